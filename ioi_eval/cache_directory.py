@@ -10,7 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from ioi_eval.config import MIB
 from ioi_eval.errors import SetupError
+
+LEAST_FREE_BYTES = 1024 * MIB
+"""Free space on the disk, below which nothing more is kept there: the journal and results may be there too."""
 
 
 def make_private_directory(directory: Path) -> None:

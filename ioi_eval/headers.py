@@ -16,6 +16,7 @@ from collections import Counter
 from dataclasses import replace
 
 from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.cache_directory import LEAST_FREE_BYTES
 from ioi_eval.config import MIB, Policy
 from ioi_eval.errors import LostDataError, SandboxError, SetupError, TransientError, UnavailableError
 from ioi_eval.jobs import precompiled
@@ -29,9 +30,6 @@ from ioi_eval.sandbox.slots import Slots
 _KEYS = "header-"
 _LEAST_MEMORY, _SLOT_MEMORY = 1024 * MIB, 256 * MIB
 """Memory that this machine or container must have, and more for each slot: each compile box has a copy of a header."""
-
-_LEAST_DISK = 1024 * MIB
-"""Free space that the cache's disk must have: the journal and results may be there too."""
 
 _BOX_BYTES = 256 * MIB
 """Disk space a box for its copy and other files, if boxes share the machine's directory for temporary files."""
@@ -90,7 +88,7 @@ class PrecompiledHeaders:
         if not self._artifacts.holds(key):
             if not is_wanted:
                 return None
-            if self._artifacts.free_bytes() < _LEAST_DISK:
+            if self._artifacts.free_bytes() < LEAST_FREE_BYTES:
                 self.give_up(std)
                 return None
 

@@ -35,7 +35,7 @@ from pathlib import Path
 
 import orjson
 
-from ioi_eval.cache_directory import make_private_directory, new_file
+from ioi_eval.cache_directory import LEAST_FREE_BYTES, make_private_directory, new_file
 from ioi_eval.config import MIB, CompileLimits, Environment
 from ioi_eval.errors import SetupError
 from ioi_eval.fingerprint import digest_of, runner_digest
@@ -49,9 +49,6 @@ from ioi_eval.toolchain import Toolchain
 
 MOST_BYTES = 10_000 * MIB
 _VERSION = 1  # of an entry
-_LEAST_DISK = 1024 * MIB
-"""Free space where the cache is, below which nothing is kept: the journal and results may be there too."""
-
 _RECOUNT = 16
 """After so many parts of the bound have been written, what is there is counted again: others write there too."""
 
@@ -173,8 +170,8 @@ class KeptPrograms:
         if self._compilers[toolchain][0] != identity_of_compiler(toolchain):
             self._give_up("the compiler was changed during the run")
             return
-        if shutil.disk_usage(self._root).free < _LEAST_DISK:
-            self._give_up(f"less than {_LEAST_DISK // MIB} MiB are free in {self._root}")
+        if shutil.disk_usage(self._root).free < LEAST_FREE_BYTES:
+            self._give_up(f"less than {LEAST_FREE_BYTES // MIB} MiB are free in {self._root}")
             return
         content = _encode(answer, key)
         path = self._root / key[:2] / f"{key}.{hashlib.sha256(content).hexdigest()}"

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Iterable, Iterator
 
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.config import Policy
+from ioi_eval.config import MIB, Policy
 from ioi_eval.doctor.attempts import ALLOW, attempt_all
 from ioi_eval.doctor.findings import Finding, Severity, linking
 from ioi_eval.errors import IsolationError, SandboxError, SetupError, UnavailableError
@@ -17,16 +17,13 @@ from ioi_eval.sandbox.conditions import Condition, Effect
 from ioi_eval.sandbox.discovery import Scout, UnfitWorkerError, Worker
 from ioi_eval.sandbox.endpoints import endpoint_url
 from ioi_eval.sandbox.inspection import Inspection, inspection_job, read_inspection
+from ioi_eval.sandbox.served_runtimes import PACKAGE_VERSION
 from ioi_eval.sandbox.wire import Starter
 from ioi_eval.scorer import Scorer
 
-PACKAGE_VERSION = "1.0.0"
-"""Our package in `piston/packages/`."""
-
-_MIB = 1 << 20
 _PATIENCE_S = 15.0  # short: a worker that dies while it is examined is not worth waiting for
 _CLOCK_S = 60.0
-_LARGEST_FILE_BYTES = 64 * _MIB  # more than the largest official input; and a program's largest output
+_LARGEST_FILE_BYTES = 64 * MIB  # more than the largest official input; and a program's largest output
 _THREADS = 128  # 64 for a program (`Policy.threads`), and some for its judge programs
 _NEWEST_STD = 10  # the first GCC with C++20
 
@@ -164,7 +161,7 @@ def _seen(seen: Inspection, slots: int) -> Iterator[Finding]:
     if seen.processes is not None and seen.processes < _THREADS:
         yield _warning("processes", f"{seen.processes}, threads included", "PISTON_MAX_PROCESS_COUNT=512")
     if seen.file_bytes is not None and seen.file_bytes < _LARGEST_FILE_BYTES:
-        detail = f"{seen.file_bytes // _MIB} MiB at most; inputs of official tasks are up to 25 MB"
+        detail = f"{seen.file_bytes // MIB} MiB at most; inputs of official tasks are up to 25 MB"
         yield _warning("file size", detail, "PISTON_MAX_FILE_SIZE=1000000000")
     if seen.open_files is not None and seen.open_files < 256:
         yield _warning("open files", str(seen.open_files), "PISTON_MAX_OPEN_FILES=4096")

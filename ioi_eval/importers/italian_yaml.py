@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from ioi_eval.config import MIB
 from ioi_eval.errors import InputError
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.fifo_order import with_our_order
@@ -36,7 +37,6 @@ _LINKED = ("grader", "stub")
 _MODELS = ("solution", "soluzione")
 _NO_SOLUTIONS = (*_LINKED, "template", "manager", "checker")
 _JUDGE_FOLDERS = ("check", "cor")
-_MIB = 1024 * 1024
 _MOST_TESTS = 100_000
 _LARGEST = 1e12  # of any limit, whatever its unit
 
@@ -207,7 +207,7 @@ def _config(package: Package, meta: Mapping[str, Any], code: str) -> RowValues:
         "code": code,
         "task_type": task_type.value,
         "time_limit": _number(package, meta, "time_limit", "timeout") if limited else None,
-        "memory_limit": round(_number(package, meta, "memory_limit", "memlimit") * _MIB) if limited else None,
+        "memory_limit": round(_number(package, meta, "memory_limit", "memlimit") * MIB) if limited else None,
         **{parameter_key(task_type, parameter): value for parameter, value in parameters.items()},
     }
 

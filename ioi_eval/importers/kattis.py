@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.kattis_constants import constants
 from ioi_eval.importers.kattis_graders import try_grader, without_own_sums
@@ -38,7 +39,6 @@ from ioi_eval.importers.task import ImportedTask, RowValues, SubtaskFile, build_
 
 ROOT_FILE, INI_FILE = "problem.yaml", "domjudge-problem.ini"
 _FORMAT = "a problem package in the Kattis format"
-_MIB = 1024 * 1024
 _MEMORY_MIB, _OUTPUT_MIB = 2048, 8  # Source: Kattis's and DOMjudge's defaults
 _CODE_KIB = 256  # Source: DOMjudge's default; Kattis's is smaller, 128 KiB
 _LARGEST = 1e12  # of any limit, whatever its unit
@@ -173,8 +173,8 @@ def _columns(
         "statement": "",
         "problem": "",
         "time_limit": _time_limit(package, limits, ini, time_limit_s),
-        "memory_limit": round(_number(where, limits, "memory", _MEMORY_MIB) * _MIB),
-        "output_limit": round(_number(where, limits, "output", _OUTPUT_MIB) * _MIB),
+        "memory_limit": round(_number(where, limits, "memory", _MEMORY_MIB) * MIB),
+        "output_limit": round(_number(where, limits, "output", _OUTPUT_MIB) * MIB),
         "code_limit": round(_number(where, limits, "code", _CODE_KIB) * 1024),
         "score_precision": 6,  # the format does not round; this only removes the errors of adding fractions
         "task_type": "Interactive" if kind.interactive else "Batch",

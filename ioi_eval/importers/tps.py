@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import Expectation
 from ioi_eval.importers.name_patterns import select_tests
@@ -30,7 +31,6 @@ from ioi_eval.model import Language, ProcessIO, TaskType
 from ioi_eval.problems.grader_config import parse_task_type
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
-_MIB = 1024 * 1024
 _LARGEST = 1e12  # of any limit, whatever its unit
 _MAPPING = "tests/mapping"
 _CHECKER = "checker/checker.cpp"
@@ -78,7 +78,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         "statement": statement,
         "problem": statement,
         "time_limit": _number(package, meta, "time_limit"),
-        "memory_limit": int(_number(package, meta, "memory_limit") * _MIB),
+        "memory_limit": int(_number(package, meta, "memory_limit") * MIB),
         "score_precision": meta.get("score_precision", 2),
         "task_type": task_type.value,
         "starting_code": _starting_code(package, name),

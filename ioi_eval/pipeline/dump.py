@@ -14,7 +14,7 @@ from typing import Any
 from ioi_eval.errors import ODD_DATA, own_fault
 from ioi_eval.journal import Journal, TemporaryRecords
 from ioi_eval.model import Keep
-from ioi_eval.pipeline.family import ProblemFamily, R, W
+from ioi_eval.pipeline.family import ProblemFamily, R
 from ioi_eval.pipeline.finish import TestLines, replacing, write_summary
 from ioi_eval.pipeline.intake import OWN_FAULT, Refused
 from ioi_eval.pipeline.interrupt import Interrupts
@@ -24,6 +24,7 @@ from ioi_eval.pipeline.run import DumpRun, now
 from ioi_eval.pipeline.settings import Outcome, Settings
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.unchanged import Written, as_it_was, signature
+from ioi_eval.pipeline.window import W
 from ioi_eval.report.frame import TESTS
 from ioi_eval.report.run_summary import RunFacts
 

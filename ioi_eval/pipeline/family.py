@@ -12,12 +12,11 @@ from ioi_eval.model import JudgedResult
 from ioi_eval.pipeline.finish import TestLines
 from ioi_eval.pipeline.intake import DumpReader, Refused
 from ioi_eval.pipeline.ledger import Format, Found
-from ioi_eval.pipeline.window import Candidate
+from ioi_eval.pipeline.window import W
 from ioi_eval.report.frame import RESULTS
 from ioi_eval.report.run_summary import RunSummary
 from ioi_eval.report.totals import CpuSplit
 
-W = TypeVar("W", bound=Candidate[Any, Any])
 R = TypeVar("R", bound=JudgedResult)
 
 

@@ -18,13 +18,13 @@ from datetime import UTC, datetime
 from typing import Any, Generic
 
 from ioi_eval.errors import ODD_DATA, LostDataError, SandboxError, UnavailableError, own_fault
-from ioi_eval.pipeline.family import ProblemFamily, R, Told, W
+from ioi_eval.pipeline.family import ProblemFamily, R, Told
 from ioi_eval.pipeline.intake import Refused
 from ioi_eval.pipeline.ledger import Ledger
-from ioi_eval.pipeline.progress import COPY, REFUSED, RESUMED, Progress
+from ioi_eval.pipeline.progress import BEAT_S, COPY, REFUSED, RESUMED, Progress
 from ioi_eval.pipeline.settings import Settings
 from ioi_eval.pipeline.threads import in_thread
-from ioi_eval.pipeline.window import Costs, Window
+from ioi_eval.pipeline.window import Costs, W, Window
 from ioi_eval.report.run_summary import RunFacts
 from ioi_eval.report.totals import CpuSplit
 
@@ -33,7 +33,6 @@ BATCH_CODE = 8 * 1024 * 1024
 FOLLOWERS = 4096  # how many copies may wait for leaders before reading pauses
 GIVE_UP_AFTER = 100  # failures of ours in a row: the sandbox is broken, and a million rows would only say so slowly
 ODD_PROBLEMS = 50  # failures of our own code on so many problems in a row: it is not the rows that are odd
-BEAT_S = 1.0
 
 
 @dataclass(slots=True, kw_only=True)

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ioi_eval.config import MIB
 from ioi_eval.report.excerpt import escaped, excerpt, first_difference, plain
 from ioi_eval.report.terminal import points, printable, table
 
 _CODE_LINES = 400
-_MIB = 1 << 20
 _PASSED = ("AC", "SKIPPED")
 
 
@@ -226,5 +226,5 @@ def _time(test: Mapping[str, Any], limits: Limits) -> str:
 def _memory(test: Mapping[str, Any], limits: Limits) -> str:
     if test.get("memory_bytes") is None:
         return "–"
-    of = "" if limits.memory_bytes is None else f" of {limits.memory_bytes / _MIB:.0f}"
-    return f"{test['memory_bytes'] / _MIB:.1f}{of} MiB"
+    of = "" if limits.memory_bytes is None else f" of {limits.memory_bytes / MIB:.0f}"
+    return f"{test['memory_bytes'] / MIB:.1f}{of} MiB"

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from ioi_eval.config import MIB
 from ioi_eval.sandbox.wire import Ceilings, Starter
 
-_MIB = 1 << 20
-_LEAST_BODY_BYTES = _MIB
-_LARGEST_TEST_BYTES = 48 * _MIB  # 22.4 MB of input and 9.6 MB of output, in base64
-_LEAST_OUTPUT_BYTES = 4 * _MIB  # a static program is 2.4 MB, 3.2 MB in base64
-_LEAST_MEMORY_BYTES = 512 * _MIB
-_LARGEST_MEMORY_BYTES = 4096 * _MIB  # tasks have limits up to 2 GiB
+_LEAST_BODY_BYTES = MIB
+_LARGEST_TEST_BYTES = 48 * MIB  # 22.4 MB of input and 9.6 MB of output, in base64
+_LEAST_OUTPUT_BYTES = 4 * MIB  # a static program is 2.4 MB, 3.2 MB in base64
+_LEAST_MEMORY_BYTES = 512 * MIB
+_LARGEST_MEMORY_BYTES = 4096 * MIB  # tasks have limits up to 2 GiB
 
 _TIMES = {"run_timeout": 600_000, "run_cpu_time": 600_000, "compile_timeout": 300_000, "compile_cpu_time": 300_000}
 """What `piston/start-worker` sets, in ms."""
@@ -114,7 +114,7 @@ def _memory(most: int | None) -> Iterator[Condition]:
     if most is not None and 0 < most < _LARGEST_MEMORY_BYTES:
         yield Condition(
             what="memory",
-            detail=f"{most // _MIB} MiB for a program and its judges together; tasks have limits up to 2 GiB",
+            detail=f"{most // MIB} MiB for a program and its judges together; tasks have limits up to 2 GiB",
             effect=Effect.FATAL if most < _LEAST_MEMORY_BYTES else Effect.NARROW,
             setting="PISTON_RUN_MEMORY_LIMIT=-1",
         )

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ioi_eval.errors import SandboxError, TransportError
 from ioi_eval.sandbox import answer
+from ioi_eval.sandbox.endpoints import API
 from ioi_eval.sandbox.wire import Runtime
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ _AT_ONCE = 64
 _HEALTH_S = 10.0  # as many requests as `_AT_ONCE` share this process's time
 _CHANGE_S = 900.0  # a compiler's package is hundreds of megabytes, from a repository that may be slow
 _GENERATION_S = 3.0  # before isolate the question waits for a free place behind running jobs
-_API = "/api/v2"
 _PISTON = "Piston v"
 _EITHER = "Piston v3 or v4"
 
@@ -138,7 +138,7 @@ async def _presence(client: httpx.AsyncClient, url: str) -> Presence:
 
     server = ""
     try:
-        greeting = await client.get(url.removesuffix(_API) + "/")
+        greeting = await client.get(url.removesuffix(API) + "/")
         server = _greeting(greeting)
         began = time.perf_counter()
         reply = await client.get(f"{url}/runtimes")

@@ -16,7 +16,7 @@ from ioi_eval.errors import TransientError
 from ioi_eval.model import Blob, JobFile
 from ioi_eval.sandbox import lost
 
-_MFD_EXEC = 0x10  # Source: Linux 6.3, include/uapi/linux/memfd.h
+MFD_EXEC = 0x10  # Source: Linux 6.3, include/uapi/linux/memfd.h
 
 
 def descriptors(files: Sequence[JobFile]) -> AbstractContextManager[dict[str, int]]:
@@ -85,7 +85,7 @@ def _memory_file(executable: bool) -> int:
     flags = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
     if executable:
         with contextlib.suppress(OSError):  # a kernel that does not know the flag yet
-            return os.memfd_create("ioi-eval", flags | _MFD_EXEC)
+            return os.memfd_create("ioi-eval", flags | MFD_EXEC)
     return os.memfd_create("ioi-eval", flags)
 
 

@@ -20,7 +20,7 @@ from ioi_eval.sandbox import slurm
 Source = Sequence[str] | Callable[[], Awaitable[Sequence[str]]]
 """The endpoints' URLs; or a function that tells them, asked again and again."""
 
-_API = "/api/v2"
+API = "/api/v2"
 _FILE = "file:"
 _SLURM = "slurm"
 
@@ -80,7 +80,7 @@ def endpoint_url(text: str) -> str:
         valid = False
     if not valid or parts.query or parts.fragment or " " in written:
         raise InputError(f"endpoint {text!r} is no URL of a server; write http://host:port")
-    path = parts.path.rstrip("/") or _API
+    path = parts.path.rstrip("/") or API
     return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
 
 

@@ -25,7 +25,7 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import IO
 
-from ioi_eval.cache_directory import make_private_directory
+from ioi_eval.cache_directory import LEAST_FREE_BYTES, make_private_directory
 from ioi_eval.config import MIB
 from ioi_eval.model import Blob, Content, Execution, Stage
 from ioi_eval.sandbox import request
@@ -41,9 +41,6 @@ _BLOB = re.compile(r"(?:\./)?blobs/([0-9a-f]{24})")
 _INDEX_BYTES = 64 << 20
 _LIST_BYTES = 256 << 10  # each of at most MOST_FILES lines has a hash, and two names
 _WITHIN_S = 30.0  # that a repository may be silent
-_LEAST_DISK = 1024 * MIB
-"""Free space in the directory, below which nothing is installed: jobs and the cache may need the rest."""
-
 _NEW, _OLD = ".new-", ".old-"
 _LEFT_AFTER_S = 24 * 3600.0
 """A package that was begun so long ago is not being installed or removed any more. Source: ours; a client waits 900 s,
@@ -253,8 +250,8 @@ class InstalledPackages:
             self._write(part, target)
 
     def _write(self, part: bytes, target: IO[bytes]) -> None:
-        if shutil.disk_usage(self._directory).free < _LEAST_DISK:
-            words = f"less than {_LEAST_DISK // MIB} MiB are free in {self._directory}; free space there"
+        if shutil.disk_usage(self._directory).free < LEAST_FREE_BYTES:
+            words = f"less than {LEAST_FREE_BYTES // MIB} MiB are free in {self._directory}; free space there"
             raise Refusal(500, {"message": f"the package is not installed: {words}"})
         target.write(part)
 

@@ -24,6 +24,7 @@ from pathlib import Path
 from ioi_eval.config import MIB, CompileLimits, Policy
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox.control_groups import memory_limit_bytes, processes_left
+from ioi_eval.sandbox.descriptors import MFD_EXEC
 from ioi_eval.sandbox.hard_limits import PROCESSES, raise_soft_limits, rlimits
 from ioi_eval.sandbox.machine_limit import GIB, MachineLimit, in_words, refusal
 
@@ -44,8 +45,6 @@ _TMP_BYTES, _SCRATCH_BYTES, _TMP_FILES = 64 * MIB, 16 * MIB, 1000
 
 _TMP_OF_FULL_BYTES = 32 * MIB
 """What compiling the runner takes: with namespaces boxes have a /tmp of their own."""
-
-_MFD_EXEC = 0x10  # Source: Linux 6.3, include/uapi/linux/memfd.h
 
 
 def machine_limits(*, slots: int) -> tuple[MachineLimit, ...]:
@@ -164,7 +163,7 @@ def _memory(slots: int) -> Iterator[MachineLimit]:
 def _memory_files() -> Iterator[MachineLimit]:
     """Programs are started from memory files; a kernel may be told to allow none."""
     try:
-        os.close(os.memfd_create("ioi-eval", os.MFD_CLOEXEC | _MFD_EXEC))
+        os.close(os.memfd_create("ioi-eval", os.MFD_CLOEXEC | MFD_EXEC))
     except PermissionError:
         yield refusal(
             "executable memory files",

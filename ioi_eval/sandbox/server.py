@@ -30,6 +30,7 @@ from ioi_eval.model import Content, Execution, Isolation, Job
 from ioi_eval.sandbox import request, request_body, served_runtimes
 from ioi_eval.sandbox.client_names import refuse_strangers
 from ioi_eval.sandbox.connections import Connections
+from ioi_eval.sandbox.endpoints import API
 from ioi_eval.sandbox.held_bytes import Held, HeldBytes
 from ioi_eval.sandbox.installed_packages import InstalledPackages, NotStored
 from ioi_eval.sandbox.local import LocalSandbox
@@ -42,7 +43,6 @@ from ioi_eval.version import __version__
 if TYPE_CHECKING:
     from aiohttp import web
 
-_PREFIX = "/api/v2"
 _WORTH_A_THREAD = 64 * 1024  # below this, parsing takes less than handing over
 _HOUR_MS = 3_600_000
 _CHANGE_BYTES = 64 * 1024  # a request to install something names it, and nothing else
@@ -183,11 +183,11 @@ class _Server:
         """Status and body of the answer; paths are as Express takes them: in any case, a slash at the end or not."""
         routes: Mapping[tuple[str, str], Callable[[web.Request, Held], Awaitable[Any]]] = {
             ("GET", ""): self._about,
-            ("GET", f"{_PREFIX}/runtimes"): self._list_runtimes,
-            ("GET", f"{_PREFIX}/packages"): self._list_packages,
-            ("POST", f"{_PREFIX}/packages"): self._change_package,
-            ("DELETE", f"{_PREFIX}/packages"): self._change_package,
-            ("POST", f"{_PREFIX}/execute"): self._execute,
+            ("GET", f"{API}/runtimes"): self._list_runtimes,
+            ("GET", f"{API}/packages"): self._list_packages,
+            ("POST", f"{API}/packages"): self._change_package,
+            ("DELETE", f"{API}/packages"): self._change_package,
+            ("POST", f"{API}/execute"): self._execute,
         }
         route = routes.get((asked.method, asked.path.lower().rstrip("/")))
         try:

@@ -308,7 +308,7 @@ def test_a_repository_that_breaks_off_is_named(tmp_path: Path, serve: Serve, bro
 def test_a_disk_is_not_filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Something is left for jobs."""
     package = made(tmp_path / "repository", some_problem(b"a" * LARGE))
-    monkeypatch.setattr(installed_packages, "_LEAST_DISK", 1 << 62)
+    monkeypatch.setattr(installed_packages, "LEAST_FREE_BYTES", 1 << 62)
     packages = InstalledPackages(tmp_path / "packages", str(tmp_path / "repository"))
     with pytest.raises(Refusal, match=r"MiB are free in \S+/packages; free space there"):
         packages.install(package.language, "*")
