@@ -107,10 +107,6 @@ class ProblemFamily(ABC, Generic[W, R]):
     def failed(self, candidate: W, words: str) -> R:
         """The result of one that our sandbox failed at, in these words."""
 
-    def told(self, result: R) -> Told:
-        """What a run needs to know of a result."""
-        return Told.of(self.form, result)
-
     @abstractmethod
     def lines(self, entry: Any, found: Found[R], tests: TestLines) -> Sequence[bytes]:
         """Of a submission that was judged, or that we failed to judge, one for each file; it is added up."""

@@ -354,12 +354,12 @@ class DumpRun(Generic[W, R]):
 
     def _write(self, candidate: W, result: R, seconds: float, is_of_row: bool) -> _Recorded:
         """Write a result down; where our own code fails on it, that it could not be written. Called from a thread."""
-        told = self._family.told(result)
+        told = Told.of(self._family.form, result)
         try:
             leader = self.ledger.record(candidate, result, told.fingerprint)
         except ODD_DATA as error:
             result, is_of_row = self._family.failed(candidate, own_fault(error, "recording this row")), True
-            told = self._family.told(result)
+            told = Told.of(self._family.form, result)
             leader = self.ledger.record(candidate, result, told.fingerprint)
         odd = candidate.family if is_of_row else None
         return _Recorded(names=candidate.names, told=told, seconds=seconds, leader=leader, odd_family=odd)
