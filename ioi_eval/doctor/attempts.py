@@ -8,7 +8,7 @@ settings are.
 from __future__ import annotations
 
 from ioi_eval import boxfiles
-from ioi_eval.doctor.findings import Finding, Severity
+from ioi_eval.doctor.findings import Finding, bad, fine, warning
 from ioi_eval.model import (
     Isolation,
     Problem,
@@ -72,7 +72,7 @@ async def attempt_all(scorer: Scorer, *, why_not_full: str = "") -> list[Finding
     """
     result = await scorer.score(PROBLEM, _patient(), exhaustive=True)
     if result.compile.verdict is not None:
-        return [Finding(state=Severity.BAD, what="runner", detail=result.compile.message)]
+        return [bad("runner", result.compile.message)]
     outcomes = result.subtasks[0].tests
     hidden = any(HIDDEN_CALL in outcome.attempted for outcome in outcomes)
     return [
@@ -85,36 +85,35 @@ async def attempt_all(scorer: Scorer, *, why_not_full: str = "") -> list[Finding
 HIDDEN_CALL = "hidden_call"
 """The runner's name for a call that ended a program and was hidden by a filter around the runner."""
 
-_UNNAMED = Finding(
-    state=Severity.WARNING,
-    what="names of refused calls",
-    detail="a filter around this sandbox (a container's) answers some system calls before the runner gets them: they "
+_UNNAMED = warning(
+    "names of refused calls",
+    "a filter around this sandbox (a container's) answers some system calls before the runner gets them: they "
     "are refused, or end the program (SV), as they should, but `attempted` does not name them",
-    advice="nothing, or a container without such a filter (Docker: --security-opt seccomp=unconfined)",
+    "nothing, or a container without such a filter (Docker: --security-opt seccomp=unconfined)",
 )
 
 
 def _isolation(isolation: Isolation | None, why_not_full: str) -> Finding:
     if isolation is Isolation.FULL:
-        return Finding(state=Severity.OK, what="isolation", detail="full: namespaces, Landlock, seccomp")
+        return fine("isolation", "full: namespaces, Landlock, seccomp")
     if isolation is Isolation.REDUCED:
         detail = (
             "reduced: Landlock and seccomp. A program cannot read files or reach others, but can ask which paths exist"
         )
         advice = f"for full: {why_not_full or FULL_ON_A_WORKER}"
-        return Finding(state=Severity.WARNING, what="isolation", detail=detail, advice=advice)
-    return Finding(state=Severity.BAD, what="isolation", detail=why_not_full, advice=ALLOW)
+        return warning("isolation", detail, advice)
+    return bad("isolation", why_not_full, ALLOW)
 
 
 def _attempt(outcome: TestOutcome) -> Finding:
     what = f"cannot {ATTEMPTS[outcome.test]}"
     if outcome.verdict is Verdict.SV:
-        return Finding(state=Severity.OK, what=what, detail="killed")
+        return fine(what, "killed")
     if outcome.score == 1.0:
-        return Finding(state=Severity.OK, what=what, detail=outcome.message)
+        return fine(what, outcome.message)
     detail = f"{outcome.verdict}: {outcome.message or outcome.evidence}"
     advice = "do not score untrusted programs on this machine; please report this"
-    return Finding(state=Severity.BAD, what=what, detail=detail, advice=advice)
+    return bad(what, detail, advice)
 
 
 def _patient() -> Submission:

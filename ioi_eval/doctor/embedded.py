@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.doctor.attempts import ALLOW, attempt_all
-from ioi_eval.doctor.findings import Finding, Severity, linking
+from ioi_eval.doctor.findings import Finding, bad, fine, linking, warning
 from ioi_eval.errors import IsolationError, SetupError
 from ioi_eval.model import Isolation
 from ioi_eval.programs import Builder
@@ -39,33 +39,26 @@ async def examine(
         async with local as sandbox:
             (target,) = sandbox.targets()
             findings += _limits(sandbox.limits)
-            findings.append(Finding(state=Severity.OK, what="compiler", detail=target.toolchain.version))
+            findings.append(fine("compiler", target.toolchain.version))
             findings.append(linking(static=target.toolchain.static))
             policy = Policy(isolation=Isolation.REDUCED)
             await Builder(sandbox, artifacts, policy).ready_runner(target)
             scorer = Scorer(sandbox, artifacts=artifacts, policy=policy)
             findings += await attempt_all(scorer, why_not_full=sandbox.why_not_full)
     except IsolationError as error:
-        findings.append(Finding(state=Severity.BAD, what="isolation", detail=str(error), advice=ALLOW))
+        findings.append(bad("isolation", str(error), ALLOW))
     except SetupError as error:
         refused = [limit for limit in local.limits if limit.refuses]
-        findings += (
-            _limits(local.limits) if refused else [Finding(state=Severity.BAD, what="set-up", detail=str(error))]
-        )
+        findings += _limits(local.limits) if refused else [bad("set-up", str(error))]
     return findings
 
 
 def _limits(limits: Sequence[MachineLimit]) -> list[Finding]:
     """The inherited limits that the sandbox found when it was entered."""
     if not limits:
-        return [Finding(state=Severity.OK, what="limits", detail="nothing inherited binds programs")]
+        return [fine("limits", "nothing inherited binds programs")]
     return [
-        Finding(
-            state=Severity.BAD if limit.refuses else Severity.WARNING,
-            what=limit.what,
-            detail=f"{limit.measured}; {limit.needed}",
-            advice=limit.advice,
-        )
+        (bad if limit.refuses else warning)(limit.what, f"{limit.measured}; {limit.needed}", limit.advice)
         for limit in limits
     ]
 
@@ -73,6 +66,5 @@ def _limits(limits: Sequence[MachineLimit]) -> list[Finding]:
 def _tool(command: str, package: str, purpose: str) -> Finding:
     path = shutil.which(command)
     if path:
-        return Finding(state=Severity.OK, what=command, detail=path)
-    advice = f"apt install {package}"
-    return Finding(state=Severity.WARNING, what=command, detail=f"missing; needed for {purpose}", advice=advice)
+        return fine(command, path)
+    return warning(command, f"missing; needed for {purpose}", f"apt install {package}")

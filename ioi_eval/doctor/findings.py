@@ -32,6 +32,21 @@ class Finding:
     advice: str = ""
 
 
+def fine(what: str, detail: str) -> Finding:
+    """A finding that changes nothing."""
+    return Finding(state=Severity.OK, what=what, detail=detail)
+
+
+def warning(what: str, detail: str, advice: str = "") -> Finding:
+    """A finding that restricts what can be judged, or how well."""
+    return Finding(state=Severity.WARNING, what=what, detail=detail, advice=advice)
+
+
+def bad(what: str, detail: str, advice: str = "") -> Finding:
+    """A finding that prevents judging."""
+    return Finding(state=Severity.BAD, what=what, detail=detail, advice=advice)
+
+
 def healthy(findings: Sequence[Finding]) -> bool:
     """Whether no finding prevents judging here."""
     return all(finding.state is not Severity.BAD for finding in findings)
@@ -40,8 +55,6 @@ def healthy(findings: Sequence[Finding]) -> bool:
 def linking(*, static: bool) -> Finding:
     """Whether a compiler links statically. Judging also works with dynamic linking."""
     if static:
-        return Finding(state=Severity.OK, what="linking", detail="static, as the official judge")
+        return fine("linking", "static, as the official judge")
     advice = "install the static C and C++ libraries (Fedora: glibc-static libstdc++-static)"
-    return Finding(
-        state=Severity.WARNING, what="linking", detail="dynamic: each test starts about 1 ms later", advice=advice
-    )
+    return warning("linking", "dynamic: each test starts about 1 ms later", advice)

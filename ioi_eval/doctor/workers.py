@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import MIB, Policy
 from ioi_eval.doctor.attempts import ALLOW, attempt_all
-from ioi_eval.doctor.findings import Finding, Severity, linking
+from ioi_eval.doctor.findings import Finding, Severity, bad, fine, linking, warning
 from ioi_eval.errors import IsolationError, SandboxError, SetupError, UnavailableError
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox.cluster import PistonCluster
@@ -54,12 +54,12 @@ async def examine_worker(url: str, *, artifacts: ArtifactStore, slots: int = 1) 
                 scorer = Scorer(cluster, artifacts=artifacts, policy=Policy(isolation=Isolation.REDUCED))
                 findings += _told_once(await attempt_all(scorer))
     except IsolationError as error:
-        findings.append(_bad("isolation", str(error), ALLOW))
+        findings.append(bad("isolation", str(error), ALLOW))
     except SetupError as error:
         findings += await _why_unusable(url, error)
     except SandboxError as error:
         what = "connection" if isinstance(error, UnavailableError) else "jobs"
-        findings.append(_bad(what, _reason(str(error), url), _cure(str(error))))
+        findings.append(bad(what, _reason(str(error), url), _cure(str(error))))
     return findings
 
 
@@ -69,7 +69,7 @@ async def _why_unusable(url: str, refusal: SetupError) -> list[Finding]:
 
     from ioi_eval.sandbox.http_client import HttpClient
 
-    told = _bad("set-up", _reason(str(refusal), url), _cure(str(refusal)))
+    told = bad("set-up", _reason(str(refusal), url), _cure(str(refusal)))
     async with HttpClient() as client:
         scout = Scout(client)
         try:
@@ -99,14 +99,14 @@ def _package(worker: Worker) -> Finding:
     install = "ioi-eval cluster install (PISTON_REPO_URL must name a repository with the package)"
     if service.starter is Starter.CMS_IOI:
         lost = "one test a job, compiled each time; wall-clock limits; programs can reach their judge"
-        return _warning("package", f"{name}: the classic profile only: {lost}", install)
+        return warning("package", f"{name}: the classic profile only: {lost}", install)
     if service.starter is Starter.BASH:
-        return _warning("package", f"ioi_eval is missing; {name} is used, under the server's own limits", install)
+        return warning("package", f"ioi_eval is missing; {name} is used, under the server's own limits", install)
     if service.version != PACKAGE_VERSION:
-        return _warning(
+        return warning(
             "package", f"{name}; this client goes with {PACKAGE_VERSION}", "ioi-eval cluster uninstall, then install"
         )
-    return _ok("package", name)
+    return fine("package", name)
 
 
 def _compiler(worker: Worker) -> Iterator[Finding]:
@@ -115,12 +115,12 @@ def _compiler(worker: Worker) -> Iterator[Finding]:
     also = f" (also there: {', '.join(sorted({other.version for other in others}))})" if others else ""
     newer = "use a newer image, or let the package bring a compiler (built with GCC_TREE)"
     if number is None or "clang" in used.version.lower():
-        yield _warning("compiler", f"{used.version}: not GCC, with which official judges compile{also}", newer)
+        yield warning("compiler", f"{used.version}: not GCC, with which official judges compile{also}", newer)
     elif int(number[1]) < _NEWEST_STD:
         lost = f"C++20, and so problems of IOI 2024 and later, needs GCC {_NEWEST_STD}"
-        yield _warning("compiler", f"{used.version}: an old image; {lost}{also}", newer)
+        yield warning("compiler", f"{used.version}: an old image; {lost}{also}", newer)
     else:
-        yield _ok("compiler", used.version + also)
+        yield fine("compiler", used.version + also)
     if worker.service.starter is not Starter.CMS_IOI:  # the scripts of cms_ioi always link dynamically
         yield linking(static=used.static)
 
@@ -133,9 +133,9 @@ def _conditions(found: Iterable[Condition]) -> Iterator[Finding]:
 
 def _clock(ahead_s: float) -> Finding:
     if abs(ahead_s) <= _CLOCK_S:
-        return _ok("clock", "as here, within a minute")
+        return fine("clock", "as here, within a minute")
     detail = f"{abs(ahead_s):.0f} s {'ahead of' if ahead_s > 0 else 'behind'} this machine's"
-    return _warning("clock", detail, "set both by NTP; otherwise their logs cannot be compared")
+    return warning("clock", detail, "set both by NTP; otherwise their logs cannot be compared")
 
 
 async def _seen_by_a_job(cluster: PistonCluster, slots: int) -> list[Finding]:
@@ -144,33 +144,33 @@ async def _seen_by_a_job(cluster: PistonCluster, slots: int) -> list[Finding]:
     seen = read_inspection(execution, nonce)
     if seen is None:
         words = (execution.run.stderr or execution.run.stdout).strip()[-300:]
-        return [_bad("jobs", f"a job of a second failed: exit code {execution.run.code}; {words!r}")]
+        return [bad("jobs", f"a job of a second failed: exit code {execution.run.code}; {words!r}")]
     return list(_seen(seen, slots))
 
 
 def _seen(seen: Inspection, slots: int) -> Iterator[Finding]:
     """Findings from a job that inspected its surroundings."""
-    yield _ok("system", f"{seen.system or 'unknown'}; {'measures jobs' if seen.measures else 'before isolate (v3)'}")
+    yield fine("system", f"{seen.system or 'unknown'}; {'measures jobs' if seen.measures else 'before isolate (v3)'}")
     if seen.has_network:
-        yield _warning("network", "jobs have one; only the runner stands between programs and it", _NETWORK)
+        yield warning("network", "jobs have one; only the runner stands between programs and it", _NETWORK)
     else:
-        yield _ok("network", "none for jobs")
+        yield fine("network", "none for jobs")
     if seen.is_root:
         detail = "jobs run as root; only the runner stands between programs and the server"
-        yield _warning("user", detail, "use Piston's image, which has users for jobs")
+        yield warning("user", detail, "use Piston's image, which has users for jobs")
     if seen.processes is not None and seen.processes < _THREADS:
-        yield _warning("processes", f"{seen.processes}, threads included", "PISTON_MAX_PROCESS_COUNT=512")
+        yield warning("processes", f"{seen.processes}, threads included", "PISTON_MAX_PROCESS_COUNT=512")
     if seen.file_bytes is not None and seen.file_bytes < _LARGEST_FILE_BYTES:
         detail = f"{seen.file_bytes // MIB} MiB at most; inputs of official tasks are up to 25 MB"
-        yield _warning("file size", detail, "PISTON_MAX_FILE_SIZE=1000000000")
+        yield warning("file size", detail, "PISTON_MAX_FILE_SIZE=1000000000")
     if seen.open_files is not None and seen.open_files < 256:
-        yield _warning("open files", str(seen.open_files), "PISTON_MAX_OPEN_FILES=4096")
+        yield warning("open files", str(seen.open_files), "PISTON_MAX_OPEN_FILES=4096")
     if seen.quota is not None:
         detail = f"a quota of {seen.quota:g} processors pauses running programs, which looks as if they waited"
-        yield _warning("CPU quota", detail, "pin the worker to processors instead (cpuset)")
+        yield warning("CPU quota", detail, "pin the worker to processors instead (cpuset)")
     if slots > seen.processors:
         detail = f"{slots} jobs at once on {seen.processors} processors slow each other down"
-        yield _warning("slots", detail, f"PISTON_MAX_REQUESTS_PER_ENDPOINT={seen.processors}")
+        yield warning("slots", detail, f"PISTON_MAX_REQUESTS_PER_ENDPOINT={seen.processors}")
 
 
 _NETWORK = "PISTON_DISABLE_NETWORKING=true"
@@ -201,17 +201,5 @@ def _told_once(findings: list[Finding]) -> list[Finding]:
         and len({(finding.state, finding.detail) for finding in tried}) == 1
         and tried[0].state is Severity.BAD
     ):
-        return [findings[0], _bad("jobs", tried[0].detail)]
+        return [findings[0], bad("jobs", tried[0].detail)]
     return findings
-
-
-def _ok(what: str, detail: str) -> Finding:
-    return Finding(state=Severity.OK, what=what, detail=detail)
-
-
-def _warning(what: str, detail: str, advice: str = "") -> Finding:
-    return Finding(state=Severity.WARNING, what=what, detail=detail, advice=advice)
-
-
-def _bad(what: str, detail: str, advice: str = "") -> Finding:
-    return Finding(state=Severity.BAD, what=what, detail=detail, advice=advice)
