@@ -7,7 +7,7 @@ compilation (here) becomes JE, not final. A failure of ours never becomes a scor
     Scorer ── engine/target.py: which target ──┬── bundled.py: compiles; engine/running.py runs, many tests a job
               (another, if it is lost)         └── classic.py: the worker's own scripts judge, one test a job
 
-`run.py` has the state of a submission that is being judged.
+`run.py` has the state of a submission that is being judged; `refusal.py` says which targets may judge it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from ioi_eval.errors import SandboxError, SetupError, UnavailableError
 from ioi_eval.events import Events
 from ioi_eval.fingerprint import Fingerprints
 from ioi_eval.headers import PrecompiledHeaders
-from ioi_eval.jobs import classic
 from ioi_eval.jobs.run_job import BUNDLE_TESTS
 from ioi_eval.kept_programs import KeptPrograms
 from ioi_eval.languages import rules_of
@@ -34,6 +33,7 @@ from ioi_eval.programs import Builder, ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer.bundled import BundledWay, one_lane
 from ioi_eval.scorer.classic import ClassicWay
+from ioi_eval.scorer.refusal import refusal
 from ioi_eval.scorer.run import SubmissionRun
 from ioi_eval.scores import submission_result
 from ioi_eval.toolchain import Toolchain
@@ -205,20 +205,6 @@ class Scorer:
             return CompileOutcome(verdict=Verdict.JE, message=str(error), final=True)
         except SandboxError as error:
             return CompileOutcome(verdict=Verdict.JE, message=f"not compiled: {error}")
-
-
-def refusal(target: Target, problem: Problem, policy: Policy) -> str | None:
-    """Why a target may not judge submissions to a problem under a policy; `None` if it may."""
-    if target.isolation.rank < policy.isolation.rank:
-        return (
-            f"{target.name} offers isolation {target.isolation.value!r}, and {policy.isolation.value!r} is asked for: "
-            "install the ioi_eval package on its workers, or accept less with --isolation"
-        )
-    if not target.brings_pair:
-        return None
-    problem = classic.to_standard(problem, policy.std)
-    reason = next(filter(None, (classic.refusal(problem, case) for case in problem.tests.values())), None)
-    return reason and f"{target.name} cannot judge {problem.key}: {reason}; use the bundled profile"
 
 
 def _describe(target: Target, tool: Tool) -> str:
