@@ -18,6 +18,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from figures import Figure, arguments, report
+
 from ioi_eval.apps.execution import AppsExecutor, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.model import Isolation
@@ -68,7 +70,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--megabytes", type=int, default=10)
     parser.add_argument("--isolation", choices=["full", "reduced"], default="full")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments())
     with tempfile.TemporaryDirectory() as name, asyncio.Runner() as loop:
         path = Path(name) / "apps.jsonl"
         path.write_text(json.dumps(row(options.megabytes)) + "\n")
@@ -96,7 +98,7 @@ def main() -> None:
     for name, (cpu, wall) in found.items():
         print(f"{name:10} {cpu * 1000:7.0f} ms of CPU, {wall * 1000:7.0f} ms of wall clock")
     for one, other in (("ours", "a pipe"), ("row, ours", "row, json")):
-        print(f"{one} / {other}: {found[one][0] / found[other][0]:.2f} (bound {BOUND})")
+        report(Figure(name=f"CPU time: {one} / {other}", value=found[one][0] / found[other][0], unit="×", bound=BOUND))
 
 
 if __name__ == "__main__":

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import os
 import random
-import sys
 import tempfile
 from pathlib import Path
 
+from figures import Figure, arguments, report
 from watched_run import watched
 
 ROWS = 10_000
@@ -38,7 +38,7 @@ def write_inputs(directory: Path, rows: int) -> None:
 
 def main() -> None:
     """Generate the inputs, score them, watch the memory."""
-    rows = int(sys.argv[1]) if len(sys.argv) > 1 else ROWS
+    rows = int(arguments()[0]) if arguments() else ROWS
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as name:
         directory = Path(name)
         write_inputs(directory, rows)
@@ -46,7 +46,7 @@ def main() -> None:
         run = watched(directory, "apps", "score", str(dump), "--dataset", str(rows_file), every_s=0.05)
         size = rows_file.stat().st_size / 1e6
     print(f"{rows} rows ({size:.0f} MB), {run.written} programs in {run.seconds:.0f} s, exit code {run.exit_code}")
-    print(f"anonymous memory {run.peak_mb:.0f} MB at most (bound {BOUND_MB})")
+    report(Figure(name="anonymous memory", value=run.peak_mb, unit="MB", bound=BOUND_MB))
 
 
 if __name__ == "__main__":

@@ -26,6 +26,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from figures import Figure, arguments, report
+
 from ioi_eval.apps.execution import AppsExecutor, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.model import Isolation
@@ -39,6 +41,7 @@ PROGRAMS = {
     "        return sum(deque([a, b]))\n",
 }
 ROUNDS = 3
+BOUND_MS = 3
 IN_LINE = 8  # programs that are judged at once for each slot, as in `apps score`
 
 IN_PROCESS = """
@@ -185,13 +188,13 @@ def main() -> None:
     parser.add_argument("--python", default=AppsSettings().python)
     parser.add_argument("--program", choices=sorted(PROGRAMS), default="sum")
     parser.add_argument("--eval-protocol", metavar="PYTHON")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments())
     asked = problem(options.tests, options.program)
     with tempfile.TemporaryDirectory() as cache, asyncio.Runner() as loop:
         ours = Ours(options, loop, cache)
         few = max(1, options.programs // 10)
         kinds: dict[str, tuple[Callable[[AppsProblem, int], None], int, int]] = {
-            f"ours, {options.isolation}{', cold' if options.cold else ''}": (ours, options.programs, options.slots),
+            "ours": (ours, options.programs, options.slots),
             "in-process": (partial(in_process, ours.python, options.program), options.programs, 1),
         }
         if options.program != "call":
@@ -211,9 +214,17 @@ def main() -> None:
         if peer is not None:
             peer.end()
     print(f"{options.programs} programs x {options.tests} tests, {options.slots} slots, the best of {ROUNDS} rounds")
-    first = next(iter(best.values()))[0]
+    print(f"isolation of ours: {options.isolation}{', cold' if options.cold else ''}")
     for name, (cpu, wall) in best.items():
-        print(f"{name:20} {cpu:6.2f} ms of CPU and {wall:6.2f} ms of wall clock a test; {cpu / first:5.2f} x ours")
+        bound = BOUND_MS if name == "ours" and options.program == "sum" else None
+        report(
+            Figure(name=f"{name}: wall clock a test", value=wall, unit="ms", bound=bound),
+            Figure(name=f"{name}: CPU time a test", value=cpu, unit="ms"),
+        )
+    peers = [name for name in best if name != "ours"]
+    report(
+        *(Figure(name=f"CPU time: ours / {name}", value=best["ours"][0] / best[name][0], unit="×") for name in peers)
+    )
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ import statistics
 import time
 from dataclasses import replace
 
+from figures import Figure, report
+
 from ioi_eval import ArtifactStore, Isolation, LocalSandbox, Problem, ProblemKey, Scorer, Submission
 from ioi_eval.config import Environment
 from ioi_eval.model import Subtask, TaskType, TestCase
@@ -46,9 +48,8 @@ async def measure(isolation: Isolation) -> None:
             cpu_ms = sum(outcome.cpu_ms or 0 for outcome in result.subtasks[0].tests)
             wall_ms = ((ended - middle) - (middle - started)) * 1000
             costs.append((wall_ms - cpu_ms) / (TESTS - 1))
-    print(
-        f"{isolation:8} {statistics.median(costs):.2f} ms a test (5 runs: {min(costs):.2f}-{max(costs):.2f}; bound 3)"
-    )
+    print(f"{isolation}: 5 runs, {min(costs):.2f} to {max(costs):.2f} ms a test")
+    report(Figure(name=f"a test, {isolation}", value=statistics.median(costs), unit="ms", bound=3))
 
 
 if __name__ == "__main__":

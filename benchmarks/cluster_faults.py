@@ -17,6 +17,8 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+from figures import Figure, arguments, report
+
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox.cluster import PistonCluster
 
@@ -97,20 +99,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=10_000)
     parser.add_argument("--rate", type=float, default=0.05)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments())
     stub = Program("stub_piston.py", "--count", str(SERVERS))
     try:
-        ratios = []
+        ratios, wrong, requests = [], 0, 0
         for number in range(ROUNDS):
             share = options.jobs // ROUNDS + (number < options.jobs % ROUNDS)
             plain = measure(stub, 0.0, share, number)
             faulty = measure(stub, options.rate, share, number)
             ratios.append(faulty["seconds"] / plain["seconds"])
+            wrong += plain["wrong"] + faulty["wrong"]
+            requests += faulty["requests"]
             print(f"{share} jobs: {plain['seconds']:.1f} s; with {faulty['faults']} faults {faulty['seconds']:.1f} s, "
                   f"{faulty['requests']} requests, {faulty['wrong']} wrong answers", flush=True)  # fmt: skip
     finally:
         stub.kill()
-    print(f"time under faults, of the undisturbed run: {statistics.median(ratios):.2f} (bound 1.5)")
+    report(
+        Figure(name="wrong answers", value=wrong, unit="", bound=0),
+        Figure(name="requests / jobs", value=requests / options.jobs, unit="×", bound=1.1),
+        Figure(name="time with faults / without", value=statistics.median(ratios), unit="×", bound=1.5),
+    )
 
 
 if __name__ == "__main__":

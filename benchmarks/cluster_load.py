@@ -25,18 +25,27 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from figures import Figure, arguments, report
+
 from ioi_eval.model import Blob, Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox import endpoint_state, http_client
 from ioi_eval.sandbox.cluster import PistonCluster
 
 STUB = Path(__file__).with_name("stub_cluster.py")
 LIMITS = StageLimits(wall_ms=5_000, cpu_ms=5_000, memory_bytes=1 << 30)
-BOUNDS: dict[str, dict[str, float]] = {
-    "many": {"requests_per_s": 2400, "cpu_us_per_request": -220, "rss_mb": -150, "lag_p99_ms": -50},
-    "churn": {"busy": 0.95},
-    "large": {"cpu_us_per_request": -6000, "peak_rss_mb": -200},
+BOUNDS: dict[str, dict[str, tuple[str, float]]] = {
+    "many": {
+        "requests_per_s": ("/s", 2400),
+        "cpu_us_per_request": ("µs", 220),
+        "rss_mb": ("MB", 150),
+        "lag_p99_ms": ("ms", 50),
+    },
+    "churn": {"busy": ("", 0.95)},
+    "large": {"cpu_us_per_request": ("µs", 6000), "peak_rss_mb": ("MB", 200)},
 }
-"""The bound of each figure: a minimum, or a maximum if the number is negative."""
+"""The unit and the bound of each figure."""
+
+MINIMA = ("requests_per_s", "busy")
 
 SCRIPT = JobFile(name="run", content=b"#!/bin/bash\ncat input.txt\n")
 
@@ -167,7 +176,7 @@ if __name__ == "__main__":
     parser.add_argument("scenario", choices=("many", "churn", "large"))
     parser.add_argument("--seconds", type=float, default=15.0)
     parser.add_argument("--steady", action="store_true")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments())
     if options.steady:
         http_client.KEEPALIVE_S = endpoint_state.CHECK_AFTER_S = 600.0
     for limit in (resource.RLIMIT_NOFILE,):
@@ -175,7 +184,9 @@ if __name__ == "__main__":
         resource.setrlimit(limit, (hard, hard))
     figures = {"many": many, "churn": churn, "large": large}[options.scenario](options.seconds)
     print(json.dumps(figures, indent=1))
-    for name, bound in BOUNDS[options.scenario].items():
-        word, good = ("at least", figures[name] >= bound) if bound > 0 else ("at most", figures[name] <= -bound)
-        share = f"{figures[name] / abs(bound):.2f} of the bound"
-        print(f"{name}: {figures[name]:g}, {word} {abs(bound):g} asked for: {share}{'' if good else ': MISSED'}")
+    report(
+        *(
+            Figure(name=name, value=figures[name], unit=unit, bound=bound, larger_is_better=name in MINIMA)
+            for name, (unit, bound) in BOUNDS[options.scenario].items()
+        )
+    )

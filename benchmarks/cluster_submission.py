@@ -16,6 +16,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from figures import Figure, arguments, report
+
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.model import Problem, ProblemKey, SourceFile, Submission, Subtask, TaskType, TestCase, Verdict
 from ioi_eval.sandbox.cluster import PistonCluster
@@ -102,13 +104,16 @@ async def measure(url: str, server: int | None) -> None:
                 wall, cpu = time.monotonic() - began, cpu_s() - spent
                 if result.verdict is not Verdict.AC:
                     raise SystemExit(f"{result.verdict}: {result.compile.message}")
-                print(f"{what}: {wall:.2f} s (at most {WALL_S:g}), {cpu:.2f} CPU-s (at most {CPU_S:g}), "
-                      f"isolation {result.isolation}", flush=True)  # fmt: skip
+                print(f"isolation {result.isolation}")
+                report(
+                    Figure(name=f"{what}: wall clock", value=wall, unit="s", bound=WALL_S),
+                    Figure(name=f"{what}: CPU time", value=cpu, unit="CPU-s", bound=CPU_S),
+                )
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("url")
     parser.add_argument("--server-pid", type=int)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments())
     asyncio.run(measure(options.url, options.server_pid))

@@ -17,6 +17,8 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+from figures import Figure, report
+
 ROOT = Path(__file__).resolve().parent.parent
 CODE = "from ioi_eval.cli.main import main; main()"
 ROUNDS = 3
@@ -58,8 +60,12 @@ def main() -> None:
                 for which, times in (("first", first), ("second", second)):
                     times.append(cpu_s(package, cache, directory / f"{what}-{number}-{which}"))
             fresh, warm = statistics.median(first), statistics.median(second)
-            bound = "   (bound 1)" if what == "wheel" else ""
-            print(f"{what:9} first {fresh:.2f} CPU-s, second {warm:.2f}: {fresh - warm:.2f} more{bound}")
+            print(f"{what}: first {fresh:.2f} CPU-s, second {warm:.2f}", flush=True)
+            bound = 1.0 if what == "wheel" else None
+            report(
+                Figure(name=f"first above second, {what}", value=fresh - warm, unit="CPU-s", bound=bound),
+                Figure(name=f"first / second, {what}", value=fresh / warm, unit="×"),
+            )
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from figures import Figure, arguments, report
+
 from ioi_eval import sample
 
 COMMAND = str(Path(sys.executable).with_name("ioi-eval"))
@@ -32,7 +34,7 @@ def cpu_s(sources: list[str], out: Path, cache: Path, *options: str) -> tuple[fl
 
 def main() -> None:
     """Print all three."""
-    sources = sys.argv[1:4] or [str(sample.dump()), str(sample.problems()), str(sample.tests())]
+    sources = arguments()[:3] or [str(sample.dump()), str(sample.problems()), str(sample.tests())]
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         cache = directory / "cache"
@@ -43,8 +45,13 @@ def main() -> None:
         sizes = [path.stat().st_size for path in (cache / "programs").glob("??/*")]
     print(f"all compiled      {plain:.2f} CPU-s")
     print(f"compiled and kept {keeping:.2f} CPU-s; {len(sizes)} programs, {sum(sizes) / 1e6:.1f} MB")
-    print(f"none compiled     {kept:.2f} CPU-s: {kept / plain:.2f}")
-    print("the same verdicts" if verdicts == same else f"other verdicts: {verdicts}, {same}")
+    print(f"none compiled     {kept:.2f} CPU-s")
+    if verdicts != same:
+        sys.exit(f"other verdicts: {verdicts}, {same}")
+    report(
+        Figure(name="CPU time: kept / compiled", value=kept / plain, unit="×"),
+        Figure(name="CPU time: compiled and kept / compiled", value=keeping / plain, unit="×"),
+    )
 
 
 if __name__ == "__main__":

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import os
 import random
-import sys
 import tempfile
 from pathlib import Path
 
+from figures import Figure, arguments, report
 from watched_run import watched
 
 ROWS = 100_000
@@ -48,14 +48,14 @@ def write_inputs(directory: Path, rows: int) -> None:
 
 def main() -> None:
     """Generate the inputs, score them, watch the memory."""
-    rows = int(sys.argv[1]) if len(sys.argv) > 1 else ROWS
+    rows = int(arguments()[0]) if arguments() else ROWS
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as name:
         directory = Path(name)
         write_inputs(directory, rows)
         sources = [str(directory / f"{part}.jsonl") for part in ("dump", "problems", "tests")]
         run = watched(directory, "score", sources[0], "--problems", sources[1], "--tests", sources[2], every_s=0.1)
     print(f"{run.written} rows in {run.seconds:.0f} s, exit code {run.exit_code}")
-    print(f"anonymous memory {run.peak_mb:.0f} MB at most (bound 300)")
+    report(Figure(name="anonymous memory", value=run.peak_mb, unit="MB", bound=300))
 
 
 if __name__ == "__main__":

@@ -21,6 +21,9 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+from figures import Figure, arguments, report
 
 ROWS, MORE, PROGRAMS = 100_000, 1_000, 300
 PROBLEMS, TESTS, SUBTASKS = 4, 20, 5
@@ -83,8 +86,10 @@ def cpu_s_of(command: list[str]) -> tuple[float, str]:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, ended.stdout.strip()
 
 
-def measured(what: str, command: list[str], *, times: int = TIMES, prepare: Callable[[], None] | None = None) -> float:
-    """Run a command several times; print and return the median of its CPU time, in seconds."""
+def measured(
+    what: str, command: list[str], *, times: int = TIMES, prepare: Callable[[], None] | None = None
+) -> tuple[float, str]:
+    """Run a command several times. Returns the median of its CPU time, in seconds, and what it printed at last."""
     taken: list[float] = []
     started, printed = time.monotonic(), ""
     for _ in range(times):
@@ -95,69 +100,98 @@ def measured(what: str, command: list[str], *, times: int = TIMES, prepare: Call
     median, wall_s = statistics.median(taken), (time.monotonic() - started) / times
     all_of_them = ", ".join(f"{one:.1f}" for one in taken)
     print(f"{what}: {median:.2f} CPU-s ({all_of_them}), {wall_s:.1f} s", printed if "-c" in command else "", flush=True)
-    return median
+    return median, printed
 
 
 LOAD = """
-import resource, sys, time
+import json, resource, time
 import pandas
 from ioi_eval import load_results
 started = time.process_time()
 table = load_results({directory!r}{options})
 cpu_s = time.process_time() - started
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000
-print(f"{{len(table)}} rows, {{len(table.columns)}} columns, {{peak}} MB, {{cpu_s:.1f}} CPU-s to load")
+print(json.dumps({{"rows": len(table), "columns": len(table.columns), "peak_mb": peak, "cpu_s": cpu_s}}))
 """
 RULES = """
 import time
 from ioi_eval import fingerprint
 started = time.process_time()
 fingerprint.rules_digest(), fingerprint.runner_digest(), fingerprint.harness_digest()
-print(f"{time.process_time() - started:.3f} CPU-s to read them")
+print(time.process_time() - started)
 """
 
 
 def main() -> None:
     """Generate, judge, resume, grow, load."""
-    rows = int(sys.argv[1]) if len(sys.argv) > 1 else ROWS
+    words = arguments()
+    rows = int(words[0]) if words else ROWS
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as name:
-        directory = Path(sys.argv[2] if len(sys.argv) > 2 else name)
+        directory = Path(words[1] if len(words) > 1 else name)
         directory.mkdir(parents=True, exist_ok=True)
-        dump, out = directory / "dump.jsonl", directory / "out"
         write_inputs(directory)
-        sources = [f"--{part}={directory / part}.jsonl" for part in ("problems", "tests")]
+        judge_and_resume(directory, rows)
+        for tests, options in ((False, ", tests=False"), (True, "")):
+            load(directory / "grown", options, bounds=(None, None) if tests else (500.0, 5.0))
+        without_code(directory, rows // 5)
+        _, printed = measured("what our rules say", [sys.executable, "-c", RULES])
+        report(Figure(name="reading our rules", value=float(printed), unit="CPU-s", bound=0.2))
 
-        def score(dump: Path, out: Path) -> list[str]:
-            return [COMMAND, "score", str(dump), *sources, "--out", str(out), "--no-progress"]
 
-        write_dump(dump, rows, often_the_same)
-        measured("judge", score(dump, out), times=1)
-        sizes = {path.name: path.stat().st_size / 1e6 for path in out.iterdir()}
-        print(
-            f"dump {dump.stat().st_size / 1e6:.0f} MB; results {sizes['results.jsonl'] + sizes['tests.jsonl']:.0f} MB "
-            "(bound 250): " + ", ".join(f"{name} {size:.0f} MB" for name, size in sizes.items() if size >= 0.5)
-        )
-        measured("resume, nothing new (bound 5)", score(dump, out))
+def score(directory: Path, dump: Path, out: Path) -> list[str]:
+    """The command that judges a dump."""
+    sources = [f"--{part}={directory / part}.jsonl" for part in ("problems", "tests")]
+    return [COMMAND, "score", str(dump), *sources, "--out", str(out), "--no-progress"]
 
-        def as_before() -> None:
-            shutil.rmtree(directory / "grown", ignore_errors=True)
-            shutil.copytree(out, directory / "grown")
 
-        more = directory / "more.jsonl"
-        write_dump(more, rows + MORE, often_the_same)
-        measured(f"{MORE} rows more (bound 8)", score(more, directory / "grown"), prepare=as_before)
-        for options in (", tests=False", ""):
-            code = LOAD.format(directory=str(directory / "grown"), options=options)
-            measured(f"load_results(…{options}) (bound without tests 5, 500 MB)", [sys.executable, "-c", code])
+def judge_and_resume(directory: Path, rows: int) -> None:
+    """Judge, resume with nothing new, and with more rows."""
+    dump, more, out = directory / "dump.jsonl", directory / "more.jsonl", directory / "out"
+    is_new = not out.exists()
+    write_dump(dump, rows, often_the_same)
+    judged_s, _ = measured("judge", score(directory, dump, out), times=1)
+    sizes = {path.name: path.stat().st_size / 1e6 for path in out.iterdir()}
+    listed = ", ".join(f"{name} {size:.0f} MB" for name, size in sizes.items() if size >= 0.5)
+    print(f"dump {dump.stat().st_size / 1e6:.0f} MB; results: {listed}")
+    results_mb = sizes["results.jsonl"] + sizes["tests.jsonl"]
+    report(Figure(name="results.jsonl and tests.jsonl", value=results_mb, unit="MB", bound=250))
+    resumed_s, _ = measured("resume, nothing new", score(directory, dump, out))
+    report(Figure(name="resume with nothing new", value=resumed_s, unit="CPU-s", bound=5))
+    if is_new:
+        report(Figure(name="resume / judging", value=100 * resumed_s / judged_s, unit="%", bound=1))
 
-        def nothing() -> None:
-            shutil.rmtree(directory / "none", ignore_errors=True)
+    def as_before() -> None:
+        shutil.rmtree(directory / "grown", ignore_errors=True)
+        shutil.copytree(out, directory / "grown")
 
-        no_code, empty = directory / "no_code.jsonl", rows // 5
-        write_dump(no_code, empty, lambda _: NOTHING)
-        cpu_s = measured(f"{empty} rows without code", score(no_code, directory / "none"), prepare=nothing)
-        print(f"{empty / cpu_s:.0f} rows without code in a CPU-s, start and end included (bound 3,000)")
-        measured("what our rules say (bound 0.2)", [sys.executable, "-c", RULES])
+    write_dump(more, rows + MORE, often_the_same)
+    grown_s, _ = measured(f"{MORE} rows more", score(directory, more, directory / "grown"), prepare=as_before)
+    report(Figure(name=f"resume with {MORE} rows more", value=grown_s, unit="CPU-s", bound=8))
+
+
+def load(directory: Path, options: str, bounds: tuple[float | None, float | None]) -> None:
+    """Load the results as a table. The bounds are those of memory and CPU time."""
+    code = LOAD.format(directory=str(directory), options=options)
+    _, printed = measured(f"load_results(…{options})", [sys.executable, "-c", code])
+    loaded: dict[str, Any] = json.loads(printed)
+    name = f"load_results(…{options})"
+    report(
+        Figure(name=f"{name}: memory", value=loaded["peak_mb"], unit="MB", bound=bounds[0]),
+        Figure(name=f"{name}: CPU time", value=loaded["cpu_s"], unit="CPU-s", bound=bounds[1]),
+    )
+
+
+def without_code(directory: Path, rows: int) -> None:
+    """Judge rows that have no program."""
+    dump, out = directory / "no_code.jsonl", directory / "none"
+
+    def remove() -> None:
+        shutil.rmtree(out, ignore_errors=True)
+
+    write_dump(dump, rows, lambda _: NOTHING)
+    cpu_s, _ = measured(f"{rows} rows without code", score(directory, dump, out), prepare=remove)
+    name = "rows without code in a CPU-s, start and end included"
+    report(Figure(name=name, value=rows / cpu_s, unit="/CPU-s", bound=3000, larger_is_better=True))
 
 
 if __name__ == "__main__":

@@ -21,6 +21,8 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
+from figures import Figure, arguments, report
+
 from ioi_eval import ArtifactStore, LocalSandbox, Problem, ProblemKey, Scorer, Submission
 from ioi_eval.apps.execution import AppsExecutor, AppsSettings
 from ioi_eval.config import Environment
@@ -155,8 +157,13 @@ def programs(text: str, count: int, late: int, limit_s: float, *, always: bool) 
     ]
 
 
-async def measure(family: str, wanted: argparse.Namespace, *, always: bool) -> float:
-    """Judge all programs and print the figures. Returns the reserved time, divided by the tests' CPU time."""
+async def measure(family: str, wanted: argparse.Namespace, *, always: bool) -> tuple[float, float, float]:
+    """Judge all programs and print what happened.
+
+    Returns:
+        The reserved time, divided by the CPU time and by the wall clock of the repeated tests; the CPU time that all of
+        ours used meanwhile, divided by that of the tests.
+    """
     make, text, in_line = FAMILIES[family]
     waiting = programs(text, wanted.programs, wanted.late, wanted.limit, always=always)
     async with Sandbox(wanted.slots) as sandbox:
@@ -183,7 +190,7 @@ async def measure(family: str, wanted: argparse.Namespace, *, always: bool) -> f
         f"used meanwhile: {sandbox.timed.kept_cpu_s / own_s:.2f} x their CPU time",
         flush=True,
     )
-    return kept_s / own_s
+    return kept_s / own_s, kept_s / own_wall_s, sandbox.timed.kept_cpu_s / own_s
 
 
 def main() -> None:
@@ -195,12 +202,15 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=0.5)
     parser.add_argument("--slots", type=int, default=2)
     parser.add_argument("--runs", type=int, default=3)
-    wanted = parser.parse_args()
+    wanted = parser.parse_args(arguments())
     for family in FAMILIES:
         for name, always in (("too slow", True), ("late in the first run only", False)):
             print(f"{family}: {wanted.late} of {wanted.programs} programs {name}, {wanted.tests} tests each:")
             ratios = [asyncio.run(measure(family, wanted, always=always)) for _ in range(wanted.runs)]
-            print(f"  median {statistics.median(ratios):.2f} x their CPU time (bound 2)", flush=True)
+            quotients = ("reserved time / CPU time", "reserved time / wall clock", "CPU time meanwhile / CPU time")
+            for quotient, values, bound in zip(quotients, zip(*ratios, strict=True), (2.0, 2.0, None), strict=True):
+                value = statistics.median(values)
+                report(Figure(name=f"{family}, {name}: {quotient}", value=value, unit="×", bound=bound))
 
 
 if __name__ == "__main__":

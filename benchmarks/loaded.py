@@ -24,6 +24,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from figures import Figure, arguments, report
+
 from ioi_eval import sample
 
 Subtask = tuple[str, str, str]  # problem, solution, subtask
@@ -37,7 +39,7 @@ def main() -> int:
     parser.add_argument("--busy", type=int, default=8)
     parser.add_argument("--repeats", type=int, default=10)
     parser.add_argument("rows", nargs="*", type=Path)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments())
     sources = [(rows / "solutions.jsonl", rows / "problems.jsonl", rows / "tests.jsonl") for rows in options.rows]
     sources = sources or [(sample.solutions(), sample.problems(), sample.tests())]
     flips = 0
@@ -50,6 +52,7 @@ def main() -> int:
                 print(f"{source[0]}: repetition {number + 1}: {validate(source, out)}", flush=True)
                 collect(out, seen, near)
         flips += tell(seen, near)
+    report(Figure(name="flips that are not near a limit", value=flips, unit="", bound=0))
     return 1 if flips else 0
 
 

@@ -17,6 +17,8 @@ import tempfile
 from itertools import cycle, islice
 from pathlib import Path
 
+from figures import Figure, arguments, report
+
 from ioi_eval import sample
 
 COMMAND = str(Path(sys.executable).with_name("ioi-eval"))
@@ -54,7 +56,7 @@ def cpu_s(directory: Path, name: str, rows: list[dict[str, object]]) -> float:
 
 def main() -> None:
     """Print both times, and their ratio."""
-    rows = programs(int(sys.argv[1]) if len(sys.argv) > 1 else 200)
+    rows = programs(int(arguments()[0]) if arguments() else 200)
     with tempfile.TemporaryDirectory() as directory:
         (Path(directory) / "cache").mkdir()
         precompiled = cpu_s(Path(directory), "precompiled", rows)
@@ -62,7 +64,7 @@ def main() -> None:
     print(f"{len(rows)} programs that begin with <bits/stdc++.h>")
     print(f"precompiled    {precompiled:.1f} CPU-s, building it included")
     print(f"plain          {plain:.1f} CPU-s")
-    print(f"ratio          {precompiled / plain:.2f}   (bound 0.5)")
+    report(Figure(name="CPU time: precompiled / plain", value=precompiled / plain, unit="×", bound=0.5))
 
 
 if __name__ == "__main__":

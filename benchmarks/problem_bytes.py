@@ -18,6 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for the package `tests`
 
 from cluster_submission import CODE, problem
+from figures import Figure, arguments, report
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
@@ -42,7 +43,7 @@ def padded(tests: int) -> Problem:
     return replace(small, tests=cases)
 
 
-async def measure(url: str, judged: Problem, cache: str, what: str) -> None:
+async def measure(url: str, judged: Problem, cache: str, what: str, bound: float) -> None:
     """Score a submission twice, and count the second time."""
     submission = Submission(id="x", problem=judged.key, code=CODE)
     async with AsyncExitStack() as stack:
@@ -55,7 +56,11 @@ async def measure(url: str, judged: Problem, cache: str, what: str) -> None:
             if result.verdict is not Verdict.AC:
                 raise SystemExit(f"{result.verdict}: {result.compile.message}")
         up, down = proxy.taken()
-        print(f"{what}: {up:,} bytes up, {down:,} down", *cluster.package_faults, sep="\n  ", flush=True)
+        print(what, *cluster.package_faults, sep="\n  ", flush=True)
+        report(
+            Figure(name=f"{what}: up", value=up, unit="bytes", bound=bound),
+            Figure(name=f"{what}: down", value=down, unit="bytes"),
+        )
 
 
 async def install(url: str, judged: Problem, cache: str, repository: Path, served: str) -> None:
@@ -79,11 +84,11 @@ if __name__ == "__main__":
     parser.add_argument("--repository", type=Path)
     parser.add_argument("--repository-url", default="http://127.0.0.1:8000")
     parser.add_argument("--cache", help="where compiled programs are kept; a new directory by default")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments())
     judged_problem = padded(options.tests)
     with tempfile.TemporaryDirectory() as new:
         directory = options.cache or new
-        asyncio.run(measure(options.url, judged_problem, directory, "as it is"))
+        asyncio.run(measure(options.url, judged_problem, directory, "as it is", 1e6))
         if options.repository is not None:
             asyncio.run(install(options.url, judged_problem, directory, options.repository, options.repository_url))
-            asyncio.run(measure(options.url, judged_problem, directory, "with the problem"))
+            asyncio.run(measure(options.url, judged_problem, directory, "with the problem", 1e4))

@@ -18,6 +18,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for the browser, in the package `tests`
 
+from figures import Figure, arguments, report
+
 from tests.browser import Tab, browser_tab, chromium
 
 MODELS = ("small-7b", "small-7b-tuned", "middle-32b", "middle-32b-tuned", "large-120b", "large-400b")
@@ -98,7 +100,7 @@ def write_results(directory: Path, rows: int) -> None:
     (directory / "summary.json").write_text(json.dumps({**summary, "problems": limits}))
 
 
-def made(directory: Path) -> None:
+def made(directory: Path, rows: int) -> None:
     """Make the report, as the command does, and print time and memory."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     command = [str(Path(sys.executable).with_name("ioi-eval")), "report", str(directory)]
@@ -106,7 +108,13 @@ def made(directory: Path) -> None:
     after, wall_s = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - started
     cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     size = (directory / "report.html").stat().st_size / 1e6
-    print(f"  ioi-eval report: {cpu_s:.1f} CPU-s, {wall_s:.1f} s, {after.ru_maxrss // 1000} MB; page {size:.2f} MB")
+    bounds = (30.0, 1000.0) if rows == 100_000 else (None, None)
+    report(
+        Figure(name=f"{rows:,} rows: wall clock", value=wall_s, unit="s", bound=bounds[0]),
+        Figure(name=f"{rows:,} rows: CPU time", value=cpu_s, unit="CPU-s"),
+        Figure(name=f"{rows:,} rows: memory", value=after.ru_maxrss / 1000, unit="MB", bound=bounds[1]),
+        Figure(name=f"{rows:,} rows: page", value=size, unit="MB", bound=5),
+    )
 
 
 _ACTS = {
@@ -139,12 +147,15 @@ def used(directory: Path) -> None:
         tab.call("Performance.enable", timeDomain="threadTicks")
         tab.open(directory / "report.html")
         built, cpu = tab.value("performance.now()"), busy_ms(tab)
-        print(f"  Chromium: opened in {built:.0f} ms, {cpu:.0f} ms of CPU (bound 1,000)")
+        print(f"  Chromium: opened in {built:.0f} ms")
+        report(Figure(name="Chromium, open the page", value=cpu, unit="CPU-ms", bound=1000))
         tab.value(_HELP)
         for name, act in _ACTS.items():
             before = busy_ms(tab)
             wall = tab.value(f"timed(() => {act})")
-            print(f"  {name}: {wall:.0f} ms, {busy_ms(tab) - before:.0f} ms of CPU (bound 100)")
+            spent = busy_ms(tab) - before
+            print(f"  {name}: {wall:.0f} ms")
+            report(Figure(name=f"Chromium, {name}", value=spent, unit="CPU-ms", bound=100))
         print(f"  messages: {tab.said or 'none'}; addresses: {len(set(tab.asked))} (the page itself)")
 
 
@@ -156,12 +167,12 @@ def busy_ms(tab: Tab) -> float:
 
 def main() -> None:
     """For each number of rows: write results, make the report, use it."""
-    for rows in [int(one) for one in sys.argv[1:]] or [10_000, 100_000]:
+    for rows in [int(one) for one in arguments()] or [10_000, 100_000]:
         with tempfile.TemporaryDirectory() as name:
             directory = Path(name)
             write_results(directory, rows)
             print(f"{rows:,} rows", flush=True)
-            made(directory)
+            made(directory, rows)
             if rows <= 10_000 and chromium():
                 used(directory)
 

@@ -17,6 +17,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from figures import Figure, arguments, report
+
 from ioi_eval import sample
 from ioi_eval.report.frame import result_rows
 
@@ -25,7 +27,7 @@ COMMAND = str(Path(sys.executable).with_name("ioi-eval"))
 
 def main() -> None:
     """Score twice, and print the second run, for which the problems' own programs are already compiled."""
-    sources = sys.argv[1:] or [str(sample.dump()), str(sample.problems()), str(sample.tests())]
+    sources = arguments() or [str(sample.dump()), str(sample.problems()), str(sample.tests())]
     dump, problems, tests = sources[:3]
     options = sources[3:]
     with tempfile.TemporaryDirectory() as directory:
@@ -46,7 +48,7 @@ def main() -> None:
     print("CPU            " + ", ".join(f"{name} {seconds:.2f} s" for name, seconds in cpu.items()))
     print(f"idle programs  {idle_s:.2f} s")
     print(f"wall clock     {wall_s:.2f} s, of which {wall_s - needed_s:.2f} s ours (start of Python included)")
-    print(f"ratio          {wall_s / needed_s:.2f}   (bound 1.25)")
+    report(Figure(name="wall clock / least CPU time", value=wall_s / needed_s, unit="×", bound=1.25))
 
 
 def _idle_s(row: dict[str, Any]) -> float:

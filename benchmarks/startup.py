@@ -8,6 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+from figures import Figure, report
+
 if __name__ == "__main__":
     command = [str(Path(sys.executable).with_name("ioi-eval")), "--help"]
     times = []
@@ -15,4 +17,5 @@ if __name__ == "__main__":
         started = time.monotonic()
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         times.append(time.monotonic() - started)
-    print(f"{statistics.median(times):.2f} s (10 runs: {min(times):.2f}-{max(times):.2f}; bound 0.3)")
+    print(f"10 runs, {min(times):.2f} to {max(times):.2f} s")
+    report(Figure(name="ioi-eval --help", value=statistics.median(times), unit="s", bound=0.3))

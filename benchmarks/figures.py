@@ -1,0 +1,66 @@
+"""The figures of a benchmark, printed for readers; as JSON lines for `scripts/bench`, if `--json` is an argument."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict, dataclass
+
+COMPARABLE_UNITS = frozenset({"×", "%", "MB", "bytes", ""})
+"""Units whose figures mean the same on another machine: ratios within one run, sizes and counts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """What one run of a benchmark measured.
+
+    Args:
+        name: what was measured; different from the names of the benchmark's other figures.
+        value: the number.
+        unit: `×` for a ratio, nothing for a count; else `%`, `MB`, `bytes`, `s`, `CPU-s`, `ms`, …
+        bound: what the figure should be at most, or at least if larger is better.
+        larger_is_better: for rates.
+    """
+
+    name: str
+    value: float
+    unit: str
+    bound: float | None = None
+    larger_is_better: bool = False
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether the figure means the same on another machine."""
+        return self.unit in COMPARABLE_UNITS
+
+    @property
+    def is_met(self) -> bool:
+        """Whether the figure keeps its bound; true without a bound."""
+        if self.bound is None:
+            return True
+        return self.value >= self.bound if self.larger_is_better else self.value <= self.bound
+
+    @property
+    def line(self) -> str:
+        """The figure for a reader."""
+        told = f"{self.name}: {number(self.value)} {self.unit}".rstrip()
+        if self.bound is None:
+            return told
+        limit = f"{'at least' if self.larger_is_better else 'at most'} {number(self.bound)}"
+        return f"{told} (bound: {limit}{'' if self.is_met else '; NOT REACHED'})"
+
+
+def number(value: float) -> str:
+    """A number with three significant digits, and with all digits before the point."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def arguments() -> list[str]:
+    """The arguments of the program without `--json`."""
+    return [word for word in sys.argv[1:] if word != "--json"]
+
+
+def report(*figures: Figure) -> None:
+    """Print figures, each in a line."""
+    for figure in figures:
+        print(json.dumps(asdict(figure)) if "--json" in sys.argv[1:] else figure.line, flush=True)

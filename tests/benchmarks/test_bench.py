@@ -1,0 +1,235 @@
+"""`scripts/bench`: benchmarks of these tests run, are recorded, and are compared with the record."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import re
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
+
+NEXT = """
+import sys
+from pathlib import Path
+from figures import Figure, arguments, report
+
+values = Path(__file__).with_name(arguments()[0])
+value, *later = values.read_text().split()
+values.write_text(" ".join(later))
+print("what else it says")
+report(
+    Figure(name="ratio", value=float(value), unit="×", bound=2.0),
+    Figure(name="rate", value=10 * float(value), unit="/s", larger_is_better=True),
+)
+"""
+"""A program whose figures are those of a file, one for each run."""
+
+FAILS = "import sys\nsys.exit('nothing to measure here')\n"
+SAYS_NOTHING = "print('no figures')\n"
+WAITS = """
+import time
+from pathlib import Path
+
+with Path(__file__).with_name("alive").open("w") as alive:
+    alive.write("ready")
+    alive.flush()
+    time.sleep(3600)
+"""
+SLEEPS = (
+    "import time\nfrom figures import Figure, report\ntime.sleep(0.5)\nreport(Figure(name='x', value=1, unit='×'))\n"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Directory:
+    """A directory with benchmarks.
+
+    Args:
+        path: it.
+    """
+
+    path: Path
+
+    @classmethod
+    def of(cls, path: Path, **programs: str) -> Directory:
+        """Each program is a benchmark with five runs and an argument: the file of its values."""
+        entries = []
+        for name, text in programs.items():
+            (path / f"{name}.py").write_text(text)
+            entries.append(f'[{name}]\ncommand = ["{name}.py", "{name}.txt"]\nrepeats = 5\nminutes = 1\n')
+        (path / "benchmarks.toml").write_text("\n".join(entries))
+        return cls(path=path)
+
+    def add(self, text: str) -> None:
+        """Add lines to the list of benchmarks."""
+        with (self.path / "benchmarks.toml").open("a") as file:
+            file.write(text)
+
+    def bench(self, *words: str, values: str = "") -> subprocess.CompletedProcess[str]:
+        """Run it, and the benchmark `next` with these values."""
+        (self.path / "next.txt").write_text(values)
+        command = [sys.executable, str(BENCHMARKS / "bench.py"), "--directory", str(self.path), *words]
+        environment = {**os.environ, "PYTHONPATH": str(BENCHMARKS)}
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=300)
+
+    def record(self) -> dict[str, dict[str, object]]:
+        """What is recorded, by benchmark."""
+        found: dict[str, dict[str, object]] = json.loads((self.path / "results.json").read_text())
+        return found
+
+    def results(self) -> str:
+        """The page."""
+        return (self.path / "RESULTS.md").read_text()
+
+
+def test_figures_are_recorded_with_median_and_spread(tmp_path: Path) -> None:
+    """Of five runs, with machine and versions; a figure above its bound is marked, with the reason that is given."""
+    directory = Directory.of(tmp_path, next=NEXT)
+    directory.add('unreached = { ratio = "the kernel needs it" }\n')
+    answer = directory.bench("--even-busy", values="2.5 2.1 2.4 2.4 2.2")
+    assert answer.returncode == 0, answer.stderr
+    (figures,) = (each["figures"] for each in directory.record().values())
+    assert figures == [
+        {"name": "ratio", "unit": "×", "bound": 2.0, "larger_is_better": False, "values": [2.5, 2.1, 2.4, 2.4, 2.2]},
+        {
+            "name": "rate",
+            "unit": "/s",
+            "bound": None,
+            "larger_is_better": True,
+            "values": [25.0, 21.0, 24.0, 24.0, 22.0],
+        },
+    ]
+    lines = [re.sub(r" \(\*\*busy machine.*?\)", "", line) for line in directory.results().splitlines()]
+    assert "| next | ratio | 2.4 × | 5: 2.1 to 2.5 | ≤ 2, **not reached** |" in lines
+    assert "| next | rate | 24 /s | 5: 21 to 25 |  |" in lines
+    assert "- `next`, ratio: the kernel needs it." in lines
+    assert re.search(r"## .* processors, .*\n\nioi_eval .*, Python 3\.", directory.results())
+
+
+def test_what_is_not_run_again_stays_recorded(tmp_path: Path) -> None:
+    """A run of one benchmark replaces its figures only."""
+    directory = Directory.of(tmp_path, next=NEXT, sleeps=SLEEPS)
+    directory.bench("--even-busy", "--repeats", "1", values="1")
+    before = directory.record()
+    directory.bench("--even-busy", "next", values="2 3 4 3 3")
+    after = directory.record()
+    assert after["sleeps"] == before["sleeps"]
+    assert "| next | ratio | 3 × | 5: 2 to 4 |" in re.sub(r" \(\*\*busy.*?\)", "", directory.results())
+
+
+def test_a_check_names_what_got_worse_beyond_its_noise(tmp_path: Path) -> None:
+    """The noise is the recorded spread, at least 5 %, and twice that if there were fewer than five runs.
+
+    Figures in seconds, or for each second, are not compared.
+    """
+    directory = Directory.of(tmp_path, next=NEXT)
+    directory.bench("--even-busy", values="1.0 1.1 1.3 1.1 1.1")  # 1.1 ± 0.3, and rates of 10 to 13
+    recorded, shown = directory.record(), directory.results()
+    for values, code in (("1.39", 0), ("1.41", 1), ("0.1", 0)):
+        answer = directory.bench("--check", "--repeats", "1", values=values)
+        assert answer.returncode == code, (values, answer.stderr)
+        assert ("next: ratio: 1.41 ×, recorded 1.1 ± 0.3 ×" in answer.stderr) == (code == 1)
+        assert "rate" not in answer.stderr
+    assert directory.bench("--check", "--repeats", "3", values="9 1.1 1.1").returncode == 0
+    assert (directory.record(), directory.results()) == (recorded, shown)
+    for repeats, inside, outside in (("5", "1.04", "1.06"), ("1", "1.09", "1.11")):
+        directory.bench("--even-busy", "--repeats", repeats, values="1 1 1 1 1")
+        assert directory.bench("--check", "--repeats", "1", values=inside).returncode == 0
+        assert directory.bench("--check", "--repeats", "1", values=outside).returncode == 1
+
+
+def test_a_check_of_larger_is_better_and_of_a_missing_figure(tmp_path: Path) -> None:
+    """A share that fell is worse. So is a recorded figure that the benchmark no longer gives, or no record at all."""
+    share = NEXT.replace('unit="/s"', 'unit=""')
+    directory = Directory.of(tmp_path, next=share)
+    check = ("--check", "--repeats", "1")
+    assert "next: there is no record of it" in directory.bench(*check, values="1").stderr
+    directory.bench("--even-busy", values="1 1 1 1 1")
+    answer = directory.bench(*check, values="0.9")
+    assert (answer.returncode, "next: rate: 9, recorded 10 ± 0.5\n" in answer.stderr) == (1, True)
+    assert directory.bench(*check, values="1").returncode == 0
+    (tmp_path / "next.py").write_text(share.replace('"rate"', '"another rate"'))
+    answer = directory.bench(*check, values="1")
+    assert (answer.returncode, "rate: recorded, not measured now" in answer.stderr) == (1, True)
+
+
+def test_the_others_run_if_a_benchmark_fails_or_lacks_its_input(tmp_path: Path) -> None:
+    """What failed is named with its last words; what lacks something is skipped, and says how to give it."""
+    directory = Directory.of(tmp_path, fails=FAILS, nothing=SAYS_NOTHING, next=NEXT)
+    directory.add('[asks]\ncommand = ["next.py", "{url}.txt"]\nrepeats = 1\nminutes = 1\n')
+    answer = directory.bench("--even-busy", "--repeats", "1", values="1")
+    assert answer.returncode == 1
+    assert "fails: failed: exit code 1: nothing to measure here" in answer.stderr
+    assert "nothing: failed: gave no figures: no figures" in answer.stderr
+    assert "asks: skipped: needs --given url=…" in answer.stdout
+    assert list(directory.record()) == ["next"]
+    shown = directory.results()
+    assert "- `asks`: needs --given url=…." in shown
+    assert "- `fails`: not run yet." in shown
+    answer = directory.bench("--even-busy", "asks", "--given", "url=next", values="1")
+    assert (answer.returncode, list(directory.record())) == (0, ["next", "asks"]), answer.stderr
+    assert directory.bench("unknown").returncode == 2
+
+
+def test_a_busy_machine_is_noticed(tmp_path: Path) -> None:
+    """Its figures are not recorded, except if asked for; then they are marked."""
+    directory = Directory.of(tmp_path, sleeps=SLEEPS)
+    with busy():
+        answer = directory.bench("--repeats", "1")
+        assert answer.returncode == 1
+        assert re.search(r"sleeps: not recorded: others kept [\d.]+ processors busy", answer.stderr)
+        assert not (tmp_path / "results.json").exists()
+        answer = directory.bench("--even-busy", "--repeats", "1")
+    assert answer.returncode == 0, answer.stderr
+    assert directory.record()["sleeps"]["is_busy"] is True
+    assert re.search(r"\| 1 × \(\*\*busy machine\*\*: others used [\d.]+ processors\) \|", directory.results())
+
+
+def test_a_benchmark_ends_with_the_command(tmp_path: Path) -> None:
+    """If the command is told to end, nothing of the benchmark goes on."""
+    directory = Directory.of(tmp_path, waits=WAITS)
+    command = [sys.executable, str(BENCHMARKS / "bench.py"), "--directory", str(directory.path)]
+    os.mkfifo(tmp_path / "alive")
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process, (tmp_path / "alive").open() as alive:
+        assert alive.read(5) == "ready"
+        process.terminate()
+        assert alive.read() == "", "nobody has it open any more"
+    assert process.returncode == 143
+
+
+@contextmanager
+def busy() -> Iterator[None]:
+    """Keep every processor busy."""
+    works = [multiprocessing.Process(target=compute, daemon=True) for _ in os.sched_getaffinity(0)]
+    for work in works:
+        work.start()
+    try:
+        yield
+    finally:
+        for work in works:
+            work.kill()
+            work.join()
+
+
+def compute() -> None:
+    """Use CPU time."""
+    while True:
+        time.process_time()
+
+
+def test_every_benchmark_is_listed() -> None:
+    """Each program that gives figures, and no other; README.md names each."""
+    commands = [entry["command"][0] for entry in tomllib.loads((BENCHMARKS / "benchmarks.toml").read_text()).values()]
+    programs = {path.name for path in BENCHMARKS.glob("*.py") if re.search(r"^ +report\(", path.read_text(), re.M)}
+    assert set(commands) == programs
+    text = (BENCHMARKS / "README.md").read_text(encoding="utf-8")
+    assert {name for name in programs if f"benchmarks/{name}" not in text} == set()
