@@ -344,7 +344,9 @@ def usable_targets(targets: Sequence[Target], isolation: Isolation) -> list[Targ
 def tell(*lines: str) -> None:
     """Print lines about the run on stderr; stdout is for results."""
     tqdm = getattr(sys.modules.get("tqdm"), "tqdm", None)
-    has_bars = tqdm is not None and tqdm.monitor is not None  # there has been one; those that are there make room
-    with tqdm.external_write_mode(file=sys.stderr) if has_bars else nullcontext():
+    beside_bars = nullcontext()
+    if tqdm is not None and tqdm.monitor is not None:  # there has been a bar; those that are there make room
+        beside_bars = tqdm.external_write_mode(file=sys.stderr)
+    with beside_bars:
         for line in lines:
             print(plain(f"ioi-eval: {line}"), file=sys.stderr, flush=True)
