@@ -89,6 +89,8 @@ def _means(comparison: Comparison) -> str:
         for what, label in (("score", "average score"), ("solved", "solved"))
     ]
     legend = f"(means over problems; in brackets {INTERVALS}, both runs' together)"
+    if comparison.problems == 1:
+        legend = "(of one problem: no interval says how much of a difference is chance)"
     return table(("", *_WHEN), rows) + f"\n{legend}"
 
 

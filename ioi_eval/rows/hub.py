@@ -27,7 +27,8 @@ def names_of_owner(owner: str) -> tuple[str, ...]:
     try:
         return tuple(found.id.removeprefix(f"{owner}/") for found in HfApi().list_datasets(author=owner))
     except hub_errors() as error:
-        raise InputError(f"the Hub cannot be asked for the data sets of {owner}: {error}. {HUB_ADVICE}") from error
+        words = hub_words(error)
+        raise InputError(f"the Hub cannot be asked for the data sets of {owner}: {words}. {HUB_ADVICE}") from error
 
 
 HUB_ADVICE = "Check the name, the network, and HF_TOKEN for what is not public"
@@ -38,6 +39,13 @@ def hub_errors() -> tuple[type[BaseException], ...]:
     from huggingface_hub.errors import HfHubHTTPError
 
     return (OSError, ValueError, *HfHubHTTPError.__bases__)
+
+
+def hub_words(error: BaseException) -> str:
+    """What an error of the Hub's libraries says, on one line, without the full stop and where to read about HTTP."""
+    lines = (line.strip() for line in str(error).splitlines())
+    words = " ".join(line for line in lines if line and not line.startswith("For more information check:"))
+    return words.rstrip(".") or type(error).__name__
 
 
 def files_by_split(name: str) -> dict[str, list[str]]:
@@ -149,7 +157,7 @@ class HubSource(Source):
         except (OSError, ValueError, DatasetsError) as error:
             raise InputError(
                 f"there is no file or folder {self._name}, so it was taken for a data set of the Hub, which cannot be"
-                f" read: {error}. Check the path or the name, the network, and HF_TOKEN if it is not public"
+                f" read: {hub_words(error)}. Check the path or the name, the network, and HF_TOKEN if it is not public"
             ) from error
 
     def _label(self, config: str | None, split: str) -> str:

@@ -1,0 +1,117 @@
+"""Results that a command cannot use, and groups too small to say much: each is told in one line, with what to do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.addition import PROBLEMS, TESTS, Start, Write, submission_row
+from tests.hub_stand_in import put_rows, standing_in
+from tests.small_results import apps_row, contest_row, write_results
+
+
+@pytest.fixture
+def sets(tmp_path: Path) -> None:
+    """Results: of a contest, of APPS, of a newer version, and of groups of one."""
+    write_results(tmp_path / "one", [contest_row("a", 1.0)])
+    write_results(tmp_path / "apps", [apps_row("a", True)])
+    write_results(tmp_path / "new", [contest_row("a", 1.0)], {"format": 99, "ioi_eval": "9.9"})
+    scores = {"m1": 1.0, "m2": 0.0, "m3": None}
+    write_results(tmp_path / "models", [contest_row(name, score, model=name) for name, score in scores.items()])
+
+
+@pytest.mark.usefixtures("sets")
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        *(
+            (arguments, "new/summary.json has format 99, of ioi_eval 9.9: this version reads format 1; install that")
+            for arguments in (
+                ("report", "new"),
+                ("report", "one", "new", "--out", "all"),
+                ("compare", "one", "new"),
+                ("show", "new", "a"),
+                ("select", "new"),
+                ("export", "new", "--to", "junit"),
+            )
+        ),
+        (("compare", "one", "apps"), "one holds results of contest problems, apps of APPS problems: they cannot be"),
+        (("select", "apps"), "apps holds results of APPS problems: only contests limit submissions"),
+        (("report", "one", "apps", "--out", "all"), "make a report of each"),
+        (("report", "one", "--by", "prompt"), "--by prompt: none of the first rows has anything in that column; the"),
+        (("compare", "one", "one", "--only-a", "prompt=x"), "one: no column prompt"),
+        (("report", "me/results"), "me/results/results.jsonl does not exist: `ioi-eval score"),
+        (("compare", "one", "me/results"), "me/results/results.jsonl does not exist: `ioi-eval score"),
+    ],
+)
+def test_what_cannot_be_used(start: Start, tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
+    """Nothing is written."""
+    before = sorted(tmp_path.rglob("*"))
+    ended = start(*arguments)
+    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1), ended.stderr
+    assert words in ended.stderr
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_folder_with_a_journal_of_another_version(score: Start, write: Write, tmp_path: Path) -> None:
+    """A run does not write there."""
+    write("dump.jsonl", submission_row("a"))
+    journal = tmp_path / "out" / "journal"
+    journal.parent.mkdir()
+    journal.write_bytes(b"ioi-eval journal 99\nsomething else")
+    ended = score("dump.jsonl")
+    assert ended.returncode == 2
+    assert "out/journal: not a journal of this version of ioi-eval; move it away, or choose another" in ended.stderr
+    assert journal.read_bytes() == b"ioi-eval journal 99\nsomething else"
+    assert not (tmp_path / "out" / "results.jsonl").exists()
+
+
+@pytest.mark.usefixtures("sets")
+def test_groups_of_one(start: Start, tmp_path: Path) -> None:
+    """They have numbers, but nothing that claims to be an interval; one that we failed to judge has no numbers."""
+    ended = start("report", "models", "--by", "model")
+    assert ended.returncode == 1, ended.stderr
+    groups = json.loads((tmp_path / "models" / "summary.json").read_text())["groups"]
+    assert {group["name"]: group["average_score"] for group in groups} == {
+        "m1": {"value": 1.0, "low": None, "high": None}, "m2": {"value": 0.0, "low": None, "high": None}, "m3": None,
+    }  # fmt: skip
+    assert [line.split()[:6] for line in ended.stdout.splitlines()[2:5]] == [
+        ["m1", "1", "0", "1", "100.00", "%"], ["m2", "1", "0", "1", "0.00", "%"], ["m3", "1", "1", "1", "–", "–"],
+    ]  # fmt: skip
+
+    ended = start("compare", "models", "models", "--only-a", "model=m1", "--only-b", "model=m2", "--by-problem")
+    assert ended.returncode == 0, ended.stderr
+    assert "(of one problem: no interval says how much of a difference is chance)" in ended.stdout
+    assert "[" not in ended.stdout
+    ended = start("compare", "models", "models", "--only-a", "model=m1", "--only-b", "model=m3", "--by-problem")
+    assert ended.returncode == 2
+    assert "the two have no problem in common that was judged in both" in ended.stderr
+
+
+def test_private_data_sets_of_the_hub(start: Start, write: Write, tmp_path: Path) -> None:
+    """Without the right to read them they are as good as absent: the message names HF_TOKEN."""
+    problems, tests = write("problems.jsonl", *PROBLEMS), write("tests.jsonl", *TESTS)
+    dump = write("dump.jsonl", submission_row("a", None, generation="no"))
+    hub = tmp_path / "hub"
+    for name, rows in (("dump", [submission_row("a", None, generation="no")]), ("problems", PROBLEMS)):
+        (put_rows(hub, f"me/{name}", rows) / ".private").touch()
+    with standing_in(hub) as environment:
+        stranger = {**environment, "HF_TOKEN": "hf_other"}
+        for arguments, name in (
+            (("me/dump", "--problems", problems), "me/dump"),
+            ((dump, "--problems", "me/problems"), "me/problems"),
+        ):
+            call = ("score", *arguments, "--tests", tests, "--out", "out")
+            ended = start(*call, env=stranger)
+            assert ended.returncode == 2
+            last = ended.stderr.splitlines()[-1]
+            assert f"there is no file or folder {name}, so it was taken for a data set of the Hub" in last
+            assert "HF_TOKEN if it is not public" in last
+            assert ".." not in last
+            assert not (tmp_path / "out").exists()
+        ended = start(
+            "score", "me/dump", "--problems", "me/problems", "--tests", tests, "--out", "out", env=environment
+        )
+        assert ended.returncode == 0, ended.stderr
