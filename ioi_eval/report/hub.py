@@ -13,7 +13,7 @@ works as it does there.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -24,8 +24,9 @@ from ioi_eval.report.frame import result_rows
 from ioi_eval.report.naming import name_columns, problem_of, submission_of
 from ioi_eval.report.pages import INDEX as CARD
 from ioi_eval.report.parquet import write_parquet
-from ioi_eval.report.result_sets import Family, family_of, first_row
-from ioi_eval.rows.hub import HUB_ADVICE, hub_errors
+from ioi_eval.report.result_sets import MARKS, Family, family_of, first_row
+from ioi_eval.report.terminal import printable
+from ioi_eval.rows.hub import HUB_ADVICE, hub_errors, hub_words
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -86,7 +87,7 @@ class HubResults:
             api.create_repo(name, repo_type=_TYPE, private=not public, exist_ok=True)
             is_public = not api.dataset_info(name).private
         except hub_errors() as error:
-            raise InputError(f"the results cannot be pushed to {name}: {error}. {HUB_ADVICE}") from error
+            raise InputError(f"the results cannot be pushed to {name}: {hub_words(error)}. {HUB_ADVICE}") from error
         if is_public and not public:
             raise InputError(
                 f"the data set {name} is public, so everybody would see the results: say --public if that is meant, or "
@@ -127,7 +128,8 @@ class HubResults:
         except hub_errors() as error:
             if isinstance(error, InputError):
                 raise
-            raise InputError(f"{config} cannot be pushed to {self.name}: {error}. {HUB_ADVICE}") from error
+            words = hub_words(error)
+            raise InputError(f"{config} cannot be pushed to {self.name}: {words}. {HUB_ADVICE}") from error
 
     def _push(self, config: str, results: Path, pages: Mapping[str, Path], *, id_column: str, replace: bool) -> int:
         """Push them on what is there now, as `push` says."""
@@ -139,7 +141,7 @@ class HubResults:
         card = self._downloaded(CARD, newest).read_text(encoding="utf-8") if CARD in files else ""
         with tempfile.TemporaryDirectory() as scratch:
             table = Path(scratch, _FILE)
-            stay = [] if replace else [self._downloaded(path, newest) for path in old]
+            stay = {} if replace else {path: self._downloaded(path, newest) for path in old}
             kept = self._write(table, results, stay, id_column)
             operations: list[CommitOperationAdd | CommitOperationCopy | CommitOperationDelete] = [
                 CommitOperationAdd(f"{config}/{_FILE}", str(table)),
@@ -154,13 +156,15 @@ class HubResults:
     def _downloaded(self, path: str, revision: str | None) -> Path:
         return Path(self.api.hf_hub_download(self.name, path, repo_type=_TYPE, revision=revision))
 
-    def _write(self, table: Path, results: Path, old: Sequence[Path], id_column: str) -> int:
+    def _write(self, table: Path, results: Path, old: Mapping[str, Path], id_column: str) -> int:
         """Write the rows, and after them those of old files that are not among them; gives how many these are."""
         naming = _Naming.of(results, id_column)
+        for name, path in old.items():
+            self._check_family(name, path, naming.family)
         new = {key for row in result_rows(results, columns=naming.columns, tests=False) for key in naming.keys(row)}
 
         def kept() -> Iterator[Row]:
-            for path in old:
+            for path in old.values():
                 yield from (row for row in _rows(path) if naming.stays(row, new))
 
         def rows() -> Iterator[Row]:
@@ -169,6 +173,28 @@ class HubResults:
 
         write_parquet(table, rows)
         return sum(1 for _ in kept())
+
+    def _check_family(self, name: str, path: Path, family: Family) -> None:
+        """Refuse to write over rows that are no such results: what they name is not known, so they would be lost.
+
+        Raises:
+            InputError: they are none.
+        """
+        import pyarrow.parquet as pq
+
+        try:
+            columns = pq.read_schema(path).names
+        except (OSError, ValueError) as error:
+            words = printable(str(error)).rstrip(".")
+            raise InputError(f"{name} of the data set {self.name} is no Parquet file: {words}; {_ELSEWHERE}") from error
+        if MARKS[family] not in columns:
+            raise InputError(
+                f"{name} of the data set {self.name} has rows that are no results of {family}, which these would"
+                f" replace (its columns: {printable(', '.join(columns))}); {_ELSEWHERE}"
+            )
+
+
+_ELSEWHERE = "name another data set, or remove the file on the Hub"
 
 
 def _rows(path: Path) -> Iterator[Row]:

@@ -25,6 +25,10 @@ class Family(StrEnum):
     APPS = "APPS problems"
 
 
+MARKS = {Family.CONTEST: "all_subtasks_results", Family.APPS: "judged_by"}
+"""By family, the column that results of no other have."""
+
+
 Name = tuple[str, str]
 """The problem and submission of a result."""
 
@@ -124,13 +128,12 @@ def family_of(row: Any, directory: Path) -> Family:
     Raises:
         InputError: it is no row of results.
     """
-    if isinstance(row, dict) and "all_subtasks_results" in row:
-        return Family.CONTEST
-    if isinstance(row, dict) and "judged_by" in row:
-        return Family.APPS
+    for family, mark in MARKS.items():
+        if isinstance(row, dict) and mark in row:
+            return family
     raise InputError(
-        f"{directory / RESULTS}, line 1: this is no row of results, as it has neither all_subtasks_results nor "
-        "judged_by; name a directory that `ioi-eval score` or `ioi-eval apps score` has written"
+        f"{directory / RESULTS}, line 1: this is no row of results, as it has neither {' nor '.join(MARKS.values())}; "
+        "name a directory that `ioi-eval score` or `ioi-eval apps score` has written"
     )
 
 

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from ioi_eval.report.parquet import write_parquet
 from tests.cli.addition import NARROW, PROBLEMS, TESTS, Start, Write, submission_row
 from tests.cli.test_hub_data_sets import DOUBLE
 from tests.cli.test_run_tests import pushed
 from tests.hub_stand_in import standing_in
+from tests.small_results import apps_row
 
 
 @pytest.fixture
@@ -89,11 +91,50 @@ def test_what_cannot_be_pushed_is_said_first(start: Start, score: tuple[str | Pa
     with standing_in(hub) as environment:
         ended = start(*score, env={**environment, "HF_TOKEN": "hf_other"})
         assert (ended.returncode, "cannot be pushed to me/results" in ended.stderr) == (2, True), ended.stderr
+        assert ended.stderr.count("\n") == 1, ended.stderr
     ended = start(*score[:-1], "results")
     assert (ended.returncode, "it has the form owner/name" in ended.stderr) == (2, True), ended.stderr
     ended = start(*score[:-2], "--public")
     assert (ended.returncode, "--push-to-hub" in ended.stderr) == (2, True), ended.stderr
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (
+            [{"text": "mine"}],
+            "has rows that are no results of contest problems, which these would replace (its columns: text)",
+        ),
+        ([apps_row("a", True)], "has rows that are no results of contest problems, which these would replace"),
+        (None, "is no Parquet file"),
+    ],
+    ids=["other rows", "the other family", "damaged"],
+)
+def test_what_are_no_such_results_is_not_replaced(
+    start: Start, score: tuple[str | Path, ...], tmp_path: Path, rows: list[dict[str, object]] | None, words: str
+) -> None:
+    """The results of the run stay here; after another name is given, they are pushed without judging again."""
+    hub = tmp_path / "hub"
+    there = hub / "me" / "results" / "monday" / "train-00000-of-00001.parquet"
+    there.parent.mkdir(parents=True)
+    (hub / "me" / "results" / ".private").touch()
+    if rows is None:
+        there.write_bytes(b"no table")
+    else:
+        write_parquet(there, lambda: iter(rows))
+    before = there.read_bytes()
+    with standing_in(hub) as environment:
+        ended = start(*score, env=environment)
+        assert ended.returncode == 1, ended.stderr
+        assert there.read_bytes() == before
+        (line,) = [line for line in ended.stderr.splitlines() if "me/results" in line]
+        assert "monday/train-00000-of-00001.parquet of the data set me/results" in line
+        assert words in line
+        assert "name another data set, or remove the file on the Hub; the results are in out" in line
+        ended = start(*score[:-1], "me/others", env=environment)
+        assert ended.returncode == 0, ended.stderr
+        assert (hub / "me" / "others" / "monday" / there.name).is_file()
 
 
 @pytest.mark.parametrize("same", [False, True], ids=["two dumps", "two parts of a dump"])
