@@ -55,7 +55,7 @@ class FidelityTable:
 
     Args:
         markdown: the document.
-        open: how many disagreements have no reason.
+        open: how many disagreements have no reason, those of earlier rows included.
         idle: the reasons that explain nothing.
         unplaced: the tasks of which no origin is known, if any origins are given.
     """
@@ -139,7 +139,7 @@ def fidelity_table(
     parts += ["## Judged by", "\n".join(f"- {cell(target)}" for target in targets)]
     return FidelityTable(
         markdown="\n\n".join(parts) + "\n",
-        open=sum(reason is None for _, reason in explained),
+        open=sum(line.endswith(f"| {_OPEN} |") for line in (*otherwise, *earlier.disagreements)),
         idle=tuple(
             reason
             for reason in reasons

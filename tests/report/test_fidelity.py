@@ -148,6 +148,14 @@ def test_rows_of_tasks_that_were_not_judged_again_stay_marked(tmp_path: Path) ->
     assert whole.markdown == first
 
 
+def test_what_was_not_explained_earlier_is_still_not_explained() -> None:
+    """A row that is kept without its reason counts, so that nobody reads that nothing is open."""
+    first = fidelity_table([validation("2024/nile", disagreements=(disagreement(),))], ())
+    kept = fidelity_table([validation("2024/nil")], (), first.markdown)
+    assert (first.open, kept.open) == (1, 1)
+    assert kept.markdown.count("**not explained yet**") == 1
+
+
 def test_a_task_counts_once() -> None:
     """Two runs of it do not make twice as many agreements."""
     with pytest.raises(InputError, match="2024/nile was validated in several"):
