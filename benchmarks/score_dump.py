@@ -3,6 +3,9 @@
 The necessary work is: compile each distinct program once, and run and check the tests that can change the score, on all
 cores. Everything above that is our overhead. Programs that sleep until the idle rule stops them use wall clock without
 CPU time; that time is printed, and counted as necessary, because no judge can shorten it.
+
+Root of the machine also sees where each CPU-second went, by the names of the processes (`exits.py`), and how much of
+the command's CPU time is in none of these parts: mostly what the kernel does when a process has ended.
 """
 
 from __future__ import annotations
@@ -14,15 +17,27 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
+from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from exits import Exit, Exits
 from figures import Figure, arguments, report
 
 from ioi_eval import sample
 from ioi_eval.report.frame import result_rows
 
 COMMAND = str(Path(sys.executable).with_name("ioi-eval"))
+PARTS = {
+    "compile": ("cc1plus", "cc1", "as", "g++", "c++", "gcc", "cc"),
+    "link": ("ld", "ld.bfd", "ld.gold", "ld.lld", "collect2"),
+    "box": ("bwrap",),
+    "scripts": ("bash", "cat", "chmod", "cp", "ln", "mkdir", "mv", "rm", "sed", "stat", "tr"),
+}
+"""Names of processes. A number is the runner, which is started by a descriptor; the rest are judged programs, checkers
+and managers."""
 
 
 def main() -> None:
@@ -34,9 +49,7 @@ def main() -> None:
         for name in ("warm-up", "measured"):
             out = Path(directory) / name
             command = [COMMAND, "score", dump, "--problems", problems, "--tests", tests, "--out", str(out), *options]
-            started = time.monotonic()
-            subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            wall_s = time.monotonic() - started
+            wall_s, cpu_s, ended = _run(command)
         summary = json.loads((out / "summary.json").read_text())
         idle_s = sum(map(_idle_s, result_rows(out)))
     cpu = summary["this_run"]["cpu_s"]
@@ -49,6 +62,46 @@ def main() -> None:
     print(f"idle programs  {idle_s:.2f} s")
     print(f"wall clock     {wall_s:.2f} s, of which {wall_s - needed_s:.2f} s ours (start of Python included)")
     report(Figure(name="wall clock / least CPU time", value=wall_s / needed_s, unit="×", bound=1.25))
+    if ended is not None:
+        split = _split(ended)
+        print("each CPU-second " + ", ".join(f"{name} {seconds:.2f} s" for name, seconds in split.items()))
+        rest = 100 * abs(cpu_s - sum(split.values())) / cpu_s
+        report(Figure(name="CPU time that is not in the split", value=rest, unit="%", bound=3))
+
+
+def _run(command: list[str]) -> tuple[float, float, list[tuple[str, Exit]] | None]:
+    """Run a command.
+
+    Returns:
+        Its wall clock, the CPU time of it and its descendants, and each of their ends, `None` if we may not see them.
+        An end has the word "Python" if it is one of the command's own process, else its name.
+    """
+    with ExitStack() as stack:
+        try:
+            exits = stack.enter_context(Exits())
+        except OSError as error:
+            print(f"no split of CPU time: {error}")
+            exits = None
+        started = time.monotonic()
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, status, used = os.wait4(process.pid, 0)
+        wall_s = time.monotonic() - started
+        process.returncode = os.waitstatus_to_exitcode(status)
+    cpu_s = used.ru_utime + used.ru_stime
+    if exits is None:
+        return wall_s, cpu_s, None
+    ends = exits.below(process.pid)
+    return wall_s, cpu_s, [("Python" if end.process == process.pid else end.name, end) for end in ends]
+
+
+def _split(ended: Iterable[tuple[str, Exit]]) -> dict[str, float]:
+    """CPU time by part, in seconds."""
+    split: dict[str, float] = defaultdict(float)
+    for name, end in ended:
+        part = next((part for part, names in PARTS.items() if name in names), None)
+        part = part or ("Python" if name.startswith(("Python", "python")) else None)
+        split[part or ("runner" if name.isdecimal() or name == "runner" else "programs")] += end.cpu_s
+    return split
 
 
 def _idle_s(row: dict[str, Any]) -> float:
