@@ -165,6 +165,12 @@ def test_judge_errors_and_near_limits_are_apart(quiet: Tab, report: Path) -> Non
     assert "1 row could not be judged at all" in quiet.value("document.getElementById('apart').textContent")
 
 
+def test_nothing_apart_can_be_shown_where_there_is_nothing(quiet: Tab, tmp_path: Path) -> None:
+    """Without judge errors, and without times near the limit, the buttons do nothing."""
+    quiet.open(page([write_results(tmp_path / "out", [contest_row("a", 1.0, 0.0)])], tmp_path / "none.html"))
+    assert quiet.value("[...document.querySelectorAll('#apart button')].map((one) => one.disabled)") == [True, True]
+
+
 def test_dates(quiet: Tab, report: Path) -> None:
     """Charts are of the problems between two dates; the sliders say theirs."""
     quiet.open(report)

@@ -203,7 +203,7 @@ function apart(view) {
     el("p", { class: "quiet" }, "JE is our failure, or a checker's: it has no score and is in no mean. Near a limit: another machine, or another run, may give another verdict."),
     refused ? el("p", {}, `${counted(refused, "row")} could not be judged at all (refused): they are in the table of submissions as "not judged".`) : null,
     el("p", { class: "row no-print" },
-      el("button", { onclick: () => view.showOnly("JE", false) }, "Show judge errors"),
-      el("button", { onclick: () => view.showOnly("", true) }, "Show those near a limit")),
+      el("button", { disabled: rows.every((row) => !row[2]), onclick: () => view.showOnly("JE", false) }, "Show judge errors"),
+      el("button", { disabled: rows.every((row) => !row[3]), onclick: () => view.showOnly("", true) }, "Show those near a limit")),
   ];
 }

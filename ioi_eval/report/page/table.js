@@ -40,6 +40,7 @@ class Submissions {
     };
     this.search = el("input", { type: "search", id: "search", oninput: change, autocomplete: "off", spellcheck: "false" });
     const there = new Set(this.rows.verdict);
+    if (summary.cells.some(([, , cell]) => cell.je)) there.add(summary.verdicts.indexOf("JE")); // the table may not hold all rows
     const verdicts = summary.verdicts.map((name, place) => [place, name]).filter(([place]) => there.has(place));
     if (there.has(-1)) verdicts.push([-1, "not judged"]);
     let groupLabel, problemLabel, verdictLabel;
