@@ -163,6 +163,7 @@ def test_judge_errors_and_near_limits_are_apart(quiet: Tab, report: Path) -> Non
         assert quiet.value(SHORT.format("#submissions-table tbody th"))[0] == name
         assert shown(quiet).startswith("1 submission of")
     assert "1 row could not be judged at all" in quiet.value("document.getElementById('apart').textContent")
+    assert quiet.value("document.body.innerText.match(/near (a |the )?limit/gi)") is None  # it is about time only
 
 
 def test_nothing_apart_can_be_shown_where_there_is_nothing(quiet: Tab, tmp_path: Path) -> None:

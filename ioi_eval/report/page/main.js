@@ -77,7 +77,7 @@ async function start() {
     section("subtasks", summary.family === "apps" ? "Difficulties" : "Subtasks", (show) => subtaskBars(view, state, show)),
     section("verdicts", "Verdicts", () => verdictMix(view)),
     section("limits", "Time and memory", () => limits(view)),
-    section("apart", "Not judged, and near a limit", () => apart(view)),
+    section("apart", "Not judged, and near the time limit", () => apart(view)),
   ];
   const changed = () => sections.forEach((one) => one.show());
   const holder = el("section", { id: "submissions", "aria-labelledby": "submissions-title" }, el("h2", { id: "submissions-title" }, "Submissions"));

@@ -42,7 +42,7 @@ function overview(view) {
   rows.sort((a, b) => (b[1].score?.value ?? -1) - (a[1].score?.value ?? -1));
   const first = rows.length ? rows[0][0] : -1;
   const scoreHead = isApps(view) ? "mean share of tests passed" : "mean score, % of full marks";
-  const head = ["group", scoreHead, "difference to the first", "solved (pass@1)", isApps(view) ? "best of all together" : "best of each subtask together", "problems", "judged", "not judged (JE)", "near a limit"];
+  const head = ["group", scoreHead, "difference to the first", "solved (pass@1)", isApps(view) ? "best of all together" : "best of each subtask together", "problems", "judged", "not judged (JE)", "near the time limit"];
   const cells = rows.map(([group, of]) => [
     view.summary.groups[group], told(of.score), rows.length > 1 ? behind(view, group, first) : "–", told(of.solved), percent(of.all),
     ...[of.problems, of.n, of.je, of.near].map((count) => count.toLocaleString("en")),
@@ -197,13 +197,13 @@ function apart(view) {
   const refused = view.summary.refused;
   const list = rows.slice(0, 50).map((row) => row.map(String));
   return [
-    rows.length ? table("Not judged, and near a limit", ["group", "problem", "judge errors (JE)", "near a limit", "judged"], list, { left: 2 })
-      : el("p", {}, "No judge error, and no time within 10 % of a limit."),
+    rows.length ? table("Not judged, and near the time limit", ["group", "problem", "judge errors (JE)", "near the time limit", "judged"], list, { left: 2 })
+      : el("p", {}, "No judge error, and no CPU time within 10 % of the time limit."),
     rows.length > 50 ? el("p", { class: "quiet" }, `The first 50 of ${rows.length}.`) : null,
-    el("p", { class: "quiet" }, "JE is our failure, or a checker's: it has no score and is in no mean. Near a limit: another machine, or another run, may give another verdict."),
+    el("p", { class: "quiet" }, "JE is our failure, or a checker's: it has no score and is in no mean. Near the time limit (CPU time within 10 % of it): another machine, or another run, may give another verdict."),
     refused ? el("p", {}, `${counted(refused, "row")} could not be judged at all (refused): they are in the table of submissions as "not judged".`) : null,
     el("p", { class: "row no-print" },
       el("button", { disabled: rows.every((row) => !row[2]), onclick: () => view.showOnly("JE", false) }, "Show judge errors"),
-      el("button", { disabled: rows.every((row) => !row[3]), onclick: () => view.showOnly("", true) }, "Show those near a limit")),
+      el("button", { disabled: rows.every((row) => !row[3]), onclick: () => view.showOnly("", true) }, "Show those near the time limit")),
   ];
 }

@@ -55,7 +55,7 @@ class Submissions {
     this.before = el("button", { onclick: () => this.turn(-1) }, "Previous");
     this.after = el("button", { onclick: () => this.turn(1) }, "Next");
     this.element = el("div", {},
-      el("div", { class: "row no-print" }, el("label", { class: "above" }, "Search id, problem, group", this.search), groupLabel, problemLabel, verdictLabel, el("label", {}, this.onlyNear, "near a limit")),
+      el("div", { class: "row no-print" }, el("label", { class: "above" }, "Search id, problem, group", this.search), groupLabel, problemLabel, verdictLabel, el("label", {}, this.onlyNear, "near the time limit")),
       this.status,
       el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Submissions" },
         el("table", { id: "submissions-table", class: "wide" },
@@ -128,7 +128,7 @@ class Submissions {
       group: summary.groups[rows.group[place]],
       problem: problem ? problemName(problem) : "–",
       verdict: [el("span", { class: "verdict", title: verdict ? MEANINGS[verdict] : "refused", "--verdict": `var(--${verdict ?? "NC"})` }, verdict ?? "not judged"),
-        this.near[place] ? el("span", { class: "tag" }, "near limit") : null, this.copy[place] ? el("span", { class: "tag" }, "copy") : null],
+        this.near[place] ? el("span", { class: "tag" }, "near time limit") : null, this.copy[place] ? el("span", { class: "tag" }, "copy") : null],
       score: score === null ? "–" : full ? `${points(score)}/${points(full)}` : percent(score, 0),
       time: rows.time[place] === null ? "–" : String(rows.time[place]) + (problem?.time ? ` / ${points(problem.time)}` : ""),
       memory: rows.memory[place] === null ? "–" : String(rows.memory[place]) + (problem?.memory ? ` / ${points(problem.memory)}` : ""),
@@ -180,7 +180,7 @@ function testLine(test) {
   if (test.limit) of.push(`limit: ${test.limit}`);
   if (test.exit_code) of.push(`exit code ${test.exit_code}`);
   if (test.signal) of.push(`signal ${test.signal}`);
-  if (test.near) of.push("near a limit");
+  if (test.near) of.push("near the time limit");
   return of.join(", ");
 }
 
