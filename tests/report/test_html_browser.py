@@ -182,6 +182,22 @@ def test_dates(quiet: Tab, report: Path) -> None:
     assert quiet.value(SHORT.format(".heat tbody th")) == ["2024/nile Nile"]
 
 
+def test_groups_and_dates_select_submissions_too(quiet: Tab, report: Path) -> None:
+    """The table holds what the charts are of, and offers no other group and problem."""
+    quiet.open(report)
+    quiet.value("{ const one = document.getElementById('date-from'); one.value = 2; " + _TYPED + " }")
+    assert shown(quiet).startswith("44 submissions of 44 in the problems selected above")
+    box = "document.querySelectorAll('.controls input[type=checkbox]')[{}].click()"
+    quiet.value(box.format(0))
+    assert shown(quiet) == "22 submissions of 22 in the groups and problems selected above: 1 to 22 are shown"
+    for name, offered in (("group", ["all", "second"]), ("problem", ["all", "2024/nile Nile"])):
+        assert quiet.value(SHORT.format(f"#filter-{name} option:enabled")) == offered
+    quiet.value(box.format(1))
+    assert shown(quiet) == "No group is selected."
+    told = quiet.value(SHORT.format("main section:not(#submissions) > div"))
+    assert told == ["No group is selected."] * 8
+
+
 def test_keyboard(quiet: Tab, report: Path) -> None:
     """The first key leads past the head; every control can be reached in the order of the page, and is seen."""
     quiet.open(report)

@@ -115,9 +115,17 @@ class View {
     return this.dates.length > 1;
   }
 
+  get hasNoGroup() {
+    return this.summary.groups.length > 0 && !this.groups.length;
+  }
+
+  get hasAllDates() {
+    return !this.isDated || (this.from === 0 && this.until === this.dates.length - 1);
+  }
+
   get problems() {
     const all = this.summary.problems.map((_, place) => place);
-    if (!this.isDated || (this.from === 0 && this.until === this.dates.length - 1)) return all;
+    if (this.hasAllDates) return all;
     const [from, until] = [this.dates[this.from], this.dates[this.until]];
     return all.filter((place) => {
       const date = this.summary.problems[place].date;

@@ -1,10 +1,10 @@
 // Puts the page together. Charts are shown even where a browser cannot unpack the table.
 
-function section(id, title, content) {
+function section(view, id, title, content) {
   const holder = el("div", {});
   const show = () => {
     const focused = holder.contains(document.activeElement) ? document.activeElement.id : "";
-    holder.replaceChildren(...content(show).flat(9).filter((one) => one !== null && one !== undefined));
+    holder.replaceChildren(...(view.hasNoGroup ? [el("p", {}, "No group is selected.")] : content(show)).flat(9).filter((one) => one !== null && one !== undefined));
     if (focused) document.getElementById(focused)?.focus();
   };
   return { id, title, show, element: el("section", { id, "aria-labelledby": `${id}-title` }, el("h2", { id: `${id}-title` }, title), holder) };
@@ -70,23 +70,27 @@ async function start() {
   const view = new View(summary);
   const state = { measure: "mean", rows: "auto", problem: -1 };
   const sections = [
-    section("groups", summary.groups.length > 1 ? "Which is best" : "Overall", () => overview(view)),
-    section("heat-map", "Problems", (show) => heat(view, state, show)),
-    section("scores", "Score against submissions", () => scoreCurves(view)),
-    section("pass-at-k", "pass@k", () => passCurves(view)),
-    section("subtasks", summary.family === "apps" ? "Difficulties" : "Subtasks", (show) => subtaskBars(view, state, show)),
-    section("verdicts", "Verdicts", () => verdictMix(view)),
-    section("limits", "Time and memory", () => limits(view)),
-    section("apart", "Not judged, and near the time limit", () => apart(view)),
+    section(view, "groups", summary.groups.length > 1 ? "Which is best" : "Overall", () => overview(view)),
+    section(view, "heat-map", "Problems", (show) => heat(view, state, show)),
+    section(view, "scores", "Score against submissions", () => scoreCurves(view)),
+    section(view, "pass-at-k", "pass@k", () => passCurves(view)),
+    section(view, "subtasks", summary.family === "apps" ? "Difficulties" : "Subtasks", (show) => subtaskBars(view, state, show)),
+    section(view, "verdicts", "Verdicts", () => verdictMix(view)),
+    section(view, "limits", "Time and memory", () => limits(view)),
+    section(view, "apart", "Not judged, and near the time limit", () => apart(view)),
   ];
-  const changed = () => sections.forEach((one) => one.show());
+  let list = null;
+  const changed = () => {
+    sections.forEach((one) => one.show());
+    list?.filter();
+  };
   const holder = el("section", { id: "submissions", "aria-labelledby": "submissions-title" }, el("h2", { id: "submissions-title" }, "Submissions"));
   add(main, [...about(summary), controls(view, changed), sections.map((one) => one.element), holder].filter((one) => one !== null));
   document.body.append(patterns());
   changed();
   const contents = [...sections.map((one) => [one.id, one.title]), ["submissions", "Submissions"]];
   document.getElementById("contents").append(el("ul", {}, contents.map(([id, title]) => el("li", {}, el("a", { href: `#${id}` }, title)))));
-  const list = new Submissions(view, await unpack("rows"));
+  list = new Submissions(view, await unpack("rows"));
   holder.append(list.element);
   const go = () => {
     list.filter();

@@ -65,12 +65,26 @@ class Submissions {
     this.filter();
   }
 
+  // What the groups and dates at the top of the page leave; the lists offer nothing else.
+  choose() {
+    const { rows, view } = this;
+    const [groups, problems] = [new Set(view.groups), new Set(view.problems)];
+    this.chosen = Uint8Array.from(rows.group, (group, place) => groups.has(group) && (view.hasAllDates || problems.has(rows.problem[place])));
+    for (const [select, places] of [[this.group, groups], [this.problem, problems]]) {
+      for (const option of select.options) option.disabled = option.value !== "" && !places.has(Number(option.value));
+      if (select.selectedOptions[0].disabled) select.value = "";
+    }
+    this.some = sum(this.chosen);
+    this.where = [groups.size < view.summary.groups.length ? "groups" : "", view.hasAllDates ? "" : "problems"].filter(Boolean).join(" and ");
+  }
+
   filter() {
+    this.choose();
     const { rows } = this;
     const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const [group, problem, verdict] = [this.group, this.problem, this.verdict].map((select) => (select.value === "" ? null : Number(select.value)));
-    this.found = this.order.filter((place) =>
-      (group === null || rows.group[place] === group) && (problem === null || rows.problem[place] === problem)
+    this.found = this.order.filter((place) => this.chosen[place]
+      && (group === null || rows.group[place] === group) && (problem === null || rows.problem[place] === problem)
       && (verdict === null || rows.verdict[place] === verdict) && (!this.onlyNear.checked || this.near[place])
       && words.every((word) => this.texts[place].includes(word)));
     this.page = 0;
@@ -112,7 +126,8 @@ class Submissions {
     this.before.disabled = this.page === 0;
     this.after.disabled = start + PAGE >= this.found.length;
     const range = shown.length ? `: ${(start + 1).toLocaleString("en")} to ${(start + shown.length).toLocaleString("en")} are shown` : "";
-    this.status.textContent = `${counted(this.found.length, "submission")} of ${this.count.toLocaleString("en")}${range}`;
+    const of = `of ${this.some.toLocaleString("en")}${this.where ? ` in the ${this.where} selected above` : ""}`;
+    this.status.textContent = this.view.hasNoGroup ? "No group is selected." : `${counted(this.found.length, "submission")} ${of}${range}`;
   }
 
   row(place) {
