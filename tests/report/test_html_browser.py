@@ -136,20 +136,51 @@ def test_search_filter_sort_and_pages(quiet: Tab, report: Path) -> None:
     type_in(quiet, "FIRST 2023")
     assert shown(quiet).startswith("20 submissions")
     type_in(quiet, "nothing such")
-    assert shown(quiet) == "0 submissions of 127"
-    type_in(quiet, "")
+    assert shown(quiet) == "No submission matches, of 127."
+    quiet.value("document.getElementById('reset').click()")
+    assert shown(quiet) == "127 submissions of 127: 1 to 50 are shown"
+    assert quiet.value("document.getElementById('reset').hidden")
     quiet.value("document.querySelector('[data-column=score]').click()")
     assert quiet.value("document.querySelector('th[aria-sort]').getAttribute('aria-sort')") == "ascending"
+    assert "▲" in quiet.value(_ARROW)
     scores = "#submissions-table tbody tr td:nth-child(5)"
     assert quiet.value(SHORT.format(scores))[0] == "0/100"
     quiet.value("document.querySelector('[data-column=score]').click()")
     assert quiet.value("document.querySelector('th[aria-sort]').getAttribute('aria-sort')") == "descending"
+    assert "▼" in quiet.value(_ARROW)
     assert quiet.value(SHORT.format(scores))[0] == "100/100"
     for _ in range(2):
         quiet.value("[...document.querySelectorAll('#submissions button')].at(-1).click()")
     assert shown(quiet).endswith(": 101 to 127 are shown")
     assert quiet.value(SHORT.format(scores))[-2:] == ["–", "–"]
     assert quiet.value("[...document.querySelectorAll('#submissions button')].at(-1).disabled")
+
+
+_ARROW = "getComputedStyle(document.querySelector('th[aria-sort] button'), '::after').content"
+
+
+def test_long_ids_are_short(quiet: Tab, tmp_path: Path) -> None:
+    """By their first characters, if these are no other id's; the whole id is in the title and with the program."""
+    names = ["0123abcd" + "0" * 24, "4567abcd" + "0" * 24, "4567abcd" + "1" * 24, "named"]
+    written = write_results(tmp_path / "out", [contest_row(name, 1.0, 0.0) for name in names])
+    quiet.open(page([written], tmp_path / "ids.html"))
+    assert quiet.value(SHORT.format("#submissions-table tbody th")) == ["0123abcd", *names[1:]]
+    button = "document.querySelector('#submissions-table tbody button')"
+    assert quiet.value(f"{button}.title") == names[0]
+    quiet.value(f"{button}.click()")
+    quiet.value(_OPENED)
+    assert names[0] in quiet.value("document.querySelector('.opened').textContent")
+
+
+def test_wide_tables_say_that_they_scroll(quiet: Tab, report: Path) -> None:
+    """In a narrow window those that are wider; in a wide one none is."""
+    wide = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => "
+    wide += "done([...document.querySelectorAll('section > div > .scroll')].map((one) => one.matches('.wider') === "
+    wide += "(one.scrollWidth > one.clientWidth + 1) && one.matches('.wider')))))))"
+    quiet.open(report, width=390)
+    assert quiet.value(wide)[0]
+    quiet.open(report, width=1440)
+    assert not any(quiet.value(wide))
 
 
 def test_judge_errors_and_near_limits_are_apart(quiet: Tab, report: Path) -> None:

@@ -3,9 +3,24 @@
 const DASHES = ["", "7 4", "2 3", "9 3 2 3", "12 4", "4 2 1 2", "1 4", "6 2 2 2 2 2"];
 const colour = (place) => `var(--g${place % 8})`;
 
+// Holds a table that may be wider than the page, and says then that it scrolls.
+const widths = new ResizeObserver((entries) => requestAnimationFrame(() => {
+  for (const { target } of entries) {
+    const holder = target.closest(".scroll");
+    holder?.classList.toggle("wider", holder.scrollWidth > holder.clientWidth + 1);
+  }
+}));
+
+function scrolling(label, content) {
+  const holder = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, content);
+  widths.observe(holder);
+  widths.observe(content);
+  return holder;
+}
+
 function table(caption, head, rows, { className = "", left = 1 } = {}) {
   const side = (place) => (place < left ? "" : "number");
-  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+  return scrolling(caption,
     el("table", { class: className },
       el("caption", {}, caption),
       el("thead", {}, el("tr", {}, head.map((text, place) => el("th", { scope: "col", class: side(place) }, text)))),

@@ -97,8 +97,9 @@ async function start() {
     holder.scrollIntoView();
     list.search.focus({ preventScroll: true });
   };
-  view.showProblem = (problem) => { list.problem.value = String(problem); go(); };
+  view.showProblem = (problem) => { list.clear(); list.problem.value = String(problem); go(); };
   view.showOnly = (verdict, isNear) => {
+    list.clear();
     list.verdict.value = verdict ? String(summary.verdicts.indexOf(verdict)) : "";
     list.onlyNear.checked = isNear;
     go();

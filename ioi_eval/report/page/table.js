@@ -24,6 +24,7 @@ class Submissions {
     const { groups, problems } = view.summary;
     const names = problems.map((problem) => problemName(problem).toLowerCase());
     this.texts = rows.id.map((id, place) => `${id.toLowerCase()} ${names[rows.problem[place]] ?? ""} ${groups[rows.group[place]].toLowerCase()}`);
+    this.names = shortNames(rows.id);
     this.blocks = new Map();
     this.page = 0;
     this.sorted = { name: "", down: false };
@@ -49,6 +50,7 @@ class Submissions {
     [this.verdict, verdictLabel] = choose("filter-verdict", "Verdict", verdicts);
     this.onlyNear = el("input", { type: "checkbox", id: "filter-near", onchange: change });
     this.status = el("p", { role: "status", id: "found", class: "quiet" });
+    this.reset = el("button", { class: "no-print", id: "reset", hidden: true, onclick: () => { this.clear(); this.filter(); this.search.focus(); } }, "Reset search and filters");
     this.head = el("tr", {}, COLUMNS.map((column) => el("th", { scope: "col", class: `${column.number ? "number" : ""} ${column.less ? "less" : ""}` },
       el("button", { "data-column": column.name, onclick: () => this.sort(column.name) }, column.words))));
     this.body = el("tbody", {});
@@ -56,8 +58,8 @@ class Submissions {
     this.after = el("button", { onclick: () => this.turn(1) }, "Next");
     this.element = el("div", {},
       el("div", { class: "row no-print" }, el("label", { class: "above" }, "Search id, problem, group", this.search), groupLabel, problemLabel, verdictLabel, el("label", {}, this.onlyNear, "near the time limit")),
-      this.status,
-      el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Submissions" },
+      this.status, this.reset,
+      scrolling("Submissions",
         el("table", { id: "submissions-table", class: "wide" },
           el("caption", {}, "Submissions. A heading sorts; a submission's name opens its program and its tests."),
           el("thead", {}, this.head), this.body)),
@@ -89,6 +91,11 @@ class Submissions {
       && words.every((word) => this.texts[place].includes(word)));
     this.page = 0;
     this.draw();
+  }
+
+  clear() {
+    for (const input of [this.search, this.group, this.problem, this.verdict]) input.value = "";
+    this.onlyNear.checked = false;
   }
 
   sort(name) {
@@ -126,8 +133,10 @@ class Submissions {
     this.before.disabled = this.page === 0;
     this.after.disabled = start + PAGE >= this.found.length;
     const range = shown.length ? `: ${(start + 1).toLocaleString("en")} to ${(start + shown.length).toLocaleString("en")} are shown` : "";
+    const isMissed = this.some > 0 && !this.found.length;
+    this.reset.hidden = !isMissed;
     const of = `of ${this.some.toLocaleString("en")}${this.where ? ` in the ${this.where} selected above` : ""}`;
-    this.status.textContent = this.view.hasNoGroup ? "No group is selected." : `${counted(this.found.length, "submission")} ${of}${range}`;
+    this.status.textContent = this.view.hasNoGroup ? "No group is selected." : isMissed ? `No submission matches, ${of}.` : `${counted(this.found.length, "submission")} ${of}${range}`;
   }
 
   row(place) {
@@ -135,7 +144,9 @@ class Submissions {
     const { rows } = this;
     const problem = summary.problems[rows.problem[place]];
     const verdict = rows.verdict[place] < 0 ? null : summary.verdicts[rows.verdict[place]];
-    const button = el("button", { class: "link", "aria-expanded": "false", onclick: () => this.toggle(place, button) }, rows.id[place] || "(no name)");
+    const id = rows.id[place];
+    const name = this.names.get(id) ?? id;
+    const button = el("button", { class: "link", title: name === id ? null : id, "aria-expanded": "false", onclick: () => this.toggle(place, button) }, name || "(no name)");
     const full = summary.family === "apps" ? null : problem?.points;
     const score = rows.score[place];
     const cells = {
@@ -170,11 +181,19 @@ class Submissions {
     const run = view.summary.runs[rows.directory.length ? rows.directory[place] : 0];
     const where = `line ${rows.line[place]} of results.jsonl in ${run.directory}`;
     const [block, index] = rows.detail[place] ?? [-1, 0];
-    if (block < 0) return [el("p", {}, `This program is not in the page, which would be too large: it is ${where}.`)];
+    if (block < 0) return [el("p", {}, `The program of submission ${rows.id[place]} is not in the page, which would be too large: it is ${where}.`)];
     if (!this.blocks.has(block)) this.blocks.set(block, unpack(`block-${block}`));
     const shown = (await this.blocks.get(block))[index];
-    return [detail(shown, view.summary.problems[rows.problem[place]]), el("p", { class: "quiet" }, `It is ${where}.`)].flat(9);
+    return [detail(shown, view.summary.problems[rows.problem[place]]), el("p", { class: "quiet" }, `Submission ${rows.id[place]} is ${where}.`)].flat(9);
   }
+}
+
+// Long hexadecimal ids by their first 8 characters, where no other id begins with these.
+function shortNames(ids) {
+  const long = [...new Set(ids)].filter((id) => /^[0-9a-f-]{32,64}$/i.test(id));
+  const counts = new Map();
+  for (const id of long) counts.set(id.slice(0, 8), (counts.get(id.slice(0, 8)) ?? 0) + 1);
+  return new Map(long.filter((id) => counts.get(id.slice(0, 8)) === 1).map((id) => [id, id.slice(0, 8)]));
 }
 
 function ranked(names) {
@@ -207,15 +226,15 @@ function detail(shown, problem) {
   return [
     facts.length ? el("p", { class: "quiet" }, facts.map(([name, value]) => `${name}: ${value}`).join("; ")) : [],
     shown.error && shown.error !== shown.message ? box("Why it was not judged", shown.error, "words") : [],
-    box("The judge's words", shown.message, "words"),
-    box("The compiler's words", shown.compiler, "words"),
+    box("The judge's message", shown.message, "words"),
+    box("The compiler's message", shown.compiler, "words"),
     failing ? el("div", { class: "failing" },
       el("h3", {}, "The first test that failed"), el("p", {}, testLine(failing)),
       box("What was found", failing.message, "words"), box("Output", failing.output, "words"), box("Standard error", failing.stderr, "words")) : [],
     (shown.subtasks ?? []).length ? table("Subtasks", ["subtask", "verdict", "points", "tests"], shown.subtasks.map(([name, verdict, score, full, places]) =>
       [name, verdict, `${points(score)}/${points(full)}`, `${places.filter((place) => tests[place]?.verdict === "AC").length} of ${places.length} right`])) : [],
     tests.length ? el("details", {}, el("summary", {}, counted(tests.length + (shown.more ?? 0), "test")),
-      table("Tests", ["test", "verdict", "time, s", "memory, MiB", "words"],
+      table("Tests", ["test", "verdict", "time, s", "memory, MiB", "message"],
         tests.map((test) => [test.name, test.verdict, points(test.time), points(test.memory), test.message || test.stderr || ""])),
       shown.more ? el("p", { class: "quiet" }, `${counted(shown.more, "test")} more; those that failed are shown first.`) : null) : [],
     shown.code ? box("Program", shown.code) : el("p", {}, "There is no program."),
