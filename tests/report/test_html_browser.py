@@ -183,6 +183,19 @@ def test_wide_tables_say_that_they_scroll(quiet: Tab, report: Path) -> None:
     assert not any(quiet.value(wide))
 
 
+def test_captions_name_what_is_shown(quiet: Tab, report: Path) -> None:
+    """Solved submissions are a share of submissions; years are no kind of problem; a note says how to read."""
+    quiet.open(report)
+    choose = "{{ const one = document.getElementById({!r}); one.value = {!r}; one.dispatchEvent(new Event('change')) }}"
+    quiet.value(choose.format("heat-measure", "solved"))
+    quiet.value(choose.format("heat-rows", "buckets"))
+    assert quiet.value(SHORT.format(".heat caption")) == ["solved (pass@1), % of submissions, by year and group"]
+    assert quiet.value(SHORT.format(".heat thead th"))[0] == "year"
+    words = quiet.value("document.getElementById('groups').textContent")
+    assert all(text in words for text in ("1,000 resamples", "percentage points", "does not contain 0"))
+    assert "worst verdict of its subtasks" in quiet.value("document.getElementById('verdicts').textContent")
+
+
 def test_judge_errors_and_near_limits_are_apart(quiet: Tab, report: Path) -> None:
     """They have a table, and buttons that show them below; they are in no bar of verdicts."""
     quiet.open(report)

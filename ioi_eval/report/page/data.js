@@ -65,11 +65,14 @@ function dice(seed) {
   };
 }
 
+// How often as many problems are drawn.
+const drawCount = (count) => Math.max(200, Math.min(1000, Math.floor(1e6 / count)));
+
 // Which problems are drawn: the same for all that is estimated of as many problems, so that it is drawn once.
 const drawn = new Map();
 function drawsOf(count) {
   if (!drawn.has(count)) {
-    const draws = Math.max(200, Math.min(1000, Math.floor(1e6 / count)));
+    const draws = drawCount(count);
     const random = dice(20210520);
     drawn.set(count, Uint32Array.from({ length: draws * count }, () => Math.floor(random() * count)));
   }
@@ -97,7 +100,7 @@ function estimate(values) {
 function told(found, digits = 1) {
   if (found === null) return "–";
   if (found.low === null) return percent(found.value, digits);
-  return `${percent(found.value, digits)} [${(100 * found.low).toFixed(digits)}, ${(100 * found.high).toFixed(digits)}]`;
+  return `${percent(found.value, digits)} [${(100 * found.low).toFixed(digits)},\u00a0${(100 * found.high).toFixed(digits)}]`;
 }
 
 // What is shown now: groups and dates that are chosen, and the cells of these.

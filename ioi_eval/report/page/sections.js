@@ -8,6 +8,7 @@ const MEANINGS = {
 const MOST_HEAT_ROWS = 60;
 
 const isApps = (view) => view.summary.family === "apps";
+const bucketWord = (view) => (isApps(view) ? "difficulty" : "year");
 const problemName = (problem) => (problem.name && problem.name !== problem.id ? `${problem.id} ${problem.name}` : problem.id);
 
 // What a group is worth: means over problems, and counts.
@@ -33,8 +34,18 @@ function behind(view, group, first) {
   if (found === null) return "–";
   const signed = (value) => (100 * value).toFixed(1).replace("-", "−");
   if (found.low === null) return signed(found.value);
-  const word = found.high < 0 || found.low > 0 ? "" : ": may be noise";
-  return `${signed(found.value)} [${signed(found.low)}, ${signed(found.high)}]${word}`;
+  const word = found.high < 0 || found.low > 0 ? "" : ": not significant";
+  return `${signed(found.value)} [${signed(found.low)},\u00a0${signed(found.high)}]${word}`;
+}
+
+// How to read the table of groups.
+function intervalNote(view) {
+  const count = view.problems.length;
+  const said = ["The score of a group is the mean over problems; that of a problem is the mean over its submissions."];
+  if (count > 1) said.push(`In brackets: 95 % intervals (bootstrap over problems, ${drawCount(count).toLocaleString("en")} resamples).`);
+  if (count > 1 && view.groups.length > 1) said.push("Differences are paired by problem. A difference whose interval does not contain 0 is significant; this is not corrected for comparing several groups.");
+  said.push("A judge error (JE) is our failure, or a checker's: it has no score and is in no mean.");
+  return said.join(" ");
 }
 
 function overview(view) {
@@ -42,14 +53,14 @@ function overview(view) {
   rows.sort((a, b) => (b[1].score?.value ?? -1) - (a[1].score?.value ?? -1));
   const first = rows.length ? rows[0][0] : -1;
   const scoreHead = isApps(view) ? "mean share of tests passed" : "mean score, % of full marks";
-  const head = ["group", scoreHead, "difference to the first", "solved (pass@1)", isApps(view) ? "best of all together" : "best of each subtask together", "problems", "judged", "not judged (JE)", "near the time limit"];
+  const head = ["group", scoreHead, "difference to the first, percentage points", "solved (pass@1), % of submissions", isApps(view) ? "best of all together" : "best of each subtask together", "problems", "judged", "judge errors (JE)", "near the time limit"];
   const cells = rows.map(([group, of]) => [
     view.summary.groups[group], told(of.score), rows.length > 1 ? behind(view, group, first) : "–", told(of.solved), percent(of.all),
     ...[of.problems, of.n, of.je, of.near].map((count) => count.toLocaleString("en")),
   ]);
   return [
     table("Groups, the best mean score first", head, cells, { className: "sticky" }),
-    el("p", { class: "quiet" }, "Means are over problems, first over a problem's own submissions. In brackets: 95 % intervals, from drawing problems again; a difference whose interval holds 0 may be noise. What could not be judged (JE) is in no mean."),
+    el("p", { class: "quiet" }, intervalNote(view)),
   ];
 }
 
@@ -84,13 +95,14 @@ function heat(view, state, show) {
       "--ink-in-dark": value <= 0.565 ? "#fff" : "#000",
     }, (100 * value).toFixed(0), undecided ? el("small", {}, `JE ${undecided}`) : null);
   };
-  const caption = `${MEASURES[state.measure]}, % of full marks, by ${byBucket ? "kind of problem" : "problem"} and group`;
+  const unit = state.measure === "solved" ? "submissions" : isApps(view) ? "tests passed" : "full marks";
+  const caption = `${MEASURES[state.measure]}, % of ${unit}, by ${byBucket ? bucketWord(view) : "problem"} and group`;
   return [
     el("div", { class: "row no-print" }, el("label", { class: "above" }, "Show", measure), el("label", { class: "above" }, "Rows", kind)),
-    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    scrolling(caption,
       el("table", { class: "heat sticky" },
         el("caption", {}, caption),
-        el("thead", {}, el("tr", {}, el("th", { scope: "col" }, byBucket ? "problems" : "problem"), view.groups.map((group) => el("th", { scope: "col" }, view.summary.groups[group])))),
+        el("thead", {}, el("tr", {}, el("th", { scope: "col" }, byBucket ? bucketWord(view) : "problem"), view.groups.map((group) => el("th", { scope: "col" }, view.summary.groups[group])))),
         el("tbody", {}, rows.map((row) => el("tr", {},
           el("th", { scope: "row" }, row.place === undefined ? `${row.name} (${counted(row.problems.length, "problem")})`
             : el("button", { class: "link", title: "Show its submissions", onclick: () => view.showProblem(row.place) }, row.name)),
@@ -110,25 +122,32 @@ function curve(view, group, value) {
 
 const lines = (view, value) => view.groups.map((group) => ({ group, name: view.summary.groups[group], values: curve(view, group, value) }));
 
-const CURVES_END = "A curve ends where a problem has no more judged submissions. Bands: 95 % intervals over problems.";
+// What there is to say of curves; that one ends early only if one does.
+function curvesNote(view) {
+  const counts = view.groups.map((group) => view.of(group).map((cell) => cell.n).filter((n) => n > 0)).filter((ns) => ns.length);
+  const most = Math.max(...counts.map((ns) => Math.max(...ns)));
+  const isCut = counts.some((ns) => view.summary.ks.some((k) => k > Math.min(...ns) && k <= most));
+  const end = isCut ? "A curve ends at the largest k for which all its problems have k judged submissions. " : "";
+  return `${end}Bands: 95 % intervals over problems.`;
+}
 
 function scoreCurves(view) {
   const union = lines(view, (cell, k, place) => cell.union?.[place] ?? 0);
   const single = lines(view, (cell, k, place) => cell.single?.[place] ?? 0);
   if (isApps(view)) {
-    return [lineChart("Share of tests passed by the best of k submissions, in the mean", "submissions", single), el("p", { class: "quiet" }, CURVES_END)];
+    return [lineChart("Share of tests passed by the best of k submissions, in the mean", "submissions", single), el("p", { class: "quiet" }, curvesNote(view))];
   }
   return [
     el("div", { class: "charts" },
       el("div", {}, el("h3", {}, "Each subtask's best together"), lineChart("Mean score of k submissions together, % of full marks", "submissions", union)),
       el("div", {}, el("h3", {}, "The best single one"), lineChart("Mean score of the best of k submissions, % of full marks", "submissions", single))),
-    el("p", { class: "quiet" }, "What k submissions of those that there are would reach, drawn by chance; exact, not sampled. ", CURVES_END),
+    el("p", { class: "quiet" }, "The mean over all choices of k of the submissions; computed exactly, not sampled. ", curvesNote(view)),
   ];
 }
 
 function passCurves(view) {
   const title = "Share of problems solved by one of k submissions (pass@k), %";
-  return [lineChart(title, "k", lines(view, (cell, k) => passAt(cell.n, cell.solved, k))), el("p", { class: "quiet" }, "Unbiased estimator. ", CURVES_END)];
+  return [lineChart(title, "k", lines(view, (cell, k) => passAt(cell.n, cell.solved, k))), el("p", { class: "quiet" }, "Unbiased estimator. ", curvesNote(view))];
 }
 
 function subtaskBars(view, state, show) {
@@ -140,7 +159,7 @@ function subtaskBars(view, state, show) {
   const problems = view.problems.filter((place) => view.summary.problems[place].subtasks.length > 1);
   if (!problems.length) {
     const cells = [...new Set(view.problems.map((place) => view.summary.problems[place].bucket))];
-    return [el("p", { class: "quiet" }, "These problems have no subtasks; the bars are of kinds of problems."), barChart("Mean score by kind of problem",
+    return [el("p", { class: "quiet" }, `These problems have no subtasks; the bars are by ${bucketWord(view)}.`), barChart(`Mean score by ${bucketWord(view)}`,
       cells.map((bucket) => ({
         name: bucket,
         rows: view.groups.map((group) => {
@@ -168,7 +187,10 @@ function verdictMix(view) {
     const parts = view.summary.verdicts.filter((verdict) => counts.has(verdict)).map((verdict) => [verdict, counts.get(verdict)]);
     return { name: view.summary.groups[group], parts, total: sum(parts.map(([, count]) => count)) };
   }).filter((row) => row.total);
-  return rows.length ? [stackedBars("Verdicts of judged submissions", rows)] : [el("p", { class: "quiet" }, "No submission was judged.")];
+  const rule = isApps(view)
+    ? "A submission has the verdict of its first test that failed: other tests may have failed in other ways."
+    : "A submission has the worst verdict of its subtasks, in this order: NC, CE, SV, RE, WA, OLE, MLE, TLE, PA, AC. One that is wrong in one subtask and too slow in another is WA, also if it has points.";
+  return rows.length ? [stackedBars("Verdicts of judged submissions", rows), el("p", { class: "quiet" }, rule)] : [el("p", { class: "quiet" }, "No submission was judged.")];
 }
 
 function limits(view) {
@@ -179,9 +201,9 @@ function limits(view) {
   const charts = [["time", "CPU time"], ["memory", "Memory"]].map(([name, words]) => [name, words, of(name)]).filter(([, , rows]) => rows.length);
   if (!charts.length) return [el("p", { class: "quiet" }, "Nothing ran, or the limits are not known: summary.json has them, which was not beside these results or is of an earlier version.")];
   return [
-    el("div", { class: "charts" }, charts.map(([name, words, rows]) => el("div", {}, el("h3", {}, words), limitChart(`${words} of the slowest or largest test, % of submissions`, rows, name === "time")))),
+    el("div", { class: "charts" }, charts.map(([name, words, rows]) => el("div", {}, el("h3", {}, words), limitChart(`${words} of ${name === "time" ? "the slowest test" : "the test that used the most"}, % of submissions`, rows, name === "time")))),
     el("ul", { class: "legend" }, charts[0][2].map((row) => el("li", {}, mark(row.group), row.name))),
-    el("p", { class: "quiet" }, "Each submission counts once, by its slowest or largest test. Of a program that was stopped at a limit nobody knows more."),
+    el("p", { class: "quiet" }, "Each submission counts once: with the CPU time of its slowest test, and with the memory of the test that used the most. A program that was stopped counts with what it had used until then."),
   ];
 }
 
