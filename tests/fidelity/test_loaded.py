@@ -73,7 +73,7 @@ int main() {
         for (double end = now(CLOCK_MONOTONIC) + seconds; now(CLOCK_MONOTONIC) < end;) usleep(1000);
     if (mode == "stop") raise(SIGSTOP);
     if (mode == "files")
-        for (int i = 0; i < 200; ++i) {
+        for (int i = 0; i < 50; ++i) {
             FILE* file = fopen("scratch", "w+");
             if (!file) return 2;
             std::string block(65536, 'x');
