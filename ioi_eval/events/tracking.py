@@ -71,12 +71,12 @@ class TrackerProcess:
             KeyboardInterrupt: the user does not want to wait for it.
         """
         self._lines.close()
-        if self.process.poll() is None:
-            self._say(
-                f"waiting until {self._package} has sent everything, at most {FINISH_S:g} s; Ctrl-C ends the waiting"
-                " and changes no results"
-            )
         try:
+            if self.process.poll() is None:
+                self._say(
+                    f"waiting until {self._package} has sent everything, at most {FINISH_S:g} s; Ctrl-C ends the"
+                    " waiting and changes no results"
+                )
             said, _ = self.process.communicate(timeout=FINISH_S)
         except subprocess.TimeoutExpired:
             self._say(f"{self._package} is still sending after {FINISH_S:g} s; it goes on (process {self.process.pid})")

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -167,6 +168,14 @@ def test_an_unknown_tracker(start: Start, write: Write, tmp_path: Path, command:
     assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
 
 
+HEEDS_INTERRUPTS = (
+    sys.executable,
+    "-c",
+    "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])",
+)
+"""In front of a command: what is started in the background, as the tests may be, ignores Ctrl-C."""
+
+
 def test_nobody_has_to_wait_for_a_tracker(write: Write, tmp_path: Path, environment: Mapping[str, str]) -> None:
     """One that hangs is waited for at the end, which is said; Ctrl-C ends that, and the results are there."""
     write("problems.jsonl", *PROBLEMS)
@@ -178,7 +187,7 @@ def test_nobody_has_to_wait_for_a_tracker(write: Write, tmp_path: Path, environm
     (packages / "wandb.py").write_text("def init(**options): pass\nlog, finish = print, print\n")
     sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl", "--out", "out")
     run = subprocess.Popen(
-        [*COMMAND, "score", "dump.jsonl", *sources, "--track", "trackio", "--track", "wandb"],
+        [*HEEDS_INTERRUPTS, *COMMAND, "score", "dump.jsonl", *sources, "--track", "trackio", "--track", "wandb"],
         cwd=tmp_path,
         env={**environment, "PYTHONPATH": str(packages)},
         stdout=subprocess.DEVNULL,
@@ -194,6 +203,7 @@ def test_nobody_has_to_wait_for_a_tracker(write: Write, tmp_path: Path, environm
             break
     _, rest = run.communicate()
     assert run.returncode == 0, (said, rest)
+    assert "may still be sending" in rest, (said, rest)
     (process,) = re.findall(r"trackio may still be sending; it goes on without us \(process (\d+)\)", rest)
     os.kill(int(process), signal.SIGKILL)
     assert "wandb" not in rest, "only one Ctrl-C is needed"
