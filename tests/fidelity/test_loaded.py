@@ -31,13 +31,12 @@ from ioi_eval.validate import StatedSolutions, Validating, Validation, read_solu
 BUSY = 2
 FEW = (
     ("berths", "model_solution/heap.cpp"),
-    ("berths", "memory_limit/timetable.cpp"),
     ("buoys", "time_limit/flash-by-flash.cpp"),
     ("lamps", "time_limit/waits-for-more.cpp"),
     ("keepers", "correct/talks-to-himself.cpp"),
     ("keepers", "time_limit/first-keeper.cpp"),
 )
-"""A small part of the sample contest: right, too slow, too large and asleep; with one and with two processes."""
+"""A small part of the sample contest: right, too slow and asleep; with one and with two processes."""
 
 PROGRAM = """
 #include <csignal>
