@@ -165,10 +165,6 @@ def _served(command: str, world: World) -> Iterator[str]:
         process.communicate()
 
 
-ARGUMENTS = {"python scripts/evaluate_generations.py": " dump.jsonl open-r1/ioi open-r1/ioi-test-cases scores"}
-"""What is typed behind a command that would score the whole sample without."""
-
-
 def _command(line: Line, world: World) -> None:
     typed = [span for span in line.spans(1) if span.startswith(("ioi-eval ", "python ", "scripts/"))]
     assert typed, "the row says nothing to type"
@@ -178,7 +174,7 @@ def _command(line: Line, world: World) -> None:
             continue
         with _served(command, world) if "2000" in command else nullcontext(command) as ours:
             if not ours.startswith("ioi-eval serve"):
-                ended = world.type(ours + ARGUMENTS.get(command, ""))
+                ended = world.type(ours)
                 assert ended.returncode == 0, ended.stderr
 
 

@@ -28,8 +28,7 @@ ALL: list[Way] = [(level, person, False) for level in LEVELS for person in perso
 """Embedded at each level, started by each person; and a worker's, over HTTP."""
 
 STRONGEST_AND_WEAKEST = (ALL[0], (Isolation.REDUCED, persons()[-1], False))
-"""What is made, beside a worker's, where there is full isolation, unless asked for more; and what attacks on the
-compiler are tried on everywhere: they meet less that differs."""
+"""What attacks on the compiler are tried on, unless asked for more: they meet less that differs."""
 
 
 @pytest.fixture(scope="session")
@@ -54,9 +53,8 @@ def caches(cache_with_runner: Path) -> Iterator[Callable[[Person], Path]]:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what only the large budget makes in a campaign."""
-    every = bool(config.getoption("--full"))
-    most = every or bool(why_not(Isolation.FULL))  # what remains in a container is tried by all persons
-    deselect(config, items, lambda item: not _is_made(item, full=every, all_ways=most))
+    full = bool(config.getoption("--full"))
+    deselect(config, items, lambda item: not _is_made(item, full=full))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -75,7 +73,7 @@ def _reason_of(report: pytest.TestReport | pytest.CollectReport) -> str:
     return (crash.message if crash else report.longreprtext).strip().partition("\n")[0]
 
 
-def _is_made(item: pytest.Item, *, full: bool, all_ways: bool) -> bool:
+def _is_made(item: pytest.Item, *, full: bool) -> bool:
     if not (isinstance(item, pytest.Function) and hasattr(item, "callspec") and "campaign" in item.callspec.params):
         return True
     values: Mapping[str, Any] = item.callspec.params
@@ -83,8 +81,6 @@ def _is_made(item: pytest.Item, *, full: bool, all_ways: bool) -> bool:
     if item.path.stem == "test_survival":
         served = way[2]
         return not served and (full or way in STRONGEST_AND_WEAKEST)
-    if not all_ways and way not in STRONGEST_AND_WEAKEST and not way[2]:
-        return False
     return full or not isinstance(attack, CompileAttack) or makes(way, attack)
 
 

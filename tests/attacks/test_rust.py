@@ -95,9 +95,7 @@ def findings(level: Isolation, cache: Path) -> Found:
 
 @pytest.fixture(scope="module", params=LEVELS, ids=lambda level: level.value)
 def found(request: pytest.FixtureRequest, cache: Path) -> Found:
-    """At each level that there is; with full isolation the other only with the large budget."""
-    if request.param is not Isolation.FULL and not request.config.getoption("--full") and not why_not(Isolation.FULL):
-        pytest.skip("there is full isolation; made with --full")
+    """At each level that there is."""
     if reason := why_not(request.param):
         pytest.skip(reason)
     return findings(request.param, cache)

@@ -28,15 +28,16 @@ from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.scorer import Scorer
 from ioi_eval.validate import StatedSolutions, Validating, Validation, read_solutions
 
-BUSY = 2
+BUSY = 4
 FEW = (
     ("berths", "model_solution/heap.cpp"),
+    ("berths", "memory_limit/timetable.cpp"),
     ("buoys", "time_limit/flash-by-flash.cpp"),
     ("lamps", "time_limit/waits-for-more.cpp"),
     ("keepers", "correct/talks-to-himself.cpp"),
     ("keepers", "time_limit/first-keeper.cpp"),
 )
-"""A small part of the sample contest: right, too slow and asleep; with one and with two processes."""
+"""A small part of the sample contest: right, too slow, too large and asleep; with one and with two processes."""
 
 PROGRAM = """
 #include <csignal>
@@ -72,7 +73,7 @@ int main() {
         for (double end = now(CLOCK_MONOTONIC) + seconds; now(CLOCK_MONOTONIC) < end;) usleep(1000);
     if (mode == "stop") raise(SIGSTOP);
     if (mode == "files")
-        for (int i = 0; i < 50; ++i) {
+        for (int i = 0; i < 200; ++i) {
             FILE* file = fopen("scratch", "w+");
             if (!file) return 2;
             std::string block(65536, 'x');
@@ -127,7 +128,7 @@ def quiet(cache: Path) -> StatedSolutions:
 
 @pytest.fixture(scope="module")
 def busy(quiet: StatedSolutions) -> Iterator[None]:
-    """A process that computes and one that walks through memory, on the only processor that the tests have too."""
+    """Four processes that compute and walk through memory, on one processor, which is all that the tests have too."""
     before = os.sched_getaffinity(0)
     work = "block = bytearray(1 << 25)\nwhile True: block[:] = block[4096:] + block[:4096]"
     children: list[int] = []
