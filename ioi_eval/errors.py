@@ -117,23 +117,6 @@ ODD_DATA = (ArithmeticError, AttributeError, LookupError, MemoryError, Recursion
 """What Python raises for unusual data: huge integers, deep nesting, lone surrogates, NaN."""
 
 
-_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
-
-
-def refuse_lfs_pointer(content: bytes, name: object) -> None:
-    """Refuse what Git leaves in the place of a large file if Git LFS did not run: a pointer would be read as test data.
-
-    Args:
-        content: the file's, or its first bytes.
-        name: the file, for the message.
-
-    Raises:
-        InputError: it is a pointer.
-    """
-    if content.startswith(_LFS_POINTER):
-        raise InputError(f"{name} is a pointer of Git LFS, not the file itself; run `git lfs pull` where it was cloned")
-
-
 def own_fault(error: BaseException, doing: str) -> str:
     """The message for a bug of ours in handling one row.
 

@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "ioi_eval"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "version"),
-    ("model", "config_file", "events", "extensions"),
+    ("model", "config_file", "events", "extensions", "git_lfs"),
     ("config", "toolchain", "expectations"),
     ("boxfiles", "cache_directory"),
     ("shipped",),

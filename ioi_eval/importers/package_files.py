@@ -24,7 +24,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from ioi_eval.errors import InputError, SetupError, refuse_lfs_pointer
+from ioi_eval.errors import InputError, SetupError
+from ioi_eval.git_lfs import refuse_pointer
 
 LARGEST_FILE = 1 << 30
 _MOST_ENTRIES = 200_000
@@ -89,7 +90,7 @@ class PackageFiles(ABC):
             content = self._read(member, min(most, LARGEST_FILE))
         except _UNREADABLE as error:
             raise InputError(f"{self.where}: {name} cannot be read: {error}") from error
-        refuse_lfs_pointer(content, f"{self.where}: {name}")
+        refuse_pointer(content, f"{self.where}: {name}")
         return content
 
     @abstractmethod
@@ -185,7 +186,7 @@ def open_files(where: Path) -> Iterator[PackageFiles]:
         if not where.is_file():
             raise InputError(f"{where} is neither a folder nor a file")
         with where.open("rb") as file:
-            refuse_lfs_pointer(file.read(100), where)
+            refuse_pointer(file.read(100), where)
         if zipfile.is_zipfile(where):
             with zipfile.ZipFile(where) as zipped:
                 yield _Zip(where, zipped)

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
-from ioi_eval.errors import InputError, refuse_lfs_pointer
+from ioi_eval.errors import InputError
 from ioi_eval.extensions import Kind, extension
+from ioi_eval.git_lfs import refuse_pointer
 from ioi_eval.rows.altered import Altered, KeptColumns
 from ioi_eval.rows.hub import HubSource
 from ioi_eval.rows.jsonl import JsonLines
@@ -164,7 +165,7 @@ def _open_file(path: Path) -> Source:
     if path.name.endswith(ENDINGS):
         try:
             with path.open("rb") as file:
-                refuse_lfs_pointer(file.read(100), path)
+                refuse_pointer(file.read(100), path)
         except OSError as error:
             raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
     if path.name.endswith((".jsonl", ".jsonl.gz")):
