@@ -10,11 +10,12 @@ A package names what it brings in its `pyproject.toml`:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import ODD_DATA, InputError
 
 
 class Kind(StrEnum):
@@ -37,12 +38,13 @@ def names(kind: Kind) -> list[str]:
     return sorted({found.name for found in entry_points(group=kind)})
 
 
-def extension(kind: Kind, name: str) -> Any:
+def extension(kind: Kind, name: str, *, ours: Iterable[str] = ()) -> Any:
     """What another package brings by a name.
 
     Args:
         kind: what it is.
         name: the name of its entry point.
+        ours: names that are no entry points but mean something of ours, for the message: `name` may be a mistyped one.
 
     Raises:
         InputError: no package brings it, two packages do, or it cannot be imported.
@@ -50,7 +52,11 @@ def extension(kind: Kind, name: str) -> Any:
     found: list[EntryPoint] = list(entry_points(group=kind, name=name))
     if not found:
         there = ", ".join(names(kind)) or "none"
-        raise InputError(f"no installed package has an entry point {name!r} in the group {kind}; there are: {there}")
+        known = ", ".join(ours)
+        raise InputError(
+            f"no installed package has an entry point {name!r} in the group {kind}; there are: {there}"
+            + (f"; ours are {known}" if known else "")
+        )
     if len({one.value for one in found}) > 1:
         packages = ", ".join(sorted(_package(one) for one in found))
         raise InputError(
@@ -58,9 +64,10 @@ def extension(kind: Kind, name: str) -> Any:
         )
     try:
         return found[0].load()
-    except (ImportError, AttributeError) as error:
+    except (ImportError, SyntaxError, OSError, *ODD_DATA) as error:
         raise InputError(
-            f"the entry point {name!r} ({found[0].value}) of the package {_package(found[0])} cannot be loaded: {error}"
+            f"the entry point {name!r} ({found[0].value}) of the package {_package(found[0])} cannot be loaded: "
+            f"{type(error).__name__}: {error}"
         ) from error
 
 

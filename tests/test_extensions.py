@@ -58,15 +58,21 @@ def source(name):
 
 def no_source(name):
     return [name]
+
+
+def no_package(path, *, year, day=None):
+    return None
 """
 ENTRY_POINTS = """
 [ioi_eval.importers]
 plain = brought:import_package
 cms = brought:import_package
+nothing = brought:no_package
 
 [ioi_eval.sandboxes]
 elsewhere = brought:open_elsewhere
 broken = brought:absent
+mistyped = mistyped:open
 
 [ioi_eval.sources]
 here = brought:source
@@ -83,6 +89,7 @@ def install(site: Path, name: str, entry_points: str = ENTRY_POINTS) -> None:
     (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
     (information / "entry_points.txt").write_text(entry_points)
     (site / "brought.py").write_text(MODULE)
+    (site / "mistyped.py").write_text("def open(:\n")
 
 
 @pytest.fixture
@@ -126,8 +133,12 @@ def test_all_three_together(typed: Typed, tmp_path: Path) -> None:
     ("words", "said"),
     [
         (("score", "dump.jsonl", "--sandbox", "none"), "entry point 'none' in the group ioi_eval.sandboxes"),
-        (("score", "dump.jsonl", "--sandbox", "none"), "there are: broken, elsewhere; ours are"),
+        (
+            ("score", "dump.jsonl", "--sandbox", "none"),
+            "there are: broken, elsewhere, mistyped; ours are auto, embedded, piston",
+        ),
         (("score", "dump.jsonl", "--sandbox", "broken"), "(brought:absent) of the package brought cannot be loaded"),
+        (("score", "dump.jsonl", "--sandbox", "mistyped"), "of the package brought cannot be loaded: SyntaxError"),
         (("score", "dump.jsonl", "--sandbox", "elsewhere", "--endpoints", "http://w1:2000"), "drop one"),
         (("score", "there://dump"), "no installed package has an entry point 'there' in the group ioi_eval.sources"),
         (("score", "wrong://dump"), "its package gives a list, not an ioi_eval.rows.Source"),
@@ -139,6 +150,13 @@ def test_wrong_names(typed: Typed, words: tuple[str, ...], said: str) -> None:
     assert ended.returncode == 2
     assert said in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_an_importer_that_imports_nothing(typed: Typed) -> None:
+    """Its package is at fault, and is named by the format."""
+    ended = typed("import", "nothing", "task", "--year", "2024", "--out", "rows")
+    assert ended.returncode == 2
+    assert "the importer 'nothing' gives a NoneType, not an ImportedTask, for task" in ended.stderr
 
 
 def test_ours_come_first(typed: Typed) -> None:

@@ -189,6 +189,18 @@ def import_by_extension(name: str) -> Callable[..., int]:
         day: Day = None,
     ) -> int:
         """Turn packages into rows by an importer that another Python package brings."""
-        return rows.write(packages, extension(Kind.IMPORTER, name), day=day)
+        from ioi_eval.importers.task import ImportedTask
+
+        read = extension(Kind.IMPORTER, name)
+
+        def checked(package: Path, **stated: Any) -> ImportedTask:
+            task = read(package, **stated)
+            if not isinstance(task, ImportedTask):
+                raise InputError(
+                    f"the importer {name!r} gives a {type(task).__name__}, not an ImportedTask, for {package}"
+                )
+            return task
+
+        return rows.write(packages, checked, day=day)
 
     return by_extension

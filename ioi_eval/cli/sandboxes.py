@@ -15,7 +15,7 @@ from ioi_eval.cli import options
 from ioi_eval.cli.endpoints import Endpoints, NamedCluster, RequestsPerEndpoint, named_cluster
 from ioi_eval.config import PATIENCE_S
 from ioi_eval.errors import InputError, IsolationError
-from ioi_eval.extensions import Kind, extension, names
+from ioi_eval.extensions import Kind, extension
 from ioi_eval.model.terms import Isolation, Keep
 from ioi_eval.report.excerpt import plain
 
@@ -122,13 +122,8 @@ def place_of(
         InputError: they contradict each other, an endpoint is not valid, or there is no such sandbox.
     """
     other = sandbox not in set(SandboxChoice)
-    if other and sandbox not in names(Kind.SANDBOX):
-        raise InputError(
-            f"--sandbox {sandbox}: no installed package has an entry point {sandbox!r} in the group {Kind.SANDBOX}; "
-            f"there are: {', '.join(names(Kind.SANDBOX)) or 'none'}; ours are {', '.join(SandboxChoice)}"
-        )
     if other:
-        extension(Kind.SANDBOX, sandbox)  # what cannot be loaded is said before anything is read
+        extension(Kind.SANDBOX, sandbox, ours=SandboxChoice)  # what is wrong is said before anything is read
     may_be_cluster = sandbox in (SandboxChoice.AUTO, SandboxChoice.PISTON)
     if not may_be_cluster and endpoints is not None:
         asked = "another sandbox" if other else "this machine"
