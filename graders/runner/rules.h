@@ -17,9 +17,6 @@ constexpr int64_t kCpuSlackMs = 100;
 // second more of wall clock than of CPU time.
 constexpr int64_t kIdleSlackMs = 1'000;
 
-// The first L plus this slack of waiting for a disk does not count as idle.
-constexpr int64_t kDiskSlackMs = 5'000;
-
 // A test is given up when its wall clock reaches this many times L + M (M is the manager's CPU limit) plus this slack.
 constexpr int64_t kGivenUpTimes = 10;
 constexpr int64_t kGivenUpSlackMs = 10'000;
@@ -37,7 +34,6 @@ constexpr int64_t kMostBytes = 70'368'744'177'664;
 
 constexpr int64_t cpu_stop_us(int64_t limit_ms) { return limit_ms * 10 * kCpuPercent + kCpuSlackMs * 1'000; }
 constexpr int64_t idle_stop_us(int64_t limit_ms) { return (limit_ms + kIdleSlackMs) * 1'000; }
-constexpr int64_t disk_stop_us(int64_t limit_ms) { return (limit_ms + kDiskSlackMs) * 1'000; }
 constexpr int64_t given_up_us(int64_t limit_ms, int64_t manager_ms) {
   return (kGivenUpTimes * (limit_ms + manager_ms) + kGivenUpSlackMs) * 1'000;
 }

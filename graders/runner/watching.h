@@ -200,8 +200,8 @@ class Watching : protected TestState {
     }
   }
 
-  // Idle time since the last settlement: wall clock minus CPU time and run-queue delay. The machine's disk may be slow, so a
-  // bounded part of the time spent waiting for it is not counted as idle.
+  // Idle time since the last settlement: wall clock minus CPU time and run-queue delay. Waiting for the machine's disk is not
+  // idle; only the wall clock of the test bounds it.
   int64_t settle(int64_t now) {
     int64_t busy = busy_us(manager_.process, manager_.last), idle = now - settled_us_ - (busy - manager_settled_us_);
     manager_settled_us_ = busy;
@@ -211,11 +211,7 @@ class Watching : protected TestState {
       c.settled_us = busy;
     }
     settled_us_ = now;
-    idle = std::max<int64_t>(0, idle);
-    if (idle == 0 || !anybody(&Sample::waits)) return idle;
-    int64_t forgiven = std::min(idle, disk_stop_us(plan_.cpu_ms) - disk_us_);
-    disk_us_ += forgiven;
-    return idle - forgiven;
+    return anybody(&Sample::waits) ? 0 : std::max<int64_t>(0, idle);
   }
 
   bool anybody(bool Sample::*is) const {
@@ -353,7 +349,7 @@ class Watching : protected TestState {
 
   Fd held_in_, held_out_;  // only with an interactor
   int64_t begun_us_ = 0, ticked_us_ = 0, idle_us_ = 0, manager_idle_us_ = 0;
-  int64_t settled_us_ = 0, manager_settled_us_ = 0, disk_us_ = 0;
+  int64_t settled_us_ = 0, manager_settled_us_ = 0;
 };
 
 }  // namespace runner

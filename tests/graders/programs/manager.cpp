@@ -25,8 +25,9 @@ int main(int argc, char** argv) {
   if (mode == "never-opens") {
     sleep(1000);
   }
-  if (mode == "waits-in-the-kernel" && vfork() == 0) {  // the parent is in state D until the child's end
-    sleep(1000);
+  unsigned seconds = mode == "waits-in-the-kernel" ? 8 : mode == "waits-in-the-kernel-for-ever" ? 1000 : 0;
+  if (seconds > 0 && vfork() == 0) {  // the parent is in state D until the child's end
+    sleep(seconds);
     _exit(0);
   }
   if (mode == "ends-unopened") verdict("0", "I do not care");
