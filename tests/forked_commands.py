@@ -27,6 +27,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
+from ioi_eval.fingerprint import harness_digest, rules_digest, runner_digest
+
 COMMAND = (sys.executable, "-c", "from ioi_eval.cli.main import main; main()")
 
 Ended = subprocess.CompletedProcess[str]
@@ -112,6 +114,8 @@ def _text_of(file: IO[bytes]) -> str:
 def serve() -> None:
     """Fork for each command that is asked for; returns in the fork, which then is the command."""
     _import_all()
+    for digest in (rules_digest, runner_digest, harness_digest):
+        digest()  # of the package's own files: no command has to read them again
     adopt_orphans()
     gc.freeze()  # or each fork would look through all of it when it ends, which takes as long as importing it
     with socket.socket(fileno=int(sys.argv[1])) as channel:

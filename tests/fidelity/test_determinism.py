@@ -13,6 +13,7 @@ from ioi_eval import sample
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
 from ioi_eval.journal import Journal
+from ioi_eval.kept_programs import KeptPrograms
 from ioi_eval.pipeline import ContestFamily, Intake, RowSelection, Settings, score_dump
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.problems.ioi import load_problems
@@ -35,12 +36,14 @@ def unmeasured(value: Any) -> Any:
     return [unmeasured(inner) for inner in value] if isinstance(value, list) else value
 
 
-async def scored(dump: Path, out: Path, cache: Path, *, workers: int, bundle_tests: int) -> list[Any]:
+async def scored(
+    dump: Path, out: Path, cache: Path, *, workers: int, bundle_tests: int, kept: KeptPrograms | None = None
+) -> list[Any]:
     """The rows of a new `results.jsonl`, without what was measured."""
     problems = load_problems(open_source(str(sample.problems())), open_source(str(sample.tests())), BlobStore(cache))
     with Journal(out, options={}, resume=False) as journal:
         async with LocalSandbox(slots=workers) as sandbox:
-            scorer = Scorer(sandbox, artifacts=ArtifactStore(cache), bundle_tests=bundle_tests)
+            scorer = Scorer(sandbox, artifacts=ArtifactStore(cache), bundle_tests=bundle_tests, kept=kept)
             intake = Intake(open_source(str(dump)), RowSelection(), problems, fingerprints=scorer.fingerprints)
             outcome = await score_dump(
                 out,
@@ -68,10 +71,20 @@ def one_of_each(cache: Path) -> Path:
 
 
 def test_results_do_not_depend_on_workers_or_bundles(tmp_path: Path, cache: Path) -> None:
-    """Every verdict is there, copies name their leaders, and all ways give the same rows."""
-    dump = one_of_each(tmp_path)
+    """Every verdict is there, copies name their leaders, and all ways give the same rows.
+
+    The first and the last way compile the programs; the others use those of the first.
+    """
+    dump, kept = one_of_each(tmp_path), KeptPrograms(tmp_path / "cache")
     first, *others = [
-        asyncio.run(scored(dump, tmp_path / str(n), cache, workers=workers, bundle_tests=bundle_tests))
+        asyncio.run(
+            scored(
+                *(dump, tmp_path / str(n), cache),
+                workers=workers,
+                bundle_tests=bundle_tests,
+                kept=kept if n < len(WAYS) - 1 else None,
+            )
+        )
         for n, (workers, bundle_tests) in enumerate(WAYS)
     ]
     assert {row["verdict"] for row in first} == {"AC", "PA", "WA", "TLE", "MLE", "OLE", "RE", "CE", "NC"}
