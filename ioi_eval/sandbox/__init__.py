@@ -5,8 +5,8 @@ only that a job may name a package with its files (`ProblemPackage`). Bring your
 `tests/contract/` says whether it keeps the contract. The modules:
 
 - this machine: `local` (the sandbox), `local_compiler`, `scripts`, `confinement`, `namespaces`, `process`, `slots`,
-  `descriptors`, `work_directories`, `shown`, `compiler_contents`; what limits it: `machine_limits`, `machine_limit`,
-  `hard_limits`, `control_groups`
+  `descriptors`, `work_directories`, `shown`, `compiler_contents`; what limits it: `inherited_limits`, `machine_limit`,
+  `control_groups`
 - a Piston cluster: `cluster` (the sandbox), `pool`, `endpoint_state`, `retries`, `workers`, `discovery`, `probing`,
   `inspection`, `conditions`, `abilities`, `endpoints`, `slurm`, `control`, `http_client`, `spool`, `wire` (requests),
   `answer` (answers), `two_stages`

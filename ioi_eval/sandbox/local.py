@@ -17,7 +17,7 @@ What was compiled comes back by a descriptor too, where the job says so: as base
 
 Two isolation levels are decided here, once, when the sandbox is entered: `full` if bwrap really starts a box,
 else `reduced`. A level below what the caller accepts is an `IsolationError` that says what to install or allow. A limit
-that was inherited, under which right programs fail, is a `SetupError` (`machine_limits.py`).
+that was inherited, under which right programs fail, is a `SetupError` (`inherited_limits.py`).
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from ioi_eval.sandbox import LOCAL, Target
 from ioi_eval.sandbox.confinement import PATH, as_user, in_namespaces
 from ioi_eval.sandbox.control_groups import processors
 from ioi_eval.sandbox.descriptors import descriptors, returned_files, written
+from ioi_eval.sandbox.inherited_limits import inherited_limits, room_for_jobs
 from ioi_eval.sandbox.local_compiler import detect
 from ioi_eval.sandbox.machine_limit import MachineLimit, narrowing, require_no_refusal
-from ioi_eval.sandbox.machine_limits import machine_limits, room_for_jobs
 from ioi_eval.sandbox.namespaces import why_no_box
 from ioi_eval.sandbox.process import run_process, stage_of
 from ioi_eval.sandbox.scripts import Command, ScriptBoxes, commands
@@ -108,7 +108,7 @@ class LocalSandbox:
         self._sizes = True  # bwrap knows `--size`
 
     async def __aenter__(self) -> Self:
-        self.limits = machine_limits(slots=self._slots.count)
+        self.limits = inherited_limits(slots=self._slots.count)
         require_no_refusal(self.limits)
         level, self.why_not_full = self._find_isolation()
         if level.rank < self._least.rank:

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.errors import SetupError
+from ioi_eval.sandbox.inherited_limits import inherited_limits
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.sandbox.machine_limit import MachineLimit, narrowing
-from ioi_eval.sandbox.machine_limits import machine_limits
 from tests import unprivileged
 
 MIB = 1 << 20
@@ -179,7 +179,7 @@ def test_an_ordinary_user_is_told_the_same(number: int, value: int, words: str) 
 def test_here_nothing_is_started_for_good() -> None:
     """To look for limits leaves no thread behind."""
     before = len(os.listdir("/proc/self/task"))
-    machine_limits(slots=2)
+    inherited_limits(slots=2)
     for _ in range(1000):
         if len(os.listdir("/proc/self/task")) <= before:
             return
