@@ -54,47 +54,54 @@ class JudgeLimits:
 MOST_REPEATS = 100  # runs alone of a late test: more do not improve the measurement
 
 
-def check_repeats(near_limit_repeats: int) -> None:
-    """Refuse a number of runs alone that is out of range.
-
-    Raises:
-        InputError: it is below 1, or above `MOST_REPEATS`.
-    """
-    if not 1 <= near_limit_repeats <= MOST_REPEATS:
-        raise InputError(f"{near_limit_repeats} repetitions near the limit make no sense; give 1 to {MOST_REPEATS}")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
-    """How submissions are judged: everything a user can set that may change an outcome.
+class RunPolicy:
+    """How programs are run and judged, whatever family of problems they are for.
 
     Args:
         isolation: the weakest isolation that is accepted.
-        std: a C++ standard for all problems; `None` for each problem's own.
-        python: the interpreter of submissions in Python: its command on the target.
-        compile: limits of a compilation.
+        python: the interpreter of programs in Python: its command on the target.
         judge: limits of checkers and managers.
         output_bytes: a program's most output; more is OLE. Chosen: 64 MB.
         stderr_bytes: how much of a program's stderr is kept until its test ends; a result has the first 2,000 bytes.
             Source: PROTOCOL.md, `stderr` of a test's line.
-        threads: most threads of a process.
+        threads: most threads of a program at once. Each needs memory, and the kernel's table of processes is shared.
         near_limit_repeats: how often a late test may be run again alone on the machine; the best run counts.
-        message_chars: how much of the compiler's message is kept.
+
+    Raises:
+        InputError: a number makes no sense.
     """
 
     isolation: Isolation = Isolation.REDUCED
-    std: str | None = None
     python: str = "python3"
-    compile: CompileLimits = field(default_factory=CompileLimits)
     judge: JudgeLimits = field(default_factory=JudgeLimits)
     output_bytes: int = 64 * MIB
     stderr_bytes: int = 64 * 1024
     threads: int = 64
     near_limit_repeats: int = 1
-    message_chars: int = 8000
 
     def __post_init__(self) -> None:
-        check_repeats(self.near_limit_repeats)
+        if not 1 <= self.near_limit_repeats <= MOST_REPEATS:
+            raise InputError(
+                f"{self.near_limit_repeats} repetitions near the limit make no sense; give 1 to {MOST_REPEATS}"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy(RunPolicy):
+    """How submissions to contest problems are judged: everything a user can set that may change an outcome.
+
+    It has the settings of `RunPolicy` too.
+
+    Args:
+        std: a C++ standard for all problems; `None` for each problem's own.
+        compile: limits of a compilation.
+        message_chars: how much of the compiler's message is kept.
+    """
+
+    std: str | None = None
+    compile: CompileLimits = field(default_factory=CompileLimits)
+    message_chars: int = 8000
 
     def as_dict(self) -> dict[str, object]:
         """The policy as plain values, for fingerprints and for the record of a run."""

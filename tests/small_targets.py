@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from ioi_eval.model import Isolation
+from ioi_eval.model import Execution, Isolation, Job
 from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
 
@@ -23,3 +24,18 @@ def small_target(**fields: Any) -> Target:
         "isolation": Isolation.FULL,
     }
     return Target(**{**usual, **fields})
+
+
+class IdleSandbox:
+    """A sandbox with these targets that is not to be asked to run anything."""
+
+    def __init__(self, *targets: Target) -> None:
+        self._targets = targets
+
+    def targets(self) -> Sequence[Target]:
+        """What there is."""
+        return self._targets
+
+    async def execute(self, job: Job, target: Target) -> Execution:
+        """Never asked."""
+        raise AssertionError(f"a job was sent, and nothing is run here: {job.kind} on {target.name}")

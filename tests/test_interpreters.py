@@ -14,24 +14,12 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.errors import SetupError
 from ioi_eval.interpreters import located, require_visible
-from ioi_eval.model import Execution, Isolation, Job
+from ioi_eval.model import Isolation
 from ioi_eval.programs import Builder
-from ioi_eval.sandbox import LOCAL, Target
-from tests.small_targets import small_target
+from ioi_eval.sandbox import LOCAL
+from tests.small_targets import IdleSandbox, small_target
 
 TARGET = small_target(name=LOCAL)
-
-
-class Untouched:
-    """A sandbox that is not to be asked anything."""
-
-    def targets(self) -> tuple[Target, ...]:
-        """Just one."""
-        return (TARGET,)
-
-    async def execute(self, _: Job, __: Target) -> Execution:
-        """Too late."""
-        raise AssertionError("a job was sent")
 
 
 def test_a_relative_path_is_relative_to_the_caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,7 +55,7 @@ def test_the_embedded_sandbox_refuses_before_a_job(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isolation: Isolation
 ) -> None:
     """A relative path is taken from here before it is looked for; under reduced isolation nothing is hidden."""
-    builder = Builder(Untouched(), ArtifactStore(tmp_path), Policy())
+    builder = Builder(IdleSandbox(TARGET), ArtifactStore(tmp_path), Policy())
     target = replace(TARGET, isolation=isolation)
     with tempfile.TemporaryDirectory(dir="/tmp") as directory:
         monkeypatch.chdir(directory)

@@ -15,8 +15,8 @@ from collections.abc import Callable, Coroutine
 from functools import cache
 from typing import Any, TypeVar
 
-from ioi_eval.apps.execution import AppsExecutor, read_checker
-from ioi_eval.apps.outcomes import AppsResult, AppsSettings
+from ioi_eval.apps.execution import AppsExecutor
+from ioi_eval.apps.outcomes import AppsResult, AppsSettings, read_checker
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Environment
 from ioi_eval.model import Isolation

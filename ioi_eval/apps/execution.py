@@ -12,13 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from ioi_eval.apps import verdicts
-from ioi_eval.apps.outcomes import AppsResult, AppsSettings, fingerprint_of, way_of
+from ioi_eval.apps.outcomes import AppsResult, AppsSettings, fingerprint_of, read_checker, way_of
 from ioi_eval.apps.running import TestRuns
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.compat.terms import Calls, Graded, Profile, TestRun
 from ioi_eval.config import Policy
-from ioi_eval.engine.running import ProgramRunner
-from ioi_eval.engine.target import Bindings, NoTargetError
+from ioi_eval.engine.setup import JudgingSetup, in_service
+from ioi_eval.engine.target import NoTargetError
 from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, UnavailableError
 from ioi_eval.events import Events
 from ioi_eval.jobs import python_run
@@ -29,7 +29,7 @@ from ioi_eval.model import Isolation, SourceFile, TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, StdinTest
 from ioi_eval.problems.apps_submissions import AppsSubmission
 from ioi_eval.problems.apps_values import arguments_of, encode, longest_equal
-from ioi_eval.programs import Builder, ProblemProgramError, UnfitError
+from ioi_eval.programs import ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
 
 __all__ = ["AppsExecutor", "AppsResult", "AppsSettings"]
@@ -65,12 +65,17 @@ class AppsExecutor:
         events: Events | None = None,
     ) -> None:
         self._sandbox = sandbox
-        self._settings = settings or AppsSettings()
-        self._bindings: Bindings[None] = Bindings(lambda target, _: _refusal(target, self._settings.isolation))
-        self._runner = ProgramRunner(sandbox, lanes=self._bindings.lanes, jobs=jobs)
+        self._settings = settings = settings or AppsSettings()
+        setup: JudgingSetup[None] = JudgingSetup(
+            sandbox,
+            artifacts=artifacts,
+            policy=Policy(isolation=settings.isolation),
+            refusal=lambda target, _: _refusal(target, settings.isolation),
+            events=events,
+        )
+        self._builder, self._bindings, self._runner = setup.builder, setup.bindings, setup.runner(jobs=jobs)
         self._ways: dict[str, str] = {}  # of each target, as far as its interpreter was asked
-        self._builder = Builder(sandbox, artifacts, Policy(isolation=self._settings.isolation), events)
-        self._checker = read_checker(self._settings)
+        self._checker = read_checker(settings)
 
     async def interpreter(self) -> Interpreter:
         """The Python that programs are run with; on a cluster of several kinds of workers that of the largest.
@@ -85,7 +90,7 @@ class AppsExecutor:
         found: list[Interpreter] = []
         failures: list[SandboxError] = []
         by_slots = sorted(self._suitable(), key=lambda target: -target.slots)
-        for target in [one for one in by_slots if one.slots] or by_slots:
+        for target in in_service(by_slots):
             try:
                 found.append(await self._interpreter(target))
             except SandboxError as error:
@@ -110,7 +115,7 @@ class AppsExecutor:
         if settings.profile is None and (refused := verdicts.refusal_of(problem, settings)):
             return _unjudged(problem, settings, refused)
         try:
-            return await self._bindings.judged(self._sandbox, None, lambda to: self._score_on(to, problem, code))
+            return await self._bindings.judged(None, lambda to: self._score_on(to, problem, code))
         except NoTargetError as error:
             if error.unfit:
                 self._suitable()
@@ -287,21 +292,6 @@ def require_fit(interpreter: Interpreter, profile: Profile, *, on: str) -> None:
         raise SetupError(f"{needs} Python {least} or newer, and {where} is {interpreter.version}; {other}")
     if profile.numpy and interpreter.numpy is None:
         raise SetupError(f"{needs} numpy, and {where} has none; install it there, or {other}")
-
-
-def read_checker(settings: AppsSettings) -> bytes | None:
-    """The source of the comparator's checker, as it is now; `None` without one.
-
-    Raises:
-        InputError: it cannot be read.
-    """
-    if not settings.comparator.program:
-        return None
-    path = Path(settings.comparator.program)
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"the checker {path} cannot be read: {error.strerror}") from error
 
 
 def _unjudged(problem: AppsProblem, settings: AppsSettings, words: str) -> AppsResult:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
 from ioi_eval.compat.terms import Code, Graded, Profile
-from ioi_eval.config import MIB, JudgeLimits, check_repeats
+from ioi_eval.config import MIB, RunPolicy
 from ioi_eval.errors import InputError
 from ioi_eval.fingerprint import digest_of, harness_digest, rules_digest, runner_digest
-from ioi_eval.model import Isolation, JudgedResult, TestOutcome, Verdict
+from ioi_eval.model import JudgedResult, TestOutcome, Verdict
 from ioi_eval.model.apps import Comparator, RowFault
 from ioi_eval.problems.apps_submissions import AppsSubmission
 from ioi_eval.sandbox import Target
@@ -22,11 +23,11 @@ _LEAST_MEMORY = 16 * MIB  # under this no interpreter starts: the number was mea
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AppsSettings:
-    """How programs are run and judged: all that can change an outcome.
+class AppsSettings(RunPolicy):
+    """How programs are run and judged: all that can change an outcome. It has the settings of `RunPolicy` too.
 
     Args:
-        python: the interpreter's command on the target.
+        threads: as there.
         time_limit_s: CPU seconds for a test; `None` for 10 s, or the profile's own.
         memory_limit_bytes: resident memory of a test.
         comparator: when an output is right. A profile has its own rules.
@@ -34,19 +35,13 @@ class AppsSettings:
         fail_fast: run nothing after a program's first failure. What is left counts as not passed.
         conventions: mend what the data set did to its own reference solutions (`docs/apps.md`).
         warm: fork each test from one interpreter a job, rather than to start one for each.
-        isolation: the weakest that is accepted.
-        judge: limits of the comparator `checker`.
-        output_bytes: most output of a test; over it, OLE.
-        stderr_bytes: how much of standard error is kept.
-        threads: most threads of a program, at once. Each needs memory, and the kernel's table of processes is shared.
-        near_limit_repeats: how many runs alone on the machine may measure the time of a late test; the best stands.
         shown_bytes: how much of an output stands in a result.
 
     Raises:
         InputError: a number makes no sense.
     """
 
-    python: str = "python3"
+    threads: int = 500
     time_limit_s: float | None = None
     memory_limit_bytes: int = 1024 * MIB
     comparator: Comparator = field(default_factory=Comparator)
@@ -54,12 +49,6 @@ class AppsSettings:
     fail_fast: bool = False
     conventions: bool = False
     warm: bool = True
-    isolation: Isolation = Isolation.REDUCED
-    judge: JudgeLimits = field(default_factory=JudgeLimits)
-    output_bytes: int = 64 * MIB
-    stderr_bytes: int = 64 * 1024
-    threads: int = 500
-    near_limit_repeats: int = 1
     shown_bytes: int = 500
 
     def __post_init__(self) -> None:
@@ -68,7 +57,7 @@ class AppsSettings:
         if self.memory_limit_bytes < _LEAST_MEMORY:
             given = f"{self.memory_limit_bytes / MIB:g} MiB"
             raise InputError(f"a memory limit of {given} makes every program MLE: Python itself takes 12 MiB")
-        check_repeats(self.near_limit_repeats)
+        RunPolicy.__post_init__(self)  # without `super()`, which a class with slots does not find
 
     @property
     def cpu_s(self) -> float:
@@ -81,6 +70,21 @@ class AppsSettings:
     def judged_by(self) -> str:
         """The rules in a word: the comparator, or the profile's name."""
         return str(self.comparator) if self.profile is None else self.profile.name
+
+
+def read_checker(settings: AppsSettings) -> bytes | None:
+    """The source of the comparator's checker, as it is now; `None` without one.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    if not settings.comparator.program:
+        return None
+    path = Path(settings.comparator.program)
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"the checker {path} cannot be read: {error.strerror}") from error
 
 
 def way_of(settings: AppsSettings, target: Target, python: str, *, checker: bytes | None) -> str:

@@ -1,5 +1,6 @@
 """How programs are run on tests, whatever family of problems these are of.
 
+    setup.py      what a family of problems judges with: the programs, targets and jobs of one sandbox
     target.py     which target judges a submission; another one if that is lost
     judging.py    which test to run next, which once more, and when to stop (pure)
     packing.py    how many tests make a job, and how many jobs of a submission run at once

@@ -37,25 +37,24 @@ class NoTargetError(SandboxError):
 
 
 class Bindings(Generic[P]):
-    """How many submissions each target judges, and what each may judge.
+    """How many submissions each target of a sandbox judges, and what each may judge.
 
     Args:
+        sandbox: has the targets.
         refusal: why a target may not judge submissions to a problem; `None` if it may. Asked once for both.
     """
 
-    def __init__(self, refusal: Callable[[Target, P], str | None]) -> None:
+    def __init__(self, sandbox: Sandbox, refusal: Callable[[Target, P], str | None]) -> None:
+        self._sandbox = sandbox
         self._refusal = refusal
         self._bound: defaultdict[str, set[object]] = defaultdict(set)  # counted so, as threads may share this
         self._seen: dict[str, Target] = {}
         self._reasons: dict[tuple[int, str], tuple[P, str | None]] = {}
 
-    async def judged(
-        self, sandbox: Sandbox, problem: P, judge: Callable[[Target], Awaitable[R]], *, any_will_do: bool = False
-    ) -> R:
+    async def judged(self, problem: P, judge: Callable[[Target], Awaitable[R]], *, any_will_do: bool = False) -> R:
         """What judging a submission on one target comes to.
 
         Args:
-            sandbox: has the targets.
             problem: what the submission is for.
             judge: judges it there; asked again, with another one, where a target is lost or unfit.
             any_will_do: there is nothing to run: where no target may judge it, any one does.
@@ -65,7 +64,7 @@ class Bindings(Generic[P]):
         """
         failed: dict[str, SandboxError] = {}
         while True:
-            targets = self._targets_of(sandbox)
+            targets = self._targets()
             target = self.choose(targets, problem, without=failed)
             if target is None and any_will_do:
                 target = targets[0]
@@ -80,17 +79,17 @@ class Bindings(Generic[P]):
             except (TargetLostError, UnfitError) as error:
                 failed[target.name] = error
 
-    def seen(self, sandbox: Sandbox, problem: P) -> list[Target]:
+    def seen(self, problem: P) -> list[Target]:
         """The targets that may judge submissions to a problem, of all that there have been; all, if none may.
 
         In the order in which they were met first.
         """
-        self._targets_of(sandbox)
+        self._targets()
         targets = list(self._seen.values())
         return self.suitable(targets, problem) or targets
 
-    def _targets_of(self, sandbox: Sandbox) -> Sequence[Target]:
-        targets = sandbox.targets()
+    def _targets(self) -> Sequence[Target]:
+        targets = self._sandbox.targets()
         for target in targets:
             self._seen.setdefault(target.name, target)
         return targets

@@ -18,8 +18,8 @@ from itertools import product
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
-from ioi_eval.engine.running import ProgramRunner
-from ioi_eval.engine.target import Bindings, NoTargetError
+from ioi_eval.engine.setup import JudgingSetup, in_service
+from ioi_eval.engine.target import NoTargetError
 from ioi_eval.errors import SandboxError, SetupError, UnavailableError
 from ioi_eval.events import Events
 from ioi_eval.fingerprint import Fingerprints
@@ -29,9 +29,9 @@ from ioi_eval.kept_programs import KeptPrograms
 from ioi_eval.languages import rules_of
 from ioi_eval.model import CompileOutcome, Keep, Language, Problem, Submission, SubmissionResult, TaskType, Verdict
 from ioi_eval.problems.submissions import check_fits
-from ioi_eval.programs import Builder, ProblemProgramError, UnfitError
+from ioi_eval.programs import ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
-from ioi_eval.scorer.bundled import BundledWay, one_lane
+from ioi_eval.scorer.bundled import BundledWay
 from ioi_eval.scorer.classic import ClassicWay
 from ioi_eval.scorer.refusal import refusal
 from ioi_eval.scorer.run import SubmissionRun
@@ -73,21 +73,26 @@ class Scorer:
     ) -> None:
         policy = policy or Policy()
         wanted = 0 if keep is Keep.NONE else return_bytes
-        builder = self._builder = Builder(sandbox, artifacts, policy, events)
+        setup: JudgingSetup[Problem] = JudgingSetup(
+            sandbox,
+            artifacts=artifacts,
+            policy=policy,
+            refusal=lambda target, problem: refusal(target, problem, policy),
+            events=events,
+        )
+        self._builder, self._bindings = setup.builder, setup.bindings
         self._alone_runs = policy.near_limit_repeats
         self._sandbox = sandbox
         self._fingerprints = Fingerprints(policy)
-        self._bindings: Bindings[Problem] = Bindings(lambda target, problem: refusal(target, problem, policy))
         self._tools: dict[tuple[str, Language], str] = {}  # fingerprints of the targets' tools that are known so far
-        lanes = self._bindings.lanes if spread else one_lane
         headers = PrecompiledHeaders(sandbox, artifacts, policy)
         self._ways = {
             profile: BundledWay(
                 sandbox,
-                builder,
+                setup.builder,
                 headers,
                 policy,
-                runner=ProgramRunner(sandbox, lanes=lanes, most_tests=tests),
+                runner=setup.runner(most_tests=tests, spread=spread),
                 return_bytes=wanted,
                 keep=keep,
                 kept=kept,
@@ -102,7 +107,7 @@ class Scorer:
         Two submissions with an equal fingerprint need be judged only once. It depends on compiler, profile and
         isolation, not on the worker. The kinds are in the order in which they were first seen.
         """
-        targets = self._bindings.seen(self._sandbox, problem)
+        targets = self._bindings.seen(problem)
         return tuple(dict.fromkeys(self._fingerprint(problem, submission, target) for target in targets))
 
     async def learn_tools(self, languages: Iterable[Language]) -> None:
@@ -118,7 +123,7 @@ class Scorer:
         targets = [target for target in self._sandbox.targets() if not target.brings_pair]
         failures: list[SandboxError] = []
         asked = 0
-        for target, language in product([one for one in targets if one.slots] or targets, found):
+        for target, language in product(in_service(targets), found):
             try:
                 tool = await self._builder.tool(language, target)
                 self._tools[target.name, language] = tool.fingerprint
@@ -150,7 +155,6 @@ class Scorer:
         check_fits(submission, problem)
         try:
             return await self._bindings.judged(
-                self._sandbox,
                 problem,
                 lambda target: self._score_on(target, problem, submission, exhaustive=exhaustive),
                 any_will_do=submission.is_empty,

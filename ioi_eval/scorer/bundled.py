@@ -41,11 +41,6 @@ _SURE_SHARE = 0.7
 without: it is repeated without that header."""
 
 
-def one_lane(_: Target) -> int:
-    """One job of a submission at a time."""
-    return 1
-
-
 class BundledWay:
     """Compiles and runs submissions; see the module.
 

@@ -23,6 +23,7 @@ from ioi_eval.sandbox import LOCAL, Target
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.toolchain import Toolchain
 from tests.python_box import row
+from tests.small_targets import IdleSandbox
 
 
 def target(name: str, profile: str, slots: int, isolation: Isolation = Isolation.REDUCED) -> Target:
@@ -34,24 +35,9 @@ def target(name: str, profile: str, slots: int, isolation: Isolation = Isolation
 A = target("a", "bundled", 1)
 
 
-class Mixed:
-    """A cluster of several kinds of workers that executes nothing."""
-
-    def __init__(self, *targets: Target) -> None:
-        self.has = targets
-
-    def targets(self) -> Sequence[Target]:
-        """What there is at the moment."""
-        return self.has
-
-    async def execute(self, job: Job, target: Target) -> Execution:
-        """Never asked."""
-        raise AssertionError(f"nothing is run here: {job.kind} on {target.name}")
-
-
 def test_a_cluster_that_cannot_run_python_says_what_it_has(tmp_path: Path) -> None:
     """By name, and what is asked for."""
-    executor = AppsExecutor(Mixed(target("stock", "classic", 50)), artifacts=ArtifactStore(tmp_path))
+    executor = AppsExecutor(IdleSandbox(target("stock", "classic", 50)), artifacts=ArtifactStore(tmp_path))
     words = r"bundled profile and isolation 'reduced' or more; there is stock \(classic"
     with pytest.raises(SetupError, match=words):
         executor.slots  # noqa: B018 - a property that refuses
@@ -61,7 +47,7 @@ def test_a_cluster_that_cannot_run_python_says_what_it_has(tmp_path: Path) -> No
 
 def test_as_many_at_once_as_its_targets_take(tmp_path: Path) -> None:
     """Those that may run Python, which confine enough; unless the user says how many."""
-    sandbox = Mixed(
+    sandbox = IdleSandbox(
         target("stock", "classic", 50), target("open", "bundled", 40, Isolation.NONE), target("a", "bundled", 4),
         target("b", "bundled", 8),
     )  # fmt: skip
@@ -78,7 +64,7 @@ def test_a_fingerprint_is_of_the_checker_that_judges(tmp_path: Path) -> None:
     settings = AppsSettings(comparator=Comparator.parse(f"checker:{path}"))
 
     def executor() -> AppsExecutor:
-        return AppsExecutor(Mixed(A), artifacts=ArtifactStore(tmp_path), settings=settings)
+        return AppsExecutor(IdleSandbox(A), artifacts=ArtifactStore(tmp_path), settings=settings)
 
     def way(by: AppsExecutor) -> str:
         return way_of(settings, A, "cpython 3", checker=by.checker)

@@ -13,6 +13,7 @@ from ioi_eval.sandbox import Target
 from ioi_eval.scorer.refusal import refusal
 from ioi_eval.toolchain import Toolchain
 from tests.small_problems import small_problem
+from tests.small_targets import IdleSandbox
 
 GCC = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True)
 BIG = Target(name="big", profile="bundled", toolchain=GCC, slots=6, isolation=Isolation.REDUCED)
@@ -28,7 +29,8 @@ PROBLEM = small_problem(
 
 def bindings_of(policy: Policy | None = None) -> Bindings[Problem]:
     """Those of contest problems."""
-    return Bindings(lambda target, problem: refusal(target, problem, policy or Policy()))
+    sandbox, policy = IdleSandbox(BIG, SMALL, STOCK), policy or Policy()
+    return Bindings(sandbox, lambda target, problem: refusal(target, problem, policy))
 
 
 def test_every_slot_is_used() -> None:
