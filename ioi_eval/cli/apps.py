@@ -96,36 +96,18 @@ def score(
     config: given.Config = None,
     rules: Rules,
     compat: given.Compat = None,
-    fail_fast: Annotated[
-        bool,
-        typer.Option("--fail-fast", help="Stop at a program's first failed test; its other tests count as not passed."),
-    ] = False,
-    conventions: Annotated[
-        bool,
-        typer.Option(
-            "--conventions",
-            help="Run programs as the data set's own solutions need it: a top-level return ends the program, and "
-            "__starting_point is called.",
-        ),
-    ] = False,
-    pass_at: Annotated[
-        list[int] | None,
-        typer.Option(
-            "--pass-at", metavar="K", min=1, help="Report pass@K; may be repeated. By default all possible K."
-        ),
-    ] = None,
+    fail_fast: given.FailFast = False,
+    conventions: given.Conventions = False,
+    pass_at: given.PassAt = None,
     id_column: options.IdColumn = "uuid",
     by: options.By = None,
     no_resume: options.NoResume = False,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Judge programs again at which the comparator's checker failed.")
-    ] = False,
+    retry_failed: given.RetryFailed = False,
     no_dedupe: options.NoDedupe = False,
     keep: options.KeepOutputs = Keep.FAILING,
     place: Place,
     push_to_hub: options.PushToHub = None,
     public: options.Public = False,
-    progress: options.Bar = None,
     watch: Watch,
 ) -> int:
     """Score a dump of Python programs for APPS problems.
@@ -152,7 +134,6 @@ def score(
             keep=keep,
             push_to_hub=push_to_hub,
             public=public,
-            bar=progress,
             watch=watch,
         )
     )

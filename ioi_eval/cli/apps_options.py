@@ -102,3 +102,22 @@ Config = Annotated[
         " sampling_strategy, random_seed are used. Options of the command take precedence.",
     ),
 ]
+FailFast = Annotated[
+    bool,
+    typer.Option("--fail-fast", help="Stop at a program's first failed test; its other tests count as not passed."),
+]
+Conventions = Annotated[
+    bool,
+    typer.Option(
+        "--conventions",
+        help="Run programs as the data set's own solutions need it: a top-level return ends the program, and "
+        "__starting_point is called.",
+    ),
+]
+PassAt = Annotated[
+    list[int] | None,
+    typer.Option("--pass-at", metavar="K", min=1, help="Report pass@K; may be repeated. By default all possible K."),
+]
+RetryFailed = Annotated[
+    bool, typer.Option("--retry-failed", help="Judge programs again at which the comparator's checker failed.")
+]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import closing
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 from ioi_eval.apps.catalog import Catalog, load_catalog
@@ -17,19 +16,14 @@ from ioi_eval.apps.report import terminal_report
 from ioi_eval.apps.results import AppsSummary
 from ioi_eval.apps.verdicts import refusal_of
 from ioi_eval.cli import apps_calls
-from ioi_eval.cli.outputs import APPS_SCORE, check_out, replaced
-from ioi_eval.cli.pushing import Push
+from ioi_eval.cli.judging import DumpSize, RunCall, judge_dump
+from ioi_eval.cli.outputs import APPS_SCORE, check_out
 from ioi_eval.cli.reporting import end_run
-from ioi_eval.cli.sandboxes import Place, opened, tell
-from ioi_eval.cli.watching import Watch, tell_judging
+from ioi_eval.cli.sandboxes import opened, tell
 from ioi_eval.errors import InputError
 from ioi_eval.events import Events
-from ioi_eval.journal import Journal
 from ioi_eval.model import Keep
-from ioi_eval.pipeline import Outcome, Settings, score_dump
-from ioi_eval.pipeline.progress import progress_for
-from ioi_eval.pipeline.settings import spare_for
-from ioi_eval.pipeline.threads import in_thread
+from ioi_eval.pipeline import Outcome
 from ioi_eval.problems.apps_submissions import RULES, our_rules, submission_columns
 from ioi_eval.report.groups import Grouping, grouping_of
 from ioi_eval.report.terminal import counted
@@ -39,30 +33,13 @@ _NARROWING = {"--filter-difficulty": "difficulties", "--task": "ids", "--sample"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AppsScoreCall:
+class AppsScoreCall(RunCall):
     """What the command line asks for; see `ioi-eval apps score --help`."""
 
-    dumps: tuple[str, ...]
     problems: apps_calls.Problems
     rules: apps_calls.Rules
-    out: Path
-    place: Place
     ks: tuple[int, ...] | None = None
-    id_column: str = "uuid"
-    by: tuple[str, ...] = ()
-    resume: bool = True
-    dedupe: bool = True
-    retry_failed: bool = False
     keep: Keep = Keep.FAILING
-    push_to_hub: str | None = None
-    public: bool = False
-    bar: bool | None = None
-    watch: Watch = field(default_factory=Watch)
-
-    @property
-    def dump(self) -> str:
-        """The dumps' names, for messages."""
-        return ", ".join(self.dumps)
 
 
 def score(call: AppsScoreCall) -> int:
@@ -84,7 +61,7 @@ def score(call: AppsScoreCall) -> int:
 def _score_all(call: AppsScoreCall, settings: AppsSettings, events: Events) -> int:
     for name in call.dumps:
         there = check_out(call.out, read=name, command=APPS_SCORE)
-    push = Push.wanted(call.push_to_hub, call.dumps, public=call.public, id_column=call.id_column)
+    push = call.push()
     configuration = call.problems.configuration
     if configuration.unused:
         tell(f"of {call.problems.config} not read, as it is not about scoring: {', '.join(configuration.unused)}")
@@ -151,11 +128,9 @@ async def _score(
     grouping: Grouping,
     events: Events,
 ) -> Outcome:
-    """Judge the dump. The directory is made only when everything else is ready, so a failing command leaves none."""
-    options = _options(call, settings)
     async with opened(call.place, events=events) as here:
         executor = await apps_calls.ready(here, settings, call.place, events)
-        jobs = apps_calls.workers(call.place, executor)
+        workers = apps_calls.workers(call.place, executor)
         profile = settings.profile
         intake = AppsIntake(
             dump,
@@ -165,22 +140,13 @@ async def _score(
             id_column=call.id_column,
             rules=RULES.get(profile.name, our_rules) if profile is not None else our_rules,
         )
-        with await in_thread(Journal, call.out, options=options, resume=call.resume) as journal:
-            tell(*journal.notes)
-            tell(*replaced(call.out, rows=rows, options=options, narrowing=_NARROWING, resume=call.resume))
-            tell_judging(events, here, dump=call.dump, out=call.out, rows=rows, problems=len(catalog.listed))
-            return await score_dump(
-                call.out,
-                AppsFamily(intake, executor, settings.judged_by, AppsSummary(call.ks, grouping=grouping)),
-                journal=journal,
-                settings=Settings(
-                    workers=jobs,
-                    spare=spare_for(jobs, shares=True),
-                    dedupe=call.dedupe,
-                    retry_failed=call.retry_failed,
-                    keep=call.keep,
-                    options=options,
-                    events=events,
-                ),
-                progress=progress_for(rows, bar=call.bar, events=events, load=here.load),
-            )
+        return await judge_dump(
+            call,
+            AppsFamily(intake, executor, settings.judged_by, AppsSummary(call.ks, grouping=grouping)),
+            here,
+            workers=workers,
+            size=DumpSize(rows=rows, problems=len(catalog.listed), shares=True),
+            options=_options(call, settings),
+            narrowing=_NARROWING,
+            events=events,
+        )

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from ioi_eval.cli import options
+
 
 def compare(
     before: Annotated[Path, typer.Argument(metavar="A", help="Results, as score or apps score wrote them.")],
@@ -35,7 +37,7 @@ def compare(
             " if the mean score fell by more than chance.",
         ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    as_json: options.AsJson = False,
     most: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="List at most N changes.")] = 50,
 ) -> int:
     """Compare two sets of results.

@@ -32,14 +32,14 @@ def demo(
     """
     from ioi_eval.cli.sandboxes import Place
 
-    place, watch = Place(workers=workers), Watch(log_file=log_file)
+    place, watch = Place(workers=workers), Watch(bar=progress, log_file=log_file)
     print("The sample contest: programs in C++ for four tasks in the manner of the IOI\n", flush=True)
-    contest = _contest(out, place, progress, watch)
+    contest = _contest(out, place, watch)
     print("\nThe sample of APPS: programs in Python for five problems\n", flush=True)
-    return max(contest, _apps(out, place, progress, watch))
+    return max(contest, _apps(out, place, watch))
 
 
-def _contest(out: Path, place: Place, progress: bool | None, watch: Watch) -> int:
+def _contest(out: Path, place: Place, watch: Watch) -> int:
     from ioi_eval import sample
     from ioi_eval.cli import scoring
 
@@ -50,13 +50,12 @@ def _contest(out: Path, place: Place, progress: bool | None, watch: Watch) -> in
             tests=str(sample.tests()),
             out=out,
             place=place,
-            bar=progress,
             watch=watch,
         )
     )
 
 
-def _apps(out: Path, place: Place, progress: bool | None, watch: Watch) -> int:
+def _apps(out: Path, place: Place, watch: Watch) -> int:
     from ioi_eval.cli import apps_calls, apps_scoring
 
     files = leave_sample(out)
@@ -67,7 +66,6 @@ def _apps(out: Path, place: Place, progress: bool | None, watch: Watch) -> int:
             rules=apps_calls.Rules(timeout=TIME_LIMIT_S),
             out=out / "apps",
             place=place,
-            bar=progress,
             watch=watch,
         )
     )

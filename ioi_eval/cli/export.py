@@ -26,10 +26,7 @@ def export(
         typer.Option("--set", metavar="KEY=VALUE", help="A setting of the format (model=o3); may be repeated."),
     ] = None,
     by: options.By = None,
-    id_column: Annotated[
-        str | None,
-        typer.Option("--id-column", metavar="C", help="The column with the submission's id; by default as in the run."),
-    ] = None,
+    id_column: options.IdColumnOfRun = None,
 ) -> int:
     """Write results in another program's format.
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ioi_eval.config import Policy
 from ioi_eval.model.terms import Isolation, Keep
 
 _SOURCE = "a .jsonl, .jsonl.gz or .parquet file, a folder of them, a saved data set, or a Hugging Face Hub id"
@@ -26,6 +28,11 @@ IdColumn = Annotated[
     str,
     typer.Option("--id-column", metavar="C", help="The column with the submission's id, unique within its problem."),
 ]
+IdColumnOfRun = Annotated[
+    str | None,
+    typer.Option("--id-column", metavar="C", help="The column with the submission's id; by default as in the run."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 NoResume = Annotated[
     bool, typer.Option("--no-resume", help="Judge everything again; the old journal is kept under another name.")
 ]
@@ -70,6 +77,24 @@ NearLimitRepeats = Annotated[
         max=100,
         help="Run a late test alone up to N times, again only if it was late by 10 % or less; the fastest counts.",
     ),
+]
+Limit = Annotated[
+    int | None, typer.Option("--limit", metavar="N", min=1, help="Only the first N rows of those selected.")
+]
+RetryFailed = Annotated[
+    bool, typer.Option("--retry-failed", help="Judge rows again whose checker or manager failed (final JE).")
+]
+FixIncludes = Annotated[
+    bool, typer.Option("--fix-includes", help="Add missing #include lines; the column `fixes` has what was added.")
+]
+AlwaysExtractCode = Annotated[
+    bool,
+    typer.Option(
+        "--always-extract-code", help="Ignore the column code, which may be out of date; extract the program again."
+    ),
+]
+AddMessagesColumn = Annotated[
+    bool, typer.Option("--add-messages-column", help="Add prompt and generation to the results as a conversation.")
 ]
 NoDedupe = Annotated[
     bool, typer.Option("--no-dedupe", help="Judge each of several identical programs, not only the first.")
@@ -116,3 +141,33 @@ By = Annotated[
         " a.b for a field). By default the column that names the model, if there is one; none for no groups.",
     ),
 ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContestRules:
+    """How programs for contest problems are compiled and run.
+
+    Args:
+        std, python, near_limit_repeats: as in `Policy`.
+        time_scale: `auto`, or a number as text.
+    """
+
+    std: str | None = None
+    python: str = "python3"
+    time_scale: str = "1"
+    near_limit_repeats: int = 1
+
+    def policy(self, isolation: Isolation) -> Policy:
+        """These rules for the scorer, with the weakest isolation that is accepted."""
+        return Policy(isolation=isolation, std=self.std, python=self.python, near_limit_repeats=self.near_limit_repeats)
+
+
+def contest_rules_of(
+    *,
+    std: Std = None,
+    python: Python = "python3",
+    time_scale: TimeScale = "1",
+    near_limit_repeats: NearLimitRepeats = 1,
+) -> ContestRules:
+    """The rules, by the options."""
+    return ContestRules(std=std, python=python, time_scale=time_scale, near_limit_repeats=near_limit_repeats)

@@ -18,89 +18,90 @@ from ioi_eval.cli.watching import Watch, watch_of
 from ioi_eval.config import PATIENCE_S
 from ioi_eval.errors import InputError
 
+Datasets = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATASETS", help="What to score: Hub ids (owner/name-* for several) or files, separated by commas."
+    ),
+]
+Results = Annotated[
+    str | None,
+    typer.Argument(metavar="RESULTS", help="The Hub data set to push results to; without it nothing is pushed."),
+]
+LocalResultsPath = Annotated[
+    Path, typer.Option("--local_results_path", "--local-results-path", metavar="DIR", help="Where the results go.")
+]
+IdColumn = Annotated[
+    str, typer.Option("--id_column", "--id-column", metavar="C", help="The column that names a submission.")
+]
+MaxConcurrentRequests = Annotated[
+    int | None,
+    typer.Option(
+        "--max_concurrent_requests",
+        "--max-concurrent-requests",
+        metavar="N",
+        min=1,
+        help="At most N jobs at once, and at most as many as there are slots; all slots by default.",
+    ),
+]
+TestBatchSize = Annotated[
+    int,
+    typer.Option(
+        "--test_batch_size",
+        "--test-batch-size",
+        metavar="N",
+        help="Accepted without effect: a job has many tests here, and stops when the result is known.",
+    ),
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry_run", "--dry-run", help="Print what would be judged; judge, write and push nothing.")
+]
+Override = Annotated[
+    bool, typer.Option("--override", help="Judge everything again and replace these data sets' results on the Hub.")
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option("--timeout", metavar="S", min=0, help="The same as --patience; jobs keep their own time limits."),
+]
+AddIncludes = Annotated[
+    bool,
+    typer.Option(
+        "--add_includes", "--add-includes", help="Add missing #include lines; the column `fixes` has what was added."
+    ),
+]
+AddMessagesColumn = Annotated[
+    bool,
+    typer.Option("--add_messages_column", "--add-messages-column", help="Add prompt and generation as a conversation."),
+]
+AlwaysExtractCode = Annotated[
+    bool,
+    typer.Option(
+        "--always_extract_code", "--always-extract-code", help="Ignore the column code; extract the program again."
+    ),
+]
+Public = Annotated[bool, typer.Option("--public", help="Make the data set on the Hub public; private by default.")]
+
 
 @grouped(place=place_of, watch=watch_of)
 def run_tests(
-    datasets_to_evaluate: Annotated[
-        str,
-        typer.Argument(
-            metavar="DATASETS",
-            help="What to score: Hub ids (owner/name-* for several) or files, separated by commas.",
-        ),
-    ],
-    results_dataset_name: Annotated[
-        str | None,
-        typer.Argument(metavar="RESULTS", help="The Hub data set to push results to; without it nothing is pushed."),
-    ] = None,
+    datasets_to_evaluate: Datasets,
+    results_dataset_name: Results = None,
     *,
     problems: options.Problems = "open-r1/ioi",
     tests: options.Tests = "open-r1/ioi-test-cases",
-    local_results_path: Annotated[
-        Path,
-        typer.Option("--local_results_path", "--local-results-path", metavar="DIR", help="Where the results go."),
-    ] = Path("results"),
-    id_column: Annotated[
-        str, typer.Option("--id_column", "--id-column", metavar="C", help="The column that names a submission.")
-    ] = "uuid",
-    max_concurrent_requests: Annotated[
-        int | None,
-        typer.Option(
-            "--max_concurrent_requests",
-            "--max-concurrent-requests",
-            metavar="N",
-            min=1,
-            help="At most N jobs at once, and at most as many as there are slots; all slots by default.",
-        ),
-    ] = None,
-    test_batch_size: Annotated[
-        int,
-        typer.Option(
-            "--test_batch_size",
-            "--test-batch-size",
-            metavar="N",
-            help="Accepted without effect: a job has many tests here, and stops when the result is known.",
-        ),
-    ] = 1,
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry_run", "--dry-run", help="Print what would be judged; judge, write and push nothing."),
-    ] = False,
-    override: Annotated[
-        bool,
-        typer.Option("--override", help="Judge everything again and replace these data sets' results on the Hub."),
-    ] = False,
-    timeout: Annotated[
-        float | None,
-        typer.Option("--timeout", metavar="S", min=0, help="The same as --patience; jobs keep their own time limits."),
-    ] = None,
-    add_includes: Annotated[
-        bool,
-        typer.Option(
-            "--add_includes",
-            "--add-includes",
-            help="Add missing #include lines; the column `fixes` has what was added.",
-        ),
-    ] = False,
-    add_messages_column: Annotated[
-        bool,
-        typer.Option(
-            "--add_messages_column", "--add-messages-column", help="Add prompt and generation as a conversation."
-        ),
-    ] = False,
-    always_extract_code: Annotated[
-        bool,
-        typer.Option(
-            "--always_extract_code", "--always-extract-code", help="Ignore the column code; extract the program again."
-        ),
-    ] = False,
-    public: Annotated[
-        bool, typer.Option("--public", help="Make the data set on the Hub public; private by default.")
-    ] = False,
+    local_results_path: LocalResultsPath = Path("results"),
+    id_column: IdColumn = "uuid",
+    max_concurrent_requests: MaxConcurrentRequests = None,
+    test_batch_size: TestBatchSize = 1,
+    dry_run: DryRun = False,
+    override: Override = False,
+    timeout: Timeout = None,
+    add_includes: AddIncludes = False,
+    add_messages_column: AddMessagesColumn = False,
+    always_extract_code: AlwaysExtractCode = False,
+    public: Public = False,
     place: Place,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Judge rows again whose checker or manager failed (final JE).")
-    ] = False,
-    progress: options.Bar = None,
+    retry_failed: options.RetryFailed = False,
     watch: Watch,
 ) -> int:
     """Score several dumps as Hugging Face's tests_runner.py does.
@@ -128,7 +129,6 @@ def run_tests(
             public=public,
             place=with_their_options(place, at_most=max_concurrent_requests, patience_s=timeout),
             retry_failed=retry_failed,
-            bar=progress,
             watch=watch,
         ),
         dry_run=dry_run,

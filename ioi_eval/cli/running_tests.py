@@ -42,7 +42,6 @@ class Wanted:
     public: bool = False
     place: Place = field(default_factory=Place)
     retry_failed: bool = False
-    bar: bool | None = None
     watch: Watch = field(default_factory=Watch)
 
     def as_dict(self) -> dict[str, Any]:
@@ -113,7 +112,7 @@ def _calls(wanted: Wanted) -> tuple[scoring.ScoreCall, ...]:
             fix_includes=wanted.add_includes,
             extract_code=wanted.extract_code,
             add_messages=wanted.add_messages,
-            bar=wanted.bar,
+            watch=wanted.watch,
         )
         for source in sources
     )

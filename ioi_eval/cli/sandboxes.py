@@ -21,6 +21,7 @@ from ioi_eval.report.excerpt import plain
 
 if TYPE_CHECKING:
     from ioi_eval.events import Events
+    from ioi_eval.kept_programs import KeptPrograms
     from ioi_eval.pipeline.progress import Load
     from ioi_eval.sandbox import Sandbox, Target
     from ioi_eval.sandbox.cluster import PistonCluster
@@ -169,9 +170,7 @@ class Opened:
 async def opened(
     place: Place,
     *,
-    std: str | None = None,
-    python: str = "python3",
-    near_limit_repeats: int = 1,
+    rules: options.ContestRules | None = None,
     keep: Keep = Keep.NONE,
     keep_programs: float | None = None,
     events: Events | None = None,
@@ -180,7 +179,7 @@ async def opened(
 
     Args:
         place: where.
-        std, python, near_limit_repeats: as in `Policy`.
+        rules: how submissions are compiled and run; those of the options' defaults without any.
         keep: of which tests results have the output.
         keep_programs: how many GB of compiled programs are kept across runs; `None` for none.
         events: are told what happens to workers, and what is compiled.
@@ -192,40 +191,44 @@ async def opened(
         UnavailableError: no endpoint answers.
     """
     from ioi_eval.artifacts import ArtifactStore
-    from ioi_eval.config import KEPT_OUTPUT_BYTES, Policy
-    from ioi_eval.kept_programs import KeptPrograms
+    from ioi_eval.config import KEPT_OUTPUT_BYTES
     from ioi_eval.sandbox.local import LocalSandbox
     from ioi_eval.scorer import Scorer
 
     async with _entered(place, events) as sandbox:
         targets = sandbox.targets()
         isolation = _accepted(place, targets)
-        is_kept = keep_programs is not None and place.is_here
-        kept = KeptPrograms(most_bytes=int((keep_programs or 0) * 1e9)) if is_kept else None
-        if keep_programs is not None and kept is None:
-            tell("--keep-programs keeps nothing of other machines, whose compilers are not known here")
+        kept = None if keep_programs is None else _kept_programs(keep_programs, place)
         scorer = Scorer(
             sandbox,
             artifacts=ArtifactStore(),
-            policy=Policy(isolation=isolation, std=std, python=python, near_limit_repeats=near_limit_repeats),
+            policy=(rules or options.ContestRules()).policy(isolation),
             return_bytes=KEPT_OUTPUT_BYTES,
             keep=keep,
             kept=kept,
             events=events,
         )
-        usable = usable_targets(targets, isolation)
-        workers = place.workers or min(sum(target.slots for target in usable) or 1, place.at_most or sys.maxsize)
-        limits = sandbox.limits if isinstance(sandbox, LocalSandbox) else ()
+        slots = sum(target.slots for target in usable_targets(targets, isolation)) or 1
         yield Opened(
             sandbox=sandbox,
             scorer=scorer,
-            workers=workers,
+            workers=place.workers or min(slots, place.at_most or sys.maxsize),
             isolation=isolation,
-            limits=limits,
+            limits=sandbox.limits if isinstance(sandbox, LocalSandbox) else (),
             load=getattr(sandbox, "busy", None),  # of ours
         )
         if kept is not None:
             tell(*kept.notes())
+
+
+def _kept_programs(gigabytes: float, place: Place) -> KeptPrograms | None:
+    """The compiled programs of this machine; `None` where programs are compiled elsewhere."""
+    from ioi_eval.kept_programs import KeptPrograms
+
+    if place.is_here:
+        return KeptPrograms(most_bytes=int(gigabytes * 1e9))
+    tell("--keep-programs keeps nothing of other machines, whose compilers are not known here")
+    return None
 
 
 def _entered(place: Place, events: Events | None) -> AbstractAsyncContextManager[Sandbox]:

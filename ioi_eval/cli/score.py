@@ -9,6 +9,7 @@ import typer
 
 from ioi_eval.cli import options
 from ioi_eval.cli.grouped import grouped
+from ioi_eval.cli.options import ContestRules, contest_rules_of
 from ioi_eval.cli.sandboxes import Place, place_of
 from ioi_eval.cli.watching import Watch, watch_of
 from ioi_eval.errors import InputError
@@ -18,7 +19,18 @@ if TYPE_CHECKING:
     from ioi_eval.report.rows import Unscored
 
 
-@grouped(place=place_of, watch=watch_of)
+UnscoredAs = Annotated[
+    str, typer.Option("--unscored-as", metavar="null|zero", help="The value of a score that is not known (JE).")
+]
+Suspicious = Annotated[
+    bool, typer.Option("--suspicious", help="Afterwards also list the submissions that tried forbidden system calls.")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Print what would be judged; judge nothing and write nothing to DIR.")
+]
+
+
+@grouped(rules=contest_rules_of, place=place_of, watch=watch_of)
 def score(
     dump: Annotated[list[str], typer.Argument(metavar="DUMP...", help="The generations: files, folders, or Hub ids.")],
     *,
@@ -28,49 +40,24 @@ def score(
     id_column: options.IdColumn = "uuid",
     year: options.Years = None,
     problem: options.ProblemIds = None,
-    limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", min=1, help="Only the first N rows of those selected.")
-    ] = None,
+    limit: options.Limit = None,
     by: options.By = None,
     no_resume: options.NoResume = False,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Judge rows again whose checker or manager failed (final JE).")
-    ] = False,
+    retry_failed: options.RetryFailed = False,
     no_dedupe: options.NoDedupe = False,
     place: Place,
-    std: options.Std = None,
-    python: options.Python = "python3",
-    time_scale: options.TimeScale = "1",
-    near_limit_repeats: options.NearLimitRepeats = 1,
-    fix_includes: Annotated[
-        bool, typer.Option("--fix-includes", help="Add missing #include lines; the column `fixes` has what was added.")
-    ] = False,
-    always_extract_code: Annotated[
-        bool,
-        typer.Option(
-            "--always-extract-code", help="Ignore the column code, which may be out of date; extract the program again."
-        ),
-    ] = False,
-    add_messages_column: Annotated[
-        bool,
-        typer.Option("--add-messages-column", help="Add prompt and generation to the results as a conversation."),
-    ] = False,
-    unscored_as: Annotated[
-        str, typer.Option("--unscored-as", metavar="null|zero", help="The value of a score that is not known (JE).")
-    ] = "null",
+    rules: ContestRules,
+    fix_includes: options.FixIncludes = False,
+    always_extract_code: options.AlwaysExtractCode = False,
+    add_messages_column: options.AddMessagesColumn = False,
+    unscored_as: UnscoredAs = "null",
     keep: options.KeepOutputs = Keep.NONE,
-    suspicious: Annotated[
-        bool,
-        typer.Option("--suspicious", help="Afterwards also list the submissions that tried forbidden system calls."),
-    ] = False,
+    suspicious: Suspicious = False,
     keep_programs: options.KeepPrograms = None,
     push_to_hub: options.PushToHub = None,
     public: options.Public = False,
-    progress: options.Bar = None,
     watch: Watch,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what would be judged; judge nothing and write nothing to DIR.")
-    ] = False,
+    dry_run: DryRun = False,
 ) -> int:
     """Score a dump of programs for contest problems.
 
@@ -94,10 +81,8 @@ def score(
         resume=not no_resume,
         retry_failed=retry_failed,
         dedupe=not no_dedupe,
-        std=std,
-        python=python,
-        time_scale=time_scale_of(time_scale, here=place.is_here),
-        near_limit_repeats=near_limit_repeats,
+        rules=rules,
+        time_scale=time_scale_of(rules.time_scale, here=place.is_here),
         fix_includes=fix_includes,
         extract_code=always_extract_code,
         add_messages=add_messages_column,
@@ -107,7 +92,6 @@ def score(
         suspicious=suspicious,
         push_to_hub=push_to_hub,
         public=public,
-        bar=progress,
         watch=watch,
     )
     return scoring.dry_run(call) if dry_run else scoring.score(call)

@@ -12,20 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.blobs import BlobStore
-from ioi_eval.cli.outputs import SCORE, check_out, replaced
-from ioi_eval.cli.pushing import Push
+from ioi_eval.cli.judging import DumpSize, RunCall, judge_dump
+from ioi_eval.cli.options import ContestRules
+from ioi_eval.cli.outputs import SCORE, check_out
 from ioi_eval.cli.readiness import make_ready, memory_limits_of
 from ioi_eval.cli.reporting import end_run
-from ioi_eval.cli.sandboxes import Opened, Place, opened, tell
-from ioi_eval.cli.watching import Watch, tell_judging
+from ioi_eval.cli.sandboxes import Opened, opened, tell
 from ioi_eval.errors import InputError
 from ioi_eval.events import Events
-from ioi_eval.journal import Index, Journal, peek
-from ioi_eval.model import Keep, Language, ProblemKey
-from ioi_eval.pipeline import DryRun, Intake, Outcome, RowSelection, Settings, Survey, plan, score_dump, survey
+from ioi_eval.journal import Index, peek
+from ioi_eval.model import Language, ProblemKey
+from ioi_eval.pipeline import DryRun, Intake, Outcome, RowSelection, Survey, plan, survey
 from ioi_eval.pipeline.contest import ContestFamily
-from ioi_eval.pipeline.progress import progress_for
-from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.problems.ioi import ProblemSet, load_problems
@@ -46,40 +44,20 @@ _ID_COLUMN, _LABEL_COLUMN = "uuid", "label"  # Source: the reference's dumps, an
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreCall:
+class ScoreCall(RunCall):
     """What the command line asks for; see `ioi-eval score --help`."""
 
-    dumps: tuple[str, ...]
     problems: str
     tests: str
-    out: Path
-    place: Place = field(default_factory=Place)
-    id_column: str = "uuid"
     selection: RowSelection = field(default_factory=RowSelection)
-    by: tuple[str, ...] = ()
-    resume: bool = True
-    retry_failed: bool = False
-    dedupe: bool = True
-    std: str | None = None
-    python: str = "python3"
+    rules: ContestRules = field(default_factory=ContestRules)
     time_scale: float = 1.0
-    near_limit_repeats: int = 1
     fix_includes: bool = False
     extract_code: bool = False
     add_messages: bool = False
     unscored: Unscored = Unscored.NULL
-    keep: Keep = Keep.NONE
     keep_programs: float | None = None
     suspicious: bool = False
-    push_to_hub: str | None = None
-    public: bool = False
-    bar: bool | None = None
-    watch: Watch = field(default_factory=Watch)
-
-    @property
-    def dump(self) -> str:
-        """The dumps' names, for messages."""
-        return ", ".join(self.dumps)
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -99,10 +77,10 @@ class ScoreCall:
             "limit": self.selection.limit,
             "dedupe": self.dedupe,
             "retry_failed": self.retry_failed,
-            "std": self.std,
-            "python": self.python,
+            "std": self.rules.std,
+            "python": self.rules.python,
             "time_scale": self.time_scale,
-            "near_limit_repeats": self.near_limit_repeats,
+            "near_limit_repeats": self.rules.near_limit_repeats,
             "fix_includes": self.fix_includes,
             "always_extract_code": self.extract_code,
             "add_messages_column": self.add_messages,
@@ -155,7 +133,7 @@ def score(call: ScoreCall) -> int:
 
 
 def _score_one(call: ScoreCall, events: Events) -> int:
-    push = Push.wanted(call.push_to_hub, call.dumps, public=call.public, id_column=call.id_column)
+    push = call.push()
     codes: list[int] = []
 
     def push_results(call: ScoreCall, outcome: Outcome) -> None:
@@ -260,14 +238,10 @@ def dry_run_all(calls: Sequence[ScoreCall]) -> int:
 _NARROWING = {"--year": "years", "--problem": "problem_ids", "--limit": "limit"}
 
 
-def _replaced(call: ScoreCall, rows: int) -> tuple[str, ...]:
-    return replaced(call.out, rows=rows, options=call.as_dict(), narrowing=_NARROWING, resume=call.resume)
-
-
 def _open(calls: Sequence[ScoreCall]) -> tuple[Source, Source, Sequence[DumpToScore]]:
     """The sources of problems and tests, and each dump, read once."""
     common = calls[0]
-    check_std(common.std)
+    check_std(common.rules.std)
     there, *_ = [check_out(call.out, read=name, command=SCORE) for call in calls for name in call.dumps]
     dumps = [_dump(call) for call in calls]
     problems, tests = open_source(common.problems, all_splits=True), open_source(common.tests)
@@ -337,9 +311,7 @@ def _check_found(part: DumpToScore, problems: ProblemSet, source: Source) -> Non
 def _opened(call: ScoreCall, events: Events | None = None) -> AbstractAsyncContextManager[Opened]:
     return opened(
         call.place,
-        std=call.std,
-        python=call.python,
-        near_limit_repeats=call.near_limit_repeats,
+        rules=call.rules,
         keep=call.keep,
         keep_programs=call.keep_programs,
         events=events,
@@ -349,32 +321,23 @@ def _opened(call: ScoreCall, events: Events | None = None) -> AbstractAsyncConte
 async def _score(
     sandbox: Opened, part: DumpToScore, problems: ProblemSet, restore: Callable[[], None], events: Events
 ) -> Outcome:
-    """Judge the dump. The directory is made only when everything else is ready, so a failing command leaves none."""
     call = part.call
     intake = await _intake(part, problems, sandbox.scorer)
-    settings = Settings(
+    return await judge_dump(
+        call,
+        ContestFamily(intake, sandbox.scorer, unscored=call.unscored, grouping=part.grouping),
+        sandbox,
         workers=sandbox.workers,
-        spare=spare_for(sandbox.workers, shares=Language.PYTHON in part.seen.languages),
-        dedupe=call.dedupe,
-        retry_failed=call.retry_failed,
-        keep=call.keep,
+        size=DumpSize(
+            rows=part.seen.rows,
+            problems=len(problems.problems),
+            shares=Language.PYTHON in part.seen.languages,
+        ),
         options=call.as_dict(),
+        narrowing=_NARROWING,
         events=events,
+        restore=restore,
     )
-    with await in_thread(Journal, call.out, options=call.as_dict(), resume=call.resume) as journal:
-        tell(*journal.notes, *_replaced(call, part.seen.rows))
-        tell_judging(
-            events, sandbox, dump=call.dump, out=call.out, rows=part.seen.rows, problems=len(problems.problems)
-        )
-        progress = progress_for(part.seen.rows, bar=call.bar, events=events, load=sandbox.load)
-        return await score_dump(
-            call.out,
-            ContestFamily(intake, sandbox.scorer, unscored=call.unscored, grouping=part.grouping),
-            journal=journal,
-            settings=settings,
-            progress=progress,
-            restore=restore,
-        )
 
 
 async def _plan(sandbox: Opened, part: DumpToScore, problems: ProblemSet, index: Index) -> DryRun:

@@ -2,45 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ioi_eval.cli import options
+from ioi_eval.errors import InputError
+
+if TYPE_CHECKING:
+    from ioi_eval.selection import Way
+
+Ways = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--selection",
+        metavar="WAY",
+        help="single, all, round-robin, first, random, oracle or reference; may be repeated. All but reference by"
+        " default.",
+    ),
+]
+Standings = Annotated[
+    str | None,
+    typer.Option(
+        "--standings",
+        metavar="FILE",
+        help="The contestants: a .csv table with points (and contestant, medal, year), or rows as in"
+        " LiveOIBench/LiveOIBench_contestants.",
+    ),
+]
 
 
 def select(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Results of contest problems, ours or others'.")],
     *,
-    selection: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--selection",
-            metavar="WAY",
-            help="single, all, round-robin, first, random, oracle or reference; may be repeated. All but reference by"
-            " default.",
-        ),
-    ] = None,
+    selection: Ways = None,
     limit: Annotated[
         int, typer.Option("--limit", metavar="N", min=1, help="How many submissions count for each problem.")
     ] = 50,
     seeds: Annotated[int, typer.Option("--seeds", metavar="K", min=1, help="Draws of --selection random.")] = 100,
-    standings: Annotated[
-        str | None,
-        typer.Option(
-            "--standings",
-            metavar="FILE",
-            help="The contestants: a .csv table with points (and contestant, medal, year), or rows as in"
-            " LiveOIBench/LiveOIBench_contestants.",
-        ),
-    ] = None,
+    standings: Standings = None,
     by: options.By = None,
-    id_column: Annotated[
-        str | None,
-        typer.Option("--id-column", metavar="C", help="The column with the submission's id; by default as in the run."),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    id_column: options.IdColumnOfRun = None,
+    as_json: options.AsJson = False,
 ) -> int:
     """Print the scores if only N submissions a problem count.
 
@@ -49,19 +54,14 @@ def select(
     import json
     from dataclasses import asdict
 
-    from ioi_eval.errors import InputError
     from ioi_eval.report.groups import grouping_of
     from ioi_eval.report.result_sets import open_results
     from ioi_eval.report.selections import USUAL, selection_table, selection_text
     from ioi_eval.report.standings import published_cutoffs, read_standings
     from ioi_eval.report.terminal import counted
     from ioi_eval.rows import open_source
-    from ioi_eval.selection import Way
 
-    try:
-        ways = tuple(dict.fromkeys(Way(name) for name in selection)) if selection else USUAL
-    except ValueError as error:
-        raise InputError(f"--selection: {error}; it must be one of {', '.join(Way)}") from None
+    ways = _ways(selection) if selection else USUAL
     results = open_results(directory, id_column=id_column)
     grouping = grouping_of([open_source(results.path)], by or ())
     beside = published_cutoffs() if standings is None else read_standings(standings)
@@ -76,3 +76,13 @@ def select(
     else:
         print(selection_text(groups, ways, limit=limit))
     return 0
+
+
+def _ways(names: Sequence[str]) -> tuple[Way, ...]:
+    """The ways of these names, each once."""
+    from ioi_eval.selection import Way
+
+    try:
+        return tuple(dict.fromkeys(Way(name) for name in names))
+    except ValueError as error:
+        raise InputError(f"--selection: {error}; it must be one of {', '.join(Way)}") from None

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ioi_eval.cli import options
 from ioi_eval.cli.grouped import grouped
 from ioi_eval.cli.sandboxes import Place, place_of
 
@@ -38,10 +39,7 @@ def show(
     tests: Annotated[
         str | None, typer.Option("--tests", metavar="SRC", help="Where the tests are now, if they have moved.")
     ] = None,
-    id_column: Annotated[
-        str | None,
-        typer.Option("--id-column", metavar="C", help="The column with the submission's id; by default as in the run."),
-    ] = None,
+    id_column: options.IdColumnOfRun = None,
     most: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="List at most N submissions.")] = 50,
     place: Place,
 ) -> int:

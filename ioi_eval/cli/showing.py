@@ -8,11 +8,12 @@ from typing import Any
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
+from ioi_eval.cli.options import ContestRules
 from ioi_eval.cli.readiness import make_ready, memory_limits_of
 from ioi_eval.cli.sandboxes import opened, tell
 from ioi_eval.cli.show_calls import READ_BYTES, ShowCall, chosen_test, tell_change
 from ioi_eval.cli.showing_apps import apps_text
-from ioi_eval.config import KEPT_OUTPUT_BYTES, Policy
+from ioi_eval.config import KEPT_OUTPUT_BYTES
 from ioi_eval.errors import InputError
 from ioi_eval.model import Blob, Content, Problem
 from ioi_eval.problems.ioi import load_problems
@@ -149,12 +150,12 @@ async def _rerun(
 ) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Judge it again with the options of the run. Returns its result as a row, and its output on each test."""
     options = results.options
-    std, python = options.get("std"), str(options.get("python") or "python3")
     source = Row(source=str(results.directory / RESULTS), number=1, values=row)
     submission = fitted(submission_from_row(source, id_column=results.id_column), source, problem)
-    async with opened(call.place, std=std, python=python) as here:
+    rules = ContestRules(std=options.get("std"), python=str(options.get("python") or "python3"))
+    async with opened(call.place, rules=rules) as here:
         await make_ready(here, memory_limits_of([problem]))
-        policy = Policy(isolation=here.isolation, std=std, python=python)
+        policy = rules.policy(here.isolation)
         scorer = Scorer(here.sandbox, artifacts=ArtifactStore(), policy=policy, return_bytes=READ_BYTES)
         result = await scorer.score(problem, submission)
     tell_change(row, result.verdict, result.score, before="total_score")

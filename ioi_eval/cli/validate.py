@@ -9,45 +9,45 @@ import typer
 
 from ioi_eval.cli import options
 from ioi_eval.cli.grouped import grouped
+from ioi_eval.cli.options import ContestRules, contest_rules_of
 from ioi_eval.cli.sandboxes import Place, place_of
 from ioi_eval.cli.watching import Watch, watch_of
 
+Solutions = Annotated[
+    str | None, typer.Argument(metavar="SOLUTIONS", help="Rows with expected_subtasks, expected_total or expected.")
+]
+Against = Annotated[
+    str | None,
+    typer.Option(
+        "--against", metavar="RESULTS", help="Results to compare with; without SOLUTIONS their programs are judged."
+    ),
+]
+OutOrNone = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        help="Write validation.json, validation.md and results.jsonl there, with a journal: after an interruption "
+        "the same command continues.",
+    ),
+]
 
-@grouped(place=place_of, watch=watch_of)
+
+@grouped(rules=contest_rules_of, place=place_of, watch=watch_of)
 def validate(
-    solutions: Annotated[
-        str | None,
-        typer.Argument(metavar="SOLUTIONS", help="Rows with expected_subtasks, expected_total or expected."),
-    ] = None,
+    solutions: Solutions = None,
     *,
     problems: options.Problems,
     tests: options.Tests,
-    against: Annotated[
-        str | None,
-        typer.Option(
-            "--against", metavar="RESULTS", help="Results to compare with; without SOLUTIONS their programs are judged."
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="Write validation.json, validation.md and results.jsonl there, with a journal: after an interruption "
-            "the same command continues.",
-        ),
-    ] = None,
+    against: Against = None,
+    out: OutOrNone = None,
     no_resume: options.NoResume = False,
     id_column: options.IdColumn = "uuid",
     year: options.Years = None,
     problem: options.ProblemIds = None,
     place: Place,
-    std: options.Std = None,
-    python: options.Python = "python3",
-    time_scale: options.TimeScale = "1",
-    near_limit_repeats: options.NearLimitRepeats = 1,
+    rules: ContestRules,
     keep_programs: options.KeepPrograms = None,
-    progress: options.Bar = None,
     watch: Watch,
 ) -> int:
     """Compare our verdicts with those that authors state.
@@ -72,12 +72,9 @@ def validate(
             id_column=id_column,
             years=frozenset(year or ()),
             ids=frozenset(problem or ()),
-            std=std,
-            python=python,
-            near_limit_repeats=near_limit_repeats,
+            rules=rules,
             keep_programs=keep_programs,
-            time_scale=time_scale_of(time_scale, here=place.is_here),
-            bar=progress,
+            time_scale=time_scale_of(rules.time_scale, here=place.is_here),
             watch=watch,
         )
     )

@@ -13,6 +13,7 @@ from typing import Any
 
 from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.exits import FAILED, INTERRUPTED
+from ioi_eval.cli.options import ContestRules
 from ioi_eval.cli.outputs import VALIDATE, check_out
 from ioi_eval.cli.readiness import make_ready, memory_limits_of
 from ioi_eval.cli.sandboxes import Place, opened, tell
@@ -51,12 +52,9 @@ class ValidateCall:
     id_column: str
     years: frozenset[int]
     ids: frozenset[str]
-    std: str | None
-    python: str
-    near_limit_repeats: int
+    rules: ContestRules
     keep_programs: float | None
     time_scale: float
-    bar: bool | None
     watch: Watch
 
     @property
@@ -73,7 +71,9 @@ class ValidateCall:
 
     def as_dict(self) -> dict[str, Any]:
         """The values that the journal records."""
-        return {name: value for name, value in asdict(self).items() if name != "watch"}
+        values = asdict(self)
+        rules, watch = values.pop("rules"), values.pop("watch")
+        return {**rules, **values, "bar": watch["bar"]}
 
 
 def validate_solutions(call: ValidateCall) -> int:
@@ -87,7 +87,7 @@ def validate_solutions(call: ValidateCall) -> int:
 
 
 def _validate_all(call: ValidateCall, events: Events) -> int:
-    check_std(call.std)
+    check_std(call.rules.std)
     if call.out is not None:
         check_out(call.out, read=call.given, command=VALIDATE)
     solutions = open_source(call.given)
@@ -132,9 +132,7 @@ async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events
     interrupts = Interrupts()
     opening = opened(
         call.place,
-        std=call.std,
-        python=call.python,
-        near_limit_repeats=call.near_limit_repeats,
+        rules=call.rules,
         keep_programs=call.keep_programs,
         events=events,
     )
@@ -143,7 +141,7 @@ async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events
         await make_ready(sandbox, memory_limits_of(problems.values()))
         rows = len(reading.solutions)
         tell_judging(events, sandbox, dump=call.given, out=call.out, rows=rows, problems=len(problems))
-        progress = progress_for(rows, bar=call.bar, events=events, load=sandbox.load)
+        progress = progress_for(rows, bar=call.watch.bar, events=events, load=sandbox.load)
 
         def done(result: SubmissionResult, seconds: float | None) -> None:
             if seconds is None:

@@ -1,4 +1,4 @@
-"""`--log-file` and `--track`: who is told what happens in a run."""
+"""`--progress`, `--log-file` and `--track`: who is told what happens in a run."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ioi_eval.cli.exits import exit_code_of
+from ioi_eval.cli.options import Bar
 from ioi_eval.cli.sandboxes import tell
 from ioi_eval.errors import InputError, ours_alone
 from ioi_eval.version import __version__
@@ -46,10 +47,12 @@ class Watch:
     """Who is told what happens in a run.
 
     Args:
+        bar: whether a progress bar is shown; `None` for on a terminal only.
         log_file: a file that gets events as lines of JSON; `None` for none.
         track: `wandb` or `trackio`, with a project behind a colon.
     """
 
+    bar: bool | None = None
     log_file: Path | None = None
     track: tuple[str, ...] = ()
 
@@ -102,9 +105,9 @@ class Watch:
         return events
 
 
-def watch_of(*, log_file: LogFile = None, track: Track = None) -> Watch:
+def watch_of(*, progress: Bar = None, log_file: LogFile = None, track: Track = None) -> Watch:
     """Who is told, by the options."""
-    return Watch(log_file=log_file, track=tuple(track or ()))
+    return Watch(bar=progress, log_file=log_file, track=tuple(track or ()))
 
 
 def tell_judging(events: Events, sandbox: Opened, *, dump: str, out: Path | None, rows: int, problems: int) -> None:
