@@ -82,7 +82,7 @@ class Line:
 
 
 def lines() -> Iterator[Line]:
-    """All rows of all tables but those that `tests/compat/test_coming_from_apps.py` tries."""
+    """All rows of all tables but those that `tests/compat/test_coming_from_*.py` try."""
     head: tuple[str, ...] = ()
     section = ""
     for number, text in enumerate(PAGE.read_text(encoding="utf-8").splitlines(), 1):

@@ -13,16 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from ioi_eval import ArtifactStore, LocalSandbox, Scorer, Submission, SubmissionResult
 from ioi_eval.config import CompileLimits
 from ioi_eval.errors import SetupError
 from ioi_eval.jobs.compile import Recipe, Step
 from ioi_eval.jobs.protocol import CompileAnswer, StepLine
 from ioi_eval.kept_programs import KeptPrograms
-from ioi_eval.model import Execution, Isolation, Job, Subtask, TestCase, Verdict
+from ioi_eval.model import Isolation
 from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
-from tests.small_problems import small_problem
 
 LIMITS = CompileLimits()
 STEP = StepLine(step=0, code=0, signal=0, limit=None, cpu_ms=12.5, wall_ms=13.0, memory_bytes=1 << 20, output="words")
@@ -388,72 +386,3 @@ def test_several_runs_share_a_directory(tmp_path: Path) -> None:
         runs = [pool.submit(fill_and_read, tmp_path, tmp_path / f"compiler{n}", 10 * n) for n in range(4)]
         assert sum(run.result() for run in runs) > 0
     assert entries(tmp_path)
-
-
-# ---------------------------------------------------------------------- on a real sandbox
-
-PROBLEM = small_problem(
-    subtasks=(Subtask(name="01", points=100, tests=("a",)),),
-    tests={"a": TestCase(name="a", input=b"", answer=b"42\n")},
-)
-SUBMISSIONS = [
-    Submission(id=str(number), problem=PROBLEM.key, code=code)
-    for number, code in enumerate(
-        (
-            'extern "C" int puts(const char*); int main() { puts("42"); }',
-            'extern "C" int puts(const char*); int main() { puts("41"); }',
-            "int main() { return 3; }",
-            "int main() { return x; }",
-        )
-    )
-]
-VERDICTS = [Verdict.AC, Verdict.WA, Verdict.RE, Verdict.CE]
-
-
-class Counting:
-    """A sandbox that counts the jobs that compile."""
-
-    def __init__(self, sandbox: LocalSandbox) -> None:
-        self._sandbox, self.targets = sandbox, sandbox.targets
-        self.compiled = 0
-
-    async def execute(self, job: Job, target: Target) -> Execution:
-        """Let it be executed."""
-        self.compiled += bool(job.returns)
-        return await self._sandbox.execute(job, target)
-
-
-async def judged(cache: Path, programs: KeptPrograms) -> tuple[list[SubmissionResult], int]:
-    """All submissions in one run, and how many jobs compiled."""
-    async with LocalSandbox() as sandbox:
-        counting = Counting(sandbox)
-        scorer = Scorer(counting, artifacts=ArtifactStore(cache), kept=programs)
-        results = [await scorer.score(PROBLEM, submission) for submission in SUBMISSIONS]
-        return results, counting.compiled
-
-
-def test_nothing_is_compiled_twice(cache: Path, tmp_path: Path) -> None:
-    """Neither a program, nor what the compiler refuses; and the results are the same, but for the time of compiling."""
-    first, compiled = asyncio.run(judged(cache, KeptPrograms(tmp_path)))
-    assert [result.verdict for result in first] == VERDICTS
-    assert compiled > len(SUBMISSIONS)  # a good program beside the refused one, to be sure of the compiler
-    programs = KeptPrograms(tmp_path)
-    second, compiled = asyncio.run(judged(cache, programs))
-    assert compiled == 0
-    assert "4 kept from earlier runs, 0 more" in programs.notes()[0]
-    assert [result.verdict for result in second] == VERDICTS
-    assert [result.compile for result in second] == [
-        replace(result.compile, cpu_ms=0.0, wall_ms=0.0) for result in first
-    ]
-    assert [result.fingerprint for result in second] == [result.fingerprint for result in first]
-
-
-def test_damaged_programs_change_no_verdict(cache: Path, tmp_path: Path) -> None:
-    """They are compiled again, and kept anew."""
-    asyncio.run(judged(cache, KeptPrograms(tmp_path)))
-    for path in entries(tmp_path):
-        flip(path)
-    for expected in (len(SUBMISSIONS) + 1, 0):
-        results, compiled = asyncio.run(judged(cache, KeptPrograms(tmp_path)))
-        assert [result.verdict for result in results] == VERDICTS
-        assert compiled == expected

@@ -13,7 +13,7 @@ import pytest
 
 from ioi_eval.errors import SandboxError
 from ioi_eval.sandbox.cluster import PistonCluster
-from tests.faults.test_cluster_faults import QUICK_S, TRANSIENT, all_slots_work, arm, echo, proxied, with_cluster
+from tests.faults.stub_jobs import QUICK_S, TRANSIENT, all_slots_work, arm, echo, proxied, with_cluster
 
 
 class CancelledAt:

@@ -1,25 +1,17 @@
-"""From a dump to results: order, copies, resumption, failures of every kind."""
+"""From a dump to results: order, resumption, which rows are judged, and what results have."""
 
 from __future__ import annotations
 
 import asyncio
-import re
 import threading
 from functools import partial
 
 import orjson
-import pytest
 
-from ioi_eval.config import Policy
-from ioi_eval.errors import InputError
-from ioi_eval.fingerprint import Fingerprints
-from ioi_eval.journal import Journal, Keys, RecordKind
-from ioi_eval.model import Isolation, Problem, Submission, SubmissionResult
+from ioi_eval.journal import Journal
+from ioi_eval.model import Problem, Submission, SubmissionResult
 from ioi_eval.pipeline import RowSelection
-from ioi_eval.pipeline.run import FOLLOWERS, GIVE_UP_AFTER
-from ioi_eval.report.rows import OUR_COLUMNS, REFERENCE_COLUMNS, Unscored
-from ioi_eval.sandbox import Target
-from ioi_eval.toolchain import Toolchain
+from ioi_eval.report.rows import OUR_COLUMNS, REFERENCE_COLUMNS
 from tests.pipeline.scripted import NILE, Contest, ScriptedJudge, programs
 
 
@@ -41,108 +33,6 @@ def test_no_more_are_judged_at_once_than_there_are_workers(contest: Contest, jud
     contest.write(*programs(*(f"1 // {n}" for n in range(40))))
     contest.run(judge, workers=4)
     assert judge.most_at_once == 4
-
-
-def test_identical_programs_are_judged_once(contest: Contest, judge: ScriptedJudge) -> None:
-    """Copies have the result under their own name, and name their leader."""
-    contest.write(*programs("0.5", "1", "0.5", "0.5", "1"), {**programs("0.5", problem="tree")[0], "uuid": "t"})
-    outcome = contest.run(judge)
-    assert sorted(judge.judged) == ["t", "u0", "u1"]
-    results = contest.results()
-    assert [row["duplicate_of"] for row in results] == [None, None, "u0", "u0", "u1", None]
-    assert [row["total_score"] for row in results] == [50, 100, 50, 50, 100, 50]
-    assert outcome.summary["submissions"]["copies"] == 3
-    assert outcome.summary["problems"][0]["verdicts"] == {"AC": 2, "PA": 3}
-
-
-class Hashing(ScriptedJudge):
-    """With the fingerprints of a real judge."""
-
-    def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:
-        """One, as there is one way of judging."""
-        toolchain = Toolchain(command="g++", version="12", machine="x86_64", static=True)
-        target = Target(name="local", profile="bundled", toolchain=toolchain, slots=1, isolation=Isolation.FULL)
-        return (Fingerprints(Policy()).of(problem, submission, target),)
-
-
-def test_a_program_is_the_same_wherever_it_was_found(contest: Contest) -> None:
-    """In a column or in a text: it is judged once, in a run and in the next one, and is no duplicate of itself."""
-    found = {"code": "1 0 1 // int main() {}\n"}, {"generation": "So:\n```cpp\n1 0 1 // int main() {}\n```\n"}
-    ids = {"year": 2024, "problem_id": "nile"}
-
-    def judged(*uuids: str) -> list[str]:
-        contest.write(*({**ids, "uuid": uuid, **one} for uuid, one in zip(uuids, found, strict=True)))
-        judge = Hashing()
-        assert contest.run(judge).exit_code == 0
-        return judge.judged
-
-    assert judged("a", "b") == ["a"]
-    first, second = contest.results()
-    assert (first["duplicate_of"], second["duplicate_of"], second["verdict"]) == (None, "a", first["verdict"])
-    assert first["extraction"] != second["extraction"]
-    assert judged("a", "b") == []
-    assert contest.results() == [first, second]
-    assert judged("b", "a") == []
-    assert [(row["uuid"], row["duplicate_of"]) for row in contest.results()] == [("b", "a"), ("a", None)]
-
-
-def test_copies_that_come_much_later_find_their_leader(contest: Contest, judge: ScriptedJudge) -> None:
-    """The leader may have been judged long before, or by an earlier run."""
-    contest.write(*programs(*(f"1 // {n % 100}" for n in range(1000))))
-    contest.run(judge)
-    assert len(judge.judged) == 100
-    contest.write(*programs(*(f"1 // {n % 100}" for n in range(1500))))
-    contest.run(judge)
-    assert len(judge.judged) == 100
-    assert {row["duplicate_of"] for row in contest.results()[100:]} == {f"u{n}" for n in range(100)}
-
-
-def test_copies_that_are_done_wait_no_more(contest: Contest) -> None:
-    """How many may wait for leaders at a time is bounded; how many there are in a dump is not."""
-    half = FOLLOWERS * 3 // 4
-    contest.write(*programs(*["1"] * half, *["0.5"] * half))
-    judge = ScriptedJudge(held={"u0": f"u{half - 1}", f"u{half}": f"u{2 * half - 1}"})
-    assert contest.run(judge).exit_code == 0
-    assert judge.judged == ["u0", f"u{half}"]
-
-
-def test_without_dedupe_all_are_judged(contest: Contest, judge: ScriptedJudge) -> None:
-    """For who measures time, or does not trust us."""
-    contest.write(*programs("1", "1", "1"))
-    contest.run(judge, dedupe=False)
-    assert judge.judged == ["u0", "u1", "u2"]
-    assert {row["duplicate_of"] for row in contest.results()} == {None}
-
-
-def test_rows_without_code_are_no_copies_of_each_other(contest: Contest, judge: ScriptedJudge) -> None:
-    """There is no program that could be the same."""
-    rows = [{**row, "generation": "I do not know."} for row in programs(None, None)]
-    contest.write(*rows)
-    outcome = contest.run(judge)
-    results = contest.results()
-    assert [(row["verdict"], row["total_score"], row["duplicate_of"]) for row in results] == [("NC", 0, None)] * 2
-    assert [(row["code"], row["code_compiles"], row["extraction"]) for row in results] == [(None, False, "none")] * 2
-    assert outcome.exit_code == 0
-
-
-def test_rows_without_code_are_judged_once_a_problem(contest: Contest, judge: ScriptedJudge) -> None:
-    """They come to the same, and count as judged; with --no-dedupe each is judged, and the results are the same."""
-    rows = [
-        {**row, "generation": "I do not know.", "uuid": f"{row['problem_id']}-{n}"}
-        for n, row in enumerate([*programs(*[None] * 70), *programs(*[None] * 3, problem="tree")])
-    ]
-    contest.write(*rows)
-    outcome = contest.run(judge)
-    assert judge.judged == ["nile-0", "tree-70"]
-    run = outcome.summary["this_run"]
-    assert (run["judged"], run["copies"], outcome.summary["submissions"]["copies"]) == (73, 0, 0)
-    assert contest.progress.verdicts == ["NC"] * 73
-    first = contest.results()
-    assert [row["uuid"] for row in first] == [row["uuid"] for row in rows]
-    assert contest.run(judge).summary["this_run"]["resumed"] == 73
-    contest.run(judge, dedupe=False, resume=False)
-    assert len(judge.judged) == 2 + 73
-    assert contest.results() == first
 
 
 def test_a_second_run_judges_nothing_and_writes_the_same(contest: Contest, judge: ScriptedJudge) -> None:
@@ -174,58 +64,6 @@ def test_starting_over_judges_again(contest: Contest, judge: ScriptedJudge) -> N
     contest.run(judge)
     contest.run(judge, resume=False)
     assert judge.judged == ["u0", "u0"]
-
-
-def test_our_failure_is_no_score_and_is_judged_again(contest: Contest, judge: ScriptedJudge) -> None:
-    """JE: in the results of this run, in its exit code, and never in the journal."""
-    contest.write(*programs("1", "JE"))
-    outcome = contest.run(judge)
-    assert outcome.exit_code == 1
-    failed = contest.results()[1]
-    assert (failed["verdict"], failed["total_score"], failed["code_compiles"]) == ("JE", None, None)
-    assert failed["error"] == "the answer was cut off"
-    assert [s["score"] for s in failed["all_subtasks_results"]] == [None] * 3
-    assert outcome.summary["submissions"] == {
-        "rows": 2, "scored": 1, "undecided": 1, "refused": 0, "pending": 0, "copies": 0,
-    }  # fmt: skip
-    assert outcome.summary["undecided"] == [
-        {"submission": "u1", "problem": "2024/nile", "error": "the answer was cut off"}
-    ]
-    assert b"cut off" not in (contest.out / "journal").read_bytes()
-    contest.run(judge)
-    assert judge.judged == ["u0", "u1", "u1"]
-
-
-def test_a_judge_error_is_never_copied(contest: Contest, judge: ScriptedJudge) -> None:
-    """Every one of the identical programs is tried itself."""
-    contest.write(*programs("JE", "JE", "JE", "1 1 final", "1 1 final"))
-    outcome = contest.run(judge)
-    assert sorted(judge.judged) == ["u0", "u1", "u2", "u3", "u4"]
-    assert {row["duplicate_of"] for row in contest.results()} == {None}
-    assert outcome.summary["submissions"]["undecided"] == 5
-
-
-def test_a_judge_programs_failure_is_final_until_asked_for(contest: Contest, judge: ScriptedJudge) -> None:
-    """It would only happen again: `--retry-failed` tries it nevertheless."""
-    contest.write(*programs("1 1 final", "1"))
-    assert contest.run(judge).exit_code == 1
-    row = contest.results()[0]
-    assert (row["verdict"], row["total_score"]) == ("JE", None)
-    assert row["error"] == "test 2-01: checker crashed"
-    assert [s["score"] for s in row["all_subtasks_results"]] == [1, 1, None]
-    assert contest.run(judge).exit_code == 1
-    assert judge.judged == ["u0", "u1"]
-    contest.run(judge, retry_failed=True)
-    assert judge.judged == ["u0", "u1", "u0"]
-
-
-def test_unknown_scores_can_be_written_as_zero(contest: Contest, judge: ScriptedJudge) -> None:
-    """For training loops that take numbers only; the verdict still says JE, and so does the exit code."""
-    contest.write(*programs("1 1 final"))
-    assert contest.run(judge, unscored=Unscored.ZERO).exit_code == 1
-    row = contest.results()[0]
-    assert (row["verdict"], row["total_score"], row["all_subtasks_points"]) == ("JE", 40, 40)
-    assert [s["weighted_score"] for s in row["all_subtasks_results"]] == [0, 40, 0]
 
 
 def test_what_cannot_be_judged_is_listed_and_the_rest_is_scored(contest: Contest, judge: ScriptedJudge) -> None:
@@ -308,54 +146,6 @@ def test_only_the_selected_rows_are_judged_and_written(contest: Contest, judge: 
     assert {row["problem_id"] for row in contest.results()} == {"nile"}
 
 
-def test_a_dead_cluster_ends_the_run_and_it_goes_on_later(contest: Contest, judge: ScriptedJudge) -> None:
-    """No endpoint left: everything else is left for the next run."""
-    contest.write(*programs("1", "gone", *(f"1 // {n}" for n in range(500))))
-    outcome = contest.run(judge, workers=1)
-    assert outcome.exit_code == 1
-    assert outcome.stopped_by == "no endpoint left for 60 s"
-    assert outcome.summary["interrupted"]
-    assert outcome.summary["submissions"]["pending"] > 200
-    contest.write(*programs("1", "1 // again", *(f"1 // {n}" for n in range(500))))
-    assert contest.run(judge).exit_code == 0
-    assert len(contest.results()) == 502
-
-
-def test_a_sandbox_that_always_fails_ends_the_run(contest: Contest, judge: ScriptedJudge) -> None:
-    """A million rows need not all say the same."""
-    contest.write(*programs(*(f"JE // {n}" for n in range(1000))))
-    outcome = contest.run(judge)
-    assert outcome.exit_code == 1
-    assert 100 <= len(judge.judged) <= 105
-    assert "100 submissions in a row" in str(outcome.stopped_by)
-
-
-def test_rows_without_a_program_do_not_say_that_the_sandbox_works(contest: Contest, judge: ScriptedJudge) -> None:
-    """They need none, so they do not put off the end of a run in which all else fails."""
-    texts = [f"JE // {number}" if number % 5 == 0 else None for number in range(3000)]  # 51 in a batch
-    contest.write(*programs(*texts))
-    outcome = contest.run(judge, workers=1, dedupe=False)
-    assert "100 submissions in a row" in str(outcome.stopped_by)
-
-
-def test_failures_with_results_between_them_do_not_end_the_run(contest: Contest, judge: ScriptedJudge) -> None:
-    """A sandbox that judges one in sixty is slow to be of use, and not broken."""
-    failing = [f"JE // {number}" for number in range(120)]
-    contest.write(*programs(*failing[:60], "1", *failing[60:], "0.5"))
-    outcome = contest.run(judge, workers=1)
-    assert (outcome.stopped_by, outcome.exit_code) == (None, 1)
-    assert len(judge.judged) == 122
-
-
-def test_problems_that_cannot_be_judged_here_do_not_end_the_run(contest: Contest, judge: ScriptedJudge) -> None:
-    """A thousand refusals of one problem say nothing of the sandbox, and others are judged behind them."""
-    contest.write(*programs(*(f"unfit // {n}" for n in range(150)), "1"))
-    outcome = contest.run(judge, workers=1)
-    assert (outcome.stopped_by, outcome.exit_code) == (None, 1)
-    assert len(judge.judged) == 151
-    assert outcome.summary["submissions"]["scored"] == 1
-
-
 class Patient(ScriptedJudge):
     """Judges its second submission when the journal has the first one on the disk itself."""
 
@@ -381,59 +171,6 @@ def test_results_reach_the_disk_while_nothing_new_comes(contest: Contest) -> Non
             judge.synced.set()
 
     assert contest.run(judge, workers=1, journal=partial(Watched, sync_s=0.5)).exit_code == 0
-
-
-def test_a_bug_of_ours_ends_the_run_loudly(contest: Contest, judge: ScriptedJudge) -> None:
-    """It is never a verdict; what was judged before it stays."""
-    contest.write(*programs("1", "bug"))
-    with pytest.raises(ExceptionGroup) as caught:
-        contest.run(judge, workers=1)
-    assert caught.group_contains(AssertionError)
-    contest.write(*programs("1", "0.5"))
-    contest.run(judge)
-    assert judge.judged == ["u0", "u1", "u1"]
-
-
-def test_a_fault_of_ours_over_one_row_is_that_rows(contest: Contest, judge: ScriptedJudge) -> None:
-    """It has no score, says where we failed, and is judged again; the others go on, however many of them there are."""
-    contest.write(*programs("1", *(f"odd // {n}" for n in range(GIVE_UP_AFTER + 10)), "0.5"))
-    outcome = contest.run(judge, workers=1)
-    assert outcome.exit_code == 1
-    found = contest.results()
-    assert [found[place]["total_score"] for place in (0, 1, -2, -1)] == [100, None, None, 50]
-    assert found[1]["verdict"] == "JE"
-    words = (
-        r"judging this row failed in ioi-eval itself( \(\w+\.py, line \d+\))?: ValueError: an odd row; please report"
-    )
-    assert re.match(words, found[1]["error"])
-    judge.judged.clear()
-    contest.run(judge, workers=1)
-    assert len(judge.judged) == GIVE_UP_AFTER + 10
-
-
-def test_what_cannot_be_written_down_costs_its_row_only(contest: Contest, judge: ScriptedJudge) -> None:
-    """A result that no journal can hold is that row's failure."""
-    contest.write(*programs("1", "0.5 // huge", "0.5"))
-
-    class Picky(Journal):
-        def append(self, kind: RecordKind, keys: Keys, body: bytes) -> int:
-            if b'"u1"' in body:
-                raise TypeError("integer exceeds 64 bits")
-            return super().append(kind, keys, body)
-
-    assert contest.run(judge, journal=Picky).exit_code == 1
-    found = contest.results()
-    assert [row["total_score"] for row in found] == [100, None, 50]
-    assert "recording this row failed in ioi-eval itself" in found[1]["error"]
-
-
-def test_a_dump_that_breaks_off_is_an_error_with_its_line(contest: Contest, judge: ScriptedJudge) -> None:
-    """Also if it happens only after the run has begun."""
-    contest.write(*programs("1", "1 //b"))
-    with contest.dump.open("ab") as file:
-        file.write(b'{"uuid": "torn", "ye')
-    with pytest.raises(InputError, match="row 3: is not JSON"):
-        contest.run(judge)
 
 
 def test_columns_that_have_our_names_are_kept(contest: Contest, judge: ScriptedJudge) -> None:

@@ -1,0 +1,107 @@
+"""Jobs for stub servers, and a cluster of these with faults on the way."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import urllib.request
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from ioi_eval.errors import (
+    SandboxError,
+)
+from ioi_eval.model import Execution, Job, JobFile, JobKind, StageLimits
+from ioi_eval.sandbox.cluster import PistonCluster
+
+LIMITS = StageLimits(wall_ms=2_000, cpu_ms=2_000)
+QUICK_S = 3.0  # how long jobs wait for a server that a test has killed
+TRANSIENT = (
+    "reset-before", "reset-in", "reset-after", "reset-answer", "truncate", "empty-500", "html-500", "html-502",
+    "busy", "lie", "null", "not-json",
+)  # fmt: skip
+HARMLESS = ("delay", "close-after")
+
+
+def echo(text: str, *, delay_ms: int = 0, alone: bool = False, padding: int = 0) -> Job:
+    """A job whose answer is known: a stub server returns this text."""
+    files = [
+        JobFile(name="run", content=b"cat echo\n"),
+        JobFile(name="echo", content=text.encode()),
+        JobFile(name="delay_ms", content=str(delay_ms).encode()),
+        JobFile(name="padding", content=b"0" * padding),
+    ]
+    return Job(kind=JobKind.SCRIPTS, files=tuple(files), run_limits=LIMITS, alone=alone)
+
+
+def counts(url: str, path: str) -> dict[str, int]:
+    """What a program says that it has done."""
+    with urllib.request.urlopen(f"{url}/{path}", timeout=10) as answer:
+        found: dict[str, int] = json.load(answer)
+    return found
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait for something that another process does."""
+    while not holds():  # noqa: ASYNC110 - there is no event to wait for
+        await asyncio.sleep(0.01)
+
+
+def with_cluster(urls: list[str], use: Callable[[PistonCluster], Awaitable[Any]], **settings: Any) -> Any:
+    """Run something against a cluster of these servers."""
+
+    async def run() -> Any:
+        async with PistonCluster(urls, **settings) as cluster:
+            return await use(cluster)
+
+    return asyncio.run(run())
+
+
+async def arm(proxy: Any) -> None:
+    """Let the faults begin: after the exploration."""
+    await asyncio.to_thread(counts, proxy.urls[0], "arm")
+
+
+async def run_all(cluster: PistonCluster, jobs: list[Job], at_once: int) -> list[Execution]:
+    """Execute jobs, some at a time; the answers in the jobs' order."""
+    target = cluster.targets()[0]
+    answers: dict[int, Execution] = {}
+    rest = iter(enumerate(jobs))
+
+    async def work() -> None:
+        for number, job in rest:
+            assert number not in answers
+            answers[number] = await cluster.execute(job, target)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(at_once):
+            group.create_task(work())
+    return [answers[number] for number in range(len(jobs))]
+
+
+async def all_slots_work(cluster: PistonCluster, slots: int) -> None:
+    """As many jobs as slots run at the same time: none was lost, and none doubled (the servers count)."""
+    answers = await run_all(cluster, [echo(str(number), delay_ms=100) for number in range(2 * slots)], 2 * slots)
+    assert [answer.run.stdout for answer in answers] == [str(number) for number in range(2 * slots)]
+
+
+def proxied(start: Any, *, servers: int = 1, **options: Any) -> tuple[Any, Any]:
+    """Servers, and a proxy in front of them that lets the exploration through."""
+    stub = start("stub_piston.py", "--count", str(servers))
+    arguments = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    return stub, start("fault_proxy.py", "--upstream", json.dumps(stub.ports), *arguments)
+
+
+async def attempt(cluster: PistonCluster, job: Job) -> Execution | SandboxError:
+    """An execution, or the error."""
+    try:
+        return await cluster.execute(job, cluster.targets()[0])
+    except SandboxError as error:
+        return error
+
+
+async def fails(cluster: PistonCluster, job: Job) -> SandboxError:
+    """The error that a job ends in."""
+    outcome = await attempt(cluster, job)
+    assert isinstance(outcome, SandboxError)
+    return outcome

@@ -1,0 +1,237 @@
+"""Workers of a cluster that die, stop, come back, change, or refuse: no job is lost, and each reason is told."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ioi_eval.errors import (
+    RejectedError,
+    SetupError,
+    TargetLostError,
+    TransportError,
+    UnavailableError,
+)
+from ioi_eval.events import Events
+from ioi_eval.model import Execution, StageLimits
+from ioi_eval.sandbox import endpoint_state, pool, workers
+from ioi_eval.sandbox.cluster import PistonCluster
+from ioi_eval.sandbox.wire import Runtime
+from tests.events.listener import Listener
+from tests.faults.stub_jobs import (
+    LIMITS,
+    QUICK_S,
+    all_slots_work,
+    attempt,
+    counts,
+    echo,
+    fails,
+    run_all,
+    until,
+    with_cluster,
+)
+
+
+def test_a_server_dies_and_comes_back(start: Any) -> None:
+    """Killed in mid-run, a server costs its own jobs a repetition; restarted, it is used again. All that is told."""
+    stays, dies = start("stub_piston.py"), start("stub_piston.py")
+    listener = Listener()
+
+    async def use(cluster: PistonCluster) -> None:
+        jobs = [echo(str(number), delay_ms=50) for number in range(120)]
+        async with asyncio.TaskGroup() as group:
+            flood = group.create_task(run_all(cluster, jobs, 6))
+            await until(lambda: counts(dies.urls[0], "stub")["executed"] >= 10)
+            dies.kill()
+        assert [answer.run.stdout for answer in flood.result()] == [str(number) for number in range(120)]
+        back = start("stub_piston.py", "--port", str(dies.ports[0]))
+        while counts(back.urls[0], "stub")["executed"] < 5:
+            await run_all(cluster, [echo("x", delay_ms=20) for _ in range(8)], 8)
+        assert cluster.busy() == (0, 6)
+
+    events = Events([listener])
+    with_cluster([*stays.urls, *dies.urls], use, max_requests_per_endpoint=3, patience_s=QUICK_S, events=events)
+    told = [event["event"] for event in listener.told if str(dies.ports[0]) in event["endpoint"]]
+    assert [name for name in told if name != "job_repeated"] == ["worker_joined", "worker_lost", "worker_joined"]
+
+
+def test_all_servers_die(start: Any) -> None:
+    """With no server left, jobs wait for the stated time and end in the error that ends a run; later it goes on."""
+    stub = start("stub_piston.py", "--count", "2")
+
+    async def use(cluster: PistonCluster) -> None:
+        target = cluster.targets()[0]
+        await cluster.execute(echo("before"), target)
+        stub.kill()
+        async with asyncio.TaskGroup() as group:
+            ended = [group.create_task(fails(cluster, echo("x"))) for _ in range(5)]
+        assert {type(task.result()) for task in ended} == {UnavailableError}
+        assert "available for 3 s" in str(ended[0].result())
+        back = start("stub_piston.py", "--port", str(stub.ports[0]))
+        while isinstance(answer := await attempt(cluster, echo("after")), UnavailableError):  # noqa: ASYNC110
+            await asyncio.sleep(0.1)  # dark for too long already: it fails at once, until a check is answered
+        assert isinstance(answer, Execution)
+        assert answer.run.stdout == "after"
+        assert counts(back.urls[0], "stub")["executed"] >= 1
+
+    with_cluster(stub.urls, use, patience_s=QUICK_S)
+
+
+def test_a_server_that_stops_answering(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that is stopped, its connections open, is given up after its checks failed; its job runs elsewhere."""
+    monkeypatch.setattr(endpoint_state, "CHECK_AFTER_S", 0.2)
+    monkeypatch.setattr(endpoint_state, "ABANDON_AFTER_S", 0.5)
+    stops, other = start("stub_piston.py"), start("stub_piston.py")
+
+    async def use(cluster: PistonCluster) -> None:
+        target = cluster.targets()[0]
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(cluster.execute(echo(str(n), delay_ms=300), target)) for n in range(2)]
+            await until(lambda: counts(other.urls[0], "stub")["most_running"] == 1)
+            stops.process.send_signal(signal.SIGSTOP)
+        assert [task.result().run.stdout for task in tasks] == ["0", "1"]
+
+    try:
+        with_cluster([*stops.urls, *other.urls], use, patience_s=QUICK_S)
+    finally:
+        stops.process.send_signal(signal.SIGCONT)
+
+
+def test_a_refusal_is_final_and_keeps_the_servers_words(start: Any) -> None:
+    """What a server refuses for good is told with its words, at once, and the slot is free again."""
+    stub = start("stub_piston.py", "--body", "1100000")
+    too_long = replace(echo("x"), run_limits=StageLimits(wall_ms=61_000, cpu_ms=1_000))
+
+    async def use(cluster: PistonCluster) -> None:
+        assert cluster.targets()[0].max_body_bytes == 1 << 20
+        refused = await fails(cluster, too_long)
+        assert type(refused) is RejectedError
+        assert "run_timeout cannot exceed the configured limit of 60000" in str(refused)
+        assert stub.urls[0] in str(refused)
+        assert "raise its body limit" in str(await fails(cluster, echo("x", padding=2_000_000)))
+        await all_slots_work(cluster, 1)
+
+    with_cluster(stub.urls, use)
+    assert counts(stub.urls[0], "stub")["executed"] < 20
+
+
+def test_a_package_that_went_away(start: Any) -> None:
+    """A worker that comes back with other packages serves another target; its job is done by a worker that can."""
+    stays, changes = start("stub_piston.py"), start("stub_piston.py")
+
+    async def use(cluster: PistonCluster) -> None:
+        target = cluster.targets()[0]
+        assert len(cluster.targets()) == 1
+        changes.kill()
+        start("stub_piston.py", "--port", str(changes.ports[0]), "--packages", "bash")
+        while len(cluster.targets()) == 1:
+            answers = [cluster.execute(echo(str(number)), target) for number in range(3)]
+            assert [(await answer).run.stdout for answer in answers] == ["0", "1", "2"]
+        assert {target.slots for target in cluster.targets()} == {1}
+        assert (await cluster.execute(echo("x"), cluster.targets()[1])).run.stdout == "x"
+
+    with_cluster([*stays.urls, *changes.urls], use, patience_s=QUICK_S)
+
+
+def test_a_job_that_can_go_nowhere_else_waits_for_its_kind(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While all workers of a kind restart and others serve, it waits; one that could go elsewhere is told to."""
+    monkeypatch.setattr(pool, "LOST_AFTER_S", 0.1)
+    stays, restarts = start("stub_piston.py", "--packages", "bash"), start("stub_piston.py")
+
+    async def use(cluster: PistonCluster) -> None:
+        target = next(target for target in cluster.targets() if "bash" not in target.name)
+        restarts.kill()
+        with pytest.raises(TargetLostError):
+            await cluster.execute(echo("x"), target)
+        waiting = asyncio.ensure_future(cluster.execute(echo("x"), replace(target, is_only=True)))
+        await asyncio.to_thread(start, "stub_piston.py", "--port", str(restarts.ports[0]))
+        assert (await waiting).run.stdout == "x"
+
+    with_cluster([*stays.urls, *restarts.urls], use, patience_s=60.0)
+
+
+def test_workers_come_and_go(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list of endpoints is asked again and again: new workers serve, those that left get no more jobs."""
+    monkeypatch.setattr(workers, "REDISCOVER_S", 0.05)
+    first, second = start("stub_piston.py"), start("stub_piston.py")
+    listed = list(first.urls)
+
+    async def tell() -> list[str]:
+        return listed
+
+    async def run() -> None:
+        async with PistonCluster(tell, patience_s=QUICK_S) as cluster:
+            listed.extend([*second.urls, "http://127.0.0.1:1"])
+            await until(lambda: cluster.targets()[0].slots == 2 and bool(cluster.unusable))
+            assert list(cluster.unusable) == ["http://127.0.0.1:1/api/v2"]
+            listed[:] = second.urls
+            await until(lambda: cluster.targets()[0].slots == 1)
+            before = counts(first.urls[0], "stub")["executed"]
+            await run_all(cluster, [echo("x") for _ in range(5)], 2)
+            assert counts(first.urls[0], "stub")["executed"] == before
+            assert not cluster.unusable
+
+    asyncio.run(run())
+
+
+def test_an_endpoint_that_answers_again_is_usable(start: Any) -> None:
+    """One that could not be explored for a moment, and is what it was, is not told as unusable for ever."""
+
+    async def use(cluster: PistonCluster) -> None:
+        (worker,) = cluster.workers
+        assert cluster._list is not None
+        cluster._list.unusable[str(worker.url)] = TransportError("its runtimes had changed, and it was gone")
+        await cluster._list.check(str(worker.url))
+        assert not cluster.unusable
+
+    with_cluster(start("stub_piston.py").urls, use)
+
+
+def test_a_new_problem_is_only_noted(start: Any) -> None:
+    """A worker is not explored anew for a problem's package, as it is for any other."""
+    stub = start("stub_piston.py")
+
+    async def use(cluster: PistonCluster) -> None:
+        (worker,) = cluster.workers
+        assert cluster._list is not None
+        for language, is_explored in ((f"ioi_eval_problem_{'0' * 24}", False), ("gcc", True)):
+            other = (*worker.runtimes, Runtime(language=language, version="1.0.0"))
+            cluster._groups.workers[str(worker.url)] = replace(worker, runtimes=other)
+            before = counts(stub.urls[0], "stub")["executed"]
+            await cluster._list.check(str(worker.url))
+            assert (counts(stub.urls[0], "stub")["executed"] > before) is is_explored
+            assert [each.runtimes for each in cluster.workers] == [worker.runtimes]
+
+    with_cluster(stub.urls, use)
+
+
+def test_more_output_than_the_job_allows(start: Any) -> None:
+    """An answer over the job's own limit is the output limit, however long it is."""
+    stub = start("stub_piston.py")
+
+    async def use(cluster: PistonCluster) -> None:
+        for length in (1_001, 5_000_000):
+            job = replace(echo("x" * length), run_limits=replace(LIMITS, output_bytes=1_000))
+            run = (await cluster.execute(job, cluster.targets()[0])).run
+            assert (run.status, run.signal, run.code) == ("OL", "SIGKILL", None)
+            assert len(run.stdout) <= 1_000
+
+    with_cluster(stub.urls, use)
+
+
+def test_nothing_can_be_used(start: Any) -> None:
+    """A cluster without a usable worker says why, of each."""
+    small = start("stub_piston.py", "--output", "1024")
+    wrong = start("stub_piston.py", "--packages", "none")
+    urls = [*small.urls, *wrong.urls, "http://127.0.0.1:1"]
+    with pytest.raises(SetupError) as raised:
+        with_cluster(urls, lambda cluster: cluster.targets())  # type: ignore[arg-type,return-value]
+    words = str(raised.value)
+    assert "set PISTON_OUTPUT_MAX_SIZE" in words
+    assert "none of these packages is installed: ioi_eval, bash, cms_ioi" in words
+    assert "http://127.0.0.1:1/api/v2/runtimes: no connection" in words
+    assert "ssl" not in words

@@ -1,0 +1,75 @@
+"""Problems with test data for tests, and their packages in a repository or on a server."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from pathlib import Path
+
+from ioi_eval.jobs.stored import data_of, package_of
+from ioi_eval.model import Blob, Content, Job, JobFile, JobKind, Problem, StageLimits, Subtask
+from ioi_eval.model import TestCase as Case
+from ioi_eval.sandbox.installed_packages import InstalledPackages
+from ioi_eval.sandbox.problem_packages import MadePackage, list_packages, make_package
+from tests.small_problems import small_problem
+
+RUNNER = rb"""#!/bin/bash
+# Stands for the runner: prints what it was given, by name.
+IFS=, read -ra table <<< "$2"
+for entry in "${table[@]}"; do
+    printf '%s=%s\n' "${entry%=*}" "$(sha256sum < "/proc/self/fd/${entry##*=}")"
+done
+ls
+"""
+LIMIT = StageLimits(wall_ms=1000, cpu_ms=1000)
+LARGE = 300
+
+
+def sha256(content: Content) -> str:
+    """A content's hash."""
+    return content.sha256 if isinstance(content, Blob) else hashlib.sha256(content).hexdigest()
+
+
+def some_problem(*texts: bytes, name: str = "Nile") -> Problem:
+    """A problem with a test for each text, which is the input and, turned round, the answer."""
+    tests = {f"t{n}": Case(name=f"t{n}", input=text, answer=text[::-1]) for n, text in enumerate(texts)}
+    return small_problem(name=name, subtasks=(Subtask(name="all", points=100.0, tests=tuple(tests)),), tests=tests)
+
+
+def a_job(problem: Problem, *more: JobFile) -> Job:
+    """A job that runs a program on a problem's tests."""
+    files = [JobFile(name="plan", content=b"the plan"), JobFile(name="runner", content=RUNNER, executable=True)]
+    files.append(JobFile(name="program", content=b"x" * LARGE, executable=True))
+    for number, case in enumerate(problem.tests.values()):
+        files.append(JobFile(name=f"t{number}.in", content=case.input))
+        if case.answer is not None:
+            files.append(JobFile(name=f"t{number}.ans", content=case.answer))
+    return Job(kind=JobKind.RUNNER, files=(*files, *more), run_limits=LIMIT, package=package_of(problem))
+
+
+def made(repository: Path, problem: Problem, *more: bytes) -> MadePackage:
+    """Its package, with its runner and more, in a repository that lists it."""
+    contents = data_of(problem) | {sha256(each): each for each in (RUNNER, *more)}
+    package = make_package(repository, package_of(problem), contents)
+    list_packages(repository, "http://nowhere", [package])
+    return package
+
+
+def installed(directory: Path, problem: Problem) -> InstalledPackages:
+    """A server's packages, with that of a problem."""
+    package = made(directory / "repository", problem)
+    packages = InstalledPackages(directory / "packages", str(directory / "repository"))
+    packages.install(package.language, package.version)
+    return packages
+
+
+def blobs(packages: Path) -> list[Path]:
+    """The files of all packages that are installed."""
+    return sorted(packages.glob("*/*/blobs/*"))
+
+
+def unpacked(tarball: Path, directory: Path) -> Path:
+    """By tar, as Piston does."""
+    directory.mkdir()
+    subprocess.run(["tar", "-xzf", tarball, "--no-same-owner", "-C", directory], check=True)
+    return directory
