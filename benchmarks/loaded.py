@@ -15,18 +15,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for the package `tests`
 
 from figures import Figure, arguments, report
 
 from ioi_eval import sample
+from tests.busy_processes import COMPUTES, WALKS, busy_processes
 
 Subtask = tuple[str, str, str]  # problem, solution, subtask
 
@@ -46,7 +46,7 @@ def main() -> int:
     for source in sources:
         seen: dict[Subtask, list[str]] = defaultdict(list)
         near: dict[Subtask, float] = {}
-        with tempfile.TemporaryDirectory() as directory, busy(options.busy):
+        with tempfile.TemporaryDirectory() as directory, busy_processes(options.busy, COMPUTES, WALKS):
             for number in range(options.repeats):
                 out = Path(directory) / str(number)
                 print(f"{source[0]}: repetition {number + 1}: {validate(source, out)}", flush=True)
@@ -54,33 +54,6 @@ def main() -> int:
         flips += tell(seen, near)
     report(Figure(name="flips that are not near a limit", value=flips, unit="", bound=0))
     return 1 if flips else 0
-
-
-@contextmanager
-def busy(count: int) -> Iterator[None]:
-    """Run this number of busy processes."""
-    works = [multiprocessing.Process(target=(compute, walk)[n % 2], daemon=True) for n in range(count)]
-    for work in works:
-        work.start()
-    try:
-        yield
-    finally:
-        for work in works:
-            work.kill()
-            work.join()
-
-
-def compute() -> None:
-    """Keep a processor busy."""
-    while True:
-        pass
-
-
-def walk() -> None:
-    """Keep a processor, its caches and the memory busy."""
-    block = bytearray(64 * 1024 * 1024)
-    while True:
-        block[:] = block[4096:] + block[:4096]
 
 
 def validate(source: tuple[Path, Path, Path], out: Path) -> str:

@@ -8,12 +8,13 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.refusing_compiler import refusing_compiler
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -90,13 +91,8 @@ def score(installed: Path, tmp_path: Path, **variables: str) -> subprocess.Compl
 
 @pytest.fixture
 def narrow_compiler() -> Iterator[str]:
-    """Like the machine's, but without the runner and the keeper; where whoever compiles may start it."""
-    with tempfile.TemporaryDirectory() as name:
-        path = Path(name) / "g++"
-        refuse = 'case "$*" in *runner.cpp*|*stages.cpp*) echo "not by me: $*" >&2; exit 1;; esac'
-        path.write_text(f'#!/bin/sh\n{refuse}\nexec g++ "$@"\n')
-        for one in (path, path.parent):
-            one.chmod(0o755)
+    """It compiles neither the runner nor the keeper."""
+    with refusing_compiler("*runner.cpp*|*stages.cpp*", "not by me: $*") as path:
         yield str(path)
 
 

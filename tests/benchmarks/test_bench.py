@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import re
 import subprocess
 import sys
-import time
 import tomllib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.busy_processes import busy_processes
 
 BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
 
@@ -183,7 +181,7 @@ def test_the_others_run_if_a_benchmark_fails_or_lacks_its_input(tmp_path: Path) 
 def test_a_busy_machine_is_noticed(tmp_path: Path) -> None:
     """Its figures are not recorded, except if asked for; then they are marked."""
     directory = Directory.of(tmp_path, sleeps=SLEEPS)
-    with busy():
+    with busy_processes(len(os.sched_getaffinity(0))):
         answer = directory.bench("--repeats", "1")
         assert answer.returncode == 1
         assert re.search(r"sleeps: not recorded: others kept [\d.]+ processors busy", answer.stderr)
@@ -204,26 +202,6 @@ def test_a_benchmark_ends_with_the_command(tmp_path: Path) -> None:
         process.terminate()
         assert alive.read() == "", "nobody has it open any more"
     assert process.returncode == 143
-
-
-@contextmanager
-def busy() -> Iterator[None]:
-    """Keep every processor busy."""
-    works = [multiprocessing.Process(target=compute, daemon=True) for _ in os.sched_getaffinity(0)]
-    for work in works:
-        work.start()
-    try:
-        yield
-    finally:
-        for work in works:
-            work.kill()
-            work.join()
-
-
-def compute() -> None:
-    """Use CPU time."""
-    while True:
-        time.process_time()
 
 
 def test_every_benchmark_is_listed() -> None:

@@ -21,6 +21,7 @@ from ioi_eval.errors import SetupError
 from ioi_eval.model import CompileOutcome, SubmissionResult, SubtaskResult, TestOutcome, Verdict
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.scorer import Scorer
+from tests.busy_processes import busy_processes
 
 
 def times(factor: float = 1.0, *, rounds: int = 3, wall: float = 1.0, **disturbed: tuple[float, ...]) -> workload.Times:
@@ -126,17 +127,8 @@ def test_a_wrong_answer_measures_nothing() -> None:
 @pytest.fixture
 def busy() -> Iterator[None]:
     """As many busy processes as there are processors."""
-    children = []
-    for _ in range(os.cpu_count() or 1):
-        child = os.fork()
-        if child == 0:
-            while True:
-                pass
-        children.append(child)
-    yield
-    for child in children:
-        os.kill(child, 9)
-        os.waitpid(child, 0)
+    with busy_processes(os.cpu_count() or 1):
+        yield
 
 
 async def _measure(cache: Path, tolerance: Tolerance) -> Speed:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
 from ioi_eval.report.frame import result_rows
 from tests.apps_rows import ROWS
 from tests.cli.addition import COMMAND, Write
+from tests.cli.killed import killed_after_a_result
 
 PROGRAMS = 8
 
@@ -22,15 +22,7 @@ def test_a_killed_run_goes_on(write: Write, environment: Mapping[str, str], tmp_
     dump = write("dump.jsonl", *({"problem_id": 0, "uuid": str(n), "code": slow.format(n)} for n in range(PROGRAMS)))
     command = [*COMMAND, "apps", "score", str(dump), "--dataset", "apps.jsonl", "--out", "out", "--workers", "1"]
     journal = tmp_path / "out" / "journal"
-    quiet = subprocess.DEVNULL
-    first = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=quiet, stderr=quiet)
-    try:
-        while first.poll() is None and not (journal.exists() and b" r " in journal.read_bytes()):  # until a result
-            time.sleep(0.02)
-        assert first.poll() is None, "it was done before it could be killed"
-    finally:
-        first.kill()
-        first.wait()
+    killed_after_a_result(command, journal, environment, tmp_path)
     assert not (tmp_path / "out" / "results.jsonl").exists()
     subprocess.run(command, cwd=tmp_path, env=environment, check=True, stdout=subprocess.DEVNULL)
     results = list(result_rows(tmp_path / "out"))

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import gzip
 import os
-import socket
 import tarfile
 import tempfile
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +16,7 @@ import pytest
 
 from ioi_eval.cli.main import app
 from ioi_eval.importers import package_files
+from tests.importers.packages import as_zip, put_socket, write_package
 
 Refused = Callable[..., None]
 ONE = {f"tests/1.{end}": "1\n" for end in ("in", "out")}
@@ -76,38 +75,12 @@ PACKAGES: dict[str, tuple[str, str, dict[str, str]]] = {
 }
 
 
-def folder(where: Path, files: dict[str, str]) -> Path:
-    """A package as a folder."""
-    for name, text in files.items():
-        (where / name).parent.mkdir(parents=True, exist_ok=True)
-        (where / name).write_text(text)
-    return where
-
-
-def zipped(where: Path, files: dict[str, str]) -> Path:
-    """A package as a zip."""
-    with zipfile.ZipFile(where, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in files.items():
-            archive.writestr(name, text)
-    return where
-
-
-def a_socket(at: Path) -> None:
-    """A socket, which nobody listens at."""
-    here = os.getcwd()
-    os.chdir(at.parent)
-    try:
-        socket.socket(socket.AF_UNIX).bind(at.name)
-    finally:
-        os.chdir(here)
-
-
 PLACED: dict[str, tuple[Callable[[Path], object], str]] = {
     "shadow": (lambda at: at.symlink_to("/etc/shadow"), "/etc/shadow"),
     "passwd-by-dots": (lambda at: at.symlink_to("../" * 40 + "etc/passwd"), "etc/passwd"),
     "fifo": (os.mkfifo, "a FIFO"),
     "zero": (lambda at: at.symlink_to("/dev/zero"), "/dev/zero"),
-    "socket": (a_socket, "a socket"),
+    "socket": (put_socket, "a socket"),
     "itself": (lambda at: at.symlink_to(at.name), "link"),
 }
 
@@ -115,7 +88,7 @@ PLACED: dict[str, tuple[Callable[[Path], object], str]] = {
 @pytest.mark.parametrize("kind", PACKAGES)
 def test_as_they_are_they_can_be_imported(tmp_path: Path, kind: str) -> None:
     """Or nothing below would show anything."""
-    where = folder(tmp_path / "package", PACKAGES[kind][2])
+    where = write_package(tmp_path / "package", PACKAGES[kind][2])
     with pytest.raises(SystemExit) as ended:
         app(["import", kind, str(where), "--year", "2024", "--out", str(tmp_path / "out")])
     assert ended.value.code == 0
@@ -128,7 +101,7 @@ def test_a_file_that_is_none(refused: Refused, tmp_path: Path, kind: str, trap: 
     """In the place of the package's settings, or of a test."""
     *places, files = PACKAGES[kind]
     place, words = places[role], PLACED[trap][1]
-    where = folder(tmp_path / "package", files)
+    where = write_package(tmp_path / "package", files)
     (where / place).unlink()
     PLACED[trap][0](where / place)
     refused(kind, where, place, words, "[read as a")
@@ -161,7 +134,7 @@ ALIASES = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in ra
 def test_aliases_that_multiply(refused: Refused, tmp_path: Path, kind: str) -> None:
     """9^11 values in half a kilobyte."""
     root, _, files = PACKAGES[kind]
-    where = folder(tmp_path / "package", {**files, root: f"a0: &a0 lol\n{ALIASES}{files[root]}"})
+    where = write_package(tmp_path / "package", {**files, root: f"a0: &a0 lol\n{ALIASES}{files[root]}"})
     refused(kind, where, root, "by its aliases; write the values out")
 
 
@@ -169,7 +142,7 @@ def test_aliases_that_multiply(refused: Refused, tmp_path: Path, kind: str) -> N
 @pytest.mark.parametrize("name", ["../evil", "/tmp/evil", "tests/../../evil"])
 def test_a_path_that_leads_out(refused: Refused, tmp_path: Path, kind: str, name: str) -> None:
     """Of an archive."""
-    where = zipped(tmp_path / "package.zip", {**PACKAGES[kind][2], name: "x"})
+    where = as_zip(tmp_path / "package.zip", {**PACKAGES[kind][2], name: "x"})
     refused(kind, where, repr(name), "which leads out of the package; it is not opened")
 
 
@@ -177,7 +150,7 @@ def test_a_path_that_leads_out(refused: Refused, tmp_path: Path, kind: str, name
 @pytest.mark.parametrize("name", [b"data/1\n.in", b"data/\xff.in", b"data/\x1b[2J.in"])
 def test_a_name_that_is_no_text(refused: Refused, tmp_path: Path, kind: str, name: bytes) -> None:
     """It is shown by escapes."""
-    where = folder(tmp_path / "package", PACKAGES[kind][2])
+    where = write_package(tmp_path / "package", PACKAGES[kind][2])
     (where / "data").mkdir(exist_ok=True)
     Path(os.fsdecode(bytes(where) + b"/" + name)).write_text("x")
     refused(kind, where, "holds a file whose name is no plain text", ascii(os.fsdecode(name)))
@@ -199,7 +172,7 @@ def test_a_compressed_tar_without_an_end(
 @pytest.mark.parametrize("kind", PACKAGES)
 def test_a_zip_that_says_it_is_huge(refused: Refused, tmp_path: Path, kind: str) -> None:
     """40 GB by its own account: ten entries that share what is stored."""
-    where = zipped(tmp_path / "package.zip", {**PACKAGES[kind][2], **{f"big/{n}": "x" for n in range(10)}})
+    where = as_zip(tmp_path / "package.zip", {**PACKAGES[kind][2], **{f"big/{n}": "x" for n in range(10)}})
     content = bytearray(where.read_bytes())
     for n in range(10):
         at = content.rindex(f"big/{n}".encode()) - 46  # its entry in the directory at the end
@@ -215,8 +188,8 @@ def test_more_files_than_a_package_has(
     """In a folder, a zip and a tar."""
     monkeypatch.setattr(package_files, "_MOST_ENTRIES", 100)
     files = {**PACKAGES[kind][2], **{f"many/{n}": "x" for n in range(400)}}
-    refused(kind, folder(tmp_path / "folder", files), "holds over 100 files")
-    refused(kind, zipped(tmp_path / "package.zip", files), "files, more than a package may")
+    refused(kind, write_package(tmp_path / "folder", files), "holds over 100 files")
+    refused(kind, as_zip(tmp_path / "package.zip", files), "files, more than a package may")
     with tarfile.open(tmp_path / "package.tar", "w") as archive:
         archive.add(tmp_path / "folder", "package")
     refused(kind, tmp_path / "package.tar", "holds more than 100 files")
@@ -224,4 +197,8 @@ def test_more_files_than_a_package_has(
 
 def test_messages_hold_nothing_that_a_terminal_obeys(refused: Refused, tmp_path: Path) -> None:
     """They quote what a package says."""
-    refused("kattis", folder(tmp_path / "package", {"problem.yaml": 'type: "\\e]0;title\\a"\n'}), "\\x1b]0;title\\x07")
+    refused(
+        "kattis",
+        write_package(tmp_path / "package", {"problem.yaml": 'type: "\\e]0;title\\a"\n'}),
+        "\\x1b]0;title\\x07",
+    )

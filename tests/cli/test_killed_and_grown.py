@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from ioi_eval import load_results
 from ioi_eval.report.frame import result_rows
 from tests.apps_rows import DOUBLE, FAILS, ROWS, ZERO
 from tests.cli.addition import COMMAND, NARROW, PROBLEMS, RIGHT, TESTS, Write, submission_row
+from tests.cli.killed import killed_after_a_result
 
 FIRST, MORE = 40, 1000
 OF_TIME = frozenset({"cpu_s", "time_s", "wall_time_s", "wall_s", "memory_bytes", "tests_id"})
@@ -80,15 +80,8 @@ def test_the_results_are_those_of_one_run(
         found: dict[str, Any] = json.loads((tmp_path / out / "summary.json").read_text())["this_run"]
         return found
 
-    first = subprocess.Popen([*command, "killed"], cwd=tmp_path, env=environment, **quiet)
     journal = tmp_path / "killed" / "journal"
-    try:
-        while first.poll() is None and not (journal.exists() and b" r " in journal.read_bytes()):  # until a result
-            time.sleep(0.01)
-        assert first.poll() is None, "it was done before it could be killed"
-    finally:
-        first.kill()
-        first.wait()
+    killed_after_a_result([*command, "killed"], journal, environment, tmp_path)
     known = journal.read_bytes().count(b" r ")
     resumed = run("killed")
     judged = journal.read_bytes().count(b" r ")

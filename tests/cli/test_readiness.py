@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from tests.cli.addition import PROBLEMS, TESTS, Start, Write, submission_row
+from tests.refusing_compiler import refusing_compiler
 
 FIRST = "first, the judge's own program (the runner) is compiled: 6 to 10 s of processor time, once for each compiler"
 
 
 @pytest.fixture
 def killed_compiler() -> Iterator[Path]:
-    """Like the machine's, but killed when it is given the runner; where whoever compiles may start it."""
-    with tempfile.TemporaryDirectory() as name:
-        path = Path(name) / "g++"
-        words = "g++: fatal error: Killed signal terminated program cc1plus"
-        path.write_text(f'#!/bin/sh\ncase "$*" in *runner.cpp*) echo "{words}" >&2; exit 1;; esac\nexec g++ "$@"\n')
-        for one in (path, path.parent):
-            one.chmod(0o755)
+    """Killed when it is given the runner."""
+    with refusing_compiler("*runner.cpp*", "g++: fatal error: Killed signal terminated program cc1plus") as path:
         yield path
 
 

@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.cli.addition import COMMAND, NARROW, PROBLEMS, RIGHT, SLOW, TESTS, Ended, Start, Write, submission_row
+from tests.cli.killed import killed_after_a_result
 
 
 @pytest.fixture
@@ -172,15 +172,8 @@ def test_a_killed_validation_goes_on(validate: Start, tmp_path: Path, environmen
     programs = [submission_row(str(n), slow.format(n + 1), expected="time_limit") for n in range(6)]
     (tmp_path / "solutions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in programs))
     sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl", "--out", "out", "--workers", "1")
-    first = subprocess.Popen([*COMMAND, "validate", "solutions.jsonl", *sources], cwd=tmp_path, env=environment)
     journal = tmp_path / "out" / "journal"
-    try:
-        while first.poll() is None and not (journal.exists() and b" r " in journal.read_bytes()):
-            time.sleep(0.02)
-        assert first.poll() is None, "it was done before it could be killed"
-    finally:
-        first.kill()
-        first.wait()
+    killed_after_a_result([*COMMAND, "validate", "solutions.jsonl", *sources], journal, environment, tmp_path)
     judged = journal.read_bytes().count(b" r ")
     assert 0 < judged < 6
     second = validate(*({**row, "expected": "runtime_error"} for row in programs))

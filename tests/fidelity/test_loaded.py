@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from ioi_eval.rows import open_source
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.scorer import Scorer
 from ioi_eval.validate import StatedSolutions, Validating, Validation, read_solutions
+from tests.busy_processes import COMPUTES, WALKS, busy_processes
 
 BUSY = 4
 FEW = (
@@ -130,18 +130,11 @@ def quiet(cache: Path) -> StatedSolutions:
 def busy(quiet: StatedSolutions) -> Iterator[None]:
     """Four processes that compute and walk through memory, on one processor, which is all that the tests have too."""
     before = os.sched_getaffinity(0)
-    work = "block = bytearray(1 << 25)\nwhile True: block[:] = block[4096:] + block[:4096]"
-    children: list[int] = []
     try:
         stay_on({max(before)})
-        for number in range(BUSY):
-            words = [sys.executable, "-S", "-c", ("while True: pass", work)[number % 2]]
-            children.append(os.posix_spawn(sys.executable, words, {}))
-        yield
+        with busy_processes(BUSY, COMPUTES, WALKS):
+            yield
     finally:
-        for child in children:
-            os.kill(child, 9)
-            os.waitpid(child, 0)
         stay_on(before)
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -24,6 +27,24 @@ def write_package(where: Path, files: Mapping[str, object]) -> Path:
         text = content if isinstance(content, str | bytes) else json.dumps(content)
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return where
+
+
+def as_zip(path: Path, files: Mapping[str, str | bytes]) -> Path:
+    """The files in a zip."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return path
+
+
+def put_socket(at: Path) -> None:
+    """A socket, which nobody listens at."""
+    here = os.getcwd()
+    os.chdir(at.parent)
+    try:
+        socket.socket(socket.AF_UNIX).bind(at.name)
+    finally:
+        os.chdir(here)
 
 
 def loaded(tmp_path: Path, task: ImportedTask) -> Problem:

@@ -13,6 +13,7 @@ import pytest
 
 from ioi_eval.errors import InputError
 from ioi_eval.importers.package import Package, open_package
+from tests.importers.packages import as_zip
 
 FILES = {
     "problem.json": b'{"code": "sum"}',
@@ -34,14 +35,6 @@ def as_folder(path: Path, files: dict[str, bytes]) -> Path:
     for name, content in files.items():
         (path / name).parent.mkdir(parents=True, exist_ok=True)
         (path / name).write_bytes(content)
-    return path
-
-
-def as_zip(path: Path, files: dict[str, bytes]) -> Path:
-    """The files in a zip."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
     return path
 
 

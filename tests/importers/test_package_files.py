@@ -9,7 +9,6 @@ import io
 import lzma
 import os
 import shutil
-import socket
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -24,6 +23,7 @@ from ioi_eval.errors import InputError, SetupError
 from ioi_eval.importers import cms, italian_yaml, kattis, library_checker, package_files, tps
 from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.package_files import open_files
+from tests.importers.packages import put_socket
 from tests.row_files import LFS_POINTER
 from tests.selecting import where_digits_are_limited
 
@@ -100,12 +100,7 @@ def to_a_fifo_inside(tmp_path: Path, at: Path) -> None:
 
 def a_socket(tmp_path: Path, at: Path) -> None:
     """A socket."""
-    here = os.getcwd()
-    os.chdir(at.parent)
-    try:
-        socket.socket(socket.AF_UNIX).bind(at.name)
-    finally:
-        os.chdir(here)
+    put_socket(at)
 
 
 def to_itself(tmp_path: Path, at: Path) -> None:
