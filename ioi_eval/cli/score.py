@@ -9,7 +9,7 @@ import typer
 
 from ioi_eval.cli import options
 from ioi_eval.cli.grouped import grouped
-from ioi_eval.cli.options import ContestRules, contest_rules_of
+from ioi_eval.cli.options import ContestRules, contest_rules_of, time_scale_of
 from ioi_eval.cli.sandboxes import Place, place_of
 from ioi_eval.cli.watching import Watch, watch_of
 from ioi_eval.errors import InputError
@@ -66,7 +66,6 @@ def score(
     (each test), summary.json, report.md, report.html and the journal.
     """
     from ioi_eval.cli import scoring
-    from ioi_eval.cli.time_scale import time_scale_of
     from ioi_eval.pipeline import RowSelection
 
     call = scoring.ScoreCall(

@@ -9,7 +9,7 @@ import typer
 
 from ioi_eval.cli import options
 from ioi_eval.cli.grouped import grouped
-from ioi_eval.cli.options import ContestRules, contest_rules_of
+from ioi_eval.cli.options import ContestRules, contest_rules_of, time_scale_of
 from ioi_eval.cli.sandboxes import Place, place_of
 from ioi_eval.cli.watching import Watch, watch_of
 
@@ -58,7 +58,6 @@ def validate(
     or a solution could not be judged.
     """
     from ioi_eval.cli import validating
-    from ioi_eval.cli.time_scale import time_scale_of
 
     return validating.validate_solutions(
         validating.ValidateCall(

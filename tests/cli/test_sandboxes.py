@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from ioi_eval.cli.options import time_scale_of
 from ioi_eval.cli.sandboxes import ProfileChoice, SandboxChoice, describe, opened, place_of, usable_targets
-from ioi_eval.cli.time_scale import time_scale_of
 from ioi_eval.errors import InputError, IsolationError
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox import Target
