@@ -110,29 +110,26 @@ def run_tests(
     reports/ with an overview. What was judged is not judged again. With RESULTS, the results of each data set are
     pushed there as a configuration of their own; the reports are pushed too.
     """
-    from ioi_eval.cli import running_tests
+    from ioi_eval.cli import running_tests, scoring
 
     if test_batch_size < 1 and test_batch_size != -1:
         raise InputError(f"--test_batch_size {test_batch_size}: must be 1 or more, or -1 for all tests at once")
-    return running_tests.run_tests(
-        running_tests.Wanted(
-            datasets=datasets_to_evaluate,
-            results=results_dataset_name,
-            problems=problems,
-            tests=tests,
-            directory=local_results_path,
-            id_column=id_column,
-            override=override,
-            add_includes=add_includes,
-            add_messages=add_messages_column,
-            extract_code=always_extract_code,
-            public=public,
-            place=with_their_options(place, at_most=max_concurrent_requests, patience_s=timeout),
-            retry_failed=retry_failed,
-            watch=watch,
-        ),
-        dry_run=dry_run,
+    each = scoring.ScoreCall(
+        dumps=(),
+        problems=problems,
+        tests=tests,
+        out=local_results_path,
+        place=with_their_options(place, at_most=max_concurrent_requests, patience_s=timeout),
+        id_column=id_column,
+        resume=not override,
+        retry_failed=retry_failed,
+        fix_includes=add_includes,
+        extract_code=always_extract_code,
+        add_messages=add_messages_column,
+        watch=watch,
     )
+    wanted = running_tests.Wanted(datasets=datasets_to_evaluate, results=results_dataset_name, public=public, each=each)
+    return running_tests.run_tests(wanted, dry_run=dry_run)
 
 
 def with_their_options(place: Place, *, at_most: int | None, patience_s: float | None) -> Place:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ioi_eval.cli import scoring
 from ioi_eval.cli.exits import FAILED
 from ioi_eval.cli.outputs import SCORE, Earlier
-from ioi_eval.cli.sandboxes import Place, tell
-from ioi_eval.cli.watching import Watch
+from ioi_eval.cli.sandboxes import tell
 from ioi_eval.errors import InputError
 from ioi_eval.events import Events
 from ioi_eval.pipeline import Outcome
@@ -27,38 +26,35 @@ REPORTS = "reports"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What the command line asks for; see `ioi-eval run-tests --help`."""
+    """What the command line asks for; see `ioi-eval run-tests --help`.
+
+    Args:
+        datasets: what to score, in one text.
+        results: the data set of the Hub that results are pushed to; `None` for none.
+        public: whether everybody may see it.
+        each: what is asked of each data set; `out` is the directory for all.
+    """
 
     datasets: str
     results: str | None
-    problems: str
-    tests: str
-    directory: Path
-    id_column: str = "uuid"
-    override: bool = False
-    add_includes: bool = False
-    add_messages: bool = False
-    extract_code: bool = False
-    public: bool = False
-    place: Place = field(default_factory=Place)
-    retry_failed: bool = False
-    watch: Watch = field(default_factory=Watch)
+    public: bool
+    each: scoring.ScoreCall
 
     def as_dict(self) -> dict[str, Any]:
         """What was asked for, but for the data sets, which `_calls` finds."""
         return {
             "results": self.results,
             "public": self.public,
-            "problems": self.problems,
-            "tests": self.tests,
-            "out": self.directory,
-            **self.place.as_dict(),
-            "id_column": self.id_column,
-            "override": self.override,
-            "add_includes": self.add_includes,
-            "add_messages_column": self.add_messages,
-            "always_extract_code": self.extract_code,
-            "retry_failed": self.retry_failed,
+            "problems": self.each.problems,
+            "tests": self.each.tests,
+            "out": self.each.out,
+            **self.each.place.as_dict(),
+            "id_column": self.each.id_column,
+            "override": not self.each.resume,
+            "add_includes": self.each.fix_includes,
+            "add_messages_column": self.each.add_messages,
+            "always_extract_code": self.each.extract_code,
+            "retry_failed": self.each.retry_failed,
         }
 
 
@@ -82,11 +78,11 @@ def run_tests(wanted: Wanted, *, dry_run: bool = False) -> int:
     tell(f"{len(calls)} data set{'' if len(calls) == 1 else 's'}: {', '.join(dumps)}")
     if dry_run:
         return scoring.dry_run_all(calls)
-    return wanted.watch.run(
+    return wanted.each.watch.run(
         RUN_TESTS,
         {"dumps": dumps, **wanted.as_dict()},
         lambda events: _score_all(wanted, calls, events),
-        read=(*dumps, wanted.problems, wanted.tests),
+        read=(*dumps, wanted.each.problems, wanted.each.tests),
     )
 
 
@@ -98,24 +94,9 @@ def _score_all(wanted: Wanted, calls: Sequence[scoring.ScoreCall], events: Event
 
 def _calls(wanted: Wanted) -> tuple[scoring.ScoreCall, ...]:
     sources = named_sources(wanted.datasets)
-    names = result_names(sources, {REPORTS: "", **_occupied(wanted.directory)})
-    return tuple(
-        scoring.ScoreCall(
-            dumps=(source,),
-            problems=wanted.problems,
-            tests=wanted.tests,
-            out=wanted.directory / names[source],
-            place=wanted.place,
-            id_column=wanted.id_column,
-            resume=not wanted.override,
-            retry_failed=wanted.retry_failed,
-            fix_includes=wanted.add_includes,
-            extract_code=wanted.extract_code,
-            add_messages=wanted.add_messages,
-            watch=wanted.watch,
-        )
-        for source in sources
-    )
+    directory = wanted.each.out
+    names = result_names(sources, {REPORTS: "", **_occupied(directory)})
+    return tuple(replace(wanted.each, dumps=(source,), out=directory / names[source]) for source in sources)
 
 
 def _occupied(directory: Path) -> dict[str, str]:
@@ -135,14 +116,14 @@ class _Pages:
 
     def __init__(self, wanted: Wanted, hub: HubResults | None) -> None:
         self._wanted, self._hub = wanted, hub
-        self._directory = wanted.directory / REPORTS
+        self._directory = wanted.each.out / REPORTS
         self.exit_code = 0
 
     def add(self, call: scoring.ScoreCall, outcome: Outcome) -> None:
         """Write the reports of a finished data set and the overview; push them with its results."""
         name = call.out.name
         written = write_pages(self._directory / name, call.out, id_column=call.id_column)
-        folders = [path for path in sorted(self._wanted.directory.iterdir()) if Earlier.of(path).command == SCORE]
+        folders = [path for path in sorted(self._wanted.each.out.iterdir()) if Earlier.of(path).command == SCORE]
         done = {path.name: path for path in folders if (path / "summary.json").is_file()}
         with replacing(self._directory / INDEX) as file:
             file.write(overview_page(done).encode("utf-8", "replace"))
@@ -159,7 +140,7 @@ class _Pages:
                 {f"{REPORTS}/{name}/{path.name}": path for path in written}
                 | {f"{REPORTS}/{INDEX}": self._directory / INDEX},
                 id_column=call.id_column,
-                replace=self._wanted.override,
+                replace=not self._wanted.each.resume,
             )
         except InputError as error:
             self.exit_code = FAILED
