@@ -21,6 +21,10 @@ restart the workers by hand, and short enough to lose no night if nobody does.""
 KEPT_OUTPUT_BYTES = 4096
 """How much of an output is stored with the results of a contest, if the user asks for it (`--keep`)."""
 
+KEPT_INPUT_BYTES = 1000
+"""How much of an input is stored with results. Chosen: enough to see why a program is wrong on a small test, and at
+most 100 MB for 100,000 programs, even if each fails another test."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileLimits:

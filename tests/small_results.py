@@ -8,7 +8,9 @@ from typing import Any
 
 import orjson
 
+from ioi_eval.pipeline.finish import to_json
 from ioi_eval.report import compact
+from ioi_eval.report.inputs import INPUTS, beginning, input_line
 
 Row = dict[str, Any]
 
@@ -80,8 +82,13 @@ def refused(name: str, reason: str, **other: Any) -> Row:
     return {**row, "uuid": name, "all_subtasks_results": [], "attempted": [], "fixes": [], "error": reason, **other}
 
 
-def write_results(directory: Path, rows: Sequence[Row], summary: Mapping[str, Any] | None = None) -> Path:
-    """The files that a run leaves, without its journal."""
+def write_results(
+    directory: Path,
+    rows: Sequence[Row],
+    summary: Mapping[str, Any] | None = None,
+    inputs: Mapping[tuple[str, str], bytes] | None = None,
+) -> Path:
+    """The files that a run leaves, without its journal; `inputs` are by problem and test."""
     directory.mkdir(parents=True, exist_ok=True)
     results, lines = [], {}
     for row in rows:
@@ -94,6 +101,9 @@ def write_results(directory: Path, rows: Sequence[Row], summary: Mapping[str, An
         results.append(dumped({**row, "tests_id": row["tests_id"] or None}))
     (directory / "results.jsonl").write_bytes(b"".join(results))
     (directory / "tests.jsonl").write_bytes(b"".join(lines.values()))
+    if inputs is not None:
+        given = [input_line(*of, beginning(content)) for of, content in inputs.items()]
+        (directory / INPUTS).write_bytes(b"".join(map(to_json, given)))
     if summary is not None:
         (directory / "summary.json").write_bytes(orjson.dumps({"format": 1, "options": {}, **summary}))
     return directory

@@ -6,6 +6,7 @@ The journal is the truth; `results.jsonl`, `mcpbr.jsonl`, `summary.json` and `re
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -15,6 +16,7 @@ from ioi_eval.apps.intake import AppsCandidate, AppsIntake, Invalid, JudgeableSa
 from ioi_eval.apps.outcomes import AppsResult, fingerprint_of
 from ioi_eval.apps.report import markdown_report
 from ioi_eval.apps.results import AppsSummary, JudgedSample, error_of, refused_row, result_row
+from ioi_eval.compat.eval_protocol_page import shown_texts
 from ioi_eval.errors import RowError
 from ioi_eval.journal import RecordKind
 from ioi_eval.model import Verdict
@@ -27,6 +29,8 @@ from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.problems.apps_submissions import problem_of
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, apps_line
 from ioi_eval.report.frame import RESULTS
+from ioi_eval.report.inputs import beginning
+from ioi_eval.report.one_submission import Seen
 from ioi_eval.report.totals import CpuSplit
 
 
@@ -118,7 +122,7 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
     def lines(self, entry: JudgeableSample, found: Found[AppsResult], tests: TestLines) -> tuple[bytes, ...]:
         """Those of `results.jsonl` and `mcpbr.jsonl`."""
         candidate, row = entry.candidate, result_row(entry, found)
-        row[TESTS_ID] = tests.name(apps_line(row.pop(TEST_RESULTS)))
+        row[TESTS_ID] = tests.name(apps_line(row.pop(TEST_RESULTS)), candidate.problem.id, self._given(candidate))
         lines = to_json(row), to_json(mcpbr.under(_record(entry, found.result), found.result.judged_by))
         judged = JudgedSample(
             problem=candidate.problem.id,
@@ -129,6 +133,13 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
         )
         self.summary.add(judged, entry.row.values)
         return lines
+
+    def _given(self, candidate: AppsCandidate) -> Callable[[str], Seen | None]:
+        def given(test: str) -> Seen | None:
+            tests = self._catalog.problem(candidate.problem.id).tests[int(test) :][:1]
+            return beginning(shown_texts(tests[0])[0].encode("utf-8", "replace")) if tests else None
+
+        return given
 
     def refuse(self, entry: Refused) -> None:
         """Add up a row that was not judged."""

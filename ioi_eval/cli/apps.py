@@ -104,7 +104,7 @@ def score(
     no_resume: options.NoResume = False,
     retry_failed: given.RetryFailed = False,
     no_dedupe: options.NoDedupe = False,
-    keep: options.KeepOutputs = Keep.FAILING,
+    keep: options.KeepTexts = Keep.FAILING,
     place: Place,
     push_to_hub: options.PushToHub = None,
     public: options.Public = False,
@@ -112,9 +112,9 @@ def score(
 ) -> int:
     """Score a dump of Python programs for APPS problems.
 
-    DIR gets results.jsonl (each program), tests.jsonl (its tests), mcpbr.jsonl (records as mcpbr's), summary.json,
-    report.md (by difficulty: test case average, strict accuracy, pass@k), report.html and the journal. If a run was
-    interrupted, start the same command again: it continues where it stopped.
+    DIR gets results.jsonl (each program), tests.jsonl (its tests), inputs.jsonl (of tests that failed), mcpbr.jsonl
+    (records as mcpbr's), summary.json, report.md (by difficulty: test case average, strict accuracy, pass@k),
+    report.html and the journal. If a run was interrupted, start the same command again: it continues where it stopped.
     """
     from ioi_eval.cli import apps_scoring
 

@@ -34,7 +34,7 @@ class RunCall:
     resume: bool = True
     retry_failed: bool = False
     dedupe: bool = True
-    keep: Keep = Keep.NONE
+    keep: Keep = Keep.INPUTS
     push_to_hub: str | None = None
     public: bool = False
     watch: Watch = field(default_factory=Watch)

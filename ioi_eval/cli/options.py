@@ -102,9 +102,13 @@ NoDedupe = Annotated[
     bool, typer.Option("--no-dedupe", help="Judge each of several identical programs, not only the first.")
 ]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="The directory for the results; made if absent.")]
-KeepOutputs = Annotated[
+KeepTexts = Annotated[
     Keep,
-    typer.Option("--keep", help="The tests of which the results have the beginning of the program's output."),
+    typer.Option(
+        "--keep",
+        help="What the results hold of inputs and outputs: nothing; the beginning of the inputs that programs fail "
+        "first; that and of their outputs on failing tests; or of all outputs.",
+    ),
 ]
 KeepPrograms = Annotated[
     float | None,

@@ -171,7 +171,7 @@ async def opened(
     place: Place,
     *,
     rules: options.ContestRules | None = None,
-    keep: Keep = Keep.NONE,
+    keep: Keep = Keep.INPUTS,
     keep_programs: float | None = None,
     events: Events | None = None,
 ) -> AsyncIterator[Opened]:

@@ -51,7 +51,7 @@ def score(
     always_extract_code: options.AlwaysExtractCode = False,
     add_messages_column: options.AddMessagesColumn = False,
     unscored_as: UnscoredAs = "null",
-    keep: options.KeepOutputs = Keep.NONE,
+    keep: options.KeepTexts = Keep.INPUTS,
     suspicious: Suspicious = False,
     keep_programs: options.KeepPrograms = None,
     push_to_hub: options.PushToHub = None,
@@ -63,7 +63,7 @@ def score(
 
     Programs run on this machine or on a Piston cluster. If a run was interrupted, or the dump has grown, start the same
     command again: it continues where it stopped. DIR gets results.jsonl (the dump's rows with scores), tests.jsonl
-    (each test), summary.json, report.md, report.html and the journal.
+    (each test), inputs.jsonl (of tests that failed), summary.json, report.md, report.html and the journal.
     """
     from ioi_eval.cli import scoring
     from ioi_eval.pipeline import RowSelection

@@ -15,6 +15,8 @@ from ioi_eval.report.terminal import printable
 READ_BYTES = 1 << 16
 """How many bytes of an input, an output and the official output are read."""
 
+ONLY_RESULTS = "so of its tests only what the results have is shown"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowCall:

@@ -11,16 +11,17 @@ from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.options import ContestRules
 from ioi_eval.cli.readiness import make_ready, memory_limits_of
 from ioi_eval.cli.sandboxes import opened, tell
-from ioi_eval.cli.show_calls import READ_BYTES, ShowCall, chosen_test, tell_change
+from ioi_eval.cli.show_calls import ONLY_RESULTS, READ_BYTES, ShowCall, chosen_test, tell_change
 from ioi_eval.cli.showing_apps import apps_text
 from ioi_eval.config import KEPT_OUTPUT_BYTES
 from ioi_eval.errors import InputError
-from ioi_eval.model import Blob, Content, Problem
+from ioi_eval.model import Problem
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.problems.row import Row
 from ioi_eval.problems.submissions import fitted, submission_from_row
 from ioi_eval.problems.time_scale import scaled
 from ioi_eval.report.frame import RESULTS
+from ioi_eval.report.inputs import beginning, stored_input
 from ioi_eval.report.one_submission import Limits, Seen, TestTexts, listing, submission_text, tests_of
 from ioi_eval.report.result_sets import Family, Name, ResultSet, open_results
 from ioi_eval.report.rows import JudgedSubmission, result_row
@@ -99,22 +100,16 @@ def _contest_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], na
     talks = problem is not None and problem.task_type.has_manager  # what it writes to a manager is not an output
     if test is not None and output is None and not call.rerun and not talks:
         tell("what it printed is not kept (`score --keep failing`): --rerun judges it again, and shows it")
+    stored = None if case is not None or test is None else stored_input(results.directory, name[0], test)
     texts = TestTexts(
-        given=None if case is None else _seen(case.input),
-        expected=None if case is None or case.answer is None else _seen(case.answer),
+        given=stored if case is None else beginning(case.input, READ_BYTES),
+        expected=None if case is None or case.answer is None else beginning(case.answer, READ_BYTES),
         output=None if output is None else Seen(content=output, size=len(output) if len(output) < most else None),
     )
     limits = Limits()
     if problem is not None:
         limits = Limits(time_s=problem.time_limit_s, memory_bytes=problem.memory_limit_bytes)
     return submission_text(row, name, limits, test=test, texts=texts)
-
-
-def _seen(content: Content) -> Seen:
-    if isinstance(content, Blob):
-        with content.path.open("rb") as file:
-            return Seen(content=file.read(READ_BYTES), size=content.size)
-    return Seen(content=content[:READ_BYTES], size=len(content))
 
 
 def _problem(call: ShowCall, results: ResultSet, name: Name, scale: float) -> Problem | None:
@@ -132,11 +127,11 @@ def _problem(call: ShowCall, results: ResultSet, name: Name, scale: float) -> Pr
             open_source(problems, all_splits=True), open_source(tests), BlobStore(), years={int(year)}, ids={problem_id}
         )
     except InputError as error:
-        tell(f"the problem cannot be read, so its tests are not shown: {error}; --problems and --tests say where it is")
+        tell(f"the problem cannot be read, {ONLY_RESULTS}: {error}; --problems and --tests say where it is")
         return None
     problem = next(iter(found.problems.values()), None)
     if problem is None:
-        tell(f"problem {name[0]} is not in {problems} any more, so its tests are not shown")
+        tell(f"problem {name[0]} is not in {problems} any more, {ONLY_RESULTS}")
         return None
     return scaled(problem, scale)
 

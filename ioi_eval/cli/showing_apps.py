@@ -13,12 +13,13 @@ from ioi_eval.apps.outcomes import AppsSettings
 from ioi_eval.apps.results import error_of, judged_columns
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.sandboxes import opened, tell
-from ioi_eval.cli.show_calls import READ_BYTES, ShowCall, chosen_test, tell_change
+from ioi_eval.cli.show_calls import ONLY_RESULTS, READ_BYTES, ShowCall, chosen_test, tell_change
 from ioi_eval.compat import NAMES
 from ioi_eval.compat.eval_protocol_page import shown_texts
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError
 from ioi_eval.model.apps import AppsProblem
+from ioi_eval.report.inputs import stored_input
 from ioi_eval.report.one_submission import Limits, Seen, TestTexts, submission_text, tests_of
 from ioi_eval.report.result_sets import Name, ResultSet
 from ioi_eval.rows import open_source
@@ -46,6 +47,7 @@ def apps_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], name: 
     texts = TestTexts()
     if test is not None:
         texts = replace(_texts(problem, int(test)), output=_output(tests_of(row)[test].get("output"), most))
+        texts = replace(texts, given=texts.given or stored_input(results.directory, name[0], test))
     memory = results.options.get("memory_limit_bytes")
     limits = Limits(time_s=results.options.get("time_limit_s"), memory_bytes=memory)
     return submission_text(row, name, limits, test=test, texts=texts)
@@ -71,7 +73,7 @@ def _problem(call: ShowCall, results: ResultSet, problem: str) -> AppsProblem | 
                 raise InputError(f"{dataset} does not have it any more")
             return catalog.problem(problem)
     except InputError as error:
-        tell(f"problem {problem} cannot be read, so its tests are not shown: {error}; --problems says where it is")
+        tell(f"problem {problem} cannot be read, {ONLY_RESULTS}: {error}; --problems says where it is")
         return None
 
 

@@ -98,10 +98,11 @@ class ProcessIO(StrEnum):
 
 
 class Keep(StrEnum):
-    """For which tests the beginning of the program's output is stored with the results."""
+    """Which beginnings of inputs and outputs are stored with the results."""
 
     NONE = "none"
-    FAILING = "failing"
+    INPUTS = "inputs"  # the input of the first test that a program failed, once for all programs
+    FAILING = "failing"  # that, and the program's output on the tests that it failed
     ALL = "all"
 
     def keeps(self, *, passed: bool) -> bool:

@@ -16,6 +16,7 @@ from ioi_eval.pipeline.intake import ContestCandidate, Intake, JudgeableRow, Ref
 from ioi_eval.pipeline.ledger import Format, Found
 from ioi_eval.report import compact
 from ioi_eval.report.groups import Grouping
+from ioi_eval.report.inputs import beginning
 from ioi_eval.report.markdown import markdown_report
 from ioi_eval.report.rows import JudgedSubmission, ResultColumns, Unscored, refused_row
 from ioi_eval.report.summary import Summary
@@ -140,7 +141,9 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
             return judged, known[1]
         whole = ResultColumns.of(judged, unscored=self._unscored)
         shown, line = compact.without_tests(whole.reference["all_subtasks_results"])
-        columns = whole.sharing(orjson.Fragment(to_json({"": shown})[4:-2]), tests.name(line))
+        cases = candidate.problem.tests
+        name = tests.name(line, str(candidate.problem.key), lambda test: beginning(cases[test].input))
+        columns = whole.sharing(orjson.Fragment(to_json({"": shown})[4:-2]), name)
         if found.offset is not None:
             self._known[found.offset] = judged.totals, columns
             if len(self._known) > _KNOWN:

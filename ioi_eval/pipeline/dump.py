@@ -26,6 +26,7 @@ from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.unchanged import Written, as_it_was, signature
 from ioi_eval.pipeline.window import W
 from ioi_eval.report.frame import TESTS
+from ioi_eval.report.inputs import INPUTS
 from ioi_eval.report.run_summary import RunFacts
 
 
@@ -55,7 +56,7 @@ async def score_dump(
     intake, summary = family.intake, family.summary
     options = {**settings.options, "": family.options}
     made_from = await in_thread(lambda: signature(intake.source, intake.ways(), options))
-    written = Written(directory, (*family.files, TESTS), journal, made_from)
+    written = Written(directory, (*family.files, TESTS, INPUTS), journal, made_from)
     if not settings.retry_failed and (earlier := written.earlier()) is not None:
         told = summary.this_run
         return await in_thread(as_it_was, written, earlier, settings, progress, report=family.report, told=told)
@@ -116,14 +117,15 @@ def write_results(
         family: the dump, as it was judged.
         ledger: what became of its rows.
         progress: is told of every row.
-        keep: of which tests there is the beginning of the output, as far as it came back.
+        keep: what is kept of inputs and outputs, as far as these came back.
 
     Raises:
         SetupError: they cannot be written.
     """
     with ExitStack() as opened:
         files = [opened.enter_context(replacing(directory / name)) for name in family.files]
-        tests = TestLines(opened.enter_context(replacing(directory / TESTS)), keep)
+        beside, inputs = [opened.enter_context(replacing(directory / name)) for name in (TESTS, INPUTS)]
+        tests = TestLines(beside, inputs, keep)
         for entry in family.intake.entries(whole_rows=True, standing=ledger.standing):
             progress.advance("")
             if isinstance(entry, Refused):

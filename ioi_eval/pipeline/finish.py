@@ -1,4 +1,4 @@
-"""The files that a run leaves: `results.jsonl`, `tests.jsonl`, `summary.json`, `report.md`.
+"""The files that a run leaves: `results.jsonl`, `tests.jsonl`, `inputs.jsonl`, `summary.json`, `report.md`.
 
 Each is written under another name and then renamed, so that a reader sees the old one or the new one, whole.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -18,32 +18,53 @@ import orjson
 from ioi_eval.errors import SetupError
 from ioi_eval.model import Keep, Verdict
 from ioi_eval.report import compact
+from ioi_eval.report.inputs import input_line
+from ioi_eval.report.one_submission import Seen
 
 _PRINTABLE_BITS = 2000  # Source: Python's limit of digits, which is 4,300 by default and can be set to 640
 
 
 class TestLines:
-    """The lines of `tests.jsonl`, each written once.
+    """The lines of `tests.jsonl` and `inputs.jsonl`, each written once.
 
     Args:
-        file: what they are written to.
-        keep: which of them have the beginning of the program's output.
+        file: takes the tests.
+        inputs: takes the beginning of each input that a program failed first.
+        keep: what is kept of inputs and outputs.
     """
 
     __test__ = False
 
-    def __init__(self, file: BinaryIO, keep: Keep = Keep.FAILING) -> None:
-        self._file, self._keep = file, keep
+    def __init__(self, file: BinaryIO, inputs: BinaryIO, keep: Keep = Keep.FAILING) -> None:
+        self._file, self._inputs, self._keep = file, inputs, keep
         self._written: set[str] = set()
+        self._shown: set[tuple[str, str]] = set()
 
-    def name(self, line: Mapping[str, Any]) -> str | None:
-        """The name of a line, which stands in the file then; `None` where there is no test."""
+    def name(self, line: Mapping[str, Any], problem: str, given: Callable[[str], Seen | None]) -> str | None:
+        """The name of a line, which stands in the file then; `None` where there is no test.
+
+        Args:
+            line: of the tests of a program.
+            problem: which it is for.
+            given: the beginning of a test's input; `None` if there is no such test.
+        """
+        self._show_input(compact.first_failing(line), problem, given)
         tests = [test if self._keeps(test) else _without_output(test) for test in line[compact.TEST_RESULTS]]
         name, body = compact.named({**line, compact.TEST_RESULTS: tests}, to_json)
         if name and name not in self._written:
             self._written.add(name)
             self._file.write(body)
         return name or None
+
+    def _show_input(self, test: str | None, problem: str, given: Callable[[str], Seen | None]) -> None:
+        if test is None or self._keep is Keep.NONE or (problem, test) in self._shown:
+            return
+        self._shown.add((problem, test))
+        seen = None
+        with suppress(OSError):  # somebody has deleted the cache
+            seen = given(test)
+        if seen is not None:
+            self._inputs.write(to_json(input_line(problem, test, seen)))
 
     def _keeps(self, test: Mapping[str, Any]) -> bool:
         if "output" not in test:

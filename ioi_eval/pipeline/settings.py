@@ -36,7 +36,7 @@ class Settings:
         spare: how many more submissions than jobs are under way: `spare_for`.
         dedupe: identical programs are judged once.
         retry_failed: judge again what a judge program had failed at.
-        keep: of which tests the results have the beginning of the output, as far as it came back.
+        keep: what the results have of inputs and outputs, as far as these came back.
         options: what was asked for, for the summary.
         notes: what users should know.
         events: are told what becomes of each submission.

@@ -66,6 +66,14 @@ def named(line: Mapping[str, Any], dump: Any) -> tuple[str, bytes]:
     return name, b'{"%b":"%b",%b' % (TESTS_ID.encode(), name.encode(), body[1:])
 
 
+def first_failing(line: Mapping[str, Any]) -> str | None:
+    """The first test of a line that is neither passed nor skipped; `None` where there is none."""
+    for test in line[TEST_RESULTS]:
+        if test.get("status", test.get("verdict")) not in ("AC", "SKIPPED"):
+            return str(test.get("test_name", test.get("test")))
+    return None
+
+
 class WithTests:
     """Puts tests back into rows; rows with the same tests share these, and their subtasks.
 

@@ -76,7 +76,7 @@ def result_rows(
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file that a run has written, counted from 1. Earlier versions wrote no tests beside results.
+    """The lines of a file that a run has written, counted from 1. Earlier versions wrote only results.
 
     Raises:
         InputError: there is no such file, or it cannot be read.
@@ -85,7 +85,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
         with path.open("rb") as file:
             yield from enumerate(file, 1)
     except (FileNotFoundError, NotADirectoryError):
-        if path.name != TESTS:
+        if path.name == RESULTS:
             raise InputError(f"{path} does not exist: `ioi-eval score … --out {path.parent}` writes it") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error

@@ -95,7 +95,7 @@ class Page:
         details = Details(self.results, max(_LEAST_DETAILS, _MOST_BYTES - used))
         details.fill(shown, self._groups)
         parts[1] = ("rows", packed(self._table(shown, details.places)))
-        parts += [(f"block-{number}", block) for number, block in enumerate(details.blocks)]
+        parts += [("inputs", details.inputs), *((f"block-{n}", block) for n, block in enumerate(details.blocks))]
         for text in self._document(parts, noscript):
             file.write(text.encode())
 

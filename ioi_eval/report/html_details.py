@@ -17,10 +17,12 @@ from typing import Any
 
 import orjson
 
+from ioi_eval.config import KEPT_INPUT_BYTES
 from ioi_eval.model import Verdict
-from ioi_eval.report.compact import SUBTASKS, TEST_RESULTS, TESTS_ID
+from ioi_eval.report.compact import SUBTASKS, TEST_RESULTS, TESTS_ID, first_failing
 from ioi_eval.report.frame import RESULTS, TESTS
 from ioi_eval.report.html_rows import PageRow, Results, line_at
+from ioi_eval.report.inputs import INPUTS
 from ioi_eval.report.result_sets import Family
 
 CODE, WORDS, MESSAGE, SHOWN_TESTS = 60_000, 4_000, 600, 200
@@ -78,11 +80,12 @@ class Details:
 
     Args:
         results: by directory.
-        room: characters that all blocks together may have.
+        room: characters that all blocks together may have, with the inputs, which have at most a quarter.
     """
 
     def __init__(self, results: Sequence[Results], room: int) -> None:
-        self._results, self._room = results, room
+        self._results, self._room, self._input_room = results, room, room // 4
+        self._inputs: dict[str, int] = {}
         self.blocks: list[Packed] = []
         self.places: dict[int, tuple[int, int]] = {}
         self._waiting: list[dict[str, Any]] = []
@@ -99,6 +102,11 @@ class Details:
                     return
         self._pack()
 
+    @property
+    def inputs(self) -> Packed:
+        """The beginnings of inputs that programs failed, each once."""
+        return packed(list(self._inputs))
+
     def _add(self, place: int, row: PageRow) -> None:
         """Add a row. Copies of a program share their details."""
         key = row.directory, row.program
@@ -110,10 +118,23 @@ class Details:
                 self.places[place] = block, index
             return
         shown = detail_of(self._results[row.directory], row)
+        if (text := shown.get("input")) is not None:
+            shown["input"] = self._place_of(text)
         self._known[key] = len(self.blocks), len(self._waiting)
         self._waiting.append(shown)
         self._rows.append([place])
         self._size += len(orjson.dumps(shown))
+
+    def _place_of(self, text: str) -> int:
+        """The place of an input among all; -1 where there is no more room."""
+        if text not in self._inputs:
+            size = len(orjson.dumps(text))
+            if self._input_room < size:
+                return -1
+            self._input_room -= size
+            self._room -= size
+            self._inputs[text] = len(self._inputs)
+        return self._inputs[text]
 
     def _pack(self) -> bool:
         """Make a block of the waiting rows; if it does not fit, of half of them, and so on. Returns whether all fit."""
@@ -165,6 +186,7 @@ def detail_of(results: Results, row: PageRow) -> dict[str, Any]:
             ]
             for one in subtasks
         ],
+        "input": _input(results, row.problem, first_failing({TEST_RESULTS: tests})),
         "tests": [_test(test) for test in tests[:SHOWN_TESTS]],
         "more": max(0, len(tests) - SHOWN_TESTS),
     }
@@ -188,6 +210,16 @@ def _tests(
     return [tests[place] for place in order], {
         name: [placed[place] for place in places if place in placed] for name, places in table.items()
     }
+
+
+def _input(results: Results, problem: str, test: str | None) -> str:
+    """What results have of a test's input, with its size; empty if nothing."""
+    place = results.inputs.get((problem, test or ""))
+    if place is None:
+        return ""
+    found = line_at(results.directory / INPUTS, place)
+    more = f"… ⟨{found['bytes']:,} bytes in all⟩" if found["bytes"] > KEPT_INPUT_BYTES else ""
+    return visible(str(found["input"]) or "(empty)") + more
 
 
 def _test(test: Mapping[str, Any]) -> dict[str, Any]:

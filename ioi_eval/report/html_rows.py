@@ -21,6 +21,7 @@ from ioi_eval.model import Verdict
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID
 from ioi_eval.report.frame import RESULTS, TESTS, lines_of, parsed_line
 from ioi_eval.report.groups import Grouping, group_name
+from ioi_eval.report.inputs import places_of_inputs
 from ioi_eval.report.naming import problem_of, submission_of
 from ioi_eval.report.reference_rows import with_our_columns
 from ioi_eval.report.result_sets import Family, family_of, first_row, summary_of
@@ -114,6 +115,7 @@ class Results:
     summary: Row = field(default_factory=dict)
     problems: dict[str, PageProblem] = field(default_factory=dict)
     tests: dict[str, tuple[int, float | None, int | None]] = field(default_factory=dict)
+    inputs: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.summary = summary_of(self.directory, is_remade=True)
@@ -126,6 +128,7 @@ class Results:
         elif "judged_by" in self.summary:
             self.family = Family.APPS
         self.tests = _tests_by_id(self.directory / TESTS)
+        self.inputs = {(_name(of), test): place for (of, test), place in places_of_inputs(self.directory).items()}
 
     def rows(self) -> Iterator[PageRow]:
         """Read all, in order; `problems` is complete afterwards.

@@ -72,7 +72,7 @@ class Scorer:
         events: Events | None = None,
     ) -> None:
         policy = policy or Policy()
-        wanted = 0 if keep is Keep.NONE else return_bytes
+        wanted = return_bytes if keep.keeps(passed=False) else 0
         setup: JudgingSetup[Problem] = JudgingSetup(
             sandbox,
             artifacts=artifacts,

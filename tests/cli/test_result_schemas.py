@@ -41,6 +41,11 @@ def check(out: Path, kind: str, verdicts: set[str]) -> None:
     for tests in lines(out / "tests.jsonl"):
         assert not faults("tests", tests)
         assert faults("tests", {**tests, "colour": "blue"})
+    inputs = list(lines(out / "inputs.jsonl"))
+    assert inputs
+    for given in inputs:
+        assert not faults("input", given)
+        assert all(faults("input", {key: given[key] for key in given if key != name}) for name in given)
     assert not faults("summary", json.loads((out / "summary.json").read_text(encoding="utf-8")))
 
 

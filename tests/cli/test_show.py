@@ -92,8 +92,11 @@ def test_wrong_calls_say_what_to_do(judged: Start, start: Start, write: Write, t
     (tmp_path / "problems.jsonl").rename(tmp_path / "moved.jsonl")
     ended = judged("narrow")
     assert ended.returncode == 0
-    assert "cannot be read, so its tests are not shown" in ended.stderr
-    assert "Input" not in ended.stdout
+    assert "cannot be read, so of its tests only what the results have is shown" in ended.stderr
+    assert "Input (13 bytes):\n  | 3000000000 4\n" in ended.stdout
+    assert "Expected" not in ended.stdout
+    (tmp_path / "out" / "inputs.jsonl").unlink()
+    assert "Input" not in judged("narrow").stdout, "of an earlier version"
     assert "Input (13 bytes)" in judged("narrow", "--problems", "moved.jsonl").stdout
     results = tmp_path / "out" / "results.jsonl"
     rows = [json.loads(line) for line in results.read_text().splitlines()]
@@ -119,8 +122,11 @@ def test_a_program_for_apps_is_shown(start: Start, write: Write) -> None:
     without_times = [re.sub(r"\d+\.\d+", "", text) for text in (shown.stdout, again.stdout)]
     assert without_times[0] == without_times[1]
     assert "programs are run by" in again.stderr
+    write("dump.jsonl", {"problem_id": 2, "uuid": "called", "code": "def twice(n):\n    return n\n"})
+    assert start("apps", "score", "dump.jsonl", "--dataset", "apps.jsonl", "--out", "out").returncode == 0
     write("apps.jsonl", {**ROWS[0], "problem_id": 99})
-    ended = start("show", "out", "zero", "--rerun")
+    assert "Input (3 bytes):\n  | [1]\n" in start("show", "out", "called").stdout
+    ended = start("show", "out", "called", "--rerun")
     assert (ended.returncode, "--rerun needs the problem" in ended.stderr) == (2, True)
 
 
@@ -140,9 +146,11 @@ def test_a_rerun_shows_more_of_an_output_than_results_keep(start: Start, write: 
     assert "(65536 characters)" in again.stdout
 
 
-@pytest.mark.parametrize(("keep", "kept"), [("none", []), ("failing", ["narrow"]), ("all", ["right", "narrow"])])
-def test_outputs_are_kept_as_asked(keep: str, kept: list[str], start: Start, write: Write, tmp_path: Path) -> None:
-    """In a contest: 4 KiB of each, shown without another judging; a later call may leave them out again."""
+@pytest.mark.parametrize(
+    ("keep", "kept"), [("none", []), ("inputs", []), ("failing", ["narrow"]), ("all", ["right", "narrow"])]
+)
+def test_texts_are_kept_as_asked(keep: str, kept: list[str], start: Start, write: Write, tmp_path: Path) -> None:
+    """In a contest: 4 KiB of each output, shown without another judging; a later call may leave them out again."""
     write("problems.jsonl", *PROBLEMS)
     write("tests.jsonl", *TESTS)
     write("dump.jsonl", submission_row("right"), submission_row("narrow", NARROW))
@@ -154,17 +162,25 @@ def test_outputs_are_kept_as_asked(keep: str, kept: list[str], start: Start, wri
         if any("output" in t for t in one_submission.tests_of(row).values())
     ]
     assert found == kept
+    inputs = [{"problem": "2024/add", "test": "1-01", "bytes": 13, "input": "3000000000 4\n"}]
+    assert kept_inputs(tmp_path) == ([] if keep == "none" else inputs)
     shown = start("show", "out", "narrow")
     words = 'First difference: line 1: expected "3000000004", found "-1294967292"'
     assert (words in shown.stdout) == ("narrow" in kept)
     if keep == "all":
         assert start("score", "dump.jsonl", *sources).returncode == 0
         assert b'"output"' not in (tmp_path / "out" / "tests.jsonl").read_bytes()
+        assert kept_inputs(tmp_path) == inputs, "by default too"
         assert "--rerun judges it again" in start("show", "out", "narrow").stderr
 
 
-@pytest.mark.parametrize(("keep", "kept"), [("none", 0), ("failing", 3), ("all", 4)])
-def test_outputs_of_apps_are_kept_as_asked(keep: str, kept: int, start: Start, write: Write, tmp_path: Path) -> None:
+def kept_inputs(directory: Path) -> list[dict[str, object]]:
+    """The lines of `inputs.jsonl`."""
+    return [json.loads(line) for line in (directory / "out" / "inputs.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize(("keep", "kept"), [("none", 0), ("inputs", 0), ("failing", 3), ("all", 4)])
+def test_texts_of_apps_are_kept_as_asked(keep: str, kept: int, start: Start, write: Write, tmp_path: Path) -> None:
     """Its journal has them all, so another choice judges nothing again."""
     write("apps.jsonl", *ROWS)
     write("dump.jsonl", {"problem_id": 1, "uuid": "zero", "code": ZERO})
@@ -173,6 +189,8 @@ def test_outputs_of_apps_are_kept_as_asked(keep: str, kept: int, start: Start, w
     assert start(*call, "--keep", keep).returncode == 0
     (row,) = result_rows(tmp_path / "out")
     assert sum("output" in test for test in row["test_results"]) == kept
+    inputs = [{"problem": "1", "test": "1", "bytes": 2, "input": "1\n"}]
+    assert kept_inputs(tmp_path) == ([] if keep == "none" else inputs)
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["this_run"]["judged"] == 0
 
 

@@ -206,6 +206,43 @@ def test_copies_share_what_is_shown(tmp_path: Path) -> None:
     assert len(found["block-0"]) == 1
 
 
+def test_inputs_of_failing_tests_stand_there_once(tmp_path: Path) -> None:
+    """The first test that a program failed, of whichever directory; of an earlier version there are none."""
+    rows = [contest_row(str(n), 1.0, float(n % 3 == 0), code=f"int {n};") for n in range(300)]
+    inputs = {("2024/nile", "0-01"): b"not failed", ("2024/nile", "1-01"): b"3 4\n\xff\x07" + b"5" * 10**6}
+    with_inputs = write_results(tmp_path / "one", rows, inputs=inputs)
+    without = write_results(tmp_path / "two", [contest_row("old", 0.0, 0.0)])
+    page = html(with_inputs, without)
+    found = blocks(page)
+    (text,) = found["inputs"]
+    assert text.startswith("3 4\n\\xff⟨U+0007⟩555")
+    assert text.endswith("5… ⟨1,000,006 bytes in all⟩")
+    assert Counter(one.get("input") for one in found["block-0"]) == {0: 200, None: 101}
+    empty = write_results(tmp_path / "empty", [contest_row("a", 1.0, 0.0)], inputs={("2024/nile", "1-01"): b""})
+    assert blocks(html(empty))["inputs"] == ["(empty)"]
+
+
+def test_inputs_have_a_quarter_of_the_room(tmp_path: Path) -> None:
+    """If each program fails another test the page stays within 5 MB, and has programs too."""
+    dice = random.Random(1)
+    rows, inputs = [], {}
+    for n in range(3000):
+        name = f"{n:04}"
+        tests = [{"test_name": name, "score": 0.0, "status": "WA"}]
+        rows.append(contest_row(name, 0.0, code=f"{dice.getrandbits(8_000):x}"))
+        rows[-1]["all_subtasks_results"][0]["test_results"] = tests
+        inputs["2024/nile", name] = f"{dice.getrandbits(4_000):x}".encode()
+    page = html(write_results(tmp_path, rows, inputs=inputs))
+    assert len(page) <= 5_000_000
+    found = blocks(page)
+    shown = [one for name in found if name.startswith("block-") for one in found[name]]
+    assert 900 < len(found["inputs"]) < 1300
+    assert len(shown) > 2000
+    for one in shown:
+        expected = inputs["2024/nile", one["tests"][0]["name"]].decode()
+        assert one["input"] == -1 or found["inputs"][one["input"]] == expected
+
+
 BAD = {
     "is no row of results": b'{"uuid": "a"}\n',
     "line 1 cannot be read": b"{not json\n",

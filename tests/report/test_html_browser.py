@@ -62,7 +62,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows.append(refused("refused", "there is no problem nowhere", model="second"))
     rows.append(contest_row("odd", 0.5, 0.5, model="second", code=HARM, compile_message=HARM))
     rows[-1]["all_subtasks_results"][0]["test_results"] = [test(HARM, 0.5, "PA", feedback=HARM, stderr=HARM)]
-    return page([write_results(directory, rows, SUMMARY)], directory / "report.html")
+    inputs = {("2024/nile", HARM): HARM.encode()}
+    return page([write_results(directory, rows, SUMMARY, inputs)], directory / "report.html")
 
 
 def shown(tab: Tab) -> str:
@@ -268,6 +269,17 @@ _OPENED = """new Promise((done) => {
   const look = () => (document.querySelector(".opened .quiet, .opened p") ? done(true) : setTimeout(look, 5));
   look();
 })"""
+
+
+def test_why_a_program_is_wrong(quiet: Tab, report: Path) -> None:
+    """The first failing test has its input, what was found, and says nothing of tests that passed."""
+    quiet.open(report)
+    type_in(quiet, "odd")
+    quiet.value("document.querySelector('#submissions-table tbody button').click()")
+    quiet.value(_OPENED)
+    heads = quiet.value(SHORT.format(".opened .failing h3"))
+    assert heads == ["The first test that failed", "Input", "What was found", "Standard error"]
+    assert HARM in quiet.value("document.querySelector('.opened .failing pre').textContent")
 
 
 def test_what_was_written_to_harm_is_text(quiet: Tab, report: Path) -> None:

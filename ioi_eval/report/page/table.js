@@ -183,7 +183,11 @@ class Submissions {
     const [block, index] = rows.detail[place] ?? [-1, 0];
     if (block < 0) return [el("p", {}, `The program of submission ${rows.id[place]} is not in the page, which would be too large: it is ${where}.`)];
     if (!this.blocks.has(block)) this.blocks.set(block, unpack(`block-${block}`));
-    const shown = (await this.blocks.get(block))[index];
+    const shown = { ...(await this.blocks.get(block))[index] };
+    if (shown.input >= 0) {
+      this.inputs ??= unpack("inputs");
+      shown.given = (await this.inputs)[shown.input];
+    }
     return [detail(shown, view.summary.problems[rows.problem[place]]), el("p", { class: "quiet" }, `Submission ${rows.id[place]} is ${where}.`)].flat(9);
   }
 }
@@ -230,7 +234,7 @@ function detail(shown, problem) {
     box("The compiler's message", shown.compiler, "words"),
     failing ? el("div", { class: "failing" },
       el("h3", {}, "The first test that failed"), el("p", {}, testLine(failing)),
-      box("What was found", failing.message, "words"), box("Output", failing.output, "words"), box("Standard error", failing.stderr, "words")) : [],
+      box("Input", shown.given, "words"), box("What was found", failing.message, "words"), box("Output", failing.output, "words"), box("Standard error", failing.stderr, "words")) : [],
     (shown.subtasks ?? []).length ? table("Subtasks", ["subtask", "verdict", "points", "tests"], shown.subtasks.map(([name, verdict, score, full, places]) =>
       [name, verdict, `${points(score)}/${points(full)}`, `${places.filter((place) => tests[place]?.verdict === "AC").length} of ${places.length} right`])) : [],
     tests.length ? el("details", {}, el("summary", {}, counted(tests.length + (shown.more ?? 0), "test")),

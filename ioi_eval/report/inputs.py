@@ -1,0 +1,87 @@
+"""The beginnings of inputs, beside results: without them nobody can tell why a program is wrong.
+
+`inputs.jsonl` has a line for each test that some program failed first. Programs that fail the same test share it.
+"""
+
+from __future__ import annotations
+
+from codecs import getincrementaldecoder
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ioi_eval.config import KEPT_INPUT_BYTES
+from ioi_eval.errors import InputError
+from ioi_eval.model import Blob, Content
+from ioi_eval.report.frame import lines_of, parsed_line
+from ioi_eval.report.one_submission import Seen
+
+INPUTS = "inputs.jsonl"
+
+
+def beginning(content: Content, most: int = KEPT_INPUT_BYTES) -> Seen:
+    """The first bytes of a test's text.
+
+    Args:
+        content: the text.
+        most: at most so many bytes.
+
+    Raises:
+        OSError: it is on disk, and cannot be read.
+    """
+    if isinstance(content, Blob):
+        with content.path.open("rb") as file:
+            return Seen(content=file.read(most), size=content.size)
+    return Seen(content=content[:most], size=len(content))
+
+
+def input_line(problem: str, test: str, seen: Seen) -> dict[str, Any]:
+    """A line of `inputs.jsonl`. Bytes that are no UTF-8 are written as escapes.
+
+    Args:
+        problem: as rows name it: `2024/nile`, for APPS the id.
+        test: its name.
+        seen: the beginning of its input.
+    """
+    decoder = getincrementaldecoder("utf-8")("backslashreplace")
+    return {"problem": problem, "test": test, "bytes": seen.size, "input": decoder.decode(seen.content, seen.whole)}
+
+
+def places_of_inputs(directory: Path) -> dict[tuple[str, str], int]:
+    """By problem and test: where the line of its input begins. Results of earlier versions have none.
+
+    Raises:
+        InputError: a line is damaged.
+    """
+    places: dict[tuple[str, str], int] = {}
+    offset = 0
+    for values, size in _lines(directory):
+        places[values["problem"], values["test"]] = offset
+        offset += size
+    return places
+
+
+def stored_input(directory: Path, problem: str, test: str) -> Seen | None:
+    """The beginning of a test's input, as far as results have it; `None` if they do not.
+
+    Args:
+        directory: of the results.
+        problem, test: as in `input_line`.
+
+    Raises:
+        InputError: a line is damaged.
+    """
+    for values, _ in _lines(directory):
+        if (values["problem"], values["test"]) == (problem, test):
+            return Seen(content=values["input"].encode(), size=values["bytes"])
+    return None
+
+
+def _lines(directory: Path) -> Iterator[tuple[dict[str, Any], int]]:
+    """The values and the size of each line."""
+    path = directory / INPUTS
+    for number, line in lines_of(path):
+        values = parsed_line(path, number, line)
+        if not isinstance(values, dict) or not values.keys() >= {"problem", "test", "bytes", "input"}:
+            raise InputError(f"{path}, line {number}: this is no input of a test; delete the file to do without")
+        yield values, len(line)

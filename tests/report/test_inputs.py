@@ -1,0 +1,53 @@
+"""The beginnings of inputs beside results: bounded, whatever an input holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ioi_eval.config import KEPT_INPUT_BYTES
+from ioi_eval.errors import InputError
+from ioi_eval.model import Blob
+from ioi_eval.pipeline.finish import to_json
+from ioi_eval.report.inputs import INPUTS, beginning, input_line, places_of_inputs, stored_input
+from ioi_eval.report.one_submission import Seen
+
+
+@given(st.binary(max_size=20), st.integers(0, 2 * KEPT_INPUT_BYTES))
+def test_a_line_is_bounded_whatever_the_input_holds(unit: bytes, times: int) -> None:
+    """Bytes that are no text become escapes; a line of any input is JSON of a few kilobytes."""
+    content = unit * times
+    line = input_line("2024/nile", "01", beginning(content))
+    assert line["bytes"] == len(content)
+    assert len(line["input"]) <= 4 * KEPT_INPUT_BYTES
+    assert len(to_json(line)) <= 6 * 4 * KEPT_INPUT_BYTES + 200
+    if len(content) <= KEPT_INPUT_BYTES:
+        assert line["input"] == content.decode("utf-8", "backslashreplace")
+
+
+def test_a_character_is_not_cut(tmp_path: Path) -> None:
+    """One of several bytes at the end is left out; one that the input itself cuts is an escape. Of a file too."""
+    path = tmp_path / "blob"
+    path.write_bytes(b"a" * (KEPT_INPUT_BYTES - 1) + "é".encode() * 10**6)
+    seen = beginning(Blob(path=path, size=path.stat().st_size, sha256=""))
+    assert input_line("p", "t", seen)["input"] == "a" * (KEPT_INPUT_BYTES - 1)
+    assert input_line("p", "t", beginning("é".encode()[:1]))["input"] == "\\xc3"
+
+
+def test_they_are_found_again(tmp_path: Path) -> None:
+    """By problem and test; nothing where there is no file, as in results of earlier versions."""
+    assert (places_of_inputs(tmp_path), stored_input(tmp_path, "p", "1")) == ({}, None)
+    lines = [to_json(input_line("p", name, beginning(name.encode()))) for name in ("1", "2")]
+    (tmp_path / INPUTS).write_bytes(b"".join(lines))
+    assert places_of_inputs(tmp_path) == {("p", "1"): 0, ("p", "2"): len(lines[0])}
+    assert stored_input(tmp_path, "p", "2") == Seen(content=b"2", size=1)
+    assert stored_input(tmp_path, "q", "2") is None
+    for damaged in (b"{}\n", b"[1]\n", b"{\n"):
+        (tmp_path / INPUTS).write_bytes(lines[0] + damaged)
+        with pytest.raises(InputError, match="line 2"):
+            places_of_inputs(tmp_path)
+        with pytest.raises(InputError, match="line 2"):
+            stored_input(tmp_path, "p", "3")
