@@ -102,6 +102,15 @@ NoDedupe = Annotated[
     bool, typer.Option("--no-dedupe", help="Judge each of several identical programs, not only the first.")
 ]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="The directory for the results; made if absent.")]
+StandingsFile = Annotated[
+    str | None,
+    typer.Option(
+        "--standings",
+        metavar="FILE",
+        help="The contestants: a .csv table with points (and contestant, medal, year), or rows as in"
+        " LiveOIBench/LiveOIBench_contestants.",
+    ),
+]
 KeepTexts = Annotated[
     Keep,
     typer.Option(

@@ -21,6 +21,7 @@ def report(
         ),
     ] = None,
     by: options.By = None,
+    standings: options.StandingsFile = None,
     id_column: Annotated[
         str,
         typer.Option(
@@ -36,4 +37,4 @@ def report(
     from ioi_eval.cli.reporting import remake
 
     found = [path.parent if path.name == "results.jsonl" else path for path in directories]
-    return remake(found, out, id_column, by=by or ())
+    return remake(found, out, id_column, by=by or (), standings=standings)

@@ -23,6 +23,7 @@ from ioi_eval.report.html_rows import GROUP
 from ioi_eval.report.markdown import markdown_report
 from ioi_eval.report.remade import remade_summary
 from ioi_eval.report.result_sets import Family
+from ioi_eval.report.standings import no_contest, published_cutoffs, read_standings
 from ioi_eval.report.terminal import terminal_report
 from ioi_eval.rows import open_source
 from ioi_eval.version import __version__
@@ -30,7 +31,14 @@ from ioi_eval.version import __version__
 Words = Callable[[Mapping[str, Any]], str]
 
 
-def remake(directories: Sequence[Path], out: Path | None, id_column: str, *, by: Sequence[str] = ()) -> int:
+def remake(
+    directories: Sequence[Path],
+    out: Path | None,
+    id_column: str,
+    *,
+    by: Sequence[str] = (),
+    standings: str | None = None,
+) -> int:
     """Make all reports of some results anew, and show the result.
 
     Args:
@@ -38,6 +46,7 @@ def remake(directories: Sequence[Path], out: Path | None, id_column: str, *, by:
         out: the directory for the reports; `None` for the directory of the results, if it is only one.
         id_column: the column with the submission's id, if no summary names it.
         by: columns to group by, as in `--by`; empty for the columns of the runs.
+        standings: where the contestants are, with whom the page compares; `None` for the published cut-offs.
 
     Returns:
         The exit code: 1 if something could not be judged.
@@ -48,7 +57,10 @@ def remake(directories: Sequence[Path], out: Path | None, id_column: str, *, by:
     """
     target = _target(directories, out)
     chosen = grouping_of([open_source(directory / RESULTS) for directory in directories], by) if by else None
-    page = Page(directories, id_column=id_column, by=None if chosen is None else chosen.columns)
+    beside = published_cutoffs() if standings is None else read_standings(standings)
+    page = Page(directories, id_column=id_column, by=None if chosen is None else chosen.columns, standings=beside)
+    if standings is not None and not page.contests:
+        raise no_contest(standings, beside, ", ".join(map(str, directories)))
     check_writable(target)
     target.mkdir(parents=True, exist_ok=True)
     held = lock(target, [])

@@ -23,15 +23,6 @@ Ways = Annotated[
         " default.",
     ),
 ]
-Standings = Annotated[
-    str | None,
-    typer.Option(
-        "--standings",
-        metavar="FILE",
-        help="The contestants: a .csv table with points (and contestant, medal, year), or rows as in"
-        " LiveOIBench/LiveOIBench_contestants.",
-    ),
-]
 
 
 def select(
@@ -42,7 +33,7 @@ def select(
         int, typer.Option("--limit", metavar="N", min=1, help="How many submissions count for each problem.")
     ] = 50,
     seeds: Annotated[int, typer.Option("--seeds", metavar="K", min=1, help="Draws of --selection random.")] = 100,
-    standings: Standings = None,
+    standings: options.StandingsFile = None,
     by: options.By = None,
     id_column: options.IdColumnOfRun = None,
     as_json: options.AsJson = False,
@@ -57,8 +48,7 @@ def select(
     from ioi_eval.report.groups import grouping_of
     from ioi_eval.report.result_sets import open_results
     from ioi_eval.report.selections import USUAL, selection_table, selection_text
-    from ioi_eval.report.standings import published_cutoffs, read_standings
-    from ioi_eval.report.terminal import counted
+    from ioi_eval.report.standings import no_contest, published_cutoffs, read_standings
     from ioi_eval.rows import open_source
 
     ways = _ways(selection) if selection else USUAL
@@ -67,10 +57,7 @@ def select(
     beside = published_cutoffs() if standings is None else read_standings(standings)
     groups = selection_table(results, ways, limit=limit, seeds=seeds, grouping=grouping, standings=beside)
     if standings is not None and not any(group["contests"] for group in groups):
-        raise InputError(
-            f"--standings {standings}: {counted(len(beside), 'contest')}, none of which has a problem of "
-            f"{results.path}: the column year of a table, or problems of a contest, must name them"
-        )
+        raise no_contest(standings, beside, str(results.path))
     if as_json:
         print(json.dumps({"limit": limit, "seeds": seeds, "groups": groups}, default=asdict, indent=2))
     else:

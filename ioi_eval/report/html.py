@@ -23,8 +23,11 @@ from ioi_eval.report.groups import label_of
 from ioi_eval.report.html_cells import KS, Cell, cells_of
 from ioi_eval.report.html_details import Details, packed, visible
 from ioi_eval.report.html_rows import GROUP, PageProblem, PageRow, Results
+from ioi_eval.report.naming import problem_of
 from ioi_eval.report.result_sets import Family
-from ioi_eval.report.terminal import printable
+from ioi_eval.report.selections import PLACED, PRACTICE, contest_places
+from ioi_eval.report.standings import Standings, published_cutoffs
+from ioi_eval.report.terminal import counted, points, printable
 from ioi_eval.version import __version__
 
 HTML = "report.html"
@@ -50,6 +53,7 @@ class Page:
         directories: that runs have written; of one family.
         id_column: names a submission where no summary says it.
         by: the columns that say which group a row is in; by default those of each run.
+        standings: of contests, beside whose contestants groups are put.
 
     Raises:
         InputError: one has no results, they are damaged or of a newer version; one is named twice; or some are of
@@ -57,7 +61,12 @@ class Page:
     """
 
     def __init__(
-        self, directories: Sequence[Path], *, id_column: str = "uuid", by: tuple[str, ...] | None = None
+        self,
+        directories: Sequence[Path],
+        *,
+        id_column: str = "uuid",
+        by: tuple[str, ...] | None = None,
+        standings: Sequence[Standings] | None = None,
     ) -> None:
         self.results = [Results(directory, place, id_column, by) for place, directory in enumerate(directories)]
         check_together(self.results)
@@ -69,6 +78,7 @@ class Page:
         self.group_names, self._groups = _groups(self.results, self.rows)
         self._cells = cells_of(self.rows, self._groups, self._problems)
         self._order = sorted(self._problems, key=self._place_of)
+        self.contests = self._contests(published_cutoffs() if standings is None else standings)
 
     @property
     def family(self) -> Family:
@@ -146,7 +156,22 @@ class Page:
             "rows": len(self.rows),
             "shown": min(len(self.rows), MOST_ROWS),
             "runs": [_run(results) for results in self.results],
+            "contests": self.contests,
         }
+
+    def _contests(self, standings: Sequence[Standings]) -> list[dict[str, Any]]:
+        """Where groups would stand among contestants. Rows are read again only if they have a contest's problems."""
+        days = {name: problem.day for name, problem in self._problems.items()}
+        near = [one for one in standings if any(one.has(name, practice=day == PRACTICE) for name, day in days.items())]
+        if self.family is Family.APPS or not near:
+            return []
+        rows = ((row[GROUP], "/".join(problem_of(row)), row) for row in self.grouped_rows() if row["verdict"])
+        found: dict[str, dict[str, Any]] = {}
+        for group, contests in contest_places(rows, days, near).items():
+            for one in contests:
+                shown = found.setdefault(one["name"], _shown_contest(one))
+                shown["groups"].append([self.group_names.index(group), *_shown_places(one)])
+        return list(found.values())
 
     def _full(self, name: str, cell: Cell) -> float:
         """Full marks; for APPS a share is a score. A problem without points is worth what its best submission has."""
@@ -236,6 +261,25 @@ def _shown_problem(name: str, problem: PageProblem) -> dict[str, Any]:
         "time": problem.time_limit_s,
         "memory": None if size is None else round(size / 2**20, 1),
     }
+
+
+def _shown_contest(contest: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "name": printable(contest["name"]),
+        "source": printable(contest["source"], length=200),
+        "cutoffs": contest["cutoffs"],
+        "groups": [],
+    }
+
+
+def _shown_places(contest: Mapping[str, Any]) -> Iterator[Any]:
+    """Points and rank by each way; what makes the points a lower bound."""
+    full = points(contest["full_marks"])
+    for way in PLACED:
+        place = contest["ranks"][way].text()
+        yield f"{points(contest['scores'][way].value)} of {full}{': ' if place else ''}{place}"
+    judge_errors = f"{counted(contest['unscored'], 'submission')} without a score (JE): the points are a lower bound."
+    yield " ".join(filter(None, [contest["warning"], judge_errors if contest["unscored"] else ""]))
 
 
 def _run(results: Results) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,7 +27,12 @@ from ioi_eval.selection import (
 )
 
 USUAL = (Way.SINGLE, Way.ALL, Way.ROUND_ROBIN, Way.FIRST, Way.RANDOM, Way.ORACLE)
-_PRACTICE = "practice"
+PLACED = (Way.SINGLE, Way.ROUND_ROBIN, Way.ALL)
+"""The ways by which a report puts groups beside contestants."""
+
+PRACTICE = "practice"
+"""The day of problems that are no part of a contest."""
+
 _COLUMNS = ("code", "code_compiles", "target_subtask", "all_subtasks_results", "metadata", "generation", "day")
 
 
@@ -87,12 +92,7 @@ def selection_table(
     for number, row in enumerate(results.rows(wanted), 1):
         found = groups.of(row) or everything
         problem, _ = results.name(row)
-        try:
-            light = _light(row)
-        except ODD_DATA as error:
-            raise InputError(
-                f"row {number} of {results.path} is no row of results ({type(error).__name__}: {error})"
-            ) from error
+        light = _light(row, f"row {number} of {results.path}")
         found.rows.setdefault(problem, []).append(light)
         found.days.setdefault(problem, str(row.get("day") or results.days.get(problem) or ""))
 
@@ -100,6 +100,26 @@ def selection_table(
         return _values(one, ways, limit, seeds, standings)
 
     return groups.as_list(values) if grouping.columns else [{"name": "", "group": {}, **values(everything)}]
+
+
+def contest_places(
+    rows: Iterable[tuple[str, str, Row]], days: Mapping[str, str], standings: Sequence[Standings]
+) -> dict[str, Sequence[Mapping[str, Any]]]:
+    """Beside contestants, by group: the contests, with points and ranks by `PLACED`.
+
+    Args:
+        rows: a group's name, a problem's, and the row.
+        days: of the problems, `practice` for those that are no part of a contest.
+        standings: of the contests.
+
+    Raises:
+        InputError: a row is none of results.
+    """
+    groups: dict[str, _Problems] = {}
+    for group, problem, row in rows:
+        light = _light(row, f"a row of problem {problem}")
+        groups.setdefault(group, _Problems(days=dict(days))).rows.setdefault(problem, []).append(light)
+    return {name: _values(one, PLACED, LIMIT, SEEDS, standings)["contests"] for name, one in groups.items()}
 
 
 def selection_text(groups: Sequence[Mapping[str, Any]], ways: Sequence[Way], *, limit: int) -> str:
@@ -148,32 +168,40 @@ _LEGENDS = {
 }
 
 
-def _light(row: Mapping[str, Any]) -> Row:
+def _light(row: Row, where: str) -> Row:
     """What choosing looks at: a problem may have a hundred thousand rows, with their generations."""
-    return {
-        **({"code": bool(row["code"])} if "code" in row else {}),
-        "code_compiles": row.get("code_compiles"),
-        "target_subtask": row.get("target_subtask"),
-        "all_subtasks_results": [
-            {name: one.get(name) for name in ("subtask", "points", "score", "weighted_score", "status")}
-            for one in row.get("all_subtasks_results") or ()
-        ],
-        "metadata": {"completion_tokens": reasoning_length(row)},
-    }
+    try:
+        return {
+            **({"code": bool(row["code"])} if "code" in row else {}),
+            "code_compiles": row.get("code_compiles"),
+            "target_subtask": row.get("target_subtask"),
+            "all_subtasks_results": [
+                {name: one.get(name) for name in ("subtask", "points", "score", "weighted_score", "status")}
+                for one in row.get("all_subtasks_results") or ()
+            ],
+            "metadata": {"completion_tokens": reasoning_length(row)},
+        }
+    except ODD_DATA as error:
+        raise InputError(f"{where} is no row of results ({type(error).__name__}: {error})") from error
 
 
 def _values(
     found: _Problems, ways: Sequence[Way], limit: int, seeds: int, standings: Sequence[Standings]
 ) -> Mapping[str, Any]:
     problems = {
-        name: _Worth(len(rows), math.fsum(_full_marks(rows)), {way: _drawn(way, rows, limit, seeds) for way in ways})
+        name: _Worth(
+            submissions=len(rows),
+            unscored=_unscored(rows),
+            full_marks=math.fsum(_full_marks(rows)),
+            drawn={way: _drawn(way, rows, limit, seeds) for way in ways},
+        )
         for name, rows in sorted(found.rows.items())
     }
     years: dict[str, list[_Worth]] = {}
     days: dict[tuple[str, str], list[_Worth]] = {}
     for name, worth in problems.items():
         year, day = name.split("/")[0], found.days[name]
-        if day != _PRACTICE:
+        if day != PRACTICE:
             years.setdefault(year, []).append(worth)
             days.setdefault((year, day), []).append(worth)
     return {
@@ -187,24 +215,26 @@ def _values(
         "contests": [
             _beside(one, parts)
             for one in standings
-            if (parts := [p for n, p in problems.items() if one.has(n, practice=found.days[n] == _PRACTICE)])
+            if (parts := [p for n, p in problems.items() if one.has(n, practice=found.days[n] == PRACTICE)])
             and one.compares(math.fsum(part.full_marks for part in parts))
         ],
-        "unscored": sum(map(_unscored, found.rows.values())),
+        "unscored": sum(worth.unscored for worth in problems.values()),
     }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Worth:
     """What a problem's submissions are worth.
 
     Args:
         submissions: how many there are.
+        unscored: how many of them have no score.
         full_marks: of the problem.
         drawn: by way, the points; several where they are drawn.
     """
 
     submissions: int
+    unscored: int
     full_marks: float
     drawn: Mapping[Way, Sequence[float]]
 
@@ -225,6 +255,7 @@ def _beside(standings: Standings, parts: Sequence[_Worth]) -> dict[str, Any]:
         "ranks": {way: standings.rank(band.value) for way, band in line["scores"].items()},
         "cutoffs": dict(standings.cutoffs),
         "contestants": len(standings.totals),
+        "unscored": sum(part.unscored for part in parts),
         "source": standings.source,
         "warning": standings.incomplete(len(parts)),
     }

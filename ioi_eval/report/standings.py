@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import InputError
+from ioi_eval.report.terminal import counted
 from ioi_eval.rows import open_source
 
 MEDALS = ("gold", "silver", "bronze")
@@ -104,6 +105,20 @@ class Standings:
             contestants=count,
             percentile=100 * fewer / count if count else None,
         )
+
+
+def no_contest(source: str, standings: Sequence[Standings], results: str) -> InputError:
+    """The error where results have no problem of any contest that a user names.
+
+    Args:
+        source: what was given as `--standings`.
+        standings: what it has.
+        results: where the results are.
+    """
+    return InputError(
+        f"--standings {source}: {counted(len(standings), 'contest')}, none of which has a problem of {results}: the "
+        "column year of a table, or problems of a contest, must name them"
+    )
 
 
 def published_cutoffs() -> list[Standings]:

@@ -151,6 +151,18 @@ def test_apps(start: Start, tmp_path: Path) -> None:
     assert (out / "report.html").stat().st_size > 10_000
 
 
+def test_contestants_that_the_user_names(start: Start, tmp_path: Path) -> None:
+    """Are on the page; a table of another year is refused, and nothing is written."""
+    write_results(tmp_path / "out", [contest_row("a", 1.0, 0.0)])
+    (tmp_path / "ioi.csv").write_text("contestant,points,medal,year\nA,90,gold,2024\nB,50,bronze,2024\n")
+    assert start("report", "out", "--standings", "ioi.csv").returncode == 0
+    assert b"50 of 100: bronze, rank 2 of 2, percentile 0" in (tmp_path / "out" / "report.html").read_bytes()
+    (tmp_path / "ioi.csv").write_text("points,year\n90,2023\n")
+    wrong = start("report", "out", "--out", "new", "--standings", "ioi.csv")
+    assert (wrong.returncode, "none of which has a problem of out: the column year" in wrong.stderr) == (2, True)
+    assert not (tmp_path / "new").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

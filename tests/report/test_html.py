@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from ioi_eval.errors import InputError
 from ioi_eval.report.html import Page
 from ioi_eval.report.html_cells import best_of
+from ioi_eval.report.standings import Standings, read_standings
 from tests.small_results import apps_row, contest_row, refused, write_results
 
 SUMMARY = {
@@ -241,6 +242,35 @@ def test_inputs_have_a_quarter_of_the_room(tmp_path: Path) -> None:
     for one in shown:
         expected = inputs["2024/nile", one["tests"][0]["name"]].decode()
         assert one["input"] == -1 or found["inputs"][one["input"]] == expected
+
+
+def test_groups_stand_beside_contestants(tmp_path: Path) -> None:
+    """With medals where cut-offs are known; each group has its own points; practice and other years do not count."""
+    rows = [
+        contest_row(f"{model}{n}", 1.0, float(model == "m"), model=model, problem_id=f"p{n}", year=2008)
+        for model in "mn"
+        for n in range(6)
+    ]
+    rows += [
+        contest_row("x", 1.0, model="m", year=2007),
+        contest_row("j", None, 1.0, model="n", problem_id="p0", year=2008),
+    ]
+    out = write_results(tmp_path / "out", rows, {"problems": []})
+    (contest,) = blocks(html(out))["summary"]["contests"]
+    assert (contest["name"], contest["cutoffs"]["silver"]) == ("IOI 2008", 229)
+    assert contest["source"].startswith("http://")
+    lower = "1 submission without a score (JE): the points are a lower bound."
+    assert contest["groups"] == [
+        [0, *["600 of 600: gold"] * 3, ""],
+        [1, "300 of 600: silver", *["350 of 600: silver"] * 2, lower],
+    ]
+    table = tmp_path / "ioi.csv"
+    table.write_text("points,year\n310,2008\n9,2008\n1,2008\n")
+    (contest,) = Page([out], standings=read_standings(str(table))).contests
+    assert contest["groups"][1][1] == "300 of 600: rank 2 of 3, percentile 67"
+    assert Page([out], standings=[Standings(contest="c", year="1999")]).contests == []
+    apps = write_results(tmp_path / "apps", [apps_row("a", True)])
+    assert Page([apps], standings=[Standings(contest="c", totals=(1.0,))]).contests == []
 
 
 BAD = {

@@ -282,6 +282,20 @@ def test_why_a_program_is_wrong(quiet: Tab, report: Path) -> None:
     assert HARM in quiet.value("document.querySelector('.opened .failing pre').textContent")
 
 
+def test_groups_beside_contestants(quiet: Tab, report: Path, tmp_path: Path) -> None:
+    """A section with medals and their source, only where there are any; of the groups that are chosen."""
+    quiet.open(report)
+    assert not quiet.value("document.getElementById('contests')")
+    rows = [contest_row(f"{m}{n}", 1.0, 0.5, model=m, problem_id=f"p{n}", year=2005) for n in range(6) for m in "mn"]
+    quiet.open(page([write_results(tmp_path / "out", rows)], tmp_path / "contests.html"), width=375)
+    assert quiet.value("document.documentElement.scrollWidth <= innerWidth")
+    words = quiet.value("document.getElementById('contests').textContent")
+    assert words.count("450 of 600: silver") == 6
+    assert "gold 496, silver 393, bronze 275. Source: http://olympiads" in words
+    quiet.value("document.querySelector('.controls input').click()")
+    assert quiet.value("document.getElementById('contests').textContent").count("450 of 600") == 3
+
+
 def test_what_was_written_to_harm_is_text(quiet: Tab, report: Path) -> None:
     """Where it is shown too: program, compiler's words, test, its name."""
     quiet.open(report)

@@ -64,6 +64,21 @@ function overview(view) {
   ];
 }
 
+const WAYS = ["best single submission of each problem", "50 submissions to each problem", "all submissions"];
+
+function beside(view) {
+  const shown = view.summary.contests.map((contest) => {
+    const medals = Object.entries(contest.cutoffs).map(([medal, least]) => `${medal} ${points(least)}`).join(", ");
+    const rows = contest.groups.filter(([group]) => view.groups.includes(group)).map(([group, ...cells]) => [view.summary.groups[group], ...cells]);
+    const hasNotes = rows.some((row) => row[4]);
+    return [
+      table(`Points, and where they would stand in ${contest.name}`, ["group", ...WAYS, ...(hasNotes ? ["note"] : [])], rows.map((row) => row.slice(0, hasNotes ? 5 : 4)), { left: 5, className: "sticky" }),
+      el("p", { class: "quiet" }, `${medals ? `Least points of medals: ${medals}. ` : ""}Source: ${contest.source}`),
+    ];
+  });
+  return [...shown, el("p", { class: "quiet" }, "Several submissions count together by the best score of each subtask. The 50 are chosen without knowing their scores: the subtasks they were written for take turns, the last subtask first. A percentile is the share of contestants with fewer points.")].flat();
+}
+
 const MEASURES = { mean: "mean score", best: "best submission", all: "best of all together", solved: "solved (pass@1)" };
 
 function heatValue(cells, measure) {
