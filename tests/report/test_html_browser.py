@@ -341,6 +341,26 @@ def test_in_black_and_white(quiet: Tab, report: Path) -> None:
     quiet.call("Emulation.setEmulatedMedia", media="")
 
 
+@pytest.mark.parametrize("width", [375, 1440])
+def test_lines_are_told_apart_without_colours(quiet: Tab, tmp_path: Path, width: int) -> None:
+    """Each has its own dashes, which its band has too, and its group's name at its end; no two names touch."""
+    rows = [
+        contest_row(f"{m}-{p}-{n}", float(n % 5 < m), 0.0, model=f"model {m}", problem_id=f"p{p}")
+        for m in range(8) for p in range(3) for n in range(5)
+    ]  # fmt: skip
+    quiet.open(page([write_results(tmp_path / "out", rows)], tmp_path / "lines.html"), width=width)
+    lines = "[...document.querySelectorAll('#pass-at-k figure > div polyline{}')].map((one) => one.{})"
+    dashes = quiet.value(lines.format(":not(.edge)", "getAttribute('stroke-dasharray')"))
+    assert len(set(dashes)) == 8
+    assert quiet.value(lines.format(".edge", "getAttribute('stroke-dasharray')")) == [d for d in dashes for _ in "ab"]
+    names = quiet.value(SHORT.format("#pass-at-k .end"))
+    assert sorted(names) == [f"model {m}" for m in range(8)]
+    boxes = quiet.value("[...document.querySelectorAll('#pass-at-k .end')].map((one) => one.getBBox().y)")
+    assert all(after - before >= 13 for before, after in itertools.pairwise(sorted(boxes)))
+    right = "Math.max(...[...document.querySelectorAll('.end')].map((one) => one.getBoundingClientRect().right))"
+    assert quiet.value(right) <= width
+
+
 def test_apps(quiet: Tab, tmp_path: Path) -> None:
     """Python programs: difficulties in the place of subtasks, shares of tests in that of points."""
     rows = [

@@ -39,23 +39,50 @@ function mark(place) {
 }
 
 // Lines are told apart by colour, dashes and marks: in black and white too.
-function shape(place, x, y) {
+function shape(place, x, y, ink = colour(place), ground = "var(--page)") {
   const kinds = ["M-4-4h8v8h-8z", "M0-5 5 4H-5z", "M-5 0 0-5 5 0 0 5z", "M0 5 5-4H-5z"];
   const isRound = place % 8 >= 4;
   if (isRound) {
-    return svg("circle", { class: "mark", cx: x, cy: y, r: 3.5 + (place % 4) / 2, fill: place % 2 ? "var(--page)" : colour(place), stroke: colour(place), "stroke-width": 2 });
+    return svg("circle", { class: "mark", cx: x, cy: y, r: 3.5 + (place % 4) / 2, fill: place % 2 ? ground : ink, stroke: ink, "stroke-width": 2 });
   }
-  return svg("path", { class: "mark", d: kinds[place % 4], transform: `translate(${x} ${y})`, fill: place % 2 ? "var(--page)" : colour(place), stroke: colour(place), "stroke-width": 2 });
+  return svg("path", { class: "mark", d: kinds[place % 4], transform: `translate(${x} ${y})`, fill: place % 2 ? ground : ink, stroke: ink, "stroke-width": 2 });
 }
+
+const onBar = (place, x, y) => shape(place, x, y, "var(--page)", colour(place));
+
+// Names beside the ends of lines, so that nobody has to look for colours in a legend: moved apart where they would touch.
+function endLabels(lines, width, height) {
+  const step = 14;
+  const labels = lines.map((line) => ({ ...line, at: line.y })).sort((a, b) => a.y - b.y);
+  let least = 0;
+  for (const label of labels) {
+    label.at = Math.max(label.y, least);
+    least = label.at + step;
+  }
+  let most = height;
+  for (const label of [...labels].reverse()) {
+    label.at = Math.min(label.at, most);
+    most = label.at - step;
+  }
+  return labels.map((label) => [
+    svg("line", { class: "lead", x1: label.x + 6, y1: label.y, x2: width + 8, y2: label.at, stroke: colour(label.group) }),
+    svg("text", { class: "end", x: width + 11, y: label.at + 4 }, label.name),
+  ]);
+}
+
+const MOST_LABELS = 14;
 
 // lines: [{group, name, values: [[k, {value, low, high}], …]}], values from 0 to 1.
 function lineChart(title, xName, lines) {
   const ks = [...new Set(lines.flatMap((line) => line.values.map(([k]) => k)))].sort((a, b) => a - b);
   const drawn = lines.filter((line) => line.values.length);
+  const isNamed = drawn.length > 1 && drawn.length <= MOST_LABELS;
+  const longest = Math.max(...drawn.map((line) => line.name.length));
   if (!ks.length) return el("p", { class: "quiet" }, "There is nothing to draw: no submission was judged.");
   const figure = el("figure", {}, el("figcaption", {}, title));
   const draw = (width) => {
-    const [height, left, right, top, bottom] = [260, 40, 12, 10, 40];
+    const letters = isNamed ? Math.min(longest, Math.floor(width / 28)) : 0;
+    const [height, left, right, top, bottom] = [260, 40, 14 + 7 * letters, 10, 40];
     const span = Math.log(ks[ks.length - 1]) || 1;
     const x = (k) => left + (ks.length < 2 ? (width - left - right) / 2 : (Math.log(k) / span) * (width - left - right));
     const y = (value) => top + (1 - value) * (height - top - bottom);
@@ -74,8 +101,10 @@ function lineChart(title, xName, lines) {
     for (const line of drawn) {
       const sure = line.values.filter(([, found]) => found.low !== null);
       if (sure.length > 1) {
-        const path = [...sure.map(([k, found]) => `${x(k)},${y(found.high)}`), ...sure.slice().reverse().map(([k, found]) => `${x(k)},${y(found.low)}`)];
-        add(picture, [svg("polygon", { class: "band", points: path.join(" "), fill: colour(line.group), opacity: 0.13 })]);
+        const [high, low] = ["high", "low"].map((side) => sure.map(([k, found]) => `${x(k)},${y(found[side])}`));
+        const edge = { class: "edge", fill: "none", stroke: colour(line.group), "stroke-dasharray": DASHES[line.group % 8] };
+        add(picture, [svg("polygon", { class: "band", points: [...high, ...[...low].reverse()].join(" "), fill: colour(line.group), opacity: 0.1 }),
+          svg("polyline", { ...edge, points: high.join(" ") }), svg("polyline", { ...edge, points: low.join(" ") })]);
       } else if (sure.length) {
         const [k, found] = sure[0];
         add(picture, [svg("line", { x1: x(k), x2: x(k), y1: y(found.low), y2: y(found.high), stroke: colour(line.group), "stroke-width": 2, opacity: 0.6 })]);
@@ -85,6 +114,10 @@ function lineChart(title, xName, lines) {
       const path = line.values.map(([k, found]) => `${x(k)},${y(found.value)}`).join(" ");
       add(picture, [svg("polyline", { points: path, fill: "none", stroke: colour(line.group), "stroke-width": 2.5, "stroke-dasharray": DASHES[line.group % 8] }),
         line.values.map(([k, found]) => shape(line.group, x(k), y(found.value)))]);
+    }
+    if (isNamed) {
+      const ends = drawn.map((line) => [line, line.values[line.values.length - 1]]);
+      add(picture, endLabels(ends.map(([line, [k, found]]) => ({ group: line.group, name: shortened(line.name, letters), x: x(k), y: y(found.value) })), width - right, height - bottom));
     }
     return picture;
   };
@@ -184,6 +217,7 @@ function barChart(title, bars) {
         add(picture, [
           svg("rect", { x: 0, y, width: width - right, height: 13, fill: "none", class: "axis" }),
           svg("rect", { class: "segment", x: 0, y, width: row.value * (width - right), height: 13, fill: colour(row.group) }, svg("title", {}, `${row.name}: ${row.text}`)),
+          row.value * (width - right) > 20 ? onBar(row.group, 9, y + 6.5) : null,
           svg("line", { class: "limit", x1: row.best * (width - right), x2: row.best * (width - right), y1: y - 1, y2: y + 14 }),
           svg("text", { x: width - right + 6, y: y + 11 }, percent(row.value, 0)),
         ]);
@@ -197,7 +231,7 @@ function barChart(title, bars) {
   return el("figure", {}, el("figcaption", {}, title), responsive(draw),
     el("ul", { class: "legend" },
       groups.map(([group, name]) => el("li", {}, svg("svg", { class: "swatch", viewBox: "0 0 26 13", "aria-hidden": "true" },
-        svg("rect", { class: "segment", width: 26, height: 13, fill: colour(group) })), name)),
+        svg("rect", { class: "segment", width: 26, height: 13, fill: colour(group) }), onBar(group, 13, 6.5)), name)),
       el("li", {}, svg("svg", { class: "swatch", viewBox: "0 0 26 13", "aria-hidden": "true" }, svg("line", { class: "limit", x1: 13, x2: 13, y1: 0, y2: 13 })), "the best submission")),
     numbers(title, ["", "group", "mean", "best"], bars.flatMap((bar) => bar.rows.map((row) => [bar.name, row.name, percent(row.value), percent(row.best)]))));
 }
@@ -207,12 +241,12 @@ const BINS = ["0–10", "10–20", "20–30", "30–40", "40–50", "50–60", "
 // rows: [{group, name, bins: [12 counts]}].
 function limitChart(title, rows, isTime) {
   const draw = (width) => {
-    const [height, left, bottom] = [190, 40, 36];
+    const [height, left, bottom] = [200, 40, 36];
     const shares = rows.map((row) => row.bins.map((count) => count / sum(row.bins)));
     const top = Math.max(...shares.flat());
     const slot = (width - left) / BINS.length;
     const bar = Math.max(1.5, (slot - 4) / rows.length);
-    const y = (share) => 8 + (1 - share / top) * (height - bottom - 8);
+    const y = (share) => 18 + (1 - share / top) * (height - bottom - 18);
     const picture = svg("svg", { width, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${title}. The numbers follow as a table.` });
     for (const share of [0, top / 2, top]) {
       add(picture, [svg("line", { class: "axis", x1: left, x2: width, y1: y(share), y2: y(share) }),
@@ -223,6 +257,7 @@ function limitChart(title, rows, isTime) {
       if (!count) return;
       add(picture, [svg("rect", { class: "segment", x: left + bin * slot + 2 + order * bar, y: y(share), width: Math.max(1, bar - 1), height: y(0) - y(share), fill: colour(row.group) },
         svg("title", {}, `${row.name}: ${count} at ${BINS[bin]} %`))]);
+      if (share === Math.max(...shares[order])) add(picture, [shape(row.group, left + bin * slot + 2 + (order + 0.5) * bar, y(share) - 7)]);
     }));
     add(picture, [svg("line", { class: "limit", x1: left + 10 * slot, x2: left + 10 * slot, y1: 0, y2: y(0) }),
       svg("text", { x: left + 10 * slot - 4, y: 9, "text-anchor": "end" }, "limit"),
