@@ -21,7 +21,7 @@ def files(contest: Contest) -> dict[str, tuple[int, int]]:
     """Which files stand there, and when they were written."""
     return {
         name: (status.st_ino, status.st_mtime_ns)
-        for name in ("results.jsonl", "tests.jsonl")
+        for name in ("results.jsonl", "tests.jsonl", "inputs.jsonl")
         for status in [os.stat(contest.out / name)]
     }
 
@@ -81,6 +81,7 @@ def corrected(contest: Contest) -> dict[str, Any]:
 CHANGES: dict[str, Callable[[Contest], dict[str, Any]]] = {
     "results edited": edited("results.jsonl"),
     "tests deleted": deleted("tests.jsonl"),
+    "inputs deleted": deleted("inputs.jsonl"),
     "summary deleted": deleted("summary.json"),
     "state damaged": edited(".written.json"),
     "dump grown": grown,
@@ -109,7 +110,7 @@ def test_whatever_changed_has_results_made_again(
     fresh.directory.mkdir()
     fresh.dump = contest.dump
     fresh.run(ScriptedJudge(), **settings)
-    for name in ("results.jsonl", "tests.jsonl"):
+    for name in ("results.jsonl", "tests.jsonl", "inputs.jsonl"):
         assert (contest.out / name).read_bytes() == (fresh.out / name).read_bytes()
 
 
