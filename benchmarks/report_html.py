@@ -1,7 +1,8 @@
 """What `report.html` costs: making it for many submissions, and opening and using it in Chromium.
 
 Results as `ioi-eval score` writes them: six models, 24 problems of four years, 5 subtasks, 20 tests, all programs
-different. `report_html.py [ROWS…]`: by default 10,000 rows, with the browser, and 100,000 without.
+different, and the beginnings of the inputs. `report_html.py [ROWS…]`: by default 10,000 rows, with the browser, and
+100,000 without.
 """
 
 from __future__ import annotations
@@ -95,6 +96,12 @@ def write_results(directory: Path, rows: int) -> None:
         for year in YEARS
         for n in range(PROBLEMS)
     ]
+    with (directory / "inputs.jsonl").open("w") as inputs:
+        for one in problems:
+            for number in range(TESTS):
+                given = " ".join(str(dice.randrange(10**9)) for _ in range(100))[:1000]
+                line = {"problem": f"{one['year']}/{one['problem']}", "test": f"{number:02}", "bytes": 10**6}
+                inputs.write(json.dumps({**line, "input": given}) + "\n")
     summary = {"format": 1, "options": {"id_column": "uuid"}, "complete": True}
     limits = [{**one, "memory_limit_bytes": 256 << 20} for one in problems]
     (directory / "summary.json").write_text(json.dumps({**summary, "problems": limits}))
