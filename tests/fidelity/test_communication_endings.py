@@ -120,7 +120,7 @@ def test_program_that_floods(bench: Any, problem_from: Any) -> None:
     }
     code = 'int main() { for (;;) puts("flood"); }'
     assert judged(bench, problem_from, code, cases, **COMMUNICATION) == []
-    listens = managers(("all", "speak $1 $2; cat <&3 > /dev/null; echo 1", TLE, 0.0), limit="cpu")
+    listens = managers(("all", "speak $1 $2; echo 1; exec cat <&3 > /dev/null", TLE, 0.0), limit="cpu")
     assert judged(bench, problem_from, code, listens, **COMMUNICATION) == []
 
 
