@@ -28,6 +28,7 @@ from ioi_eval.report.result_sets import Family
 from ioi_eval.report.selections import PLACED, PRACTICE, contest_places
 from ioi_eval.report.standings import Standings, published_cutoffs
 from ioi_eval.report.terminal import counted, points, printable
+from ioi_eval.selection import Way
 from ioi_eval.version import __version__
 
 HTML = "report.html"
@@ -170,7 +171,10 @@ class Page:
         for group, contests in contest_places(rows, days, near).items():
             for one in contests:
                 shown = found.setdefault(one["name"], _shown_contest(one))
-                shown["groups"].append([self.group_names.index(group), *_shown_places(one)])
+                worth = one["scores"][Way.ROUND_ROBIN].value
+                shown["groups"].append((-worth, self.group_names.index(group), *_shown_places(one)))
+        for shown in found.values():
+            shown["groups"] = [line for _, *line in sorted(shown["groups"])]
         return list(found.values())
 
     def _full(self, name: str, cell: Cell) -> float:
@@ -191,7 +195,7 @@ class Page:
             "problem": [problems.get(row.problem, -1) for row in rows],
             "verdict": [verdicts.get(row.verdict, -1) for row in rows],
             "score": [None if row.score is None else round(row.score, 4) for row in rows],
-            "time": [None if row.time_s is None else float(f"{row.time_s:.3g}") for row in rows],
+            "time": [None if row.time_s is None else round(row.time_s, 3) for row in rows],
             "memory": [None if row.memory_bytes is None else float(f"{row.memory_bytes / 2**20:.3g}") for row in rows],
             "near": [place for place, row in enumerate(rows) if row.near_limit],
             "copy": [place for place, row in enumerate(rows) if row.copy],

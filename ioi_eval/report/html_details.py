@@ -230,7 +230,7 @@ def _test(test: Mapping[str, Any]) -> dict[str, Any]:
         "verdict": verdict,
     }
     if (seconds := test.get("time_s")) is not None:
-        shown["time"] = float(f"{seconds:.2g}")
+        shown["time"] = round(seconds, 3)
     if (size := test.get("memory_bytes")) is not None:
         shown["memory"] = float(f"{size / 2**20:.2g}")
     if test.get("near_limit"):

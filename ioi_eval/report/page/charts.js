@@ -50,6 +50,9 @@ function shape(place, x, y, ink = colour(place), ground = "var(--page)") {
 
 const onBar = (place, x, y) => shape(place, x, y, "var(--page)", colour(place));
 
+// Cut in the middle: names of models often differ at the end only.
+const inTheMiddle = (text, most) => (text.length > most ? `${text.slice(0, Math.ceil(most / 2) - 1)}…${text.slice(text.length - Math.floor(most / 2))}` : text);
+
 // Names beside the ends of lines, so that nobody has to look for colours in a legend: moved apart where they would touch.
 function endLabels(lines, width, height) {
   const step = 14;
@@ -117,7 +120,7 @@ function lineChart(title, xName, lines) {
     }
     if (isNamed) {
       const ends = drawn.map((line) => [line, line.values[line.values.length - 1]]);
-      add(picture, endLabels(ends.map(([line, [k, found]]) => ({ group: line.group, name: shortened(line.name, letters), x: x(k), y: y(found.value) })), width - right, height - bottom));
+      add(picture, endLabels(ends.map(([line, [k, found]]) => ({ group: line.group, name: inTheMiddle(line.name, letters), x: x(k), y: y(found.value) })), width - right, height - bottom));
     }
     return picture;
   };
@@ -257,7 +260,7 @@ function limitChart(title, rows, isTime) {
       if (!count) return;
       add(picture, [svg("rect", { class: "segment", x: left + bin * slot + 2 + order * bar, y: y(share), width: Math.max(1, bar - 1), height: y(0) - y(share), fill: colour(row.group) },
         svg("title", {}, `${row.name}: ${count} at ${BINS[bin]} %`))]);
-      if (share === Math.max(...shares[order])) add(picture, [shape(row.group, left + bin * slot + 2 + (order + 0.5) * bar, y(share) - 7)]);
+      if (bar >= 5 && share === Math.max(...shares[order])) add(picture, [shape(row.group, left + bin * slot + 2 + (order + 0.5) * bar, y(share) - 7)]);
     }));
     add(picture, [svg("line", { class: "limit", x1: left + 10 * slot, x2: left + 10 * slot, y1: 0, y2: y(0) }),
       svg("text", { x: left + 10 * slot - 4, y: 9, "text-anchor": "end" }, "limit"),

@@ -72,7 +72,7 @@ function beside(view) {
     const rows = contest.groups.filter(([group]) => view.groups.includes(group)).map(([group, ...cells]) => [view.summary.groups[group], ...cells]);
     const hasNotes = rows.some((row) => row[4]);
     return [
-      table(`Points, and where they would stand in ${contest.name}`, ["group", ...WAYS, ...(hasNotes ? ["note"] : [])], rows.map((row) => row.slice(0, hasNotes ? 5 : 4)), { left: 5, className: "sticky" }),
+      table(`Points, and where they would stand in ${contest.name}, the most points first`, ["group", ...WAYS, ...(hasNotes ? ["note"] : [])], rows.map((row) => row.slice(0, hasNotes ? 5 : 4)), { left: 5, className: "sticky" }),
       el("p", { class: "quiet" }, `${medals ? `Least points of medals: ${medals}. ` : ""}Source: ${contest.source}`),
     ];
   });
