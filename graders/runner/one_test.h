@@ -132,7 +132,7 @@ class TestRun : Watching {
         return judge_error(JudgeFault::Start, Culprit::Runner, words + head(c.errors.get(), 300));
       }
     }
-    bool late = outcome_.cpu_us >= plan_.cpu_ms * 1000;
+    bool late = outcome_.cpu_us >= plan_.cpu_ms * 1000 && !was_over_memory_unseen();
     bool ended = limit_ == Limit::None;
     if (!late || ended) judge_in_time();
     if (!late) return;
@@ -141,6 +141,12 @@ class TestRun : Watching {
     clear_judge_error();
     outcome_.limit = limit_ != Limit::None ? limit_ : Limit::Cpu;
     set_verdict(Verdict::TLE, "0", "");
+  }
+
+  // Whether a program that /proc hides was over its memory limit. Nobody stopped it for that, so it could run until it was late.
+  bool was_over_memory_unseen() const {
+    return std::any_of(contestants_.begin(), contestants_.end(),
+                       [&](const Contestant& c) { return c.files.hidden() && !c.stopped && over_memory(c); });
   }
 
   // A judge program's failure does not count if the program was too late.
@@ -238,12 +244,12 @@ class TestRun : Watching {
       failed |= is_decisive(c);
       if (limit == Limit::None) limit = c.limit;
     }
-    if (limit_ != Limit::None) {
-      outcome_.limit = limit_;
-      set_verdict(Verdict::TLE, "0", "");
-    } else if (memory) {
+    if (memory) {
       outcome_.limit = Limit::Memory;
       set_verdict(Verdict::MLE, "0", "");
+    } else if (limit_ != Limit::None) {
+      outcome_.limit = limit_;
+      set_verdict(Verdict::TLE, "0", "");
     } else if (output) {
       outcome_.limit = limit != Limit::None ? limit : Limit::Output;
       set_verdict(Verdict::OLE, "0", "");

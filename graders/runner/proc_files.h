@@ -79,6 +79,9 @@ class ProcFiles {
     return result;
   }
 
+  // Whether /proc has never shown the process: it hides processes, or this one ended at once.
+  bool hidden() const { return !tasks_; }
+
   // The size of the page tables, which resident size does not include: single pages far apart need two pages of tables each.
   // Producing `status` costs the kernel as much as all the rest, so this is read less often.
   static int64_t tables_bytes(pid_t pid, const Sample& sample) {

@@ -145,6 +145,14 @@ def test_cpu_time_is_no_idleness_where_processes_are_hidden(hiding: Box, program
 
 
 @pytest.mark.root
+def test_memory_comes_before_time_where_processes_are_hidden(hiding: Box, program: Callable[..., Path]) -> None:
+    """Nobody sees there that a program is over its memory limit, so it runs on; elsewhere it is stopped at once."""
+    words = ("loop-after-pages 1", "loop 1")
+    both, time = run_batch(hiding, program("contestant"), *words, cpu_ms=1000, memory_bytes=100 << 20).lines
+    assert (both["verdict"], both["limit"], time["verdict"], time["limit"]) == ("MLE", "memory", "TLE", "cpu")
+
+
+@pytest.mark.root
 def test_a_wait_for_a_processor_is_no_idleness_where_processes_are_hidden(
     hiding: Box, program: Callable[..., Path]
 ) -> None:
