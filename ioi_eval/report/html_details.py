@@ -203,12 +203,30 @@ def _tests(
         for test in one.get(TEST_RESULTS) or ():
             table.setdefault(one["subtask"], []).append(len(tests))
             tests.append(test)
+    tests, table = _once(tests, table)
     if len(tests) <= SHOWN_TESTS:
         return tests, table
     order = sorted(range(len(tests)), key=lambda place: (_verdict(tests[place]) in _RIGHT, place))
     placed = {old: new for new, old in enumerate(order[:SHOWN_TESTS])}
     return [tests[place] for place in order], {
         name: [placed[place] for place in places if place in placed] for name, places in table.items()
+    }
+
+
+def _once(
+    tests: Sequence[Mapping[str, Any]], table: Mapping[str, Sequence[int]]
+) -> tuple[list[Mapping[str, Any]], dict[str, list[int]]]:
+    """Each test once: where a subtask skipped a test that ran for another one, it has that one's result."""
+    names = [test.get("test_name", test.get("test", place)) for place, test in enumerate(tests)]
+    skipped = [_verdict(test) == Verdict.SKIPPED for test in tests]
+    best: dict[object, int] = {}
+    for place, name in enumerate(names):
+        if not skipped[place] or name not in best:
+            best[name] = place
+    places = [best[name] if skipped[place] else place for place, name in enumerate(names)]
+    placed = {old: new for new, old in enumerate(sorted(set(places)))}
+    return [tests[place] for place in placed], {
+        name: [placed[places[place]] for place in listed] for name, listed in table.items()
     }
 
 

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from ioi_eval.errors import InputError
 from ioi_eval.report.html import Page
 from ioi_eval.report.html_cells import best_of
+from ioi_eval.report.html_details import _once
 from ioi_eval.report.standings import Standings, read_standings
 from tests.small_results import apps_row, contest_row, refused, write_results
 
@@ -323,3 +324,12 @@ def test_results_of_one_program_are_not_mixed_up(tmp_path: Path) -> None:
     rows = [contest_row("a", None, fingerprint="same"), contest_row("b", 1.0, fingerprint="same")]
     found = blocks(html(write_results(tmp_path, rows)))
     assert sorted(one["tests"][0]["verdict"] for one in found["block-0"]) == ["AC", "JE"]
+
+
+def test_a_test_that_one_subtask_skipped_has_the_result_of_another() -> None:
+    """Where no subtask ran it, it is there once, as not run."""
+    listed = [("a", "AC"), ("b", "WA"), ("a", "SKIPPED"), ("b", "SKIPPED"), ("c", "SKIPPED"), ("c", "SKIPPED")]
+    tests = [{"test_name": name, "status": verdict} for name, verdict in listed]
+    found, table = _once(tests, {"first": [0, 1], "second": [2, 3, 4], "third": [5]})
+    assert [(test["test_name"], test["status"]) for test in found] == [("a", "AC"), ("b", "WA"), ("c", "SKIPPED")]
+    assert table == {"first": [0, 1], "second": [0, 1, 2], "third": [2]}

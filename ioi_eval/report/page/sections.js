@@ -76,7 +76,7 @@ function beside(view) {
       el("p", { class: "quiet" }, `${medals ? `Least points of medals: ${medals}. ` : ""}Source: ${contest.source}`),
     ];
   });
-  return [...shown, el("p", { class: "quiet" }, "Several submissions count together by the best score of each subtask. The 50 are chosen without knowing their scores: the subtasks they were written for take turns, the last subtask first. A percentile is the share of contestants with fewer points.")].flat();
+  return [...shown, el("p", { class: "quiet" }, "Several submissions count together by the best score of each subtask. The 50 are chosen without knowing their scores: the subtasks they were written for take turns, the last subtask first. A percentile is the share of contestants with fewer points; those with as many share the rank.")].flat();
 }
 
 const MEASURES = { mean: "mean score", best: "best submission", all: "best of all together", solved: "solved (pass@1)" };
@@ -154,7 +154,7 @@ function scoreCurves(view) {
   }
   return [
     el("div", { class: "charts" },
-      el("div", {}, el("h3", {}, "Each subtask's best together"), lineChart("Mean score of k submissions together, % of full marks", "submissions", union)),
+      el("div", {}, el("h3", {}, "Best of each subtask together"), lineChart("Mean score of k submissions together, % of full marks", "submissions", union)),
       el("div", {}, el("h3", {}, "The best single one"), lineChart("Mean score of the best of k submissions, % of full marks", "submissions", single))),
     el("p", { class: "quiet" }, "The mean over all choices of k of the submissions; computed exactly, not sampled. ", curvesNote(view)),
   ];

@@ -154,7 +154,7 @@ class Submissions {
       group: summary.groups[rows.group[place]],
       problem: problem ? problemName(problem) : "–",
       verdict: [el("span", { class: "verdict", title: verdict ? MEANINGS[verdict] : "refused", "--verdict": `var(--${verdict ?? "NC"})` }, verdict ?? "not judged"),
-        this.near[place] ? el("span", { class: "tag" }, "near time limit") : null, this.copy[place] ? el("span", { class: "tag" }, "copy") : null],
+        this.near[place] ? el("span", { class: "tag" }, "near time limit") : null, this.copy[place] ? el("span", { class: "tag", title: "It has the result of an identical program." }, "copy") : null],
       score: score === null ? "–" : full ? `${points(score)}/${points(full)}` : percent(score, 0),
       time: rows.time[place] === null ? "–" : String(rows.time[place]) + (problem?.time ? ` / ${points(problem.time)}` : ""),
       memory: rows.memory[place] === null ? "–" : String(rows.memory[place]) + (problem?.memory ? ` / ${points(problem.memory)}` : ""),
@@ -207,6 +207,11 @@ function ranked(names) {
   return ranks;
 }
 
+function rightOf(verdicts) {
+  const skipped = verdicts.filter((verdict) => verdict === "SKIPPED").length;
+  return `${verdicts.filter((verdict) => verdict === "AC").length} of ${verdicts.length} right${skipped ? `, ${skipped} not run` : ""}`;
+}
+
 const FAILED = (test) => test.verdict !== "AC" && test.verdict !== "SKIPPED";
 const box = (words, text, className = "") => (text ? [el("h3", {}, words), el("pre", { class: className, tabindex: "0", "aria-label": words }, text)] : []);
 
@@ -231,15 +236,15 @@ function detail(shown, problem) {
     facts.length ? el("p", { class: "quiet" }, facts.map(([name, value]) => `${name}: ${value}`).join("; ")) : [],
     shown.error && shown.error !== shown.message ? box("Why it was not judged", shown.error, "words") : [],
     box("The judge's message", shown.message, "words"),
-    box("The compiler's message", shown.compiler, "words"),
+    box(shown.code ? "The compiler's message" : "Why nothing was compiled", shown.compiler, "words"),
     failing ? el("div", { class: "failing" },
       el("h3", {}, "The first test that failed"), el("p", {}, testLine(failing)),
       box("Input", shown.given, "words"), box("What was found", failing.message, "words"), box("Output", failing.output, "words"), box("Standard error", failing.stderr, "words")) : [],
     (shown.subtasks ?? []).length ? table("Subtasks", ["subtask", "verdict", "points", "tests"], shown.subtasks.map(([name, verdict, score, full, places]) =>
-      [name, verdict, `${points(score)}/${points(full)}`, `${places.filter((place) => tests[place]?.verdict === "AC").length} of ${places.length} right`])) : [],
+      [name, verdict, `${points(score)}/${points(full)}`, rightOf(places.map((place) => tests[place]?.verdict))])) : [],
     tests.length ? el("details", {}, el("summary", {}, counted(tests.length + (shown.more ?? 0), "test")),
       table("Tests", ["test", "verdict", "time, s", "memory, MiB", "message"],
-        tests.map((test) => [test.name, test.verdict, points(test.time), points(test.memory), test.message || test.stderr || ""])),
+        tests.map((test) => [test.name, test.verdict === "SKIPPED" ? "not run" : test.verdict, test.time ?? "–", points(test.memory), test.message || test.stderr || ""])),
       shown.more ? el("p", { class: "quiet" }, `${counted(shown.more, "test")} more; those that failed are shown first.`) : null) : [],
     shown.code ? box("Program", shown.code) : el("p", {}, "There is no program."),
   ].flat(9);
