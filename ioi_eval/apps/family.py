@@ -16,7 +16,6 @@ from ioi_eval.apps.intake import AppsCandidate, AppsIntake, Invalid, JudgeableSa
 from ioi_eval.apps.outcomes import AppsResult, fingerprint_of
 from ioi_eval.apps.report import markdown_report
 from ioi_eval.apps.results import AppsSummary, JudgedSample, error_of, refused_row, result_row
-from ioi_eval.compat.eval_protocol_page import shown_texts
 from ioi_eval.errors import RowError
 from ioi_eval.journal import RecordKind
 from ioi_eval.model import Verdict
@@ -27,6 +26,7 @@ from ioi_eval.pipeline.intake import Refused
 from ioi_eval.pipeline.ledger import Format, Found
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.problems.apps_submissions import problem_of
+from ioi_eval.problems.apps_values import shown_texts
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, apps_line
 from ioi_eval.report.frame import RESULTS
 from ioi_eval.report.inputs import beginning

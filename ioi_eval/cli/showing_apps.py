@@ -15,10 +15,10 @@ from ioi_eval.cli import apps_calls
 from ioi_eval.cli.sandboxes import opened, tell
 from ioi_eval.cli.show_calls import ONLY_RESULTS, READ_BYTES, ShowCall, chosen_test, tell_change
 from ioi_eval.compat import NAMES
-from ioi_eval.compat.eval_protocol_page import shown_texts
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError
 from ioi_eval.model.apps import AppsProblem
+from ioi_eval.problems.apps_values import shown_texts
 from ioi_eval.report.inputs import stored_input
 from ioi_eval.report.one_submission import Limits, Seen, TestTexts, submission_text, tests_of
 from ioi_eval.report.result_sets import Name, ResultSet

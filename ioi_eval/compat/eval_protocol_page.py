@@ -7,14 +7,13 @@ addition to the page, functions are called, and judged by our own rules.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ioi_eval.compat.eval_protocol import KILLED, PER_TEST_S
 from ioi_eval.compat.terms import Calls, Code, Ending, Graded, Match, Profile, TestRun, judges, truncated
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, Comparator, RowFault, StdinTest, joined
-from ioi_eval.problems.apps_values import arguments_of, encode, result_is_right
+from ioi_eval.problems.apps_values import arguments_of, encode, result_is_right, shown_texts
 
 NO_RESULTS = "Execution utility returned no results."
 _SHOWN_INPUT, _SHOWN_OUTPUT = 300, 200
@@ -106,20 +105,6 @@ def _error(run: TestRun) -> Mapping[str, Any]:
     begins = run.traceback.startswith(_TRACEBACK)  # the traceback of a syntax error has no frames
     traceback = run.traceback if begins or not run.traceback else f"{_TRACEBACK}\n{run.traceback}"
     return {"error": run.error or f"exit code {run.exit_code}", "traceback": traceback}
-
-
-def shown_texts(test: AppsTest) -> tuple[str, str]:
-    """Input and expected output as text."""
-    if isinstance(test, CallTest):
-        return _spelled(list(test.given)), _spelled(test.expected)
-    return joined(test.given), joined(test.expected)
-
-
-def _spelled(value: object) -> str:
-    try:
-        return json.dumps(value, ensure_ascii=False)
-    except ValueError:
-        return "(an integer of more than 4,300 digits)"
 
 
 PROFILE = Profile(

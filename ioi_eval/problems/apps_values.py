@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from ioi_eval.model.apps import CallTest, Comparator, ComparatorKind, JsonValue
+from ioi_eval.model.apps import AppsTest, CallTest, Comparator, ComparatorKind, JsonValue, joined
 from ioi_eval.problems import big_json
 
 Value: TypeAlias = "Any"
@@ -273,3 +273,17 @@ def _lower(text: str) -> str:
 
 
 _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+
+
+def shown_texts(test: AppsTest) -> tuple[str, str]:
+    """Input and expected output as text."""
+    if isinstance(test, CallTest):
+        return _spelled(list(test.given)), _spelled(test.expected)
+    return joined(test.given), joined(test.expected)
+
+
+def _spelled(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except ValueError:
+        return "(an integer of more than 4,300 digits)"
