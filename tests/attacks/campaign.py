@@ -38,7 +38,7 @@ from tests.attacks.python_attack import PythonAttack, honest_problem
 from tests.attacks.python_attack import problem as python_problem
 from tests.attacks.python_attacks import ATTACKS as PYTHON_ATTACKS
 
-SLOTS = 8
+SLOTS = 4
 """Of each campaign. Many attacks wait rather than work, so there may be more than processors."""
 
 
