@@ -132,7 +132,22 @@ class TestRun : Watching {
         return judge_error(JudgeFault::Start, Culprit::Runner, words + head(c.errors.get(), 300));
       }
     }
-    bool late = outcome_.cpu_us >= plan_.cpu_ms * 1000 && !was_over_memory_unseen();
+    decide_by_time();
+    if (outcome_.verdict == Verdict::TLE && was_over_memory_unseen()) {
+      outcome_.in_time.clear();
+      outcome_.limit = Limit::Memory;
+      set_verdict(Verdict::MLE, "0", "");
+    }
+  }
+
+  // Whether a program that /proc hides was over its memory limit. Nobody stopped it for that, so it could run until it was late.
+  bool was_over_memory_unseen() const {
+    return std::any_of(contestants_.begin(), contestants_.end(),
+                       [&](const Contestant& c) { return c.files.hidden() && !c.stopped && over_memory(c); });
+  }
+
+  void decide_by_time() {
+    bool late = outcome_.cpu_us >= plan_.cpu_ms * 1000;
     bool ended = limit_ == Limit::None;
     if (!late || ended) judge_in_time();
     if (!late) return;
@@ -141,12 +156,6 @@ class TestRun : Watching {
     clear_judge_error();
     outcome_.limit = limit_ != Limit::None ? limit_ : Limit::Cpu;
     set_verdict(Verdict::TLE, "0", "");
-  }
-
-  // Whether a program that /proc hides was over its memory limit. Nobody stopped it for that, so it could run until it was late.
-  bool was_over_memory_unseen() const {
-    return std::any_of(contestants_.begin(), contestants_.end(),
-                       [&](const Contestant& c) { return c.files.hidden() && !c.stopped && over_memory(c); });
   }
 
   // A judge program's failure does not count if the program was too late.
@@ -244,12 +253,12 @@ class TestRun : Watching {
       failed |= is_decisive(c);
       if (limit == Limit::None) limit = c.limit;
     }
-    if (memory) {
-      outcome_.limit = Limit::Memory;
-      set_verdict(Verdict::MLE, "0", "");
-    } else if (limit_ != Limit::None) {
+    if (limit_ != Limit::None) {
       outcome_.limit = limit_;
       set_verdict(Verdict::TLE, "0", "");
+    } else if (memory) {
+      outcome_.limit = Limit::Memory;
+      set_verdict(Verdict::MLE, "0", "");
     } else if (output) {
       outcome_.limit = limit != Limit::None ? limit : Limit::Output;
       set_verdict(Verdict::OLE, "0", "");
