@@ -17,7 +17,7 @@ from ioi_eval.apps.running import TestRuns
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.compat.terms import Calls, Graded, Profile, TestRun
 from ioi_eval.config import Policy
-from ioi_eval.engine import JudgingSetup, in_service
+from ioi_eval.engine.setup import JudgingSetup, in_service
 from ioi_eval.engine.target import NoTargetError
 from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, UnavailableError
 from ioi_eval.events import Events

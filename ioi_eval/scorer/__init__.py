@@ -18,7 +18,7 @@ from itertools import product
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
-from ioi_eval.engine import JudgingSetup, in_service
+from ioi_eval.engine.setup import JudgingSetup, in_service
 from ioi_eval.engine.target import NoTargetError
 from ioi_eval.errors import SandboxError, SetupError, UnavailableError
 from ioi_eval.events import Events
