@@ -134,10 +134,10 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
         self.summary.add(judged, entry.row.values)
         return lines
 
-    def _given(self, candidate: AppsCandidate) -> Callable[[str], Seen | None]:
-        def given(test: str) -> Seen | None:
-            tests = self._catalog.problem(candidate.problem.id).tests[int(test) :][:1]
-            return beginning(shown_texts(tests[0])[0].encode("utf-8", "replace")) if tests else None
+    def _given(self, candidate: AppsCandidate) -> Callable[[str], Seen]:
+        def given(test: str) -> Seen:
+            tests = self._catalog.problem(candidate.problem.id).tests
+            return beginning(shown_texts(tests[int(test)])[0].encode("utf-8", "replace"))
 
         return given
 

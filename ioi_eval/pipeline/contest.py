@@ -142,11 +142,7 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
         whole = ResultColumns.of(judged, unscored=self._unscored)
         shown, line = compact.without_tests(whole.reference["all_subtasks_results"])
         cases = candidate.problem.tests
-        name = tests.name(
-            line,
-            str(candidate.problem.key),
-            lambda test: beginning(cases[test].input) if test in cases else None,
-        )
+        name = tests.name(line, str(candidate.problem.key), lambda test: beginning(cases[test].input))
         columns = whole.sharing(orjson.Fragment(to_json({"": shown})[4:-2]), name)
         if found.offset is not None:
             self._known[found.offset] = judged.totals, columns

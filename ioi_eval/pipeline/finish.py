@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from ioi_eval.errors import SetupError
+from ioi_eval.errors import ODD_DATA, SetupError
 from ioi_eval.model import Keep, Verdict
 from ioi_eval.report import compact
 from ioi_eval.report.inputs import input_line
@@ -40,13 +40,13 @@ class TestLines:
         self._written: set[str] = set()
         self._shown: set[tuple[str, str]] = set()
 
-    def name(self, line: Mapping[str, Any], problem: str, given: Callable[[str], Seen | None]) -> str | None:
+    def name(self, line: Mapping[str, Any], problem: str, given: Callable[[str], Seen]) -> str | None:
         """The name of a line, which stands in the file then; `None` where there is no test.
 
         Args:
             line: of the tests of a program.
             problem: which it is for.
-            given: the beginning of a test's input; `None` if there is no such test.
+            given: the beginning of a test's input.
         """
         self._show_input(compact.first_failing(line), problem, given)
         tests = [test if self._keeps(test) else _without_output(test) for test in line[compact.TEST_RESULTS]]
@@ -56,15 +56,15 @@ class TestLines:
             self._file.write(body)
         return name or None
 
-    def _show_input(self, test: str | None, problem: str, given: Callable[[str], Seen | None]) -> None:
+    def _show_input(self, test: str | None, problem: str, given: Callable[[str], Seen]) -> None:
         if test is None or self._keep is Keep.NONE or (problem, test) in self._shown:
             return
         self._shown.add((problem, test))
-        seen = None
-        with suppress(OSError):  # somebody has deleted the cache
-            seen = given(test)
-        if seen is not None:
-            self._inputs.write(to_json(input_line(problem, test, seen)))
+        try:
+            line = to_json(input_line(problem, test, given(test)))
+        except (OSError, *ODD_DATA):  # The cache was deleted or is damaged. The result is written without the input.
+            return
+        self._inputs.write(line)
 
     def _keeps(self, test: Mapping[str, Any]) -> bool:
         if "output" not in test:

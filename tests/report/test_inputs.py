@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from ioi_eval.config import KEPT_INPUT_BYTES
 from ioi_eval.errors import InputError
 from ioi_eval.model import Blob
-from ioi_eval.pipeline.finish import to_json
+from ioi_eval.pipeline.finish import TestLines, to_json
 from ioi_eval.report.inputs import INPUTS, beginning, input_line, places_of_inputs, stored_input
 from ioi_eval.report.one_submission import Seen
 
@@ -51,3 +52,16 @@ def test_they_are_found_again(tmp_path: Path) -> None:
             places_of_inputs(tmp_path)
         with pytest.raises(InputError, match="line 2"):
             stored_input(tmp_path, "p", "3")
+
+
+@pytest.mark.parametrize("error", [FileNotFoundError, KeyError, ValueError])
+def test_no_result_is_lost_for_want_of_an_input(error: type[Exception]) -> None:
+    """Where it cannot be had, the tests are written without it."""
+
+    def given(test: str) -> Seen:
+        raise error(test)
+
+    tests, inputs = BytesIO(), BytesIO()
+    line = {"test_results": [{"test_name": "01", "status": "WA"}]}
+    assert TestLines(tests, inputs).name(line, "2024/nile", given)
+    assert (b'"01"' in tests.getvalue(), inputs.getvalue()) == (True, b"")
