@@ -38,6 +38,12 @@ def cases(section: str, checks: dict[str, Callable[..., None]]) -> list[Any]:
     return found
 
 
+def without_row(section: str, checks: dict[str, Callable[..., None]]) -> list[str]:
+    """The keys of checks whose row is gone."""
+    rows = rows_of(section)
+    return [key for key in checks if not any(key in row[0] for row in rows)]
+
+
 PROBLEMS = [
     doubling(0, difficulty="introductory", solutions=json.dumps([DOUBLE])),
     doubling(42, difficulty="interview", solutions=json.dumps([DOUBLE])),

@@ -14,7 +14,7 @@ import pytest
 from ioi_eval.apps.configuration import Configuration
 from ioi_eval.cli.apps_calls import Rules
 from tests.apps_rows import DOUBLE, write_rows
-from tests.compat.coming_from import PROBLEMS, Cells, apps, cases, read, rows_of, run
+from tests.compat.coming_from import PROBLEMS, Cells, apps, cases, read, run, without_row
 from tests.forked_commands import forked_commands
 
 pytestmark = pytest.mark.usefixtures("kept_in_the_cache")
@@ -255,4 +255,4 @@ def test_mcpbr(row: Cells, keys: list[str], tmp_path: Path) -> None:
 
 def test_every_check_has_its_row() -> None:
     """None is left of a row that is gone."""
-    assert [key for key in MCPBR if not any(key in row[0] for row in rows_of("mcpbr"))] == []
+    assert without_row("mcpbr", MCPBR) == []
