@@ -341,6 +341,37 @@ def test_in_black_and_white(quiet: Tab, report: Path) -> None:
     quiet.call("Emulation.setEmulatedMedia", media="")
 
 
+_PICTURES = """[...document.querySelectorAll("figure > div")].map((one) => {
+  const [holder, picture] = [one, one.firstElementChild].map((each) => each?.getBoundingClientRect().width ?? 0);
+  return [Math.round(holder), Math.round(picture), Number(one.firstElementChild?.getAttribute("width"))];
+})"""
+
+
+def test_charts_are_drawn_without_scrolling(quiet: Tab, report: Path) -> None:
+    """At their final size before any frame is shown; where the page is printed narrower they are as wide as the paper."""
+    still = "globalThis.ResizeObserver = class { observe() {} };"  # as in a page that is never shown
+    added = quiet.call("Page.addScriptToEvaluateOnNewDocument", source=still)
+    try:
+        quiet.open(report)
+        found = quiet.value(_PICTURES)
+        assert len(found) >= 6
+        assert all(holder == picture and abs(holder - drawn) <= 1 for holder, picture, drawn in found), found
+        quiet.call("Emulation.setDeviceMetricsOverride", width=700, height=900, deviceScaleFactor=1, mobile=False)
+        found = quiet.value(_PICTURES)
+        assert all(holder == picture < 700 for holder, picture, _ in found), found
+    finally:
+        quiet.call("Page.removeScriptToEvaluateOnNewDocument", identifier=added["identifier"])
+
+
+def test_charts_are_drawn_again_at_another_width(quiet: Tab, report: Path) -> None:
+    """Not only stretched: their letters have the same size."""
+    quiet.open(report)
+    quiet.call("Emulation.setDeviceMetricsOverride", width=700, height=900, deviceScaleFactor=1, mobile=False)
+    frames = "new Promise((done) => { let n = 5; const next = () => (n-- ? requestAnimationFrame(next) : done(true)); "
+    quiet.value(frames + "next(); })")
+    assert all(abs(holder - drawn) <= 1 for holder, _, drawn in quiet.value(_PICTURES))
+
+
 @pytest.mark.parametrize("width", [375, 1440])
 def test_lines_are_told_apart_without_colours(quiet: Tab, tmp_path: Path, width: int) -> None:
     """Each has its own dashes, which its band has too, and its group's name at its end; no two names touch."""

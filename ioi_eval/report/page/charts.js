@@ -137,18 +137,29 @@ function lineChart(title, xName, lines) {
   return figure;
 }
 
-// A picture that is drawn again when its width changes.
+// Pictures are drawn as soon as they are in the page, at the width that there is: whoever prints the page, or keeps it in
+// the background, has them all without scrolling. They are drawn again when the width changes, and stretched until then.
+const drawings = new WeakMap();
+const resized = new ResizeObserver((entries) => requestAnimationFrame(() => fit(entries.map((entry) => entry.target))));
+
+function fit(holders) {
+  const widths = holders.map((holder) => holder.clientWidth); // all before the first is drawn, which needs one layout only
+  holders.forEach((holder, place) => {
+    const drawing = drawings.get(holder);
+    if (!widths[place] || Math.abs(widths[place] - drawing.width) < 2) return;
+    drawing.width = widths[place];
+    holder.replaceChildren(drawing.draw(Math.max(260, widths[place])));
+  });
+}
+
 function responsive(draw) {
-  const holder = el("div", {});
-  let last = 0;
-  new ResizeObserver(([entry]) => {
-    const width = Math.max(260, Math.floor(entry.contentRect.width));
-    if (Math.abs(width - last) < 2) return;
-    last = width;
-    requestAnimationFrame(() => holder.replaceChildren(draw(width)));
-  }).observe(holder);
+  const holder = el("div", { class: "picture" });
+  drawings.set(holder, { draw, width: 0 });
+  resized.observe(holder);
   return holder;
 }
+
+const drawPictures = (element) => fit([...element.querySelectorAll(".picture")]);
 
 const HATCHES = { WA: 45, TLE: -45, RE: 90, MLE: 0, CE: 20, NC: 70, OLE: -20, SV: 135, PA: null, AC: null };
 

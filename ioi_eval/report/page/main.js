@@ -2,12 +2,16 @@
 
 function section(view, id, title, content) {
   const holder = el("div", {});
-  const show = () => {
+  const fill = () => {
     const focused = holder.contains(document.activeElement) ? document.activeElement.id : "";
     holder.replaceChildren(...(view.hasNoGroup ? [el("p", {}, "No group is selected.")] : content(show)).flat(9).filter((one) => one !== null && one !== undefined));
     if (focused) document.getElementById(focused)?.focus();
   };
-  return { id, title, show, element: el("section", { id, "aria-labelledby": `${id}-title` }, el("h2", { id: `${id}-title` }, title), holder) };
+  const show = () => {
+    fill();
+    drawPictures(holder);
+  };
+  return { id, title, fill, element: el("section", { id, "aria-labelledby": `${id}-title` }, el("h2", { id: `${id}-title` }, title), holder) };
 }
 
 function controls(view, changed) {
@@ -82,7 +86,8 @@ async function start() {
   ];
   let list = null;
   const changed = () => {
-    sections.forEach((one) => one.show());
+    sections.forEach((one) => one.fill());
+    drawPictures(main);
     list?.filter();
   };
   const holder = el("section", { id: "submissions", "aria-labelledby": "submissions-title" }, el("h2", { id: "submissions-title" }, "Submissions"));
