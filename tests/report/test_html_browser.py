@@ -348,7 +348,7 @@ _PICTURES = """[...document.querySelectorAll("figure > div")].map((one) => {
 
 
 def test_charts_are_drawn_without_scrolling(quiet: Tab, report: Path) -> None:
-    """At their final size before any frame is shown; where the page is printed narrower they are as wide as the paper."""
+    """At their final size before any frame is shown; if it is printed narrower they are as wide as the paper."""
     still = "globalThis.ResizeObserver = class { observe() {} };"  # as in a page that is never shown
     added = quiet.call("Page.addScriptToEvaluateOnNewDocument", source=still)
     try:
@@ -370,6 +370,28 @@ def test_charts_are_drawn_again_at_another_width(quiet: Tab, report: Path) -> No
     frames = "new Promise((done) => { let n = 5; const next = () => (n-- ? requestAnimationFrame(next) : done(true)); "
     quiet.value(frames + "next(); })")
     assert all(abs(holder - drawn) <= 1 for holder, _, drawn in quiet.value(_PICTURES))
+
+
+@pytest.mark.parametrize("width", [375, 1440])
+@pytest.mark.parametrize(
+    ("near", "axis"),
+    [(1, ["0 %", "25 %", "50 %", "75 %", "100 %"]), (3, ["0 %", "10 %", "20 %", "30 %", "40 %"])],
+)
+def test_axes_have_round_ticks_with_units(quiet: Tab, tmp_path: Path, near: int, axis: list[str], width: int) -> None:
+    """Whatever the highest bar is; no two ticks touch."""
+    rows = [contest_row(str(n), 1.0, 0.0) for n in range(7 * near)]
+    for n, row in enumerate(rows):
+        row["all_subtasks_results"][0]["test_results"][0]["time_s"] = 0.05 + n % near / 3
+        row["all_subtasks_results"][1]["test_results"][0]["time_s"] = 0.0
+    quiet.open(page([write_results(tmp_path / "out", rows, SUMMARY)], tmp_path / "ticks.html"), width=width)
+    chart = "#limits .charts > :first-child svg[role=img] text"
+    assert quiet.value(SHORT.format(f"{chart}[text-anchor=end]:not(.tick)")) == [*axis, "limit"]
+    assert quiet.value(SHORT.format(f"{chart}.tick")) == [*(f"{n} %" for n in range(0, 101, 20)), "more"]
+    boxes = quiet.value(f"[...document.querySelectorAll('{chart}.tick')].map((one) => one.getBoundingClientRect())"
+                        ".map((box) => [box.left, box.right])")  # fmt: skip
+    assert all(before[1] < after[0] for before, after in itertools.pairwise(boxes)), boxes
+    assert boxes[-1][1] <= width
+    assert quiet.value(SHORT.format("#pass-at-k svg[role=img] text[text-anchor=end]"))[-1] == "100 %"
 
 
 @pytest.mark.parametrize("width", [375, 1440])

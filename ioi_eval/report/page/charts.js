@@ -85,14 +85,14 @@ function lineChart(title, xName, lines) {
   const figure = el("figure", {}, el("figcaption", {}, title));
   const draw = (width) => {
     const letters = isNamed ? Math.min(longest, Math.floor(width / 28)) : 0;
-    const [height, left, right, top, bottom] = [260, 40, 14 + 7 * letters, 10, 40];
+    const [height, left, right, top, bottom] = [260, 48, 14 + 7 * letters, 10, 40];
     const span = Math.log(ks[ks.length - 1]) || 1;
     const x = (k) => left + (ks.length < 2 ? (width - left - right) / 2 : (Math.log(k) / span) * (width - left - right));
     const y = (value) => top + (1 - value) * (height - top - bottom);
     const picture = svg("svg", { width, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${title}. The numbers follow as a table.` });
     for (const value of [0, 0.25, 0.5, 0.75, 1]) {
       add(picture, [svg("line", { class: "axis", x1: left, x2: width - right, y1: y(value), y2: y(value) }),
-        svg("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, `${100 * value}`)]);
+        svg("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, `${100 * value} %`)]);
     }
     let last = -100;
     for (const k of ks) {
@@ -252,19 +252,26 @@ function barChart(title, bars) {
 
 const BINS = ["0–10", "10–20", "20–30", "30–40", "40–50", "50–60", "60–70", "70–80", "80–90", "90–100", "100–110", "over 110"];
 
+// Round per cents from 0 to at least the value, in at most four steps.
+function roundTicks(most) {
+  const step = [1, 2, 5, 10, 20].find((one) => most / one <= 4) ?? 25;
+  return Array.from({ length: Math.max(1, Math.ceil(most / step)) + 1 }, (_, place) => place * step);
+}
+
 // rows: [{group, name, bins: [12 counts]}].
 function limitChart(title, rows, isTime) {
   const draw = (width) => {
-    const [height, left, bottom] = [200, 40, 36];
-    const shares = rows.map((row) => row.bins.map((count) => count / sum(row.bins)));
-    const top = Math.max(...shares.flat());
-    const slot = (width - left) / BINS.length;
+    const [height, left, bottom] = [210, 48, 42];
+    const shares = rows.map((row) => row.bins.map((count) => (100 * count) / sum(row.bins)));
+    const ticks = roundTicks(Math.max(...shares.flat()));
+    const top = ticks[ticks.length - 1];
+    const slot = (width - left - 8) / BINS.length; // room for the last tick
     const bar = Math.max(1.5, (slot - 4) / rows.length);
     const y = (share) => 18 + (1 - share / top) * (height - bottom - 18);
     const picture = svg("svg", { width, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${title}. The numbers follow as a table.` });
-    for (const share of [0, top / 2, top]) {
+    for (const share of ticks) {
       add(picture, [svg("line", { class: "axis", x1: left, x2: width, y1: y(share), y2: y(share) }),
-        svg("text", { x: left - 5, y: y(share) + 4, "text-anchor": "end" }, `${(100 * share).toFixed(0)}`)]);
+        svg("text", { x: left - 5, y: y(share) + 4, "text-anchor": "end" }, `${share} %`)]);
     }
     rows.forEach((row, order) => row.bins.forEach((count, bin) => {
       const share = shares[order][bin];
@@ -275,9 +282,11 @@ function limitChart(title, rows, isTime) {
     }));
     add(picture, [svg("line", { class: "limit", x1: left + 10 * slot, x2: left + 10 * slot, y1: 0, y2: y(0) }),
       svg("text", { x: left + 10 * slot - 4, y: 9, "text-anchor": "end" }, "limit"),
-      [0, 5, 10].map((bin) => svg("text", { x: left + bin * slot, y: height - 20, "text-anchor": "middle" }, `${10 * bin}`)),
+      [0, 2, 4, 6, 8, 10].map((bin) => [svg("line", { class: "axis", x1: left + bin * slot, x2: left + bin * slot, y1: y(0), y2: y(0) + 5 }),
+        svg("text", { class: "tick", x: left + bin * slot, y: height - 24, "text-anchor": "middle" }, `${10 * bin} %`)]).flat(),
+      svg("text", { class: "tick", x: width, y: height - 24, "text-anchor": "end" }, "more"),
       svg("text", { x: (left + width) / 2, y: height - 3, "text-anchor": "middle" }, `${isTime ? "CPU time" : "memory"}, % of the limit`)]);
     return picture;
   };
-  return el("figure", {}, el("figcaption", {}, title), responsive(draw), numbers(`${title}: submissions by per cent of the limit`, ["", ...BINS], rows.map((row) => [row.name, ...row.bins.map(String)])));
+  return el("figure", {}, el("figcaption", {}, title), responsive(draw), numbers(`${title}: submissions by per cent of the limit`, ["", ...BINS.map((bin) => `${bin} %`)], rows.map((row) => [row.name, ...row.bins.map(String)])));
 }
