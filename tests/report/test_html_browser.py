@@ -78,6 +78,7 @@ def type_in(tab: Tab, text: str) -> None:
     )
 
 
+_CHOSEN = "{{ const one = document.getElementById({!r}); one.value = {!r}; one.dispatchEvent(new Event('change')) }}"
 _TYPED = "one.dispatchEvent(new Event('input'))"
 SHORT = "[...document.querySelectorAll({0!r})].map((one) => one.textContent)"
 
@@ -187,14 +188,48 @@ def test_wide_tables_say_that_they_scroll(quiet: Tab, report: Path) -> None:
 def test_captions_name_what_is_shown(quiet: Tab, report: Path) -> None:
     """Solved submissions are a share of submissions; years are no kind of problem; a note says how to read."""
     quiet.open(report)
-    choose = "{{ const one = document.getElementById({!r}); one.value = {!r}; one.dispatchEvent(new Event('change')) }}"
-    quiet.value(choose.format("heat-measure", "solved"))
-    quiet.value(choose.format("heat-rows", "buckets"))
+    quiet.value(_CHOSEN.format("heat-measure", "solved"))
+    quiet.value(_CHOSEN.format("heat-rows", "buckets"))
     assert quiet.value(SHORT.format(".heat caption")) == ["solved (pass@1), % of submissions, by year and group"]
     assert quiet.value(SHORT.format(".heat thead th"))[0] == "year"
     words = quiet.value("document.getElementById('groups').textContent")
     assert all(text in words for text in ("1,000 resamples", "percentage points", "does not contain 0"))
     assert "worst verdict of its subtasks" in quiet.value("document.getElementById('verdicts').textContent")
+
+
+def test_which_problem_is_hardest(quiet: Tab, tmp_path: Path) -> None:
+    """A sentence says it; a column has the mean of the groups, which can sort rows; a row that of the problems."""
+    scores = {"m": {"a": 0.5, "b": 0.25, "c": 1.0}, "n": {"a": 0.5, "b": 0.25, "c": 0.0, "d": 1.0}}
+    rows = [
+        contest_row(f"{model}{problem}", score, score, model=model, problem_id=problem)
+        for model, of in scores.items() for problem, score in of.items()
+    ]  # fmt: skip
+    rows.append(contest_row("unknown", None, problem_id="e", model="m"))
+    quiet.open(page([write_results(tmp_path / "out", rows)], tmp_path / "hard.html"))
+    said = "document.getElementById('hardest').textContent"
+    assert quiet.value(said) == (
+        "Hardest problem: 2024/b (mean score 25.0 %). Easiest problem: 2024/d (mean score 100.0 %)."
+    )
+    assert quiet.value(SHORT.format(".heat thead th")) == ["problem", "mean of the groups", "m", "n"]
+    cells = "[...document.querySelectorAll('.heat {} tr')].map((row) => [...row.children].map((one) => one.innerText))"
+    listed = quiet.value(cells.format("tbody"))
+    assert listed[0] == ["2024/a", "50", "50", "50"]
+    assert quiet.value(cells.format("tfoot")) == [["mean of the problems", "51", "58", "44"]]
+    for order, names in (("hardest", "bacde"), ("easiest", "dacbe")):
+        quiet.value(_CHOSEN.format("heat-order", order))
+        assert quiet.value(SHORT.format(".heat tbody th")) == [f"2024/{name}" for name in names]
+    quiet.value("document.querySelectorAll('.controls input')[1].click()")
+    assert quiet.value(SHORT.format(".heat thead th")) == ["problem", "m"]
+    assert "Easiest problem: 2024/c" in quiet.value(said)
+
+
+def test_no_problem_is_hardest_where_all_are_alike(quiet: Tab, tmp_path: Path) -> None:
+    """Nor is one problem alone."""
+    for count in (1, 2):
+        rows = [contest_row(f"{n}", 0.5, 0.5, problem_id=f"p{n}") for n in range(count)]
+        quiet.open(page([write_results(tmp_path / str(count), rows)], tmp_path / "alike.html"))
+        assert not quiet.value("document.getElementById('hardest')")
+        assert quiet.value(SHORT.format(".heat tfoot td")) == ["50"] * (count - 1)
 
 
 def test_judge_errors_and_near_limits_are_apart(quiet: Tab, report: Path) -> None:

@@ -72,11 +72,11 @@ async function start() {
   const main = document.getElementById("main");
   const summary = await unpack("summary");
   const view = new View(summary);
-  const state = { measure: "mean", rows: "auto", problem: -1 };
+  const state = { measure: "mean", rows: "auto", order: "listed", problem: -1 };
   const sections = [
     section(view, "groups", summary.groups.length > 1 ? "Which is best" : "Overall", () => overview(view)),
     ...(summary.contests.length ? [section(view, "contests", "Beside contestants", () => beside(view))] : []),
-    section(view, "heat-map", "Problems", (show) => heat(view, state, show)),
+    section(view, "heat-map", "Which problems are hard", (show) => heat(view, state, show)),
     section(view, "scores", "Score against submissions", () => scoreCurves(view)),
     section(view, "pass-at-k", "pass@k", () => passCurves(view)),
     section(view, "subtasks", summary.family === "apps" ? "Difficulties" : "Subtasks", (show) => subtaskBars(view, state, show)),

@@ -5,7 +5,8 @@ const MEANINGS = {
   RE: "crashed", CE: "does not compile", SV: "forbidden system call", NC: "no code found", SKIPPED: "not run",
   JE: "judge error: not scored",
 };
-const MOST_HEAT_ROWS = 60;
+const MOST_HEAT_ROWS = 60; // with more problems it is by year, or by difficulty, at first
+const MOST_ROWS = 500;
 
 const isApps = (view) => view.summary.family === "apps";
 const bucketWord = (view) => (isApps(view) ? "difficulty" : "year");
@@ -87,42 +88,85 @@ function heatValue(cells, measure) {
   return mean(judged.map((cell) => (measure === "solved" ? cell.solved / cell.n : cell[measure] ?? 0)));
 }
 
-function heat(view, state, show) {
-  const problems = view.problems;
-  const buckets = [...new Set(problems.map((place) => view.summary.problems[place].bucket))];
-  const byBucket = state.rows === "buckets" || (state.rows === "auto" && problems.length > MOST_HEAT_ROWS);
+const ORDERS = { listed: "as they are listed", hardest: "hardest first", easiest: "easiest first" };
+const MOST_NAMED = 3;
+
+function meanOfKnown(values) {
+  const known = values.filter((value) => value !== null);
+  return known.length ? mean(known) : null;
+}
+
+// Problems, or years or difficulties, with their value for each group and the mean over the groups.
+function heatRows(view, state, byBucket) {
+  const { problems, groups, summary } = view;
+  const buckets = [...new Set(problems.map((place) => summary.problems[place].bucket))];
   const rows = byBucket
-    ? buckets.map((name) => ({ name: name || "unknown", problems: problems.filter((place) => view.summary.problems[place].bucket === name) }))
-    : problems.slice(0, 500).map((place) => ({ name: problemName(view.summary.problems[place]), problems: [place], place }));
-  const measure = el("select", { onchange: (event) => { state.measure = event.target.value; show(); }, id: "heat-measure" },
-    Object.entries(MEASURES).map(([name, words]) => el("option", { value: name, selected: state.measure === name }, words)));
-  const kind = el("select", { onchange: (event) => { state.rows = event.target.value; show(); }, id: "heat-rows" },
-    el("option", { value: "problems", selected: !byBucket }, "problems"),
-    el("option", { value: "buckets", selected: byBucket }, isApps(view) ? "difficulties" : "years"));
-  const cell = (row, group) => {
-    const cells = row.problems.map((problem) => view.cell(group, problem));
-    const value = heatValue(cells, state.measure);
-    const undecided = sum(cells.map((one) => one?.je ?? 0));
-    if (value === null) return el("td", {}, "–", undecided ? el("small", {}, `JE ${undecided}`) : null);
-    return el("td", {
-      "--cell": `color-mix(in oklab, var(--heat-high) ${Math.round(100 * value)}%, var(--heat-low))`,
-      "--ink-in-light": value >= 0.685 ? "#fff" : "#000", // where white and black are equally easy to read
-      "--ink-in-dark": value <= 0.565 ? "#fff" : "#000",
-    }, (100 * value).toFixed(0), undecided ? el("small", {}, `JE ${undecided}`) : null);
+    ? buckets.map((name) => ({ name: name || "unknown", problems: problems.filter((place) => summary.problems[place].bucket === name) }))
+    : problems.map((place) => ({ name: problemName(summary.problems[place]), problems: [place], place }));
+  for (const row of rows) {
+    row.values = groups.map((group) => heatValue(row.problems.map((problem) => view.cell(group, problem)), state.measure));
+    row.all = meanOfKnown(row.values);
+  }
+  const sign = { hardest: 1, easiest: -1 }[state.order];
+  // What is not known is last, whichever way.
+  return sign ? rows.sort((a, b) => (a.all === null) - (b.all === null) || sign * (a.all - b.all)) : rows;
+}
+
+// The rows with the least and with the most, in words; nothing if all have as much.
+function hardest(rows, what, measure) {
+  const known = rows.filter((row) => row.all !== null);
+  const [least, most] = [Math.min(...known.map((row) => row.all)), Math.max(...known.map((row) => row.all))];
+  if (known.length < 2 || least === most) return null;
+  const named = (value) => {
+    const names = known.filter((row) => row.all === value).map((row) => row.name);
+    const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "";
+    return `${names.slice(0, MOST_NAMED).join(", ")}${more} (${measure} ${percent(value)})`;
   };
+  return el("p", { id: "hardest" }, el("strong", {}, `Hardest ${what}: `), `${named(least)}. `, el("strong", {}, `Easiest ${what}: `), `${named(most)}.`);
+}
+
+function heatCell(value, judgeErrors) {
+  const note = judgeErrors ? el("small", {}, `JE ${judgeErrors}`) : null;
+  if (value === null) return el("td", {}, "–", note);
+  return el("td", {
+    "--cell": `color-mix(in oklab, var(--heat-high) ${Math.round(100 * value)}%, var(--heat-low))`,
+    "--ink-in-light": value >= 0.685 ? "#fff" : "#000", // where white and black are equally easy to read
+    "--ink-in-dark": value <= 0.565 ? "#fff" : "#000",
+  }, (100 * value).toFixed(0), note);
+}
+
+function heat(view, state, show) {
+  const { groups, summary } = view;
+  const byBucket = state.rows === "buckets" || (state.rows === "auto" && view.problems.length > MOST_HEAT_ROWS);
+  const rows = heatRows(view, state, byBucket);
+  const hasMean = groups.length > 1;
+  const select = (id, words, name, options, chosen) => el("label", { class: "above" }, words,
+    el("select", { id, onchange: (event) => { state[name] = event.target.value; show(); } },
+      Object.entries(options).map(([value, text]) => el("option", { value, selected: value === chosen }, text))));
   const unit = state.measure === "solved" ? "submissions" : isApps(view) ? "tests passed" : "full marks";
-  const caption = `${MEASURES[state.measure]}, % of ${unit}, by ${byBucket ? bucketWord(view) : "problem"} and group`;
+  const what = byBucket ? bucketWord(view) : "problem";
+  const caption = `${MEASURES[state.measure]}, % of ${unit}, by ${what} and group`;
+  const ofAll = groups.map((_, place) => meanOfKnown(rows.map((row) => row.values[place])));
+  const line = (head, values, all, judgeErrors) => el("tr", {}, el("th", { scope: "row" }, head),
+    hasMean ? heatCell(all, 0) : null, values.map((value, place) => heatCell(value, judgeErrors(groups[place]))));
+  const errors = (row) => (group) => sum(row.problems.map((problem) => view.cell(group, problem)?.je ?? 0));
   return [
-    el("div", { class: "row no-print" }, el("label", { class: "above" }, "Show", measure), el("label", { class: "above" }, "Rows", kind)),
+    el("div", { class: "row no-print" },
+      select("heat-measure", "Show", "measure", MEASURES, state.measure),
+      select("heat-rows", "Rows", "rows", { problems: "problems", buckets: isApps(view) ? "difficulties" : "years" }, byBucket ? "buckets" : "problems"),
+      select("heat-order", "Order", "order", ORDERS, state.order)),
+    hardest(rows, what, MEASURES[state.measure]),
     scrolling(caption,
       el("table", { class: "heat sticky" },
         el("caption", {}, caption),
-        el("thead", {}, el("tr", {}, el("th", { scope: "col" }, byBucket ? bucketWord(view) : "problem"), view.groups.map((group) => el("th", { scope: "col" }, view.summary.groups[group])))),
-        el("tbody", {}, rows.map((row) => el("tr", {},
-          el("th", { scope: "row" }, row.place === undefined ? `${row.name} (${counted(row.problems.length, "problem")})`
-            : el("button", { class: "link", title: "Show its submissions", onclick: () => view.showProblem(row.place) }, row.name)),
-          view.groups.map((group) => cell(row, group))))))),
-    !byBucket && problems.length > 500 ? el("p", { class: "quiet" }, `The first 500 of ${problems.length} problems.`) : null,
+        el("thead", {}, el("tr", {}, el("th", { scope: "col" }, what), hasMean ? el("th", { scope: "col" }, "mean of the groups") : null,
+          groups.map((group) => el("th", { scope: "col" }, summary.groups[group])))),
+        el("tbody", {}, rows.slice(0, MOST_ROWS).map((row) => line(
+          row.place === undefined ? `${row.name} (${counted(row.problems.length, "problem")})`
+            : el("button", { class: "link", title: "Show its submissions", onclick: () => view.showProblem(row.place) }, row.name),
+          row.values, row.all, errors(row)))),
+        !byBucket && rows.length > 1 ? el("tfoot", {}, line("mean of the problems", ofAll, meanOfKnown(ofAll), () => 0)) : null)),
+    rows.length > MOST_ROWS ? el("p", { class: "quiet" }, `The first ${MOST_ROWS} of ${rows.length} problems.`) : null,
   ];
 }
 
