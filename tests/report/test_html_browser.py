@@ -79,6 +79,11 @@ def type_in(tab: Tab, text: str) -> None:
 
 
 _CHOSEN = "{{ const one = document.getElementById({!r}); one.value = {!r}; one.dispatchEvent(new Event('change')) }}"
+_FRAMES = """new Promise((done) => {
+  let left = 5;
+  const next = () => (left-- ? requestAnimationFrame(next) : done(true));
+  next();
+})"""
 _TYPED = "one.dispatchEvent(new Event('input'))"
 SHORT = "[...document.querySelectorAll({0!r})].map((one) => one.textContent)"
 
@@ -174,15 +179,48 @@ def test_long_ids_are_short(quiet: Tab, tmp_path: Path) -> None:
     assert names[0] in quiet.value("document.querySelector('.opened').textContent")
 
 
-def test_wide_tables_say_that_they_scroll(quiet: Tab, report: Path) -> None:
-    """In a narrow window those that are wider; in a wide one none is."""
-    wide = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => "
-    wide += "done([...document.querySelectorAll('section > div > .scroll')].map((one) => one.matches('.wider') === "
-    wide += "(one.scrollWidth > one.clientWidth + 1) && one.matches('.wider')))))))"
-    quiet.open(report, width=390)
-    assert quiet.value(wide)[0]
-    quiet.open(report, width=1440)
-    assert not any(quiet.value(wide))
+_TABLES = """[...document.querySelectorAll(".scroll")].filter((one) => one.clientWidth).map((one) => {
+  const style = getComputedStyle(one);
+  const sign = getComputedStyle(one, "::before").content;
+  return [one.scrollWidth > one.clientWidth + 1, one.matches(".wider"), sign !== "none", style.maskImage !== "none",
+          style.overflowX, one.tabIndex, one.getAttribute("role"), one.getAttribute("aria-label")];
+})"""
+
+
+@pytest.mark.parametrize("width", [375, 1440])
+def test_wide_tables_scroll_in_their_own_box_and_say_so(quiet: Tab, report: Path, width: int) -> None:
+    """In a narrow window those that are wider, also those within others; by keyboard and for screen readers too."""
+    quiet.open(report, width=width)
+    quiet.value("document.querySelector('#submissions-table tbody button').click()")
+    quiet.value(_OPENED)
+    quiet.value("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    quiet.value(_FRAMES)
+    tables = quiet.value(_TABLES)
+    assert len(tables) >= 10
+    for wide, *said in tables:
+        assert said[:3] == [wide] * 3
+        assert said[3:6] == ["auto", 0, "region"]
+        assert said[6]
+    assert any(wide for wide, *_ in tables)
+    assert bool(quiet.value("document.querySelectorAll('section > div > .wider').length")) == (width < 500)
+    assert quiet.value("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_table_fades_only_where_more_follows(quiet: Tab, report: Path) -> None:
+    """Not at its end, nor while it has the focus, whose outline would fade too; its caption stays in sight."""
+    quiet.open(report, width=375)
+    box = "document.querySelector('#groups .scroll')"
+    quiet.value(f"{box}.scrollLeft = 1e6")
+    quiet.value(_FRAMES)
+    assert quiet.value(f"getComputedStyle({box}).maskImage") == "none"
+    seen = "document.querySelector('#groups caption span').getBoundingClientRect()"
+    assert quiet.value(f"{seen}.left") >= 0
+    quiet.value(f"{box}.scrollLeft = 0")
+    quiet.value(_FRAMES)
+    assert quiet.value(f"getComputedStyle({box}).maskImage") != "none"
+    quiet.press("Tab")
+    quiet.value(f"{box}.focus()")
+    assert quiet.value(f"getComputedStyle({box}).maskImage") == "none"
 
 
 def test_captions_name_what_is_shown(quiet: Tab, report: Path) -> None:
@@ -402,8 +440,7 @@ def test_charts_are_drawn_again_at_another_width(quiet: Tab, report: Path) -> No
     """Not only stretched: their letters have the same size."""
     quiet.open(report)
     quiet.call("Emulation.setDeviceMetricsOverride", width=700, height=900, deviceScaleFactor=1, mobile=False)
-    frames = "new Promise((done) => { let n = 5; const next = () => (n-- ? requestAnimationFrame(next) : done(true)); "
-    quiet.value(frames + "next(); })")
+    quiet.value(_FRAMES)
     assert all(abs(holder - drawn) <= 1 for holder, _, drawn in quiet.value(_PICTURES))
 
 

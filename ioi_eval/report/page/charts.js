@@ -3,26 +3,32 @@
 const DASHES = ["", "7 4", "2 3", "9 3 2 3", "12 4", "4 2 1 2", "1 4", "6 2 2 2 2 2"];
 const colour = (place) => `var(--g${place % 8})`;
 
-// Holds a table that may be wider than the page, and says then that it scrolls.
-const widths = new ResizeObserver((entries) => requestAnimationFrame(() => {
-  for (const { target } of entries) {
-    const holder = target.closest(".scroll");
-    holder?.classList.toggle("wider", holder.scrollWidth > holder.clientWidth + 1);
+// Holds a table that may be wider than the page: it says then that it scrolls, and fades where it is cut.
+const widths = new ResizeObserver((entries) => requestAnimationFrame(() => showCuts(entries.map(({ target }) => target.closest(".scroll")))));
+
+function showCuts(holders) {
+  const found = holders.filter(Boolean).map((one) => [one, one.scrollWidth - one.clientWidth, one.scrollLeft]); // all are read before any changes
+  for (const [holder, hidden, left] of found) {
+    holder.classList.toggle("wider", hidden > 1);
+    holder.classList.toggle("cut", hidden - left > 1);
   }
-}));
+}
 
 function scrolling(label, content) {
-  const holder = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, content);
+  const holder = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label, onscroll: () => showCuts([holder]) }, content);
   widths.observe(holder);
   widths.observe(content);
   return holder;
 }
 
+// What a heading of a table is; it stays where it is while the table scrolls.
+const captioned = (text) => el("caption", {}, el("span", { class: "still" }, text));
+
 function table(caption, head, rows, { className = "", left = 1 } = {}) {
   const side = (place) => (place < left ? "" : "number");
   return scrolling(caption,
     el("table", { class: className },
-      el("caption", {}, caption),
+      captioned(caption),
       el("thead", {}, el("tr", {}, head.map((text, place) => el("th", { scope: "col", class: side(place) }, text)))),
       el("tbody", {}, rows.map((row) => el("tr", {}, row.map((text, place) =>
         el(place ? "td" : "th", place ? { class: side(place) } : { scope: "row" }, text)))))));
@@ -159,7 +165,11 @@ function responsive(draw) {
   return holder;
 }
 
-const drawPictures = (element) => fit([...element.querySelectorAll(".picture")]);
+// What depends on the width of an element's parts, once they are in the page.
+function settle(element) {
+  fit([...element.querySelectorAll(".picture")]);
+  showCuts([...element.querySelectorAll(".scroll")]);
+}
 
 const HATCHES = { WA: 45, TLE: -45, RE: 90, MLE: 0, CE: 20, NC: 70, OLE: -20, SV: 135, PA: null, AC: null };
 

@@ -9,7 +9,7 @@ function section(view, id, title, content) {
   };
   const show = () => {
     fill();
-    drawPictures(holder);
+    settle(holder);
   };
   return { id, title, fill, element: el("section", { id, "aria-labelledby": `${id}-title` }, el("h2", { id: `${id}-title` }, title), holder) };
 }
@@ -87,7 +87,7 @@ async function start() {
   let list = null;
   const changed = () => {
     sections.forEach((one) => one.fill());
-    drawPictures(main);
+    settle(main);
     list?.filter();
   };
   const holder = el("section", { id: "submissions", "aria-labelledby": "submissions-title" }, el("h2", { id: "submissions-title" }, "Submissions"));

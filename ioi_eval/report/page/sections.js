@@ -158,7 +158,7 @@ function heat(view, state, show) {
     hardest(rows, what, MEASURES[state.measure]),
     scrolling(caption,
       el("table", { class: "heat sticky" },
-        el("caption", {}, caption),
+        captioned(caption),
         el("thead", {}, el("tr", {}, el("th", { scope: "col" }, what), hasMean ? el("th", { scope: "col" }, "mean of the groups") : null,
           groups.map((group) => el("th", { scope: "col" }, summary.groups[group])))),
         el("tbody", {}, rows.slice(0, MOST_ROWS).map((row) => line(

@@ -61,7 +61,7 @@ class Submissions {
       this.status, this.reset,
       scrolling("Submissions",
         el("table", { id: "submissions-table", class: "wide" },
-          el("caption", {}, "Submissions. A heading sorts; a submission's name opens its program and its tests."),
+          captioned("Submissions. A heading sorts; a submission's name opens its program and its tests."),
           el("thead", {}, this.head), this.body)),
       el("p", { class: "row no-print" }, this.before, this.after));
     this.filter();
