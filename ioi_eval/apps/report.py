@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from ioi_eval.estimates import INTERVALS
-from ioi_eval.report.markdown import cell, groups_section, markdown_table
+from ioi_eval.report.markdown import cell, groups_section, markdown_table, verdict_table
 from ioi_eval.report.terminal import counted, done_in, near_limit, printable, refusal_lists, share, table
 
 _SHOWN = 20
@@ -46,7 +46,6 @@ def markdown_report(summary: Mapping[str, Any]) -> str:
     if summary["interrupted"]:
         state = "interrupted; the same command goes on with it"
     head, rows = _table(summary)
-    verdicts = [(verdict, str(count)) for verdict, count in summary["verdicts"].items()]
     parts = [
         "# APPS results",
         f"- State: **{state}**\n- Judged by: **{cell(str(summary['judged_by']))}**\n"
@@ -58,7 +57,7 @@ def markdown_report(summary: Mapping[str, Any]) -> str:
         markdown_table(head, rows),
         _LEGEND,
         "## Verdicts",
-        markdown_table(("verdict", "submissions"), verdicts),
+        verdict_table(summary["verdicts"]),
         *chain.from_iterable(_group(summary["by"], group) for group in summary["groups"]),
     ]
     if summary["undecided"]:
@@ -86,9 +85,8 @@ def markdown_report(summary: Mapping[str, Any]) -> str:
 
 def _group(by: Sequence[str], group: Mapping[str, Any]) -> tuple[str, ...]:
     """A group's own table and verdicts."""
-    verdicts = [(verdict, str(count)) for verdict, count in group["verdicts"].items()]
     head = f"## {', '.join(map(cell, by))}: {cell(group['name'])}"
-    return head, markdown_table(*_table(group)), markdown_table(("verdict", "submissions"), verdicts)
+    return head, markdown_table(*_table(group)), verdict_table(group["verdicts"])
 
 
 def _groups(summary: Mapping[str, Any]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:

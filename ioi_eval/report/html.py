@@ -28,6 +28,7 @@ from ioi_eval.report.result_sets import Family
 from ioi_eval.report.selections import PLACED, PRACTICE, contest_places
 from ioi_eval.report.standings import Standings, published_cutoffs
 from ioi_eval.report.terminal import counted, points, printable
+from ioi_eval.report.verdict_names import VERDICT_NAMES
 from ioi_eval.selection import Way
 from ioi_eval.version import __version__
 
@@ -151,6 +152,7 @@ class Page:
             "groups": self.group_names,
             "ks": KS,
             "verdicts": [verdict.value for verdict in Verdict],
+            "verdict_names": {str(verdict): name for verdict, name in VERDICT_NAMES.items()},
             "problems": [_shown_problem(name, self._problems[name]) for name in self._order],
             "cells": [[group, places[name], cell.as_dict(self._full(name, cell))] for (group, name), cell in cells],
             "refused": sum(not row.verdict for row in self.rows),

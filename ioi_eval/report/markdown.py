@@ -17,6 +17,7 @@ from ioi_eval.report.terminal import (
     problem_cells,
     share,
 )
+from ioi_eval.report.verdict_names import VERDICT_NAMES
 
 _SHOWN = 20
 _SEVERAL = 2
@@ -86,7 +87,7 @@ def _interval(low: float | None, high: float | None) -> str:
 
 
 def _verdicts(summary: Mapping[str, Any]) -> str:
-    return markdown_table(("verdict", "submissions"), [(v, str(n)) for v, n in summary["verdicts"].items()])
+    return verdict_table(summary["verdicts"])
 
 
 def _tables(summary: Mapping[str, Any], level: str = "##") -> Iterable[str]:
@@ -196,6 +197,12 @@ def _run(summary: Mapping[str, Any]) -> str:
         calls = ", ".join(f"{cell(call)} {count}" for call, count in summary["attempted"].items())
         lines.append(f"- Refused system calls, by submissions: {calls}")
     return "\n".join(["## Run", "", *lines])
+
+
+def verdict_table(counts: Mapping[str, int]) -> str:
+    """How many submissions have each verdict, with its full name."""
+    rows = [(verdict, VERDICT_NAMES.get(verdict, ""), str(count)) for verdict, count in counts.items()]
+    return markdown_table(("verdict", "meaning", "submissions"), rows)
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ioi_eval.model import Verdict
 from ioi_eval.report.html import Page
 from tests.browser import Tab, browser_tab, needs_chromium
 from tests.small_results import apps_row, contest_row, refused, test, write_results
@@ -161,6 +162,38 @@ def test_search_filter_sort_and_pages(quiet: Tab, report: Path) -> None:
     assert shown(quiet).endswith(": 101 to 127 are shown")
     assert quiet.value(SHORT.format(scores))[-2:] == ["–", "–"]
     assert quiet.value("[...document.querySelectorAll('#submissions button')].at(-1).disabled")
+
+
+def test_verdicts_are_named_and_filter(quiet: Tab, report: Path) -> None:
+    """Each has a button with its full name and number; several may be chosen; the legend has all of them."""
+    quiet.open(report)
+    chips = SHORT.format("#filter-verdict button")
+    assert quiet.value(chips) == [
+        "AC accepted 60", "PA partly accepted 1", "WA wrong answer 64", "JE judge error 1", "not judged 1",
+    ]  # fmt: skip
+    press = "[...document.querySelectorAll('#filter-verdict button')].find((one) => one.textContent.startsWith('{}'))"
+    for verdict, found in (("AC", 60), ("PA", 61), ("not", 62)):
+        quiet.value(press.format(verdict) + ".click()")
+        assert shown(quiet).startswith(f"{found} submissions of 127")
+        assert quiet.value(press.format(verdict) + ".getAttribute('aria-pressed')") == "true"
+    quiet.value(press.format("AC") + ".click()")
+    assert shown(quiet).startswith("2 submissions of 127")
+    type_in(quiet, "nothing such")
+    quiet.value("document.getElementById('reset').click()")
+    assert shown(quiet).startswith("127 submissions of 127")
+    assert quiet.value("document.querySelectorAll('#filter-verdict [aria-pressed=true]').length") == 0
+    quiet.value("document.querySelectorAll('.controls input[type=checkbox]')[0].click()")  # the group with the JE
+    assert quiet.value(press.format("JE") + ".disabled")
+    assert quiet.value(chips)[0] == "AC accepted 30"
+    assert quiet.value(SHORT.format("#submissions dl dt")) == [verdict.value for verdict in Verdict]
+
+
+def test_legend_of_the_chart_shows_submissions(quiet: Tab, report: Path) -> None:
+    """A verdict's name in the legend leads to the table."""
+    quiet.open(report)
+    quiet.value("document.querySelectorAll('#verdicts .legend button')[1].click()")
+    assert shown(quiet).startswith("1 submission of 127")
+    assert quiet.value(SHORT.format("#verdicts .legend button"))[1] == "PA: partly accepted"
 
 
 _ARROW = "getComputedStyle(document.querySelector('th[aria-sort] button'), '::after').content"

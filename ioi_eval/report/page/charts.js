@@ -189,7 +189,7 @@ function patterns() {
 }
 
 // rows: [{name, parts: [[verdict, count], …], total}].
-function stackedBars(title, rows) {
+function stackedBars(title, rows, view) {
   const draw = (width) => {
     const [step, bar] = [46, 22];
     const picture = svg("svg", { width, viewBox: `0 0 ${width} ${rows.length * step}`, role: "img", "aria-label": `${title}. The numbers follow as a table.` });
@@ -212,11 +212,13 @@ function stackedBars(title, rows) {
     });
     return picture;
   };
-  const verdicts = [...new Set(rows.flatMap((row) => row.parts.map(([verdict]) => verdict)))];
+  const present = new Set(rows.flatMap((row) => row.parts.map(([verdict]) => verdict)));
+  const verdicts = view.summary.verdicts.filter((verdict) => present.has(verdict));
   const swatch = (verdict) => svg("svg", { class: "swatch", viewBox: "0 0 26 13", "aria-hidden": "true" },
     svg("rect", { class: "segment", x: 0.5, y: 0.5, width: 25, height: 12, fill: `var(--${verdict})` }), ...hatched(verdict, 0, 0, 26, 13));
   return el("figure", {}, el("figcaption", {}, title), responsive(draw),
-    el("ul", { class: "legend" }, verdicts.map((verdict) => el("li", {}, swatch(verdict), `${verdict}: ${MEANINGS[verdict] ?? ""}`))),
+    el("ul", { class: "legend" }, verdicts.map((verdict) => el("li", {}, swatch(verdict),
+      el("button", { class: "link", title: "Show these submissions", onclick: () => view.showOnly?.(verdict, false) }, `${verdict}: ${view.summary.verdict_names[verdict]}`)))),
     numbers(title, ["", "judged", ...verdicts], rows.map((row) => {
       const counts = new Map(row.parts);
       return [row.name, row.total, ...verdicts.map((verdict) => counts.get(verdict) ?? 0)].map(String);

@@ -106,7 +106,7 @@ async function start() {
   view.showProblem = (problem) => { list.clear(); list.problem.value = String(problem); go(); };
   view.showOnly = (verdict, isNear) => {
     list.clear();
-    list.verdict.value = verdict ? String(summary.verdicts.indexOf(verdict)) : "";
+    if (verdict) list.verdicts.add(summary.verdicts.indexOf(verdict));
     list.onlyNear.checked = isNear;
     go();
   };

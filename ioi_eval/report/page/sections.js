@@ -1,10 +1,5 @@
 // The sections above the table of submissions. Each is a function of the view that makes its content anew.
 
-const MEANINGS = {
-  AC: "right", PA: "partly right", WA: "wrong", TLE: "time limit", MLE: "memory limit", OLE: "output limit",
-  RE: "crashed", CE: "does not compile", SV: "forbidden system call", NC: "no code found", SKIPPED: "not run",
-  JE: "judge error: not scored",
-};
 const MOST_HEAT_ROWS = 60; // with more problems it is by year, or by difficulty, at first
 const MOST_ROWS = 500;
 
@@ -163,7 +158,7 @@ function heat(view, state, show) {
           groups.map((group) => el("th", { scope: "col" }, summary.groups[group])))),
         el("tbody", {}, rows.slice(0, MOST_ROWS).map((row) => line(
           row.place === undefined ? `${row.name} (${counted(row.problems.length, "problem")})`
-            : el("button", { class: "link", title: "Show its submissions", onclick: () => view.showProblem(row.place) }, row.name),
+            : el("button", { class: "link", title: "Show its submissions", onclick: () => view.showProblem?.(row.place) }, row.name),
           row.values, row.all, errors(row)))),
         !byBucket && rows.length > 1 ? el("tfoot", {}, line("mean of the problems", ofAll, meanOfKnown(ofAll), () => 0)) : null)),
     rows.length > MOST_ROWS ? el("p", { class: "quiet" }, `The first ${MOST_ROWS} of ${rows.length} problems.`) : null,
@@ -249,7 +244,7 @@ function verdictMix(view) {
   const rule = isApps(view)
     ? "A submission has the verdict of its first test that failed: other tests may have failed in other ways."
     : "A submission has the worst verdict of its subtasks, in this order: NC, CE, SV, RE, WA, OLE, MLE, TLE, PA, AC. One that is wrong in one subtask and too slow in another is WA, also if it has points.";
-  return rows.length ? [stackedBars("Verdicts of judged submissions", rows), el("p", { class: "quiet" }, rule)] : [el("p", { class: "quiet" }, "No submission was judged.")];
+  return rows.length ? [stackedBars("Verdicts of judged submissions", rows, view), el("p", { class: "quiet" }, rule)] : [el("p", { class: "quiet" }, "No submission was judged.")];
 }
 
 function limits(view) {
@@ -284,7 +279,7 @@ function apart(view) {
     el("p", { class: "quiet" }, "JE is our failure, or a checker's: it has no score and is in no mean. Near the time limit (CPU time within 10 % of it): another machine, or another run, may give another verdict."),
     refused ? el("p", {}, `${counted(refused, "row")} could not be judged at all (refused): they are in the table of submissions as "not judged".`) : null,
     el("p", { class: "row no-print" },
-      el("button", { disabled: rows.every((row) => !row[2]), onclick: () => view.showOnly("JE", false) }, "Show judge errors"),
-      el("button", { disabled: rows.every((row) => !row[3]), onclick: () => view.showOnly("", true) }, "Show those near the time limit")),
+      el("button", { disabled: rows.every((row) => !row[2]), onclick: () => view.showOnly?.("JE", false) }, "Show judge errors"),
+      el("button", { disabled: rows.every((row) => !row[3]), onclick: () => view.showOnly?.("", true) }, "Show those near the time limit")),
   ];
 }

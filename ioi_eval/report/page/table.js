@@ -12,6 +12,13 @@ const COLUMNS = [
   { name: "memory", words: "memory, MiB", number: true, less: true },
 ];
 
+// What a name alone does not say.
+const MORE = {
+  AC: ": nothing failed", PA: ": a part of the points, and nothing failed otherwise", SV: ": a system call that no honest program makes",
+  RE: ": it crashed, or ended with an exit code that is not 0", NC: " in what the model wrote",
+  JE: ": our failure or a checker's, never the program's; it has no score", SKIPPED: ": the test could not change the result",
+};
+
 class Submissions {
   constructor(view, rows) {
     this.view = view;
@@ -42,12 +49,12 @@ class Submissions {
     this.search = el("input", { type: "search", id: "search", oninput: change, autocomplete: "off", spellcheck: "false" });
     const there = new Set(this.rows.verdict);
     if (summary.cells.some(([, , cell]) => cell.je)) there.add(summary.verdicts.indexOf("JE")); // the table may not hold all rows
-    const verdicts = summary.verdicts.map((name, place) => [place, name]).filter(([place]) => there.has(place));
-    if (there.has(-1)) verdicts.push([-1, "not judged"]);
-    let groupLabel, problemLabel, verdictLabel;
+    const places = summary.verdicts.map((_, place) => place).filter((place) => there.has(place));
+    this.verdicts = new Set(); // those that are chosen; none for all
+    this.chips = new Map([...places, ...(there.has(-1) ? [-1] : [])].map((place) => [place, this.chip(place)]));
+    let groupLabel, problemLabel;
     [this.group, groupLabel] = choose("filter-group", "Group", summary.groups.map((name, place) => [place, name]));
     [this.problem, problemLabel] = choose("filter-problem", "Problem", summary.problems.map((problem, place) => [place, problemName(problem)]));
-    [this.verdict, verdictLabel] = choose("filter-verdict", "Verdict", verdicts);
     this.onlyNear = el("input", { type: "checkbox", id: "filter-near", onchange: change });
     this.status = el("p", { role: "status", id: "found", class: "quiet" });
     this.reset = el("button", { class: "no-print", id: "reset", hidden: true, onclick: () => { this.clear(); this.filter(); this.search.focus(); } }, "Reset search and filters");
@@ -57,7 +64,9 @@ class Submissions {
     this.before = el("button", { onclick: () => this.turn(-1) }, "Previous");
     this.after = el("button", { onclick: () => this.turn(1) }, "Next");
     this.element = el("div", {},
-      el("div", { class: "row no-print" }, el("label", { class: "above" }, "Search id, problem, group", this.search), groupLabel, problemLabel, verdictLabel, el("label", {}, this.onlyNear, "near the time limit")),
+      el("div", { class: "row no-print" }, el("label", { class: "above" }, "Search id, problem, group", this.search), groupLabel, problemLabel, el("label", {}, this.onlyNear, "near the time limit")),
+      el("fieldset", { id: "filter-verdict", class: "no-print" }, el("legend", {}, "Only these verdicts"), el("div", { class: "chips" }, [...this.chips.values()].map((chip) => chip.button))),
+      this.legend(),
       this.status, this.reset,
       scrolling("Submissions",
         el("table", { id: "submissions-table", class: "wide" },
@@ -65,6 +74,24 @@ class Submissions {
           el("thead", {}, this.head), this.body)),
       el("p", { class: "row no-print" }, this.before, this.after));
     this.filter();
+  }
+
+  // A button that shows or hides what has a verdict, and says what that is called.
+  chip(place) {
+    const { summary } = this.view;
+    const verdict = summary.verdicts[place];
+    const count = el("span", {});
+    const button = el("button", { "aria-pressed": "false", "--verdict": `var(--${verdict ?? "NC"})`, onclick: () => {
+      if (!this.verdicts.delete(place)) this.verdicts.add(place);
+      this.filter();
+    } }, el("span", { class: "verdict" }, verdict ?? "not judged"), verdict ? ` ${summary.verdict_names[verdict]} ` : " ", count);
+    return { button, count };
+  }
+
+  legend() {
+    const names = Object.entries(this.view.summary.verdict_names);
+    return el("details", {}, el("summary", {}, "What all verdicts mean"),
+      el("dl", { class: "names" }, names.map(([verdict, name]) => el("div", {}, el("dt", {}, verdict), el("dd", {}, `${name}${MORE[verdict] ?? ""}`)))));
   }
 
   // What the groups and dates at the top of the page leave; the lists offer nothing else.
@@ -77,6 +104,13 @@ class Submissions {
       if (select.selectedOptions[0].disabled) select.value = "";
     }
     this.some = sum(this.chosen);
+    const counts = new Map();
+    for (let place = 0; place < this.count; place++) if (this.chosen[place]) counts.set(rows.verdict[place], (counts.get(rows.verdict[place]) ?? 0) + 1);
+    for (const [verdict, { button, count }] of this.chips) {
+      count.textContent = (counts.get(verdict) ?? 0).toLocaleString("en");
+      button.disabled = !counts.get(verdict) && !this.verdicts.has(verdict);
+      button.setAttribute("aria-pressed", String(this.verdicts.has(verdict)));
+    }
     this.where = [groups.size < view.summary.groups.length ? "groups" : "", view.hasAllDates ? "" : "problems"].filter(Boolean).join(" and ");
   }
 
@@ -84,17 +118,18 @@ class Submissions {
     this.choose();
     const { rows } = this;
     const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const [group, problem, verdict] = [this.group, this.problem, this.verdict].map((select) => (select.value === "" ? null : Number(select.value)));
+    const [group, problem] = [this.group, this.problem].map((select) => (select.value === "" ? null : Number(select.value)));
     this.found = this.order.filter((place) => this.chosen[place]
       && (group === null || rows.group[place] === group) && (problem === null || rows.problem[place] === problem)
-      && (verdict === null || rows.verdict[place] === verdict) && (!this.onlyNear.checked || this.near[place])
+      && (!this.verdicts.size || this.verdicts.has(rows.verdict[place])) && (!this.onlyNear.checked || this.near[place])
       && words.every((word) => this.texts[place].includes(word)));
     this.page = 0;
     this.draw();
   }
 
   clear() {
-    for (const input of [this.search, this.group, this.problem, this.verdict]) input.value = "";
+    for (const input of [this.search, this.group, this.problem]) input.value = "";
+    this.verdicts.clear();
     this.onlyNear.checked = false;
   }
 
@@ -153,7 +188,7 @@ class Submissions {
       id: button,
       group: summary.groups[rows.group[place]],
       problem: problem ? problemName(problem) : "–",
-      verdict: [el("span", { class: "verdict", title: verdict ? MEANINGS[verdict] : "refused", "--verdict": `var(--${verdict ?? "NC"})` }, verdict ?? "not judged"),
+      verdict: [el("span", { class: "verdict", title: verdict ? summary.verdict_names[verdict] : "refused", "--verdict": `var(--${verdict ?? "NC"})` }, verdict ?? "not judged"),
         this.near[place] ? el("span", { class: "tag" }, "near time limit") : null, this.copy[place] ? el("span", { class: "tag", title: "It has the result of an identical program." }, "copy") : null],
       score: score === null ? "–" : full ? `${points(score)}/${points(full)}` : percent(score, 0),
       time: rows.time[place] === null ? "–" : String(rows.time[place]) + (problem?.time ? ` / ${points(problem.time)}` : ""),

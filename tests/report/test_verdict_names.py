@@ -1,0 +1,18 @@
+"""The names of verdicts are those of the documentation."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from ioi_eval.model import Verdict
+from ioi_eval.report.verdict_names import VERDICT_NAMES
+
+DOCS = Path(__file__).parents[2] / "docs" / "verdicts.md"
+
+
+def test_documentation_has_the_same_names() -> None:
+    """Each verdict has a line in the table of `docs/verdicts.md`, with its name, and no other does."""
+    listed = re.findall(r"^\| ([A-Z]+) \| ([a-z ]+) \| .+ \|$", DOCS.read_text(encoding="utf-8"), re.MULTILINE)
+    assert dict(listed) == VERDICT_NAMES
+    assert len(listed) == len(Verdict)
