@@ -174,7 +174,8 @@ class Page:
             for one in contests:
                 shown = found.setdefault(one["name"], _shown_contest(one))
                 worth = one["scores"][Way.ROUND_ROBIN].value
-                shown["groups"].append((-worth, self.group_names.index(group), *_shown_places(one)))
+                meaning = one["ranks"][Way.ROUND_ROBIN].meaning()
+                shown["groups"].append((-worth, self.group_names.index(group), *_shown_places(one), meaning))
         for shown in found.values():
             shown["groups"] = [line for _, *line in sorted(shown["groups"])]
         return list(found.values())
@@ -274,6 +275,7 @@ def _shown_contest(contest: Mapping[str, Any]) -> dict[str, Any]:
         "name": printable(contest["name"]),
         "source": printable(contest["source"], length=200),
         "cutoffs": contest["cutoffs"],
+        "contestants": contest["contestants"],
         "groups": [],
     }
 

@@ -153,7 +153,8 @@ def _contest_text(contest: Mapping[str, Any], ways: Sequence[Way], heads: Mappin
     lines = [(heads[way], contest["scores"][way].text(), contest["ranks"][way].text()) for way in ways]
     said = [f"Medals took {cutoffs}" if cutoffs else "", f"Source: {printable(contest['source'], length=200)}"]
     head = (f"beside {printable(contest['name'])}", "points", "would be")
-    notes = [contest["warning"], ". ".join(part for part in said if part)]
+    meaning = contest["ranks"][ways[0]].meaning()
+    notes = [meaning, contest["warning"], ". ".join(part for part in said if part)]
     return "\n".join([table(head, lines, left=frozenset({0, 2})), *(note for note in notes if note)])
 
 

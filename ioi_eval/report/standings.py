@@ -54,6 +54,16 @@ class Rank:
             parts.append(f"rank {self.rank} of {self.contestants}, percentile {self.percentile:.0f}")
         return ", ".join(parts)
 
+    def meaning(self) -> str:
+        """What rank and percentile say, in words; empty without contestants."""
+        if self.rank is None or self.percentile is None:
+            return ""
+        there = counted(self.contestants, "contestant")
+        return (
+            f"Rank {self.rank} of {self.contestants}: {self.rank - 1} of {there} have more points. Percentile "
+            f"{self.percentile:.0f}: {self.percentile:.0f} % of the contestants have fewer points."
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standings:

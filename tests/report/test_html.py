@@ -262,13 +262,18 @@ def test_groups_stand_beside_contestants(tmp_path: Path) -> None:
     assert contest["source"].startswith("http://")
     lower = "1 submission without a score (JE): the points are a lower bound."
     assert contest["groups"] == [
-        [0, *["600 of 600: gold"] * 3, ""],
-        [1, "300 of 600: silver", *["350 of 600: silver"] * 2, lower],
+        [0, *["600 of 600: gold"] * 3, "", ""],
+        [1, "300 of 600: silver", *["350 of 600: silver"] * 2, lower, ""],
     ]
     table = tmp_path / "ioi.csv"
     table.write_text("points,year\n310,2008\n9,2008\n1,2008\n")
     (contest,) = Page([out], standings=read_standings(str(table))).contests
+    assert contest["contestants"] == 3
     assert contest["groups"][1][1] == "300 of 600: rank 2 of 3, percentile 67"
+    meaning = (
+        "Rank 1 of 3: 0 of 3 contestants have more points. Percentile 100: 100 % of the contestants have fewer points."
+    )
+    assert contest["groups"][1][-1] == meaning
     assert Page([out], standings=[Standings(contest="c", year="1999")]).contests == []
     apps = write_results(tmp_path / "apps", [apps_row("a", True)])
     assert Page([apps], standings=[Standings(contest="c", totals=(1.0,))]).contests == []

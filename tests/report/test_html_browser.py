@@ -10,6 +10,7 @@ import pytest
 
 from ioi_eval.model import Verdict
 from ioi_eval.report.html import Page
+from ioi_eval.report.standings import Standings
 from tests.browser import Tab, browser_tab, needs_chromium
 from tests.small_results import apps_row, contest_row, refused, test, write_results
 
@@ -398,8 +399,30 @@ def test_groups_beside_contestants(quiet: Tab, report: Path, tmp_path: Path) -> 
     words = quiet.value("document.getElementById('contests').textContent")
     assert words.count("450 of 600: silver") == 6
     assert "gold 496, silver 393, bronze 275. Source: http://olympiads" in words
+    assert "so there is no rank" in words
     quiet.value("document.querySelector('.controls input').click()")
     assert quiet.value("document.getElementById('contests').textContent").count("450 of 600") == 3
+
+
+def test_rank_and_percentile_are_explained(quiet: Tab, tmp_path: Path) -> None:
+    """With the numbers of the first group that is shown, and how many contestants there are."""
+    rows = [contest_row(f"{m}{n}", n / 3, 0.5, model=m, problem_id=f"p{n}") for n in range(3) for m in "mn"]
+    written = write_results(tmp_path / "out", [*rows, contest_row("x", 1.0, year=2023, model="other")])
+    standings = [Standings(contest="IOI 2024", year="2024", totals=tuple(range(0, 200, 2)), source="a table")]
+    with (tmp_path / "ranks.html").open("wb") as file:
+        Page([written], standings=standings).write(file)
+    quiet.open(tmp_path / "ranks.html")
+    words = "document.getElementById('contests').textContent"
+    for text in (
+        "rank and percentile among the 100 contestants of IOI 2024",
+        'How to read it: "125 of 300: rank 38 of 100, percentile 63". Rank 38 of 100: 37 of 100 contestants have more '
+        "points. Percentile 63: 63 % of the contestants have fewer points.",
+        "Groups are not counted among the contestants",
+    ):
+        assert text in quiet.value(words), quiet.value(words)
+    for box in (0, 1):
+        quiet.value(f"document.querySelectorAll('.controls input')[{box}].click()")
+    assert quiet.value(words).startswith("Compared with contestantsNo selected group has submissions to IOI 2024.")
 
 
 def test_what_was_written_to_harm_is_text(quiet: Tab, report: Path) -> None:

@@ -65,14 +65,19 @@ const WAYS = ["best single submission of each problem", "50 submissions to each 
 function beside(view) {
   const shown = view.summary.contests.map((contest) => {
     const medals = Object.entries(contest.cutoffs).map(([medal, least]) => `${medal} ${points(least)}`).join(", ");
-    const rows = contest.groups.filter(([group]) => view.groups.includes(group)).map(([group, ...cells]) => [view.summary.groups[group], ...cells]);
+    const placed = contest.groups.filter(([group]) => view.groups.includes(group));
+    if (!placed.length) return el("p", {}, `No selected group has submissions to ${contest.name}.`);
+    const rows = placed.map(([group, ...cells]) => [view.summary.groups[group], ...cells]);
     const hasNotes = rows.some((row) => row[4]);
+    const among = contest.contestants ? `rank and percentile among the ${counted(contest.contestants, "contestant")} of ${contest.name}` : `medal in ${contest.name}`;
+    const [, , place, , , meaning] = placed[0];
     return [
-      table(`Points, and where they would stand in ${contest.name}, the most points first`, ["group", ...WAYS, ...(hasNotes ? ["note"] : [])], rows.map((row) => row.slice(0, hasNotes ? 5 : 4)), { left: 5, className: "sticky" }),
+      table(`Points and ${among}, the most points first`, ["group", ...WAYS, ...(hasNotes ? ["note"] : [])], rows.map((row) => row.slice(0, hasNotes ? 5 : 4)), { left: 5, className: "sticky" }),
+      el("p", {}, meaning ? `How to read it: "${place}". ${meaning}` : "The contestants' points are not known, only those needed for medals: so there is no rank."),
       el("p", { class: "quiet" }, `${medals ? `Least points of medals: ${medals}. ` : ""}Source: ${contest.source}`),
     ];
   });
-  return [...shown, el("p", { class: "quiet" }, "Several submissions count together by the best score of each subtask. The 50 are chosen without knowing their scores: the subtasks they were written for take turns, the last subtask first. A percentile is the share of contestants with fewer points; those with as many share the rank.")].flat();
+  return [...shown, el("p", { class: "quiet" }, "Several submissions count together by the best score of each subtask. The 50 are chosen without knowing their scores: the subtasks they were written for take turns, the last subtask first. Groups are not counted among the contestants; a group shares the rank of contestants with as many points.")].flat();
 }
 
 const MEASURES = { mean: "mean score", best: "best submission", all: "best of all together", solved: "solved (pass@1)" };
