@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from ioi_eval.estimates import INTERVALS
-from ioi_eval.report.markdown import cell, groups_section, markdown_table, verdict_table
+from ioi_eval.report.markdown import cell, groups_section, markdown_table, near_limit_line, verdict_table
 from ioi_eval.report.terminal import counted, done_in, near_limit, printable, refusal_lists, share, table
 
 _SHOWN = 20
@@ -15,8 +15,8 @@ _FEW = 3
 _LEGEND = (
     "Test case average: mean share of tests passed. Strict accuracy: mean share of programs that pass all tests. "
     "Both are means over problems, first over a problem's own programs. pass@k: unbiased estimator, for every k "
-    f"for which each problem has so many judged programs. In brackets: {INTERVALS}. "
-    "Rows that cannot be judged, and programs that could not, are in none of the means."
+    f"for which each problem has so many scored programs. In brackets: {INTERVALS}. "
+    "Rows that are not judged, and judge errors, are in none of the means."
 )
 
 
@@ -29,12 +29,12 @@ def terminal_report(summary: Mapping[str, Any]) -> str:
         f"this run: {done_in(summary['this_run'])}",
     ]
     if counts["undecided"]:
-        lines.append(f"{counts['undecided']} could not be judged (JE), see below")
+        lines.append(f"{counts['undecided']} without a score, because of a judge error (JE); see below")
     lines += filter(None, [near_limit(summary)])
     if counts["pending"]:
         lines.append(f"{counts['pending']} still to be judged: run the same command again")
     lines += [f"note: {note}" for note in summary["notes"]]
-    failures = refusal_lists(summary["failures"], "not scored, because judging failed (JE)")
+    failures = refusal_lists(summary["failures"], "without a score, because of a judge error (JE)")
     groups = [table(*_groups(summary))] if summary["groups"] else []
     return "\n\n".join([*groups, table(head, rows), "\n".join(lines), *failures, *refusal_lists(summary["refused"])])
 
@@ -50,8 +50,8 @@ def markdown_report(summary: Mapping[str, Any]) -> str:
         "# APPS results",
         f"- State: **{state}**\n- Judged by: **{cell(str(summary['judged_by']))}**\n"
         f"- Submissions: **{counts['rows']}**, of them {counts['scored']} scored ({counts['copies']} as copies of"
-        f" identical programs), {counts['undecided']} not judged (JE), {counts['refused']} refused,"
-        f" {counts['pending']} still to be judged",
+        f" identical programs), {counts['undecided']} without a score because of a judge error (JE),"
+        f" {counts['refused']} not judged, {counts['pending']} still to be judged",
         *filter(None, [groups_section(summary, *_groups(summary), legend=_LEGEND)]),
         "## By difficulty",
         markdown_table(head, rows),
@@ -62,7 +62,7 @@ def markdown_report(summary: Mapping[str, Any]) -> str:
     ]
     if summary["undecided"]:
         rows = [(one["reason"], str(one["rows"]), ", ".join(one["examples"][:_FEW])) for one in summary["failures"]]
-        parts += ["## Judging failed", markdown_table(("error", "programs", "such as"), rows)]
+        parts += ["## Judge errors (JE)", markdown_table(("error", "programs", "such as"), rows)]
     for refused in summary["refused"]:
         listed = [f"- {cell(example)}" for example in refused["examples"][:_SHOWN]]
         more = refused["more"] + len(refused["examples"]) - len(listed)
@@ -77,7 +77,7 @@ def markdown_report(summary: Mapping[str, Any]) -> str:
             for what, column in (("Interpreter", "interpreters"), ("Target", "targets"), ("Isolation", "isolation"))
             for name, count in summary[column].items()
         ),
-        f"- A time within 10 % of the limit (may differ elsewhere): {counted(summary['near_limit'], 'submission')}",
+        near_limit_line(summary),
         *(f"- Note: {cell(note)}" for note in summary["notes"]),
     ]
     return "\n\n".join([*parts, "## Run", "\n".join(lines)]) + "\n"

@@ -7,7 +7,6 @@ from typing import Any
 
 from ioi_eval.estimates import INTERVALS
 from ioi_eval.report.terminal import (
-    PROBLEM_HEAD,
     bounded,
     counted,
     example_places,
@@ -21,10 +20,17 @@ from ioi_eval.report.verdict_names import VERDICT_NAMES
 
 _SHOWN = 20
 _SEVERAL = 2
-_LACKING = {"undecided": "not scored (JE)", "refused": "not judged", "pending": "still to be judged"}
+_LACKING = {
+    "undecided": "without a score because of a judge error (JE)",
+    "refused": "not judged",
+    "pending": "still to be judged",
+}
+_TOGETHER = "sum of best subtasks"
+_PROBLEM_HEAD = ("problem", "submissions", "best submission", f"{_TOGETHER}, all", f"{_TOGETHER}, 50", "verdicts")
 _GROUPS_LEGEND = (
-    "average: share of the points that a submission gets; pass@k: unbiased estimator, solved = full marks. Both are "
+    "mean score: share of full marks that a submission gets; pass@k: unbiased estimator, solved = full marks. Both are "
     f"means over a group's own problems, with {INTERVALS}; groups with different problems, or few, do not compare. "
+    f"all, 50: {_TOGETHER} over all submissions of a contest, or over 50 to each problem. "
     "Whether two groups differ, `ioi-eval compare --by-problem` says."
 )
 
@@ -58,7 +64,7 @@ def _overview(summary: Mapping[str, Any]) -> str:
         f"({counts['copies']} as copies of identical programs)",
     ]
     if counts["undecided"]:
-        lines.append(f"- Not scored, because judging failed (JE): **{counts['undecided']}**")
+        lines.append(f"- Judge errors (JE), without a score: **{counts['undecided']}**")
     if counts["refused"]:
         lines.append(f"- Not judged: **{counts['refused']}**")
     if counts["pending"]:
@@ -72,7 +78,7 @@ def _estimates(summary: Mapping[str, Any]) -> list[str]:
     """The means over problems with their intervals."""
     lines = []
     if summary["average_score"]:
-        lines.append(f"- Average score of a submission: {share(summary['average_score'])} of the points")
+        lines.append(f"- Mean score: {share(summary['average_score'])} of full marks")
     if summary["pass_at_k"]:
         intervals = summary["pass_at_k_interval"]
         values = ", ".join(f"pass@{k} = {v:.4f}{_interval(*intervals[k])}" for k, v in summary["pass_at_k"].items())
@@ -132,7 +138,7 @@ def _contests(summary: Mapping[str, Any], level: str) -> str:
         )
         for c in summary["contests"]
     ]
-    head = ("year", "problems", "all submissions", "50 a problem")
+    head = ("year", "problems", f"{_TOGETHER}, all submissions", f"{_TOGETHER}, 50 a problem")
     return f"{level} Contests\n\nWithout practice problems.\n\n{markdown_table(head, rows)}" if rows else ""
 
 
@@ -141,10 +147,10 @@ def _problems(summary: Mapping[str, Any], level: str) -> str:
     if not rows:
         return ""
     legend = (
-        "best: of a single submission; all: sum of each subtask's best over all submissions; 50: the same over 50 "
-        "submissions, chosen without knowledge of their scores. A `?` marks a lower bound: judging failed for some."
+        f"{_TOGETHER}: each subtask counts with the most points that one of the submissions has for it. The 50 are "
+        "chosen without knowledge of their scores. A `?` marks a lower bound, because of judge errors."
     )
-    return f"{level} Problems\n\n{markdown_table(PROBLEM_HEAD, rows)}\n\n{legend}"
+    return f"{level} Problems\n\n{markdown_table(_PROBLEM_HEAD, rows)}\n\n{legend}"
 
 
 def _problem(problem: Mapping[str, Any], level: str) -> str:
@@ -158,7 +164,7 @@ def _problem(problem: Mapping[str, Any], level: str) -> str:
         )
         for s in problem["subtasks"]
     ]
-    head = ("subtask", "best", "score", "first by", "undecided")
+    head = ("subtask", "best points", "best score", "first submission with it", "judge errors (JE)")
     name = f" ({cell(problem['name'])})" if problem["name"] else ""
     submissions = counted(problem["submissions"], "submission")
     return (
@@ -172,7 +178,7 @@ def _failures(summary: Mapping[str, Any]) -> str:
     if summary["undecided"]:
         rows = [(u["submission"], u["problem"], u["error"] or "") for u in summary["undecided"]]
         more = summary["submissions"]["undecided"] - len(rows)
-        parts.append(f"## Judging failed\n\n{markdown_table(('submission', 'problem', 'error'), rows)}{_more(more)}")
+        parts.append(f"## Judge errors (JE)\n\n{markdown_table(('submission', 'problem', 'error'), rows)}{_more(more)}")
     for refused in summary["refused"]:
         listed = _bullets(f"Not judged: {refused['reason']}", example_places(refused)[:_SHOWN])
         parts.append(listed + _more(refused["more"] + max(0, len(refused["examples"]) - _SHOWN)))
@@ -191,12 +197,18 @@ def _run(summary: Mapping[str, Any]) -> str:
         f"check {run['cpu_s']['check']:.1f} s; all results: {cpu['compile']:.1f}, {cpu['run']:.1f}, {cpu['check']:.1f}",
         *(f"- Target: {target} ({count} submissions)" for target, count in summary["targets"].items()),
         *(f"- Isolation: {level} ({count} submissions)" for level, count in summary["isolation"].items()),
-        f"- A time within 10 % of the limit (may differ elsewhere): {counted(summary['near_limit'], 'submission')}",
+        near_limit_line(summary),
     ]
     if summary["attempted"]:
         calls = ", ".join(f"{cell(call)} {count}" for call, count in summary["attempted"].items())
         lines.append(f"- Refused system calls, by submissions: {calls}")
     return "\n".join(["## Run", "", *lines])
+
+
+def near_limit_line(summary: Mapping[str, Any]) -> str:
+    """How many submissions have a CPU time near the time limit; of a summary of either family."""
+    count = counted(summary["near_limit"], "submission")
+    return f"- Near the time limit (CPU time within 10 % of it, may differ elsewhere): {count}"
 
 
 def verdict_table(counts: Mapping[str, int]) -> str:

@@ -85,7 +85,7 @@ def overview_page(results: Mapping[str, Path]) -> str:
         InputError: a summary cannot be read.
     """
     summaries = {name: read_summary(path) for name, path in results.items()}
-    head = ("data set", "submissions", "scored", "judging failed", "not judged", "contests", "report")
+    head = ("data set", "submissions", "scored", "judge errors (JE)", "not judged", "contests", "report")
     rows = [_overview_row(name, summary) for name, summary in summaries.items()]
     table = "\n".join(f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *rows])
     legend = "contests: points of all submissions together, and of 50 a problem, without practice problems."

@@ -131,8 +131,9 @@ def selection_text(groups: Sequence[Mapping[str, Any]], ways: Sequence[Way], *, 
         limit: how many submissions counted.
     """
     heads = {
-        Way.SINGLE: "best single", Way.ALL: "all", Way.ROUND_ROBIN: f"{limit} by turns", Way.FIRST: f"first {limit}",
-        Way.RANDOM: f"random {limit}", Way.ORACLE: f"oracle {limit}", Way.REFERENCE: "reference's 50",
+        Way.SINGLE: "best submission", Way.ALL: "all", Way.ROUND_ROBIN: f"{limit} by turns",
+        Way.FIRST: f"first {limit}", Way.RANDOM: f"random {limit}", Way.ORACLE: f"oracle {limit}",
+        Way.REFERENCE: "reference's 50",
     }  # fmt: skip
     parts = []
     for group in groups:
@@ -159,8 +160,8 @@ def _contest_text(contest: Mapping[str, Any], ways: Sequence[Way], heads: Mappin
 
 
 _LEGENDS = {
-    Way.SINGLE: "best single: the best total of one submission",
-    Way.ALL: "all: each subtask's best of all submissions, without a limit",
+    Way.SINGLE: "best submission: the most points of one submission to each problem",
+    Way.ALL: "all: sum of best subtasks over all submissions; the others: over those that are chosen",
     Way.ROUND_ROBIN: "by turns: round robin over target subtasks, the last first, chosen without knowing scores",
     Way.FIRST: "first: the first that compile, in the order of the results",
     Way.RANDOM: "random: drawn of those that compile; the mean over seeds, and between what 95 % of them lie",

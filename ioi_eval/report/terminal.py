@@ -69,11 +69,11 @@ def terminal_report(summary: Mapping[str, Any]) -> str:
 
 
 PROBLEM_HEAD = ("problem", "submissions", "best", "all", "50", "verdicts")
-_LEGEND = "(best: of one submission; all: each subtask's best over all submissions; 50: over 50, not chosen by score)"
+_LEGEND = "(best: best submission; all: sum of best subtasks over all submissions; 50: over 50, not chosen by score)"
 
 
 def problem_cells(problem: Mapping[str, Any]) -> list[str]:
-    """A problem in a row: name, submissions, best, all together, the best 50 of a contestant, verdicts."""
+    """A problem in a row: name, submissions, best submission, sum of best subtasks over all and over 50, verdicts."""
     full = points(problem["points"])
     return [
         f"{problem['year']}/{problem['problem']}",
@@ -123,7 +123,7 @@ def group_cells(summary: Mapping[str, Any], *, most_ks: int = 20) -> tuple[list[
     groups = summary["groups"]
     ks = list(dict.fromkeys(k for group in groups for k in group["pass_at_k"]))[:most_ks]
     years = sorted({contest["year"] for group in groups for contest in group["contests"]})
-    head = [", ".join(map(printable, summary["by"])), "submissions", "JE", "problems", "average"]
+    head = [", ".join(map(printable, summary["by"])), "submissions", "JE", "problems", "mean score"]
     head += [*(f"pass@{k}" for k in ks), *(f"{year} {name}" for year in years for name in ("all", "50"))]
     return head, [_group_row(group, ks, years) for group in groups]
 
@@ -198,8 +198,8 @@ def near_limit(summary: Mapping[str, Any]) -> str:
         return ""
     have = f"{counted(summary['near_limit'], 'submission')} {'has' if summary['near_limit'] == 1 else 'have'}"
     return (
-        f"{have} a time within 10 % of the limit (near_limit): their verdict may differ in the next run or on "
-        "another machine; --near-limit-repeats N takes the best of N times alone"
+        f"{have} a CPU time near the time limit (within 10 %, near_limit): their verdict may differ in the next "
+        "run or on another machine; --near-limit-repeats N takes the best of N times alone"
     )
 
 
@@ -207,7 +207,7 @@ def _failures(summary: Mapping[str, Any]) -> Iterable[str]:
     counts = summary["submissions"]
     if counts["undecided"]:
         yield _list(
-            f"{counts['undecided']} not scored, because judging failed (JE)",
+            f"{counts['undecided']} without a score, because of a judge error (JE)",
             [f"{one['submission']} ({one['problem']}): {one['error']}" for one in summary["undecided"]],
             counts["undecided"],
         )

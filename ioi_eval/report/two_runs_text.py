@@ -86,7 +86,7 @@ def _line(change: Change) -> tuple[str, ...]:
 def _means(comparison: Comparison) -> str:
     rows = [
         (label, *(_share(comparison.means[f"{what} {when}"], signed=when == "difference") for when in _WHEN))
-        for what, label in (("score", "average score"), ("solved", "solved"))
+        for what, label in (("score", "mean score"), ("solved", "pass@1"))
     ]
     legend = f"(means over problems; in brackets {INTERVALS}, both runs' together)"
     if comparison.problems == 1:

@@ -236,7 +236,7 @@ def test_a_checker_that_fails_is_final(score: Start, write: Write, rows: Rows, t
     found = rows("results.jsonl")
     assert [(row["verdict"], row["score"] is None) for row in found] == [("AC", False), ("WA", False), ("JE", True)]
     assert "checker:checker.cpp failed on this output, twice" in found[2]["error"]
-    assert "1 not scored, because judging failed (JE): checker:checker.cpp failed" in ended.stdout
+    assert "1 without a score, because of a judge error (JE): checker:checker.cpp failed" in ended.stdout
     for arguments, judged in (((), 0), (("--retry-failed",), 1)):
         assert score(dump, *options, *arguments).returncode == 1
         assert json.loads((tmp_path / "out" / "summary.json").read_text())["this_run"]["judged"] == judged

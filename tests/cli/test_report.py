@@ -113,7 +113,7 @@ def test_several_directories(start: Start, tmp_path: Path) -> None:
         "rows": 4, "scored": 3, "undecided": 0, "refused": 1, "pending": 0, "copies": 0,
     }  # fmt: skip
     assert summary["refused"][0]["reason"] == "no such problem"
-    assert b"all together" in (tmp_path / "all" / "report.html").read_bytes()
+    assert b"all submissions" in (tmp_path / "all" / "report.html").read_bytes()
     assert sorted(path.name for path in one.iterdir()) == ["results.jsonl", "tests.jsonl"]
 
 

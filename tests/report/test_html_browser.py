@@ -262,7 +262,7 @@ def test_captions_name_what_is_shown(quiet: Tab, report: Path) -> None:
     quiet.open(report)
     quiet.value(_CHOSEN.format("heat-measure", "solved"))
     quiet.value(_CHOSEN.format("heat-rows", "buckets"))
-    assert quiet.value(SHORT.format(".heat caption")) == ["solved (pass@1), % of submissions, by year and group"]
+    assert quiet.value(SHORT.format(".heat caption")) == ["pass@1, % of submissions, by year and group"]
     assert quiet.value(SHORT.format(".heat thead th"))[0] == "year"
     words = quiet.value("document.getElementById('groups').textContent")
     assert all(text in words for text in ("1,000 resamples", "percentage points", "does not contain 0"))
@@ -559,6 +559,28 @@ def test_apps(quiet: Tab, tmp_path: Path) -> None:
     quiet.value("document.querySelector('#submissions-table tbody button').click()")
     quiet.value(_OPENED)
     assert "line 1 differs" in quiet.value("document.getElementById('submissions').textContent")
+
+
+def test_quantities_have_the_names_of_the_glossary(quiet: Tab, report: Path, tmp_path: Path) -> None:
+    """In the table of groups, in the heat map and over the charts, for both families."""
+    glossary = (Path(__file__).parents[2] / "docs" / "glossary.md").read_text(encoding="utf-8")
+    rows = [apps_row("a", True, False), apps_row("b", True, True)]
+    apps = page([write_results(tmp_path / "out", rows)], tmp_path / "apps.html")
+    names = {
+        report: ["mean score", "best submission", "sum of best subtasks", "pass@1"],
+        apps: ["test case average", "best submission", "strict accuracy (pass@1)"],
+    }
+    for of, expected in names.items():
+        quiet.open(of)
+        assert quiet.value(SHORT.format("#heat-measure option")) == expected
+        assert all(f"| {name.split(' (')[0].replace('@1', '@k')} |" in glossary for name in expected)
+        heads = quiet.value(SHORT.format("#groups thead th"))
+        assert [head.split(",")[0] for head in heads if "%" in head] == [expected[0], *reversed(expected[-2:])]
+        said = quiet.value("document.querySelector('main').textContent.toLowerCase()")
+        other = ["average score", "together", "single one", "judged submissions", "solved (", "undecided"]
+        assert [name for name in other if name in said] == []
+        titles = quiet.value(SHORT.format("#scores figcaption")) + quiet.value(SHORT.format("#pass-at-k figcaption"))
+        assert all(title.split(" of k")[0].split(":")[0].lower() in (*expected, "best", "pass@k") for title in titles)
 
 
 @pytest.mark.parametrize("rows", [[], [refused("a", "no")], [contest_row("a", None)]], ids=["none", "refused", "JE"])

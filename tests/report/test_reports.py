@@ -130,14 +130,14 @@ def test_the_table_shows_problems_and_what_went_wrong() -> None:
     text = terminal_report(example())
     lines = text.splitlines()
     assert lines[0].split() == ["problem", "submissions", "best", "all", "50", "verdicts"]
-    assert "(best: of one submission; all: each subtask's best over all submissions; 50: " in text
+    assert "(best: best submission; all: sum of best subtasks over all submissions; 50: " in text
     assert re.search(r"^2024/nile +2 +70/100 +70/100 +70/100 +PA 2$", text, re.MULTILINE)
     assert re.search(r"^2024/tree +1 +–/100 +40\?/100 +40\?/100 +JE 1$", text, re.MULTILINE)
     assert re.search(r"^2024/nile +40/40 30/60$", text, re.MULTILINE)
     assert re.search(r"^2024/tree +40/40 –\?/60$", text, re.MULTILINE)
     for words in (
         "3 of 7 submissions scored",
-        "1 not scored, because judging failed (JE):\n  t1 (2024/tree): test 2: checker crashed",
+        "1 without a score, because of a judge error (JE):\n  t1 (2024/tree): test 2: checker crashed",
         "1 not judged: unknown problem 2024/nil:\n  dump.jsonl, row 7",
         "3 judged in 60.0 s, 2 jobs at once; CPU: compile 10.0 s, run 80.0 s, check 5.0 s",
         "2 still to be judged: run the same command again",
@@ -156,7 +156,7 @@ def test_the_report_has_it_all_and_cells_stay_cells() -> None:
     for words in (
         "- State: **not complete**",
         "### 2024/nile (nile\\|title)",
-        "## Judging failed",
+        "## Judge errors (JE)",
         "## Not judged: unknown problem 2024/nil",
         "## Problems that cannot be judged\n\n- score type Sum",
         "compile 10.0 s, run 80.0 s, check 5.0 s",

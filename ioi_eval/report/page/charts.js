@@ -87,7 +87,7 @@ function lineChart(title, xName, lines) {
   const drawn = lines.filter((line) => line.values.length);
   const isNamed = drawn.length > 1 && drawn.length <= MOST_LABELS;
   const longest = Math.max(...drawn.map((line) => line.name.length));
-  if (!ks.length) return el("p", { class: "quiet" }, "There is nothing to draw: no submission was judged.");
+  if (!ks.length) return el("p", { class: "quiet" }, "There is nothing to draw: no submission was scored.");
   const figure = el("figure", {}, el("figcaption", {}, title));
   const draw = (width) => {
     const letters = isNamed ? Math.min(longest, Math.floor(width / 28)) : 0;
@@ -219,7 +219,7 @@ function stackedBars(title, rows, view) {
   return el("figure", {}, el("figcaption", {}, title), responsive(draw),
     el("ul", { class: "legend" }, verdicts.map((verdict) => el("li", {}, swatch(verdict),
       el("button", { class: "link", title: "Show these submissions", onclick: () => view.showOnly?.(verdict, false) }, `${verdict}: ${view.summary.verdict_names[verdict]}`)))),
-    numbers(title, ["", "judged", ...verdicts], rows.map((row) => {
+    numbers(title, ["", "scored submissions", ...verdicts], rows.map((row) => {
       const counts = new Map(row.parts);
       return [row.name, row.total, ...verdicts.map((verdict) => counts.get(verdict) ?? 0)].map(String);
     })));
@@ -230,7 +230,7 @@ function shortened(text, most) {
 }
 
 // bars: [{name, rows: [{group, name, value, best, text}]}], values from 0 to 1.
-function barChart(title, bars) {
+function barChart(title, bars, names) {
   const count = sum(bars.map((bar) => bar.rows.length));
   const draw = (width) => {
     const picture = svg("svg", { width, viewBox: `0 0 ${width} ${bars.length * 24 + count * 18}`, role: "img", "aria-label": `${title}. The numbers follow as a table.` });
@@ -258,8 +258,8 @@ function barChart(title, bars) {
     el("ul", { class: "legend" },
       groups.map(([group, name]) => el("li", {}, svg("svg", { class: "swatch", viewBox: "0 0 26 13", "aria-hidden": "true" },
         svg("rect", { class: "segment", width: 26, height: 13, fill: colour(group) }), onBar(group, 13, 6.5)), name)),
-      el("li", {}, svg("svg", { class: "swatch", viewBox: "0 0 26 13", "aria-hidden": "true" }, svg("line", { class: "limit", x1: 13, x2: 13, y1: 0, y2: 13 })), "the best submission")),
-    numbers(title, ["", "group", "mean", "best"], bars.flatMap((bar) => bar.rows.map((row) => [bar.name, row.name, percent(row.value), percent(row.best)]))));
+      el("li", {}, svg("svg", { class: "swatch", viewBox: "0 0 26 13", "aria-hidden": "true" }, svg("line", { class: "limit", x1: 13, x2: 13, y1: 0, y2: 13 })), names.best)),
+    numbers(title, ["", "group", names.mean, names.best], bars.flatMap((bar) => bar.rows.map((row) => [bar.name, row.name, percent(row.value), percent(row.best)]))));
 }
 
 const BINS = ["0–10", "10–20", "20–30", "30–40", "40–50", "50–60", "60–70", "70–80", "80–90", "90–100", "100–110", "over 110"];
@@ -297,7 +297,7 @@ function limitChart(title, rows, isTime) {
       [0, 2, 4, 6, 8, 10].map((bin) => [svg("line", { class: "axis", x1: left + bin * slot, x2: left + bin * slot, y1: y(0), y2: y(0) + 5 }),
         svg("text", { class: "tick", x: left + bin * slot, y: height - 24, "text-anchor": "middle" }, `${10 * bin} %`)]).flat(),
       svg("text", { class: "tick", x: width, y: height - 24, "text-anchor": "end" }, "more"),
-      svg("text", { x: (left + width) / 2, y: height - 3, "text-anchor": "middle" }, `${isTime ? "CPU time" : "memory"}, % of the limit`)]);
+      svg("text", { x: (left + width) / 2, y: height - 3, "text-anchor": "middle" }, `${isTime ? "CPU time" : "peak memory"}, % of the limit`)]);
     return picture;
   };
   return el("figure", {}, el("figcaption", {}, title), responsive(draw), numbers(`${title}: submissions by per cent of the limit`, ["", ...BINS.map((bin) => `${bin} %`)], rows.map((row) => [row.name, ...row.bins.map(String)])));

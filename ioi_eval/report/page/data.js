@@ -38,6 +38,7 @@ async function unpack(id) {
 }
 
 const percent = (share, digits = 1) => (share === null || share === undefined ? "–" : `${(100 * share).toFixed(digits)} %`);
+const capital = (text) => (text.startsWith("pass@") ? text : text[0].toUpperCase() + text.slice(1));
 const counted = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const sum = (values) => values.reduce((total, value) => total + value, 0);

@@ -77,12 +77,12 @@ async function start() {
     section(view, "groups", summary.groups.length > 1 ? "Which is best" : "Overall", () => overview(view)),
     ...(summary.contests.length ? [section(view, "contests", "Compared with contestants", () => beside(view))] : []),
     section(view, "heat-map", "Which problems are hard", (show) => heat(view, state, show)),
-    section(view, "scores", "Score against submissions", () => scoreCurves(view)),
+    section(view, "scores", "Score by number of submissions", () => scoreCurves(view)),
     section(view, "pass-at-k", "pass@k", () => passCurves(view)),
     section(view, "subtasks", summary.family === "apps" ? "Difficulties" : "Subtasks", (show) => subtaskBars(view, state, show)),
     section(view, "verdicts", "Verdicts", () => verdictMix(view)),
     section(view, "limits", "Time and memory", () => limits(view)),
-    section(view, "apart", "Not judged, and near the time limit", () => apart(view)),
+    section(view, "apart", "Judge errors, and near the time limit", () => apart(view)),
   ];
   let list = null;
   const changed = () => {

@@ -7,6 +7,14 @@ const isApps = (view) => view.summary.family === "apps";
 const bucketWord = (view) => (isApps(view) ? "difficulty" : "year");
 const problemName = (problem) => (problem.name && problem.name !== problem.id ? `${problem.id} ${problem.name}` : problem.id);
 
+// One name for each quantity; docs/glossary.md has them all.
+const NAMES = {
+  contest: { mean: "mean score", best: "best submission", all: "sum of best subtasks", solved: "pass@1" },
+  apps: { mean: "test case average", best: "best submission", solved: "strict accuracy (pass@1)" },
+};
+const namesOf = (view) => NAMES[view.summary.family];
+const unitOf = (view, measure) => (measure === "solved" ? "% of submissions" : isApps(view) ? "% of tests passed" : "% of full marks");
+
 // What a group is worth: means over problems, and counts.
 function worth(view, group) {
   const cells = view.of(group);
@@ -17,7 +25,7 @@ function worth(view, group) {
     near: sum(cells.map((cell) => cell.near)),
     solved: estimate(judged.map((cell) => cell.solved / cell.n)),
     score: estimate(judged.map((cell) => cell.mean ?? 0)),
-    all: judged.length ? mean(judged.map((cell) => cell.all ?? 0)) : null,
+    together: judged.length ? mean(judged.map((cell) => cell[isApps(view) ? "best" : "all"] ?? 0)) : null,
     problems: judged.length,
   };
 }
@@ -37,10 +45,16 @@ function behind(view, group, first) {
 // How to read the table of groups.
 function intervalNote(view) {
   const count = view.problems.length;
-  const said = ["The score of a group is the mean over problems; that of a problem is the mean over its submissions."];
+  const names = namesOf(view);
+  const together = isApps(view) ? "of the best submission to each problem" : "of the points for each subtask that the best of all submissions gets, added up for each problem";
+  const said = [
+    `${capital(names.mean)}: the mean over problems of the mean over a problem's submissions.`,
+    `${capital(names.solved)}: the same for the share of submissions with ${isApps(view) ? "all tests passed" : "full marks"}.`,
+    `${capital(isApps(view) ? names.best : names.all)}: the mean over problems ${together}.`,
+  ];
   if (count > 1) said.push(`In brackets: 95 % intervals (bootstrap over problems, ${drawCount(count).toLocaleString("en")} resamples).`);
   if (count > 1 && view.groups.length > 1) said.push("Differences are paired by problem. A difference whose interval does not contain 0 is significant; this is not corrected for comparing several groups.");
-  said.push("A judge error (JE) is our failure, or a checker's: it has no score and is in no mean.");
+  said.push("Scored: all submissions but those with a judge error (JE), which is our failure, or a checker's, has no score, and is in no mean.");
   return said.join(" ");
 }
 
@@ -48,19 +62,20 @@ function overview(view) {
   const rows = view.groups.map((group) => [group, worth(view, group)]);
   rows.sort((a, b) => (b[1].score?.value ?? -1) - (a[1].score?.value ?? -1));
   const first = rows.length ? rows[0][0] : -1;
-  const scoreHead = isApps(view) ? "mean share of tests passed" : "mean score, % of full marks";
-  const head = ["group", scoreHead, "difference to the first, percentage points", "solved (pass@1), % of submissions", isApps(view) ? "best of all together" : "best of each subtask together", "problems", "judged", "judge errors (JE)", "near the time limit"];
+  const names = namesOf(view);
+  const named = (measure) => `${names[measure]}, ${unitOf(view, measure)}`;
+  const head = ["group", named("mean"), "difference to the first, percentage points", named("solved"), named(isApps(view) ? "best" : "all"), "problems", "scored submissions", "judge errors (JE)", "near the time limit"];
   const cells = rows.map(([group, of]) => [
-    view.summary.groups[group], told(of.score), rows.length > 1 ? behind(view, group, first) : "–", told(of.solved), percent(of.all),
+    view.summary.groups[group], told(of.score), rows.length > 1 ? behind(view, group, first) : "–", told(of.solved), percent(of.together),
     ...[of.problems, of.n, of.je, of.near].map((count) => count.toLocaleString("en")),
   ]);
   return [
-    table("Groups, the best mean score first", head, cells, { className: "sticky" }),
+    table(`Groups, the best ${names.mean} first`, head, cells, { className: "sticky" }),
     el("p", { class: "quiet" }, intervalNote(view)),
   ];
 }
 
-const WAYS = ["best single submission of each problem", "50 submissions to each problem", "all submissions"];
+const WAYS = ["best submission to each problem", "sum of best subtasks, 50 submissions to each problem", "sum of best subtasks, all submissions"];
 
 function beside(view) {
   const shown = view.summary.contests.map((contest) => {
@@ -69,18 +84,16 @@ function beside(view) {
     if (!placed.length) return el("p", {}, `No selected group has submissions to ${contest.name}.`);
     const rows = placed.map(([group, ...cells]) => [view.summary.groups[group], ...cells]);
     const hasNotes = rows.some((row) => row[4]);
-    const among = contest.contestants ? `rank and percentile among the ${counted(contest.contestants, "contestant")} of ${contest.name}` : `medal in ${contest.name}`;
+    const among = contest.contestants ? `, ${medals ? "medal, " : ""}rank and percentile among the ${counted(contest.contestants, "contestant")} of ${contest.name}` : ` and medal in ${contest.name}`;
     const [, , place, , , meaning] = placed[0];
     return [
-      table(`Points and ${among}, the most points first`, ["group", ...WAYS, ...(hasNotes ? ["note"] : [])], rows.map((row) => row.slice(0, hasNotes ? 5 : 4)), { left: 5, className: "sticky" }),
+      table(`Points${among}, the most points first`, ["group", ...WAYS, ...(hasNotes ? ["note"] : [])], rows.map((row) => row.slice(0, hasNotes ? 5 : 4)), { left: 5, className: "sticky" }),
       el("p", {}, meaning ? `How to read it: "${place}". ${meaning}` : "The contestants' points are not known, only those needed for medals: so there is no rank."),
       el("p", { class: "quiet" }, `${medals ? `Least points of medals: ${medals}. ` : ""}Source: ${contest.source}`),
     ];
   });
-  return [...shown, el("p", { class: "quiet" }, "Several submissions count together by the best score of each subtask. The 50 are chosen without knowing their scores: the subtasks they were written for take turns, the last subtask first. Groups are not counted among the contestants; a group shares the rank of contestants with as many points.")].flat();
+  return [...shown, el("p", { class: "quiet" }, "Sum of best subtasks: each subtask counts with the most points that one of the submissions has for it. The 50 are chosen without knowing their scores: the subtasks they were written for take turns, the last subtask first. Groups are not counted among the contestants; a group shares the rank of contestants with as many points.")].flat();
 }
-
-const MEASURES = { mean: "mean score", best: "best submission", all: "best of all together", solved: "solved (pass@1)" };
 
 function heatValue(cells, measure) {
   const judged = cells.filter((cell) => cell && cell.n > 0);
@@ -143,19 +156,19 @@ function heat(view, state, show) {
   const select = (id, words, name, options, chosen) => el("label", { class: "above" }, words,
     el("select", { id, onchange: (event) => { state[name] = event.target.value; show(); } },
       Object.entries(options).map(([value, text]) => el("option", { value, selected: value === chosen }, text))));
-  const unit = state.measure === "solved" ? "submissions" : isApps(view) ? "tests passed" : "full marks";
+  const names = namesOf(view);
   const what = byBucket ? bucketWord(view) : "problem";
-  const caption = `${MEASURES[state.measure]}, % of ${unit}, by ${what} and group`;
+  const caption = `${capital(names[state.measure])}, ${unitOf(view, state.measure)}, by ${what} and group`;
   const ofAll = groups.map((_, place) => meanOfKnown(rows.map((row) => row.values[place])));
   const line = (head, values, all, judgeErrors) => el("tr", {}, el("th", { scope: "row" }, head),
     hasMean ? heatCell(all, 0) : null, values.map((value, place) => heatCell(value, judgeErrors(groups[place]))));
   const errors = (row) => (group) => sum(row.problems.map((problem) => view.cell(group, problem)?.je ?? 0));
   return [
     el("div", { class: "row no-print" },
-      select("heat-measure", "Show", "measure", MEASURES, state.measure),
+      select("heat-measure", "Show", "measure", names, state.measure),
       select("heat-rows", "Rows", "rows", { problems: "problems", buckets: isApps(view) ? "difficulties" : "years" }, byBucket ? "buckets" : "problems"),
       select("heat-order", "Order", "order", ORDERS, state.order)),
-    hardest(rows, what, MEASURES[state.measure]),
+    hardest(rows, what, names[state.measure]),
     scrolling(caption,
       el("table", { class: "heat sticky" },
         captioned(caption),
@@ -170,7 +183,9 @@ function heat(view, state, show) {
   ];
 }
 
-// For each k for which every problem has so many judged submissions: else means were of different problems.
+const DRAWN = "number of submissions, k";
+
+// For each k for which every problem has so many scored submissions: else means were of different problems.
 function curve(view, group, value) {
   const cells = view.of(group).filter((cell) => cell.n > 0);
   if (!cells.length) return [];
@@ -186,7 +201,7 @@ function curvesNote(view) {
   const counts = view.groups.map((group) => view.of(group).map((cell) => cell.n).filter((n) => n > 0)).filter((ns) => ns.length);
   const most = Math.max(...counts.map((ns) => Math.max(...ns)));
   const isCut = counts.some((ns) => view.summary.ks.some((k) => k > Math.min(...ns) && k <= most));
-  const end = isCut ? "A curve ends at the largest k for which all its problems have k judged submissions. " : "";
+  const end = isCut ? "A curve ends at the largest k for which all its problems have k scored submissions. " : "";
   return `${end}Bands: 95 % intervals over problems.`;
 }
 
@@ -194,19 +209,19 @@ function scoreCurves(view) {
   const union = lines(view, (cell, k, place) => cell.union?.[place] ?? 0);
   const single = lines(view, (cell, k, place) => cell.single?.[place] ?? 0);
   if (isApps(view)) {
-    return [lineChart("Share of tests passed by the best of k submissions, in the mean", "submissions", single), el("p", { class: "quiet" }, curvesNote(view))];
+    return [lineChart("Best of k submissions: mean over problems, % of tests passed", DRAWN, single), el("p", { class: "quiet" }, curvesNote(view))];
   }
   return [
     el("div", { class: "charts" },
-      el("div", {}, el("h3", {}, "Best of each subtask together"), lineChart("Mean score of k submissions together, % of full marks", "submissions", union)),
-      el("div", {}, el("h3", {}, "The best single one"), lineChart("Mean score of the best of k submissions, % of full marks", "submissions", single))),
-    el("p", { class: "quiet" }, "The mean over all choices of k of the submissions; computed exactly, not sampled. ", curvesNote(view)),
+      el("div", {}, el("h3", {}, "Sum of best subtasks"), lineChart("Sum of best subtasks of k submissions: mean over problems, % of full marks", DRAWN, union)),
+      el("div", {}, el("h3", {}, "Best submission"), lineChart("Best of k submissions: mean over problems, % of full marks", DRAWN, single))),
+    el("p", { class: "quiet" }, "Mean over all choices of k of a problem's submissions; computed exactly, not sampled. For k = 1 both are the mean score. ", curvesNote(view)),
   ];
 }
 
 function passCurves(view) {
-  const title = "Share of problems solved by one of k submissions (pass@k), %";
-  return [lineChart(title, "k", lines(view, (cell, k) => passAt(cell.n, cell.solved, k))), el("p", { class: "quiet" }, "Unbiased estimator. ", curvesNote(view))];
+  const title = "pass@k: the chance that one of k submissions solves a problem, mean over problems, %";
+  return [lineChart(title, DRAWN, lines(view, (cell, k) => passAt(cell.n, cell.solved, k))), el("p", { class: "quiet" }, `A submission solves a problem if it has ${isApps(view) ? "passed all tests" : "full marks"}. Unbiased estimator. `, curvesNote(view))];
 }
 
 function subtaskBars(view, state, show) {
@@ -218,22 +233,22 @@ function subtaskBars(view, state, show) {
   const problems = view.problems.filter((place) => view.summary.problems[place].subtasks.length > 1);
   if (!problems.length) {
     const cells = [...new Set(view.problems.map((place) => view.summary.problems[place].bucket))];
-    return [el("p", { class: "quiet" }, `These problems have no subtasks; the bars are by ${bucketWord(view)}.`), barChart(`Mean score by ${bucketWord(view)}`,
+    return [el("p", { class: "quiet" }, `These problems have no subtasks; the bars are by ${bucketWord(view)}.`), barChart(`${capital(namesOf(view).mean)} by ${bucketWord(view)}, ${unitOf(view, "mean")}`,
       cells.map((bucket) => ({
         name: bucket,
         rows: view.groups.map((group) => {
           const found = view.problems.filter((place) => view.summary.problems[place].bucket === bucket).map((place) => view.cell(group, place)).filter((cell) => cell?.n);
           return { group, name: view.summary.groups[group], found };
         }).filter((row) => row.found.length).map((row) => ({ ...row, value: mean(row.found.map((cell) => cell.mean ?? 0)), best: mean(row.found.map((cell) => cell.best ?? 0)), text: counted(row.found.length, "problem") })),
-      })))];
+      })), namesOf(view))];
   }
   if (!problems.includes(state.problem)) state.problem = problems[0];
   const chosen = view.summary.problems[state.problem];
   return [
     el("label", { class: "above no-print" }, "Problem", el("select", { id: "subtask-problem", onchange: (event) => { state.problem = Number(event.target.value); show(); } },
       problems.map((place) => el("option", { value: place, selected: place === state.problem }, problemName(view.summary.problems[place]))))),
-    barChart(`${problemName(chosen)}: mean score by subtask`,
-      chosen.subtasks.map(([name, full], part) => ({ name: `${name} (${points(full)} points)`, rows: full > 0 ? rowsOf(state.problem, part) : [] })).filter((bar) => bar.rows.length)),
+    barChart(`${problemName(chosen)}: mean score by subtask, % of its points`,
+      chosen.subtasks.map(([name, full], part) => ({ name: `${name} (${points(full)} points)`, rows: full > 0 ? rowsOf(state.problem, part) : [] })).filter((bar) => bar.rows.length), namesOf(view)),
   ];
 }
 
@@ -249,7 +264,7 @@ function verdictMix(view) {
   const rule = isApps(view)
     ? "A submission has the verdict of its first test that failed: other tests may have failed in other ways."
     : "A submission has the worst verdict of its subtasks, in this order: NC, CE, SV, RE, WA, OLE, MLE, TLE, PA, AC. One that is wrong in one subtask and too slow in another is WA, also if it has points.";
-  return rows.length ? [stackedBars("Verdicts of judged submissions", rows, view), el("p", { class: "quiet" }, rule)] : [el("p", { class: "quiet" }, "No submission was judged.")];
+  return rows.length ? [stackedBars("Verdicts of scored submissions", rows, view), el("p", { class: "quiet" }, rule)] : [el("p", { class: "quiet" }, "No submission was scored.")];
 }
 
 function limits(view) {
@@ -257,7 +272,7 @@ function limits(view) {
     const bins = BINS.map((_, bin) => sum(view.of(group).map((cell) => cell[name]?.[bin] ?? 0)));
     return { group, name: view.summary.groups[group], bins };
   }).filter((row) => sum(row.bins));
-  const charts = [["time", "CPU time"], ["memory", "Memory"]].map(([name, words]) => [name, words, of(name)]).filter(([, , rows]) => rows.length);
+  const charts = [["time", "CPU time"], ["memory", "Peak memory"]].map(([name, words]) => [name, words, of(name)]).filter(([, , rows]) => rows.length);
   if (!charts.length) return [el("p", { class: "quiet" }, "Nothing ran, or the limits are not known: summary.json has them, which was not beside these results or is of an earlier version.")];
   return [
     el("div", { class: "charts" }, charts.map(([name, words, rows]) => el("div", {}, el("h3", {}, words), limitChart(`${words} of ${name === "time" ? "the slowest test" : "the test that used the most"}, % of submissions`, rows, name === "time")))),
@@ -278,11 +293,11 @@ function apart(view) {
   const refused = view.summary.refused;
   const list = rows.slice(0, 50).map((row) => row.map(String));
   return [
-    rows.length ? table("Not judged, and near the time limit", ["group", "problem", "judge errors (JE)", "near the time limit", "judged"], list, { left: 2 })
+    rows.length ? table("Judge errors, and near the time limit", ["group", "problem", "judge errors (JE)", "near the time limit", "scored submissions"], list, { left: 2 })
       : el("p", {}, "No judge error, and no CPU time within 10 % of the time limit."),
     rows.length > 50 ? el("p", { class: "quiet" }, `The first 50 of ${rows.length}.`) : null,
-    el("p", { class: "quiet" }, "JE is our failure, or a checker's: it has no score and is in no mean. Near the time limit (CPU time within 10 % of it): another machine, or another run, may give another verdict."),
-    refused ? el("p", {}, `${counted(refused, "row")} could not be judged at all (refused): they are in the table of submissions as "not judged".`) : null,
+    el("p", { class: "quiet" }, "Near the time limit (CPU time within 10 % of it): another machine, or another run, may give another verdict."),
+    refused ? el("p", {}, `${counted(refused, "row")} could not be judged at all: they are in the table of submissions as "not judged".`) : null,
     el("p", { class: "row no-print" },
       el("button", { disabled: rows.every((row) => !row[2]), onclick: () => view.showOnly?.("JE", false) }, "Show judge errors"),
       el("button", { disabled: rows.every((row) => !row[3]), onclick: () => view.showOnly?.("", true) }, "Show those near the time limit")),

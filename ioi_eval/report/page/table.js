@@ -7,9 +7,9 @@ const COLUMNS = [
   { name: "group", words: "group", less: true },
   { name: "problem", words: "problem", less: false },
   { name: "verdict", words: "verdict", less: false },
-  { name: "score", words: "score", number: true, less: false },
-  { name: "time", words: "time, s", number: true, less: true },
-  { name: "memory", words: "memory, MiB", number: true, less: true },
+  { name: "score", words: "points", number: true, less: false },
+  { name: "time", words: "CPU time, s", number: true, less: true },
+  { name: "memory", words: "peak memory, MiB", number: true, less: true },
 ];
 
 // What a name alone does not say.
@@ -59,7 +59,7 @@ class Submissions {
     this.status = el("p", { role: "status", id: "found", class: "quiet" });
     this.reset = el("button", { class: "no-print", id: "reset", hidden: true, onclick: () => { this.clear(); this.filter(); this.search.focus(); } }, "Reset search and filters");
     this.head = el("tr", {}, COLUMNS.map((column) => el("th", { scope: "col", class: `${column.number ? "number" : ""} ${column.less ? "less" : ""}` },
-      el("button", { "data-column": column.name, onclick: () => this.sort(column.name) }, column.words))));
+      el("button", { "data-column": column.name, onclick: () => this.sort(column.name) }, column.name === "score" && summary.family === "apps" ? "tests passed" : column.words))));
     this.body = el("tbody", {});
     this.before = el("button", { onclick: () => this.turn(-1) }, "Previous");
     this.after = el("button", { onclick: () => this.turn(1) }, "Next");
@@ -188,7 +188,7 @@ class Submissions {
       id: button,
       group: summary.groups[rows.group[place]],
       problem: problem ? problemName(problem) : "–",
-      verdict: [el("span", { class: "verdict", title: verdict ? summary.verdict_names[verdict] : "refused", "--verdict": `var(--${verdict ?? "NC"})` }, verdict ?? "not judged"),
+      verdict: [el("span", { class: "verdict", title: verdict ? summary.verdict_names[verdict] : null, "--verdict": `var(--${verdict ?? "NC"})` }, verdict ?? "not judged"),
         this.near[place] ? el("span", { class: "tag" }, "near time limit") : null, this.copy[place] ? el("span", { class: "tag", title: "It has the result of an identical program." }, "copy") : null],
       score: score === null ? "–" : full ? `${points(score)}/${points(full)}` : percent(score, 0),
       time: rows.time[place] === null ? "–" : String(rows.time[place]) + (problem?.time ? ` / ${points(problem.time)}` : ""),
@@ -278,7 +278,7 @@ function detail(shown, problem) {
     (shown.subtasks ?? []).length ? table("Subtasks", ["subtask", "verdict", "points", "tests"], shown.subtasks.map(([name, verdict, score, full, places]) =>
       [name, verdict, `${points(score)}/${points(full)}`, rightOf(places.map((place) => tests[place]?.verdict))])) : [],
     tests.length ? el("details", {}, el("summary", {}, counted(tests.length + (shown.more ?? 0), "test")),
-      table("Tests", ["test", "verdict", "time, s", "memory, MiB", "message"],
+      table("Tests", ["test", "verdict", "CPU time, s", "peak memory, MiB", "message"],
         tests.map((test) => [test.name, test.verdict === "SKIPPED" ? "not run" : test.verdict, test.time ?? "–", points(test.memory), test.message || test.stderr || ""])),
       shown.more ? el("p", { class: "quiet" }, `${counted(shown.more, "test")} more; those that failed are shown first.`) : null) : [],
     shown.code ? box("Program", shown.code) : el("p", {}, "There is no program."),
