@@ -97,6 +97,7 @@ def test_it_fits_and_can_be_read(quiet: Tab, report: Path, width: int, dark: boo
     quiet.open(report, width=width, dark=dark)
     assert quiet.value("document.documentElement.scrollWidth <= innerWidth")
     assert quiet.value("document.querySelectorAll('main section').length") == 9
+    quiet.value("document.querySelector('#filter-verdict button').click()")
     assert quiet.value(_CONTRASTS) == []
 
 
@@ -221,7 +222,7 @@ _TABLES = """[...document.querySelectorAll(".scroll")].filter((one) => one.clien
 })"""
 
 
-@pytest.mark.parametrize("width", [375, 1440])
+@pytest.mark.parametrize("width", [375, 768, 1440])
 def test_wide_tables_scroll_in_their_own_box_and_say_so(quiet: Tab, report: Path, width: int) -> None:
     """In a narrow window those that are wider, also those within others; by keyboard and for screen readers too."""
     quiet.open(report, width=width)
@@ -236,8 +237,10 @@ def test_wide_tables_scroll_in_their_own_box_and_say_so(quiet: Tab, report: Path
         assert said[3:6] == ["auto", 0, "region"]
         assert said[6]
     assert any(wide for wide, *_ in tables)
-    assert bool(quiet.value("document.querySelectorAll('section > div > .wider').length")) == (width < 500)
+    assert bool(quiet.value("document.querySelectorAll('section > div > .wider').length")) == (width < 1000)
     assert quiet.value("document.documentElement.scrollWidth <= innerWidth")
+    opened = "document.querySelector('.opened .detail').getBoundingClientRect().right"
+    assert quiet.value(f"{opened} <= document.querySelector('#submissions .scroll').getBoundingClientRect().right")
 
 
 def test_a_table_fades_only_where_more_follows(quiet: Tab, report: Path) -> None:

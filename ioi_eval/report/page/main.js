@@ -58,7 +58,7 @@ function about(summary) {
   const finished = runs.map((run) => run.finished).filter(Boolean).sort();
   const said = [`${counted(summary.rows, "submission")} to ${counted(summary.problems.length, "problem")}`];
   if (summary.groups.length > 1) said.push(`in ${summary.groups.length} groups`);
-  if (finished.length) said.push(`judged until ${finished[finished.length - 1]}`);
+  if (finished.length) said.push(`judged until ${finished[finished.length - 1].replace("T", " ").replace("+00:00", " UTC")}`);
   add(document.getElementById("about"), [`${said.join(", ")}. Made by ioi_eval ${summary.made}.`]);
   const notes = runs.flatMap((run) => run.notes);
   return [

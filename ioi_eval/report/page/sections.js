@@ -43,19 +43,19 @@ function behind(view, group, first) {
 }
 
 // How to read the table of groups.
-function intervalNote(view) {
+function intervalNotes(view) {
   const count = view.problems.length;
   const names = namesOf(view);
-  const together = isApps(view) ? "of the best submission to each problem" : "of the points for each subtask that the best of all submissions gets, added up for each problem";
+  const together = isApps(view) ? "the best submission to a problem" : "all submissions to a problem; each subtask counts with the most points that one of them has for it";
   const said = [
     `${capital(names.mean)}: the mean over problems of the mean over a problem's submissions.`,
     `${capital(names.solved)}: the same for the share of submissions with ${isApps(view) ? "all tests passed" : "full marks"}.`,
-    `${capital(isApps(view) ? names.best : names.all)}: the mean over problems ${together}.`,
+    `${capital(isApps(view) ? names.best : names.all)}: of ${together}. Mean over problems.`,
   ];
   if (count > 1) said.push(`In brackets: 95 % intervals (bootstrap over problems, ${drawCount(count).toLocaleString("en")} resamples).`);
   if (count > 1 && view.groups.length > 1) said.push("Differences are paired by problem. A difference whose interval does not contain 0 is significant; this is not corrected for comparing several groups.");
   said.push("Scored: all submissions but those with a judge error (JE), which is our failure, or a checker's, has no score, and is in no mean.");
-  return said.join(" ");
+  return said;
 }
 
 function overview(view) {
@@ -71,7 +71,7 @@ function overview(view) {
   ]);
   return [
     table(`Groups, the best ${names.mean} first`, head, cells, { className: "sticky" }),
-    el("p", { class: "quiet" }, intervalNote(view)),
+    el("ul", { class: "quiet" }, intervalNotes(view).map((note) => el("li", {}, note))),
   ];
 }
 

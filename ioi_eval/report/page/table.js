@@ -244,7 +244,7 @@ function ranked(names) {
 
 function rightOf(verdicts) {
   const skipped = verdicts.filter((verdict) => verdict === "SKIPPED").length;
-  return `${verdicts.filter((verdict) => verdict === "AC").length} of ${verdicts.length} right${skipped ? `, ${skipped} not run` : ""}`;
+  return `${verdicts.filter((verdict) => verdict === "AC").length} of ${verdicts.length} accepted${skipped ? `, ${skipped} not run` : ""}`;
 }
 
 const FAILED = (test) => test.verdict !== "AC" && test.verdict !== "SKIPPED";
@@ -276,10 +276,10 @@ function detail(shown, problem) {
       el("h3", {}, "The first test that failed"), el("p", {}, testLine(failing)),
       box("Input", shown.given, "words"), box("What was found", failing.message, "words"), box("Output", failing.output, "words"), box("Standard error", failing.stderr, "words")) : [],
     (shown.subtasks ?? []).length ? table("Subtasks", ["subtask", "verdict", "points", "tests"], shown.subtasks.map(([name, verdict, score, full, places]) =>
-      [name, verdict, `${points(score)}/${points(full)}`, rightOf(places.map((place) => tests[place]?.verdict))])) : [],
+      [name, verdict, `${points(score)}/${points(full)}`, rightOf(places.map((place) => tests[place]?.verdict))]), { left: 2 }) : [],
     tests.length ? el("details", {}, el("summary", {}, counted(tests.length + (shown.more ?? 0), "test")),
-      table("Tests", ["test", "verdict", "CPU time, s", "peak memory, MiB", "message"],
-        tests.map((test) => [test.name, test.verdict === "SKIPPED" ? "not run" : test.verdict, test.time ?? "–", points(test.memory), test.message || test.stderr || ""])),
+      table("Tests", ["test", "verdict", "message", "CPU time, s", "peak memory, MiB"],
+        tests.map((test) => [test.name, test.verdict === "SKIPPED" ? "not run" : test.verdict, test.message || test.stderr || "", test.time ?? "–", points(test.memory)]), { left: 3 }),
       shown.more ? el("p", { class: "quiet" }, `${counted(shown.more, "test")} more; those that failed are shown first.`) : null) : [],
     shown.code ? box("Program", shown.code) : el("p", {}, "There is no program."),
   ].flat(9);
