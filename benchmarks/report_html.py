@@ -132,13 +132,17 @@ _ACTS = {
     "sort by id": "sort('id')",
     "by score": "sort('score')",
     "by group": "sort('group')",
+    "press a verdict": "document.querySelector('#filter-verdict button').click()",
+    "press it again": "document.querySelector('#filter-verdict button').click()",
     "open a submission": "document.querySelector('#submissions-table tbody button').click()",
     "move the date": "slide(1)",
+    "show the hardest problem first": "choose('heat-order', 'hardest')",
 }
 _HELP = """
 const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
 const event = (one, name) => one.dispatchEvent(new Event(name));
 const type = (text) => { const one = document.getElementById("search"); one.value = text; event(one, "input"); };
+const choose = (id, text) => { const one = document.getElementById(id); one.value = text; event(one, "change"); };
 const sort = (name) => document.querySelector(`[data-column=${name}]`).click();
 const slide = (to) => { const one = document.getElementById("date-from"); one.value = to; event(one, "input"); };
 const timed = async (act, start = performance.now()) => { act(); await painted(); return performance.now() - start; };

@@ -87,8 +87,8 @@ async function start() {
   let list = null;
   const changed = () => {
     sections.forEach((one) => one.fill());
-    settle(main);
     list?.filter();
+    settle(main); // last: it makes the browser lay the page out
   };
   const holder = el("section", { id: "submissions", "aria-labelledby": "submissions-title" }, el("h2", { id: "submissions-title" }, "Submissions"));
   add(main, [...about(summary), controls(view, changed), sections.map((one) => one.element), holder].filter((one) => one !== null));
