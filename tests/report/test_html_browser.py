@@ -243,6 +243,20 @@ def test_wide_tables_scroll_in_their_own_box_and_say_so(quiet: Tab, report: Path
     assert quiet.value(f"{opened} <= document.querySelector('#submissions .scroll').getBoundingClientRect().right")
 
 
+def test_groups_fit_where_a_difference_is_not_significant(quiet: Tab, tmp_path: Path) -> None:
+    """On a usual screen: the words are below the numbers, not beside them."""
+    rows = [
+        contest_row(f"{model}-{problem}", (problem * (3 + group)) % 7 / 7, 0.5, model=model, problem_id=f"p{problem}")
+        for group, model in enumerate(("small-7b", "middle-32b-tuned", "large-120b"))
+        for problem in range(12)
+    ]
+    quiet.open(page([write_results(tmp_path / "out", rows)], tmp_path / "groups.html"), width=1280)
+    cells = quiet.value(SHORT.format("#groups tbody tr td:nth-child(3)"))
+    assert cells[0] == "first"
+    assert all(cell.endswith("] not significant") for cell in cells[1:]), cells
+    assert quiet.value("document.querySelectorAll('#groups .wider').length") == 0
+
+
 def test_a_table_fades_only_where_more_follows(quiet: Tab, report: Path) -> None:
     """Not at its end, nor while it has the focus, whose outline would fade too; its caption stays in sight."""
     quiet.open(report, width=375)

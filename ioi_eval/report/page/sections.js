@@ -38,8 +38,8 @@ function behind(view, group, first) {
   if (found === null) return "–";
   const signed = (value) => (100 * value).toFixed(1).replace("-", "−");
   if (found.low === null) return signed(found.value);
-  const word = found.high < 0 || found.low > 0 ? "" : ": not significant";
-  return `${signed(found.value)} [${signed(found.low)},\u00a0${signed(found.high)}]${word}`;
+  const word = found.high < 0 || found.low > 0 ? null : el("small", {}, "not significant");
+  return [`${signed(found.value)} [${signed(found.low)},\u00a0${signed(found.high)}] `, word];
 }
 
 // How to read the table of groups.
