@@ -145,7 +145,10 @@ def selection_text(groups: Sequence[Mapping[str, Any]], ways: Sequence[Way], *, 
         parts.append(title + table(("problem", "submissions", *(heads[way] for way in ways)), lines))
         parts += [_contest_text(contest, ways, heads) for contest in group["contests"]]
         if group["unscored"]:
-            parts.append(f"{group['unscored']} not scored (JE), which add nothing: all numbers are lower bounds.")
+            parts.append(
+                f"{group['unscored']} without a score because of a judge error (JE), which add nothing: all numbers "
+                "are lower bounds."
+            )
     return "\n\n".join([*parts, "\n".join(_LEGENDS[way] for way in ways)])
 
 

@@ -52,7 +52,7 @@ def test_what_is_not_scored_is_said(start: Start, write: Write, tmp_path: Path) 
     failed["all_subtasks_results"][1]["status"] = "JE"
     (tmp_path / "out").mkdir()
     write("out/results.jsonl", failed, result("b", (0, 0.5)))
-    assert "not scored (JE)" in start("select", "out").stdout
+    assert "without a score because of a judge error (JE)" in start("select", "out").stdout
 
 
 @pytest.mark.usefixtures("there")
