@@ -190,6 +190,9 @@ class Page:
         """By column, which packs better; numbers are rounded as they are shown."""
         problems = {name: place for place, name in enumerate(self._order)}
         verdicts = {verdict.value: place for place, verdict in enumerate(Verdict)}
+        copies = [(place, row) for place, row in enumerate(rows) if row.copy]
+        wanted = {(row.directory, row.original) for _, row in copies}
+        originals = {(row.directory, row.id): n for n, row in enumerate(rows) if (row.directory, row.id) in wanted}
         return {
             "id": [row.id for row in rows],
             "directory": [row.directory for row in rows] if len(self.results) > 1 else [],
@@ -201,7 +204,7 @@ class Page:
             "time": [None if row.time_s is None else round(row.time_s, 3) for row in rows],
             "memory": [None if row.memory_bytes is None else float(f"{row.memory_bytes / 2**20:.3g}") for row in rows],
             "near": [place for place, row in enumerate(rows) if row.near_limit],
-            "copy": [place for place, row in enumerate(rows) if row.copy],
+            "copy": [[place, originals.get((row.directory, row.original), -1)] for place, row in copies],
             "detail": [details.get(place, (-1, 0)) for place in range(len(rows))] if details else [],
         }
 

@@ -27,6 +27,8 @@ class Cell:
 
     verdicts: Counter[str] = field(default_factory=Counter)
     near: int = 0
+    copies: int = 0
+    targeted: int = 0
     scores: Counter[float] = field(default_factory=Counter)
     parts: list[Counter[float]] = field(default_factory=list)
     time: list[int] = field(default_factory=lambda: [0] * BINS)
@@ -36,6 +38,8 @@ class Cell:
         """Take in a submission that was judged, or that we failed to judge."""
         self.verdicts[row.verdict] += 1
         self.near += row.near_limit
+        self.copies += row.copy
+        self.targeted += row.targeted
         for used, limit, bins in (
             (row.time_s, problem.time_limit_s, self.time),
             (row.memory_bytes, problem.memory_limit_bytes, self.memory),
@@ -62,6 +66,8 @@ class Cell:
             "n": judged,
             "je": self.verdicts["JE"],
             "near": self.near,
+            "copies": self.copies,
+            "targeted": self.targeted,
             "solved": self.verdicts["AC"],
             "verdicts": dict(self.verdicts),
         }

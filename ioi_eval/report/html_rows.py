@@ -55,6 +55,8 @@ class PageRow:
         time_s, memory_bytes: the most that a test took; `None` where nothing ran.
         near_limit: a time was within 10 % of the limit.
         copy: it has the result of an identical program.
+        original: the id of the submission with that program; empty if it is no copy.
+        targeted: it was written for one subtask.
         program: a hash that rows share which look the same when they are opened; empty for none.
     """
 
@@ -71,6 +73,8 @@ class PageRow:
     memory_bytes: int | None
     near_limit: bool
     copy: bool
+    original: str
+    targeted: bool
     program: str
 
 
@@ -214,6 +218,8 @@ class Results:
             "verdict": row["verdict"] or "",
             "near_limit": bool(row["near_limit"]),
             "copy": row["duplicate_of"] is not None,
+            "original": "" if row["duplicate_of"] is None else _name(row["duplicate_of"]),
+            "targeted": bool(row.get("target_subtask")),
             "program": _program(row),
         }
 

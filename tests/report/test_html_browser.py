@@ -618,3 +618,60 @@ def test_browser_that_cannot_unpack(quiet: Tab, tmp_path: Path) -> None:
         assert quiet.value("document.querySelectorAll('.heat td').length") == 1
     finally:
         quiet.call("Page.removeScriptToEvaluateOnNewDocument", identifier=old["identifier"])
+
+
+def test_copies_are_counted_left_out_and_lead_to_their_original(quiet: Tab, tmp_path: Path) -> None:
+    """In the notes with the group that has most; a copy that is opened names the submission that was judged."""
+    rows = [contest_row(f"{m}{n}", 1.0, 0.0, model=m) for m in "mn" for n in range(4)]
+    for row in rows[1:3] + rows[5:]:
+        row |= {"duplicate_of": "m0", "fingerprint": "of m0"}
+    rows[-1]["duplicate_of"] = "of another run"
+    quiet.open(page([write_results(tmp_path / "out", rows)], tmp_path / "copies.html"))
+    said = "document.getElementById('groups').textContent"
+    assert "Copies: 5 of 8 submissions (most in n: 3 of 4)." in quiet.value(said)
+    quiet.value("document.getElementById('filter-copies').click()")
+    assert shown(quiet).startswith("3 submissions of 8")
+    quiet.value("document.getElementById('reset').click()")
+    assert not quiet.value("document.getElementById('filter-copies').checked")
+    for name, words in (("n1", "submission m0"), ("n3", "not in this table")):
+        type_in(quiet, name)
+        quiet.value("document.querySelector('#submissions-table tbody button').click()")
+        quiet.value(_OPENED)
+        assert words in quiet.value("document.querySelector('.opened').textContent")
+    type_in(quiet, "n1")
+    quiet.value("document.querySelector('#submissions-table tbody button').click()")
+    quiet.value(_OPENED)
+    quiet.value("document.querySelector('.opened p .link').click()")
+    assert quiet.value(SHORT.format("#submissions-table tbody th")) == ["m0"]
+
+
+def test_what_may_mislead_is_said(quiet: Tab, report: Path, tmp_path: Path) -> None:
+    """Few problems, submissions written for one subtask, no standings; only where it is so."""
+    rows = [contest_row(f"{m}{n}", 1.0, 0.0, model=m, problem_id=f"p{n}") for m in "mn" for n in range(25)]
+    for row in rows[:5]:
+        row["target_subtask"] = "01"
+    quiet.open(page([write_results(tmp_path / "out", rows)], tmp_path / "many.html"))
+    notes = "document.getElementById('groups').textContent"
+    assert "Written for one subtask: 5 of 50 submissions (most in m: 5 of 25)." in quiet.value(notes)
+    assert "they are rough" not in quiet.value(notes)
+    quiet.open(report)
+    assert "With 3 problems they are rough" in quiet.value(notes)
+    assert "--standings FILE" in quiet.value(notes)
+    assert not any(word in quiet.value(notes) for word in ("Written for", "Copies"))
+
+
+def test_long_ids_are_in_the_order_of_their_characters(quiet: Tab, tmp_path: Path) -> None:
+    """Their digits are no numbers; other names are ordered by the numbers in them."""
+    for number, names in enumerate((["00d7" + "e" * 28, "0c6e" + "a" * 28, "1" * 32], ["a2", "a10"])):
+        written = write_results(tmp_path / str(number), [contest_row(name, 1.0) for name in reversed(names)])
+        quiet.open(page([written], tmp_path / "ids.html"))
+        quiet.value("document.querySelector('[data-column=id]').click()")
+        assert quiet.value(SHORT.format("#submissions-table tbody th")) == [name[:8] for name in names]
+
+
+def test_why_curves_end_is_said(quiet: Tab, report: Path) -> None:
+    """With the number of submissions that there are of the problem that has fewest."""
+    quiet.open(report)
+    assert "No curve goes beyond k = 20: some problem has only 20" in quiet.value(
+        "document.getElementById('pass-at-k').textContent"
+    )

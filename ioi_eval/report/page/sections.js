@@ -23,6 +23,8 @@ function worth(view, group) {
     n: sum(cells.map((cell) => cell.n)),
     je: sum(cells.map((cell) => cell.je)),
     near: sum(cells.map((cell) => cell.near)),
+    copies: sum(cells.map((cell) => cell.copies)),
+    targeted: sum(cells.map((cell) => cell.targeted)),
     solved: estimate(judged.map((cell) => cell.solved / cell.n)),
     score: estimate(judged.map((cell) => cell.mean ?? 0)),
     together: judged.length ? mean(judged.map((cell) => cell[isApps(view) ? "best" : "all"] ?? 0)) : null,
@@ -42,6 +44,28 @@ function behind(view, group, first) {
   return [`${signed(found.value)} [${signed(found.low)},\u00a0${signed(found.high)}] `, word];
 }
 
+const FEW_PROBLEMS = 20; // resampling so few gives intervals that are too narrow
+
+// How many submissions are special in some way, and in which group most are.
+function share(view, rows, name) {
+  const all = (of) => of.n + of.je;
+  const [count, total] = [sum(rows.map(([, of]) => of[name])), sum(rows.map(([, of]) => all(of)))];
+  const most = rows.reduce((one, other) => (other[1][name] * all(one[1]) > one[1][name] * all(other[1]) ? other : one));
+  const where = rows.length > 1 && count < total ? ` (most in ${view.summary.groups[most[0]]}: ${most[1][name].toLocaleString("en")} of ${all(most[1]).toLocaleString("en")})` : "";
+  return count ? `${count.toLocaleString("en")} of ${counted(total, "submission")}${where}` : "";
+}
+
+// What else may change how the table of groups is read.
+function warnings(view, rows) {
+  const [copies, targeted] = ["copies", "targeted"].map((name) => share(view, rows, name));
+  const names = namesOf(view);
+  return [
+    targeted ? `Written for one subtask: ${targeted}. ${capital(names.mean)}, pass@1 and pass@k are of whole problems all the same: they depend on which subtasks a group's submissions were written for.` : null,
+    copies ? `Copies: ${copies}. A copy has the same program as another submission, and its result. It counts like any other submission.` : null,
+    !isApps(view) && !view.summary.contests.length ? "No medals, ranks or percentiles: no standings of this contest were given. `ioi-eval report DIR --standings FILE` adds them." : null,
+  ].filter(Boolean);
+}
+
 // How to read the table of groups.
 function intervalNotes(view) {
   const count = view.problems.length;
@@ -54,7 +78,8 @@ function intervalNotes(view) {
   ];
   if (count > 1) said.push(`In brackets: 95 % intervals (bootstrap over problems, ${drawCount(count).toLocaleString("en")} resamples).`);
   if (count > 1 && view.groups.length > 1) said.push("Differences are paired by problem. A difference whose interval does not contain 0 is significant; this is not corrected for comparing several groups.");
-  said.push("Scored: all submissions but those with a judge error (JE), which is our failure, or a checker's, has no score, and is in no mean.");
+  if (count > 1) said.push(`Intervals say how much depends on which problems were chosen, not on which submissions a model happened to write.${count < FEW_PROBLEMS ? ` With ${count} problems they are rough, and rather too narrow: take "significant" as a hint.` : ""}`);
+  said.push("Scored submissions: all but those with a judge error (JE). A judge error is a failure of ours or of a checker: such a submission has no score and is in no mean.");
   return said;
 }
 
@@ -71,7 +96,7 @@ function overview(view) {
   ]);
   return [
     table(`Groups, the best ${names.mean} first`, head, cells, { className: "sticky" }),
-    el("ul", { class: "quiet" }, intervalNotes(view).map((note) => el("li", {}, note))),
+    el("ul", { class: "quiet" }, [...intervalNotes(view), ...(rows.length ? warnings(view, rows) : [])].map((note) => el("li", {}, note))),
   ];
 }
 
@@ -201,8 +226,11 @@ function curvesNote(view) {
   const counts = view.groups.map((group) => view.of(group).map((cell) => cell.n).filter((n) => n > 0)).filter((ns) => ns.length);
   const most = Math.max(...counts.map((ns) => Math.max(...ns)));
   const isCut = counts.some((ns) => view.summary.ks.some((k) => k > Math.min(...ns) && k <= most));
-  const end = isCut ? "A curve ends at the largest k for which all its problems have k scored submissions. " : "";
-  return `${end}Bands: 95 % intervals over problems.`;
+  const least = Math.min(...counts.map((ns) => Math.min(...ns)));
+  const end = isCut ? "A curve ends at the largest k for which all its problems have k scored submissions. "
+    : counts.length ? `No curve goes beyond k = ${least.toLocaleString("en")}: some problem has only ${counted(least, "scored submission")} of a group. ` : "";
+  const whole = counts.some((ns) => view.summary.ks.includes(Math.min(...ns))) ? "Where k is the number of a problem's submissions, all of them are drawn, and 100 % [100, 100] means only that the group has solved each problem. " : "";
+  return `${end}${whole}Bands: 95 % intervals over problems.`;
 }
 
 function scoreCurves(view) {

@@ -27,7 +27,8 @@ class Submissions {
     this.near = new Uint8Array(this.count);
     this.copy = new Uint8Array(this.count);
     for (const place of rows.near) this.near[place] = 1;
-    for (const place of rows.copy) this.copy[place] = 1;
+    this.originals = new Map(rows.copy);
+    for (const place of this.originals.keys()) this.copy[place] = 1;
     const { groups, problems } = view.summary;
     const names = problems.map((problem) => problemName(problem).toLowerCase());
     this.texts = rows.id.map((id, place) => `${id.toLowerCase()} ${names[rows.problem[place]] ?? ""} ${groups[rows.group[place]].toLowerCase()}`);
@@ -56,6 +57,7 @@ class Submissions {
     [this.group, groupLabel] = choose("filter-group", "Group", summary.groups.map((name, place) => [place, name]));
     [this.problem, problemLabel] = choose("filter-problem", "Problem", summary.problems.map((problem, place) => [place, problemName(problem)]));
     this.onlyNear = el("input", { type: "checkbox", id: "filter-near", onchange: change });
+    this.noCopies = el("input", { type: "checkbox", id: "filter-copies", onchange: change });
     this.status = el("p", { role: "status", id: "found", class: "quiet" });
     this.reset = el("button", { class: "no-print", id: "reset", hidden: true, onclick: () => { this.clear(); this.filter(); this.search.focus(); } }, "Reset search and filters");
     this.head = el("tr", {}, COLUMNS.map((column) => el("th", { scope: "col", class: `${column.number ? "number" : ""} ${column.less ? "less" : ""}` },
@@ -64,7 +66,8 @@ class Submissions {
     this.before = el("button", { onclick: () => this.turn(-1) }, "Previous");
     this.after = el("button", { onclick: () => this.turn(1) }, "Next");
     this.element = el("div", {},
-      el("div", { class: "row no-print" }, el("label", { class: "above" }, "Search id, problem, group", this.search), groupLabel, problemLabel, el("label", {}, this.onlyNear, "near the time limit")),
+      el("div", { class: "row no-print" }, el("label", { class: "above" }, "Search id, problem, group", this.search), groupLabel, problemLabel, el("label", {}, this.onlyNear, "near the time limit"),
+        this.originals.size ? el("label", {}, this.noCopies, "no copies") : null),
       el("fieldset", { id: "filter-verdict", class: "no-print" }, el("legend", {}, "Only these verdicts"), el("div", { class: "chips" }, [...this.chips.values()].map((chip) => chip.button))),
       this.legend(),
       this.status, this.reset,
@@ -122,6 +125,7 @@ class Submissions {
     this.found = this.order.filter((place) => this.chosen[place]
       && (group === null || rows.group[place] === group) && (problem === null || rows.problem[place] === problem)
       && (!this.verdicts.size || this.verdicts.has(rows.verdict[place])) && (!this.onlyNear.checked || this.near[place])
+      && (!this.noCopies.checked || !this.copy[place])
       && words.every((word) => this.texts[place].includes(word)));
     this.page = 0;
     this.draw();
@@ -130,7 +134,7 @@ class Submissions {
   clear() {
     for (const input of [this.search, this.group, this.problem]) input.value = "";
     this.verdicts.clear();
-    this.onlyNear.checked = false;
+    this.onlyNear.checked = this.noCopies.checked = false;
   }
 
   sort(name) {
@@ -139,7 +143,7 @@ class Submissions {
     const column = this.rows[name];
     const sign = this.sorted.down ? -1 : 1;
     if (name === "id") {
-      const collator = new Intl.Collator("en", { numeric: true });
+      const collator = new Intl.Collator("en", { numeric: !column.some(isHexadecimal) });
       this.order.sort((a, b) => sign * collator.compare(column[a], column[b]) || a - b);
     } else {
       // What is not known is last, whichever way.
@@ -198,6 +202,16 @@ class Submissions {
       { ...(order ? {} : { scope: "row" }), class: `${column.number ? "number" : ""} ${column.less ? "less" : ""}` }, cells[column.name])));
   }
 
+  // Whose result a copy has, with a way to get there.
+  copyNote(place) {
+    if (!this.copy[place]) return null;
+    const original = this.originals.get(place);
+    const words = "Copy: it has the result of an identical program";
+    if (original < 0) return el("p", {}, `${words}, which is not in this table.`);
+    const id = this.rows.id[original];
+    return el("p", {}, `${words}, submission `, el("button", { class: "link", onclick: () => { this.clear(); this.search.value = id; this.filter(); this.search.focus(); } }, this.names.get(id) ?? id), ".");
+  }
+
   async toggle(place, button) {
     const row = button.closest("tr");
     if (button.getAttribute("aria-expanded") === "true") {
@@ -216,20 +230,22 @@ class Submissions {
     const run = view.summary.runs[rows.directory.length ? rows.directory[place] : 0];
     const where = `line ${rows.line[place]} of results.jsonl in ${run.directory}`;
     const [block, index] = rows.detail[place] ?? [-1, 0];
-    if (block < 0) return [el("p", {}, `The program of submission ${rows.id[place]} is not in the page, which would be too large: it is ${where}.`)];
+    if (block < 0) return [this.copyNote(place), el("p", {}, `The program of submission ${rows.id[place]} is not in the page, which would be too large: it is ${where}.`)];
     if (!this.blocks.has(block)) this.blocks.set(block, unpack(`block-${block}`));
     const shown = { ...(await this.blocks.get(block))[index] };
     if (shown.input >= 0) {
       this.inputs ??= unpack("inputs");
       shown.given = (await this.inputs)[shown.input];
     }
-    return [detail(shown, view.summary.problems[rows.problem[place]]), el("p", { class: "quiet" }, `Submission ${rows.id[place]} is ${where}.`)].flat(9);
+    return [this.copyNote(place), detail(shown, view.summary.problems[rows.problem[place]]), el("p", { class: "quiet" }, `Submission ${rows.id[place]} is ${where}.`)].flat(9);
   }
 }
 
+const isHexadecimal = (id) => /^[0-9a-f-]{32,64}$/i.test(id);
+
 // Long hexadecimal ids by their first 8 characters, where no other id begins with these.
 function shortNames(ids) {
-  const long = [...new Set(ids)].filter((id) => /^[0-9a-f-]{32,64}$/i.test(id));
+  const long = [...new Set(ids)].filter(isHexadecimal);
   const counts = new Map();
   for (const id of long) counts.set(id.slice(0, 8), (counts.get(id.slice(0, 8)) ?? 0) + 1);
   return new Map(long.filter((id) => counts.get(id.slice(0, 8)) === 1).map((id) => [id, id.slice(0, 8)]));
