@@ -176,6 +176,7 @@ def detail_of(results: Results, row: PageRow) -> dict[str, Any]:
         "message": _cut(values.get("message"), WORDS),
         "target": _cut(values.get("target_subtask"), MESSAGE),
         "judged": _cut(values.get("target"), MESSAGE),
+        "text": _both_ends(values.get("generation"), WORDS) if row.verdict == Verdict.NC else "",
         "subtasks": [
             [
                 _cut(one["subtask"], MESSAGE),
@@ -250,7 +251,7 @@ def _test(test: Mapping[str, Any]) -> dict[str, Any]:
     if (seconds := test.get("time_s")) is not None:
         shown["time"] = round(seconds, 3)
     if (size := test.get("memory_bytes")) is not None:
-        shown["memory"] = float(f"{size / 2**20:.2g}")
+        shown["memory"] = float(f"{size / 2**20:.3g}")
     if test.get("near_limit"):
         shown["near"] = True
     if verdict not in _RIGHT:
@@ -273,6 +274,14 @@ def _cut(value: object, most: int) -> str:
     if len(text) <= most and text.isascii() and text.isprintable():
         return text
     return visible(text[:most]) + f"… ⟨{len(text) - most:,} characters more⟩" * (len(text) > most)
+
+
+def _both_ends(value: object, most: int) -> str:
+    """The text with about that length, without its middle: a text without a program often breaks off at its end."""
+    if not isinstance(value, str) or len(value) <= most:
+        return _cut(value, most)
+    half = most // 2
+    return f"{visible(value[:half])}… ⟨{len(value) - 2 * half:,} characters left out⟩ …{visible(value[-half:])}"
 
 
 def visible(text: str) -> str:

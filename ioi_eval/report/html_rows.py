@@ -220,7 +220,7 @@ class Results:
             "copy": row["duplicate_of"] is not None,
             "original": "" if row["duplicate_of"] is None else _name(row["duplicate_of"]),
             "targeted": bool(row.get("target_subtask")),
-            "program": _program(row),
+            "program": "" if row["verdict"] == Verdict.NC else _program(row),  # texts without a program differ
         }
 
     def _group(self, row: Row) -> str:

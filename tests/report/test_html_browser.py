@@ -402,7 +402,8 @@ def test_why_a_program_is_wrong(quiet: Tab, report: Path) -> None:
     quiet.value("document.querySelector('#submissions-table tbody button').click()")
     quiet.value(_OPENED)
     heads = quiet.value(SHORT.format(".opened .failing h3"))
-    assert heads == ["The first test that failed", "Input", "What was found", "Standard error"]
+    assert heads == ["The first test that failed", "Input", "The checker's message", "Standard error"]
+    assert "No expected output is shown" in quiet.value("document.querySelector('.opened .failing').textContent")
     assert HARM in quiet.value("document.querySelector('.opened .failing pre').textContent")
 
 
@@ -675,3 +676,40 @@ def test_why_curves_end_is_said(quiet: Tab, report: Path) -> None:
     assert "No curve goes beyond k = 20: some problem has only 20" in quiet.value(
         "document.getElementById('pass-at-k').textContent"
     )
+
+
+def test_the_text_of_a_submission_without_a_program(quiet: Tab, tmp_path: Path) -> None:
+    """Each has its own, with its beginning and its end; where results have none, the row of the dump is named."""
+    rows = [
+        contest_row(name, 0.0, code=None, verdict="NC", fingerprint="none", generation=text)
+        for name, text in (("q1", "first"), ("q2", "second " + "x" * 9000 + " the end"), ("q3", None))
+    ]
+    quiet.open(page([write_results(tmp_path / "out", rows)], tmp_path / "texts.html"))
+    texts = []
+    for name in ("q1", "q2", "q3"):
+        type_in(quiet, name)
+        quiet.value("document.querySelector('#submissions-table tbody button').click()")
+        quiet.value(_OPENED)
+        texts.append(quiet.value("[...document.querySelectorAll('.opened pre')].at(-1).textContent"))
+    assert texts[0] == "first"
+    assert texts[1].startswith("second ")
+    assert "characters left out" in texts[1]
+    assert texts[1].endswith(" the end")
+    assert "see submission q3 in the dump" in texts[2]
+
+
+def test_an_opened_submission_fits_a_telephone(quiet: Tab, tmp_path: Path) -> None:
+    """Names of subtasks are not broken into letters, and what columns do not show is said."""
+    rows = [contest_row("a" * 32, 1.0, 0.0, model="heron")]
+    rows[0]["verdict"] = "TLE"
+    rows[0]["all_subtasks_results"][1] |= {"subtask": "01-small-weights-of-each"}
+    quiet.open(page([write_results(tmp_path / "out", rows, SUMMARY)], tmp_path / "small.html"), width=375)
+    quiet.value("document.querySelector('#submissions-table tbody button').click()")
+    quiet.value(_OPENED)
+    widths = "[...document.querySelectorAll('.opened tbody th')].map((one) => one.getBoundingClientRect().width)"
+    assert all(width >= 100 for width in quiet.value(widths)), quiet.value(widths)
+    hidden = quiet.value("document.querySelector('.opened .narrow').innerText")
+    assert hidden == "group: heron; CPU time, s: ≥ 0.25 / 1; peak memory, MiB: 1 / 256"
+    assert not quiet.value("document.querySelector('#submissions > div > .scroll').matches('.wider')")
+    quiet.open(tmp_path / "small.html", width=1440)
+    assert quiet.value("getComputedStyle(document.querySelector('.narrow')).display") == "none"

@@ -16,6 +16,7 @@ const COLUMNS = [
 const MORE = {
   AC: ": nothing failed", PA: ": a part of the points, and nothing failed otherwise", SV: ": a system call that no honest program makes",
   RE: ": it crashed, or ended with an exit code that is not 0", NC: " in what the model wrote",
+  TLE: ": the judge stopped it, so its CPU time (≥) says only how far it came",
   JE: ": our failure or a checker's, never the program's; it has no score", SKIPPED: ": the test could not change the result",
 };
 
@@ -71,6 +72,7 @@ class Submissions {
       el("fieldset", { id: "filter-verdict", class: "no-print" }, el("legend", {}, "Only these verdicts"), el("div", { class: "chips" }, [...this.chips.values()].map((chip) => chip.button))),
       this.legend(),
       this.status, this.reset,
+      el("p", { class: "quiet narrow" }, "Group, CPU time and memory have no column in so narrow a window: open a submission to see them."),
       scrolling("Submissions",
         el("table", { id: "submissions-table", class: "wide" },
           captioned("Submissions. A heading sorts; a submission's name opens its program and its tests."),
@@ -179,6 +181,13 @@ class Submissions {
   }
 
   row(place) {
+    const cells = this.cells(place);
+    return el("tr", {}, COLUMNS.map((column, order) => el(order ? "td" : "th",
+      { ...(order ? {} : { scope: "row" }), class: `${column.number ? "number" : ""} ${column.less ? "less" : ""}` }, cells[column.name])));
+  }
+
+  // What a row shows, by column.
+  cells(place) {
     const { summary } = this.view;
     const { rows } = this;
     const problem = summary.problems[rows.problem[place]];
@@ -188,18 +197,16 @@ class Submissions {
     const button = el("button", { class: "link", title: name === id ? null : id, "aria-expanded": "false", onclick: () => this.toggle(place, button) }, name || "(no name)");
     const full = summary.family === "apps" ? null : problem?.points;
     const score = rows.score[place];
-    const cells = {
+    return {
       id: button,
       group: summary.groups[rows.group[place]],
       problem: problem ? problemName(problem) : "–",
       verdict: [el("span", { class: "verdict", title: verdict ? summary.verdict_names[verdict] : null, "--verdict": `var(--${verdict ?? "NC"})` }, verdict ?? "not judged"),
         this.near[place] ? el("span", { class: "tag" }, "near time limit") : null, this.copy[place] ? el("span", { class: "tag", title: "It has the result of an identical program." }, "copy") : null],
       score: score === null ? "–" : full ? `${points(score)}/${points(full)}` : percent(score, 0),
-      time: rows.time[place] === null ? "–" : String(rows.time[place]) + (problem?.time ? ` / ${points(problem.time)}` : ""),
+      time: rows.time[place] === null ? "–" : `${verdict === "TLE" ? "≥ " : ""}${rows.time[place]}` + (problem?.time ? ` / ${points(problem.time)}` : ""),
       memory: rows.memory[place] === null ? "–" : String(rows.memory[place]) + (problem?.memory ? ` / ${points(problem.memory)}` : ""),
     };
-    return el("tr", {}, COLUMNS.map((column, order) => el(order ? "td" : "th",
-      { ...(order ? {} : { scope: "row" }), class: `${column.number ? "number" : ""} ${column.less ? "less" : ""}` }, cells[column.name])));
   }
 
   // Whose result a copy has, with a way to get there.
@@ -207,6 +214,7 @@ class Submissions {
     if (!this.copy[place]) return null;
     const original = this.originals.get(place);
     const words = "Copy: it has the result of an identical program";
+    if (this.rows.verdict[place] === this.view.summary.verdicts.indexOf("NC")) return null; // there is no program
     if (original < 0) return el("p", {}, `${words}, which is not in this table.`);
     const id = this.rows.id[original];
     return el("p", {}, `${words}, submission `, el("button", { class: "link", onclick: () => { this.clear(); this.search.value = id; this.filter(); this.search.focus(); } }, this.names.get(id) ?? id), ".");
@@ -237,7 +245,10 @@ class Submissions {
       this.inputs ??= unpack("inputs");
       shown.given = (await this.inputs)[shown.input];
     }
-    return [this.copyNote(place), detail(shown, view.summary.problems[rows.problem[place]]), el("p", { class: "quiet" }, `Submission ${rows.id[place]} is ${where}.`)].flat(9);
+    if (rows.verdict[place] === view.summary.verdicts.indexOf("NC") && !shown.text) shown.text = `These results do not have it: see submission ${rows.id[place]} in the dump.`;
+    const fact = (name) => this.cells(place)[name];
+    const hidden = el("p", { class: "narrow" }, `group: ${fact("group")}; CPU time, s: ${fact("time")}; peak memory, MiB: ${fact("memory")}`);
+    return [hidden, this.copyNote(place), detail(shown, view.summary.problems[rows.problem[place]]), el("p", { class: "quiet" }, `Submission ${rows.id[place]} is ${where}.`)].flat(9);
   }
 }
 
@@ -269,7 +280,7 @@ const box = (words, text, className = "") => (text ? [el("h3", {}, words), el("p
 function testLine(test) {
   const of = [`test ${test.name}: ${test.verdict}`];
   if (test.score !== undefined) of.push(`score ${Math.round(test.score * 1e4) / 1e4}`);
-  if (test.time !== undefined) of.push(`${test.time} s`);
+  if (test.time !== undefined) of.push(`${test.time} s${test.verdict === "TLE" ? ", when the judge stopped it" : ""}`);
   if (test.memory !== undefined) of.push(`${test.memory} MiB`);
   if (test.limit) of.push(`limit: ${test.limit}`);
   if (test.exit_code) of.push(`exit code ${test.exit_code}`);
@@ -282,6 +293,7 @@ function testLine(test) {
 function detail(shown, problem) {
   const tests = shown.tests ?? [];
   const failing = tests.find(FAILED);
+  const isChecked = shown.subtasks && ["WA", "PA"].includes(failing?.verdict);
   const facts = [["subtask it was written for", shown.target], ["language", shown.language], ["code found by", shown.extraction], ["judged by", shown.judged]].filter(([, value]) => value);
   return [
     facts.length ? el("p", { class: "quiet" }, facts.map(([name, value]) => `${name}: ${value}`).join("; ")) : [],
@@ -290,13 +302,14 @@ function detail(shown, problem) {
     box(shown.code ? "The compiler's message" : "Why nothing was compiled", shown.compiler, "words"),
     failing ? el("div", { class: "failing" },
       el("h3", {}, "The first test that failed"), el("p", {}, testLine(failing)),
-      box("Input", shown.given, "words"), box("What was found", failing.message, "words"), box("Output", failing.output, "words"), box("Standard error", failing.stderr, "words")) : [],
+      box("Input", shown.given, "words"), box(isChecked ? "The checker's message" : "What was found", failing.message, "words"),
+      isChecked ? el("p", { class: "quiet" }, "No expected output is shown: where a problem has a checker of its own, several outputs may be right.") : [], box("Output", failing.output, "words"), box("Standard error", failing.stderr, "words")) : [],
     (shown.subtasks ?? []).length ? table("Subtasks", ["subtask", "verdict", "points", "tests"], shown.subtasks.map(([name, verdict, score, full, places]) =>
       [name, verdict, `${points(score)}/${points(full)}`, rightOf(places.map((place) => tests[place]?.verdict))]), { left: 2 }) : [],
     tests.length ? el("details", {}, el("summary", {}, counted(tests.length + (shown.more ?? 0), "test")),
       table("Tests", ["test", "verdict", "message", "CPU time, s", "peak memory, MiB"],
-        tests.map((test) => [test.name, test.verdict === "SKIPPED" ? "not run" : test.verdict, test.message || test.stderr || "", test.time ?? "–", points(test.memory)]), { left: 3 }),
+        tests.map((test) => [test.name, test.verdict === "SKIPPED" ? "not run" : test.verdict, test.message || test.stderr || "", test.time ?? "–", test.memory ?? "–"].map(String)), { left: 3 }),
       shown.more ? el("p", { class: "quiet" }, `${counted(shown.more, "test")} more; those that failed are shown first.`) : null) : [],
-    shown.code ? box("Program", shown.code) : el("p", {}, "There is no program."),
+    shown.code ? box("Program", shown.code) : [el("p", {}, "There is no program."), box("What the model wrote", shown.text, "words")],
   ].flat(9);
 }
