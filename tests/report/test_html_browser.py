@@ -713,3 +713,34 @@ def test_an_opened_submission_fits_a_telephone(quiet: Tab, tmp_path: Path) -> No
     assert not quiet.value("document.querySelector('#submissions > div > .scroll').matches('.wider')")
     quiet.open(tmp_path / "small.html", width=1440)
     assert quiet.value("getComputedStyle(document.querySelector('.narrow')).display") == "none"
+
+
+def test_filters_can_always_be_reset_and_count_for_verdicts(quiet: Tab, report: Path) -> None:
+    """The button is there as soon as one is set; a verdict's number is of what the other filters leave."""
+    quiet.open(report)
+    reset = "document.getElementById('reset').hidden"
+    chips = SHORT.format("#filter-verdict button")
+    assert quiet.value(reset)
+    all_of_them = quiet.value(chips)
+    quiet.value(_CHOSEN.format("filter-problem", "0"))
+    assert quiet.value(chips)[0] == "AC accepted 20"
+    type_in(quiet, "first")
+    assert quiet.value(chips) == [
+        "AC accepted 10", "PA partly accepted 0", "WA wrong answer 10", "JE judge error 0", "not judged 0",
+    ]  # fmt: skip
+    quiet.value("document.querySelector('#filter-verdict button').click()")
+    assert shown(quiet).startswith("10 submissions of 127")
+    assert quiet.value(chips)[2] == "WA wrong answer 10"
+    assert not quiet.value(reset)
+    quiet.value("document.getElementById('reset').click()")
+    assert quiet.value(chips) == all_of_them
+    assert quiet.value(reset)
+
+
+def test_a_problem_that_is_clicked_is_shown_everywhere(quiet: Tab, report: Path) -> None:
+    """Its submissions and its subtasks; the search, for which a telephone would show its keyboard, has no focus."""
+    quiet.open(report)
+    quiet.value("document.querySelectorAll('.heat tbody button')[2].click()")
+    assert shown(quiet).startswith("44 submissions")
+    assert quiet.value("document.getElementById('subtask-problem').value") == "2"
+    assert quiet.value("document.activeElement.id") == "found"

@@ -101,9 +101,16 @@ async function start() {
   const go = () => {
     list.filter();
     holder.scrollIntoView();
-    list.search.focus({ preventScroll: true });
+    list.status.focus({ preventScroll: true }); // not the search: a telephone would show its keyboard
   };
-  view.showProblem = (problem) => { list.clear(); list.problem.value = String(problem); go(); };
+  view.showProblem = (problem) => {
+    state.problem = problem;
+    sections.find((one) => one.id === "subtasks").fill();
+    settle(main);
+    list.clear();
+    list.problem.value = String(problem);
+    go();
+  };
   view.showOnly = (verdict, isNear) => {
     list.clear();
     if (verdict) list.verdicts.add(summary.verdicts.indexOf(verdict));

@@ -59,8 +59,8 @@ class Submissions {
     [this.problem, problemLabel] = choose("filter-problem", "Problem", summary.problems.map((problem, place) => [place, problemName(problem)]));
     this.onlyNear = el("input", { type: "checkbox", id: "filter-near", onchange: change });
     this.noCopies = el("input", { type: "checkbox", id: "filter-copies", onchange: change });
-    this.status = el("p", { role: "status", id: "found", class: "quiet" });
-    this.reset = el("button", { class: "no-print", id: "reset", hidden: true, onclick: () => { this.clear(); this.filter(); this.search.focus(); } }, "Reset search and filters");
+    this.status = el("p", { role: "status", id: "found", tabindex: "-1", class: "quiet" });
+    this.reset = el("button", { class: "no-print", id: "reset", hidden: true, onclick: () => { this.clear(); this.filter(); this.status.focus(); } }, "Reset search and filters");
     this.head = el("tr", {}, COLUMNS.map((column) => el("th", { scope: "col", class: `${column.number ? "number" : ""} ${column.less ? "less" : ""}` },
       el("button", { "data-column": column.name, onclick: () => this.sort(column.name) }, column.name === "score" && summary.family === "apps" ? "tests passed" : column.words))));
     this.body = el("tbody", {});
@@ -109,14 +109,19 @@ class Submissions {
       if (select.selectedOptions[0].disabled) select.value = "";
     }
     this.some = sum(this.chosen);
+    this.where = [groups.size < view.summary.groups.length ? "groups" : "", view.hasAllDates ? "" : "problems"].filter(Boolean).join(" and ");
+  }
+
+  // How many a button of a verdict would show.
+  countVerdicts(places) {
+    const { verdict: verdicts } = this.rows;
     const counts = new Map();
-    for (let place = 0; place < this.count; place++) if (this.chosen[place]) counts.set(rows.verdict[place], (counts.get(rows.verdict[place]) ?? 0) + 1);
+    for (const place of places) counts.set(verdicts[place], (counts.get(verdicts[place]) ?? 0) + 1);
     for (const [verdict, { button, count }] of this.chips) {
       count.textContent = (counts.get(verdict) ?? 0).toLocaleString("en");
       button.disabled = !counts.get(verdict) && !this.verdicts.has(verdict);
       button.setAttribute("aria-pressed", String(this.verdicts.has(verdict)));
     }
-    this.where = [groups.size < view.summary.groups.length ? "groups" : "", view.hasAllDates ? "" : "problems"].filter(Boolean).join(" and ");
   }
 
   filter() {
@@ -124,11 +129,14 @@ class Submissions {
     const { rows } = this;
     const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const [group, problem] = [this.group, this.problem].map((select) => (select.value === "" ? null : Number(select.value)));
-    this.found = this.order.filter((place) => this.chosen[place]
+    const others = this.order.filter((place) => this.chosen[place]
       && (group === null || rows.group[place] === group) && (problem === null || rows.problem[place] === problem)
-      && (!this.verdicts.size || this.verdicts.has(rows.verdict[place])) && (!this.onlyNear.checked || this.near[place])
+      && (!this.onlyNear.checked || this.near[place])
       && (!this.noCopies.checked || !this.copy[place])
       && words.every((word) => this.texts[place].includes(word)));
+    this.countVerdicts(others);
+    this.found = this.verdicts.size ? others.filter((place) => this.verdicts.has(rows.verdict[place])) : others;
+    this.isFiltered = words.length > 0 || group !== null || problem !== null || this.verdicts.size > 0 || this.onlyNear.checked || this.noCopies.checked;
     this.page = 0;
     this.draw();
   }
@@ -175,7 +183,7 @@ class Submissions {
     this.after.disabled = start + PAGE >= this.found.length;
     const range = shown.length ? `: ${(start + 1).toLocaleString("en")} to ${(start + shown.length).toLocaleString("en")} are shown` : "";
     const isMissed = this.some > 0 && !this.found.length;
-    this.reset.hidden = !isMissed;
+    this.reset.hidden = !this.isFiltered;
     const of = `of ${this.some.toLocaleString("en")}${this.where ? ` in the ${this.where} selected above` : ""}`;
     this.status.textContent = this.view.hasNoGroup ? "No group is selected." : isMissed ? `No submission matches, ${of}.` : `${counted(this.found.length, "submission")} ${of}${range}`;
   }
@@ -217,7 +225,7 @@ class Submissions {
     if (this.rows.verdict[place] === this.view.summary.verdicts.indexOf("NC")) return null; // there is no program
     if (original < 0) return el("p", {}, `${words}, which is not in this table.`);
     const id = this.rows.id[original];
-    return el("p", {}, `${words}, submission `, el("button", { class: "link", onclick: () => { this.clear(); this.search.value = id; this.filter(); this.search.focus(); } }, this.names.get(id) ?? id), ".");
+    return el("p", {}, `${words}, submission `, el("button", { class: "link", onclick: () => { this.clear(); this.search.value = id; this.filter(); this.status.focus(); } }, this.names.get(id) ?? id), ".");
   }
 
   async toggle(place, button) {
