@@ -139,4 +139,4 @@ def _mean(values: Mapping[float, int]) -> float:
 
 
 def _share(points: float, full: float) -> float:
-    return round(points / full, 5)
+    return round(points / full, 7)

@@ -236,7 +236,7 @@ def test_wide_tables_scroll_in_their_own_box_and_say_so(quiet: Tab, report: Path
         assert said[:3] == [wide] * 3
         assert said[3:6] == ["auto", 0, "region"]
         assert said[6]
-    assert any(wide for wide, *_ in tables)
+    assert any(wide for wide, *_ in tables) == (width < 1000)
     assert bool(quiet.value("document.querySelectorAll('section > div > .wider').length")) == (width < 1000)
     assert quiet.value("document.documentElement.scrollWidth <= innerWidth")
     opened = "document.querySelector('.opened .detail').getBoundingClientRect().right"
@@ -744,3 +744,59 @@ def test_a_problem_that_is_clicked_is_shown_everywhere(quiet: Tab, report: Path)
     assert shown(quiet).startswith("44 submissions")
     assert quiet.value("document.getElementById('subtask-problem').value") == "2"
     assert quiet.value("document.activeElement.id") == "found"
+
+
+def test_half_is_rounded_up_everywhere(quiet: Tab, tmp_path: Path) -> None:
+    """In tables, in charts and in the heat map; a value is the same in each."""
+    rows = [
+        contest_row(f"{p}-{n}", float(n < solved), 0.575 if n < solved else 0.0, problem_id=f"p{p}")
+        for p, solved in enumerate((3, 5, 6, 7))
+        for n in range(20)
+    ]
+    for row in rows:
+        row["verdict"] = "AC" if row["total_score"] else "WA"
+    quiet.open(page([write_results(tmp_path / "out", rows)], tmp_path / "half.html"))
+    assert [quiet.value(f"rounded({value}, {digits})") for value, digits in (
+        ("100 * 0.575", 0), ("100 * 0.285", 0), ("0.25", 1), ("-0.25", 1), ("1.005", 2), ("26.2499999", 1),
+    )] == ["58", "29", "0.3", "-0.3", "1.01", "26.3"]  # fmt: skip
+    found = quiet.value("document.querySelector('#groups tbody td:nth-child(4)').textContent")
+    assert found.startswith("26.3 %")
+    assert quiet.value("document.querySelector('#pass-at-k tbody td').textContent") == found
+
+
+def test_what_charts_leave_out_is_said(quiet: Tab, report: Path) -> None:
+    """Shares of time and memory are of the submissions that ran."""
+    quiet.open(report)
+    assert "CPU time: 126 of 126 submissions" in quiet.value("document.getElementById('limits').textContent")
+    assert quiet.value("document.querySelector('#limits figcaption').textContent").endswith("submissions that ran")
+
+
+def test_marks_of_bars_do_not_touch(quiet: Tab, tmp_path: Path) -> None:
+    """Neither one another nor the line above them, where the highest bars are side by side."""
+    rows = [contest_row(f"{m}-{n}", 1.0, 0.0, model=f"m{m}") for m in range(6) for n in range(3)]
+    quiet.open(page([write_results(tmp_path / "out", rows, SUMMARY)], tmp_path / "marks.html"), width=1280)
+    marks = "[...document.querySelectorAll('#limits .charts > :first-child svg[role=img] .mark')]"
+    boxes = quiet.value(f"{marks}.map((one) => one.getBoundingClientRect()).map((b) => [b.x, b.right, b.y, b.bottom])")
+    assert len(boxes) == 6
+    for one, other in itertools.combinations(boxes, 2):
+        assert one[1] <= other[0] or other[1] <= one[0] or one[3] <= other[2] or other[3] <= one[2], (one, other)
+    line = "document.querySelector('#limits .axis:nth-of-type(5)').getBoundingClientRect().y"
+    assert all(box[3] <= quiet.value(line) for box in boxes)
+
+
+def test_tables_of_numbers_have_the_whole_width(quiet: Tab, tmp_path: Path) -> None:
+    """Charts that stand side by side go below one another when a table is opened; words are not broken."""
+    rows = [
+        contest_row(f"{m}{n}", float(n % 2), 0.0, model=m, problem_id="interpreters") for m in "mn" for n in range(20)
+    ]
+    quiet.open(page([write_results(tmp_path / "out", rows, SUMMARY)], tmp_path / "wide.html"), width=1280)
+    quiet.value("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    quiet.value(_FRAMES)
+    assert (
+        quiet.value("[...document.querySelectorAll('figure .scroll')].filter((one) => one.matches('.wider')).length")
+        == 0
+    )
+    quiet.open(tmp_path / "wide.html", width=768)
+    name = "document.querySelector('.heat tbody button')"
+    assert quiet.value(f"{name}.getBoundingClientRect().width <= {name}.closest('th').clientWidth")
+    assert quiet.value(f"{name}.getClientRects().length") == 1

@@ -39,9 +39,9 @@ function numbers(caption, head, rows) {
 }
 
 function mark(place) {
-  return svg("svg", { class: "swatch", viewBox: "0 0 32 16", "aria-hidden": "true" },
-    svg("polyline", { points: "0,8 32,8", stroke: colour(place), "stroke-width": 3, "stroke-dasharray": DASHES[place % 8] }),
-    shape(place, 16, 8));
+  return svg("svg", { class: "swatch long", viewBox: "0 0 64 16", "aria-hidden": "true" },
+    svg("polyline", { points: "0,8 64,8", stroke: colour(place), "stroke-width": 3, "stroke-dasharray": DASHES[place % 8] }),
+    shape(place, 32, 8));
 }
 
 // Lines are told apart by colour, dashes and marks: in black and white too.
@@ -279,7 +279,10 @@ function limitChart(title, rows, isTime) {
     const top = ticks[ticks.length - 1];
     const slot = (width - left - 8) / BINS.length; // room for the last tick
     const bar = Math.max(1.5, (slot - 4) / rows.length);
-    const y = (share) => 18 + (1 - share / top) * (height - bottom - 18);
+    const above = bar >= 5 ? 34 : 18; // room for marks
+    const y = (share) => above + (1 - share / top) * (height - bottom - above);
+    const marked = shares.map((of) => of.indexOf(Math.max(...of))); // a group's highest bar has its mark
+    const highest = (bin) => Math.max(...shares.filter((_, order) => marked[order] === bin).map((of) => of[bin]));
     const picture = svg("svg", { width, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${title}. The numbers follow as a table.` });
     for (const share of ticks) {
       add(picture, [svg("line", { class: "axis", x1: left, x2: width, y1: y(share), y2: y(share) }),
@@ -290,7 +293,8 @@ function limitChart(title, rows, isTime) {
       if (!count) return;
       add(picture, [svg("rect", { class: "segment", x: left + bin * slot + 2 + order * bar, y: y(share), width: Math.max(1, bar - 1), height: y(0) - y(share), fill: colour(row.group) },
         svg("title", {}, `${row.name}: ${count} at ${BINS[bin]} %`))]);
-      if (bar >= 5 && share === Math.max(...shares[order])) add(picture, [shape(row.group, left + bin * slot + 2 + (order + 0.5) * bar, y(share) - 7)]);
+      // In two lines over the highest, so that no two touch.
+      if (bar >= 5 && bin === marked[order]) add(picture, [shape(row.group, left + bin * slot + 2 + (order + 0.5) * bar, y(highest(bin)) - 8 - 13 * (order % 2))]);
     }));
     add(picture, [svg("line", { class: "limit", x1: left + 10 * slot, x2: left + 10 * slot, y1: 0, y2: y(0) }),
       svg("text", { x: left + 10 * slot - 4, y: 9, "text-anchor": "end" }, "limit"),

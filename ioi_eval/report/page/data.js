@@ -37,7 +37,13 @@ async function unpack(id) {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 }
 
-const percent = (share, digits = 1) => (share === null || share === undefined ? "–" : `${(100 * share).toFixed(digits)} %`);
+// Half is rounded up, away from 0: means of shares with 7 decimals may lie a little below a half that they are.
+function rounded(value, digits) {
+  const scale = 10 ** digits;
+  return ((Math.sign(value) * Math.floor(Math.abs(value) * scale + 0.5 + 1e-5 * scale)) / scale).toFixed(digits);
+}
+
+const percent = (share, digits = 1) => (share === null || share === undefined ? "–" : `${rounded(100 * share, digits)} %`);
 const capital = (text) => (text.startsWith("pass@") ? text : text[0].toUpperCase() + text.slice(1));
 const counted = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -45,7 +51,7 @@ const sum = (values) => values.reduce((total, value) => total + value, 0);
 
 function points(value) {
   if (value === null || value === undefined) return "–";
-  return String(Math.round(value * 100) / 100);
+  return String(Number(rounded(value, 2)));
 }
 
 // 1 − C(n − c, k) / C(n, k). Source: arXiv 2107.03374.
@@ -101,7 +107,7 @@ function estimate(values) {
 function told(found, digits = 1) {
   if (found === null) return "–";
   if (found.low === null) return percent(found.value, digits);
-  return `${percent(found.value, digits)} [${(100 * found.low).toFixed(digits)},\u00a0${(100 * found.high).toFixed(digits)}]`;
+  return `${percent(found.value, digits)} [${rounded(100 * found.low, digits)},\u00a0${rounded(100 * found.high, digits)}]`;
 }
 
 // What is shown now: groups and dates that are chosen, and the cells of these.

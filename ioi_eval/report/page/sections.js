@@ -38,7 +38,7 @@ function behind(view, group, first) {
   const both = pairs.filter(([one, other]) => one?.n && other?.n);
   const found = estimate(both.map(([one, other]) => (one.mean ?? 0) - (other.mean ?? 0)));
   if (found === null) return "–";
-  const signed = (value) => (100 * value).toFixed(1).replace("-", "−");
+  const signed = (value) => rounded(100 * value, 1).replace("-", "−");
   if (found.low === null) return signed(found.value);
   const word = found.high < 0 || found.low > 0 ? null : el("small", {}, "not significant");
   return [`${signed(found.value)} [${signed(found.low)},\u00a0${signed(found.high)}] `, word];
@@ -170,7 +170,7 @@ function heatCell(value, judgeErrors) {
     "--cell": `color-mix(in oklab, var(--heat-high) ${Math.round(100 * value)}%, var(--heat-low))`,
     "--ink-in-light": value >= 0.685 ? "#fff" : "#000", // where white and black are equally easy to read
     "--ink-in-dark": value <= 0.565 ? "#fff" : "#000",
-  }, (100 * value).toFixed(0), note);
+  }, rounded(100 * value, 0), note);
 }
 
 function heat(view, state, show) {
@@ -229,7 +229,7 @@ function curvesNote(view) {
   const least = Math.min(...counts.map((ns) => Math.min(...ns)));
   const end = isCut ? "A curve ends at the largest k for which all its problems have k scored submissions. "
     : counts.length ? `No curve goes beyond k = ${least.toLocaleString("en")}: some problem has only ${counted(least, "scored submission")} of a group. ` : "";
-  const whole = counts.some((ns) => view.summary.ks.includes(Math.min(...ns))) ? "Where k is the number of a problem's submissions, all of them are drawn, and 100 % [100, 100] means only that the group has solved each problem. " : "";
+  const whole = counts.some((ns) => view.summary.ks.includes(Math.min(...ns))) ? "Where k is the number of a problem's submissions, all of them are drawn, and 100 % [100.0, 100.0] means only that the group has solved each problem. " : "";
   return `${end}${whole}Bands: 95 % intervals over problems.`;
 }
 
@@ -295,6 +295,13 @@ function verdictMix(view) {
   return rows.length ? [stackedBars("Verdicts of scored submissions", rows, view), el("p", { class: "quiet" }, rule)] : [el("p", { class: "quiet" }, "No submission was scored.")];
 }
 
+// How many submissions the charts of time and memory are of.
+function ranNote(view, charts) {
+  const all = sum(view.groups.flatMap((group) => view.of(group).map((cell) => cell.n + cell.je)));
+  const ran = charts.map(([, words, rows]) => `${words}: ${sum(rows.flatMap((row) => row.bins)).toLocaleString("en")} of ${counted(all, "submission")}`);
+  return `${ran.join("; ")}. Left out are those of which nothing ran (NC, CE), and those whose limit is not known.`;
+}
+
 function limits(view) {
   const of = (name) => view.groups.map((group) => {
     const bins = BINS.map((_, bin) => sum(view.of(group).map((cell) => cell[name]?.[bin] ?? 0)));
@@ -303,9 +310,10 @@ function limits(view) {
   const charts = [["time", "CPU time"], ["memory", "Peak memory"]].map(([name, words]) => [name, words, of(name)]).filter(([, , rows]) => rows.length);
   if (!charts.length) return [el("p", { class: "quiet" }, "Nothing ran, or the limits are not known: summary.json has them, which was not beside these results or is of an earlier version.")];
   return [
-    el("div", { class: "charts" }, charts.map(([name, words, rows]) => el("div", {}, el("h3", {}, words), limitChart(`${words} of ${name === "time" ? "the slowest test" : "the test that used the most"}, % of submissions`, rows, name === "time")))),
+    el("div", { class: "charts" }, charts.map(([name, words, rows]) => el("div", {}, el("h3", {}, words), limitChart(`${words} of ${name === "time" ? "the slowest test" : "the test that used the most"}, % of submissions that ran`, rows, name === "time")))),
     el("ul", { class: "legend" }, charts[0][2].map((row) => el("li", {}, mark(row.group), row.name))),
-    el("p", { class: "quiet" }, "Each submission counts once: with the CPU time of its slowest test, and with the memory of the test that used the most. A program that was stopped counts with what it had used until then."),
+    el("p", { class: "quiet" }, "Each submission counts once: with the CPU time of its slowest test, and with the memory of the test that used the most. A program that was stopped counts with what it had used until then. The bars of a tenth are in the order of this legend."),
+    el("p", { class: "quiet" }, ranNote(view, charts)),
   ];
 }
 
