@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import InputError
-from ioi_eval.report.terminal import counted
+from ioi_eval.report.terminal import counted, half_up
 from ioi_eval.rows import open_source
 
 MEDALS = ("gold", "silver", "bronze")
@@ -51,7 +51,7 @@ class Rank:
         """`silver, rank 71 of 362, percentile 80`."""
         parts = [] if self.medal is None else ["no medal" if self.medal == "none" else self.medal]
         if self.rank is not None:
-            parts.append(f"rank {self.rank} of {self.contestants}, percentile {self.percentile:.0f}")
+            parts.append(f"rank {self.rank} of {self.contestants}, percentile {half_up(self.percentile or 0.0, 0)}")
         return ", ".join(parts)
 
     def meaning(self) -> str:
@@ -59,9 +59,10 @@ class Rank:
         if self.rank is None or self.percentile is None:
             return ""
         there = counted(self.contestants, "contestant")
+        percentile = half_up(self.percentile, 0)
         return (
             f"Rank {self.rank} of {self.contestants}: {self.rank - 1} of {there} have more points. Percentile "
-            f"{self.percentile:.0f}: {self.percentile:.0f} % of the contestants have fewer points."
+            f"{percentile}: {percentile} % of the contestants have fewer points."
         )
 
 

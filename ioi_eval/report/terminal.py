@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from math import copysign
 from typing import Any
 
 _ALL_IN = ("report.md", "results.jsonl")  # the files that name what a list leaves out
@@ -108,9 +109,20 @@ def share(estimate: Mapping[str, float | None] | None) -> str:
     """A mean share with its interval: `62.50 % [41.67, 83.33]`; `–` where there is none."""
     if estimate is None or estimate["value"] is None:
         return "–"
-    words = f"{100 * estimate['value']:.2f} %"
+    words = f"{half_up(100 * estimate['value'], 2)} %"
     low, high = estimate["low"], estimate["high"]
-    return words if low is None or high is None else f"{words} [{100 * low:.2f}, {100 * high:.2f}]"
+    return words if low is None or high is None else f"{words} [{half_up(100 * low, 2)}, {half_up(100 * high, 2)}]"
+
+
+def half_up(value: float, digits: int, *, sign: str = "") -> str:
+    """A number with so many decimals; a half is rounded away from 0, as in `report.html`.
+
+    Args:
+        value: may lie a little below a half that it stands for, as sums of floats do.
+        digits: how many decimals.
+        sign: `+` for a sign before positive numbers too.
+    """
+    return f"{value + copysign(1e-9, value):{sign}.{digits}f}"
 
 
 def group_cells(summary: Mapping[str, Any], *, most_ks: int = 20) -> tuple[list[str], list[list[str]]]:

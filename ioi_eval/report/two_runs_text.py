@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ioi_eval.estimates import INTERVALS, Estimate
-from ioi_eval.report.terminal import counted, printable, table
+from ioi_eval.report.terminal import counted, half_up, printable, table
 from ioi_eval.report.two_runs import Change, Comparison
 
 
@@ -99,7 +99,8 @@ _WHEN = ("before", "after", "difference")
 
 def _share(estimate: Estimate, *, signed: bool) -> str:
     sign = "+" if signed else ""
-    words = f"{100 * estimate.value:{sign}.2f} %"
+    words = f"{half_up(100 * estimate.value, 2, sign=sign)} %"
     if estimate.low is None or estimate.high is None:
         return words
-    return f"{words} [{100 * estimate.low:{sign}.2f}, {100 * estimate.high:{sign}.2f}]"
+    low, high = (half_up(100 * value, 2, sign=sign) for value in (estimate.low, estimate.high))
+    return f"{words} [{low}, {high}]"

@@ -18,7 +18,7 @@ from ioi_eval.report.markdown import markdown_report, markdown_table
 from ioi_eval.report.rows import JudgedSubmission
 from ioi_eval.report.run_summary import KINDS, Refusals, RunFacts
 from ioi_eval.report.summary import Summary
-from ioi_eval.report.terminal import points, printable, table, terminal_report
+from ioi_eval.report.terminal import half_up, points, printable, share, table, terminal_report
 from ioi_eval.report.totals import CpuSplit
 from ioi_eval.scores import submission_result
 from tests.small_problems import small_problem
@@ -230,3 +230,11 @@ def test_tables_are_aligned() -> None:
     """Numbers to the right, names to the left."""
     assert table(("a", "n"), [("xx", "1"), ("y", "10")]) == "a    n\n──  ──\nxx   1\ny   10"
     assert [points(value) for value in (None, 100.0, 33.33, 0.12345)] == ["–", "100", "33.33", "0.1235"]
+
+
+def test_a_half_is_rounded_up() -> None:
+    """As in the page, also where a sum of floats lies a little below the half; away from 0 on both sides."""
+    numbers = [(28.125, 2), (62.5, 0), (0.1 + 0.7 - 0.3, 0), (-0.125, 2), (0.0, 2), (28.12, 2)]
+    assert [half_up(*one) for one in numbers] == ["28.13", "63", "1", "-0.13", "0.00", "28.12"]
+    assert half_up(28.125, 2, sign="+") == "+28.13"
+    assert share({"value": 0.28125, "low": 0.0, "high": 1.0}) == "28.13 % [0.00, 100.00]"
