@@ -313,11 +313,13 @@ def test_which_problem_is_hardest(quiet: Tab, tmp_path: Path) -> None:
 
 
 def test_no_problem_is_hardest_where_all_are_alike(quiet: Tab, tmp_path: Path) -> None:
-    """Nor is one problem alone."""
+    """Nor is one problem alone; and one year has no rows of its own."""
     for count in (1, 2):
         rows = [contest_row(f"{n}", 0.5, 0.5, problem_id=f"p{n}") for n in range(count)]
         quiet.open(page([write_results(tmp_path / str(count), rows)], tmp_path / "alike.html"))
-        assert not quiet.value("document.getElementById('hardest')")
+        said = quiet.value("document.getElementById('hardest')?.textContent ?? null")
+        assert said == ("No problem is hardest: all have the same mean score, 50.0 %." if count > 1 else None)
+        assert not quiet.value("document.getElementById('heat-rows')")
         assert quiet.value(SHORT.format(".heat tfoot td")) == ["50"] * (count - 1)
 
 
@@ -800,3 +802,15 @@ def test_tables_of_numbers_have_the_whole_width(quiet: Tab, tmp_path: Path) -> N
     name = "document.querySelector('.heat tbody button')"
     assert quiet.value(f"{name}.getBoundingClientRect().width <= {name}.closest('th').clientWidth")
     assert quiet.value(f"{name}.getClientRects().length") == 1
+
+
+def test_the_head_names_the_problems(quiet: Tab, report: Path, tmp_path: Path) -> None:
+    """Their years, and their names where they are few."""
+    quiet.open(report)
+    said = "document.getElementById('about').textContent"
+    assert quiet.value(said).startswith(
+        "127 submissions in 2 groups to 3 problems of 3 years (2022 to 2024) (Nile). Made by"
+    )
+    rows = [contest_row(f"{n}", 0.5, 0.5, problem_id=f"p{n}") for n in range(9)]
+    quiet.open(page([write_results(tmp_path / "out", rows)], tmp_path / "many.html"))
+    assert quiet.value(said).startswith("9 submissions to 9 problems of 2024. Made by")

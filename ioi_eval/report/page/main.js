@@ -52,12 +52,22 @@ function dates(view, changed) {
   return el("fieldset", {}, el("legend", {}, "Problems published"), el("div", { class: "row" }, slider("from", "from"), slider("until", "until"), words));
 }
 
+const MOST_TITLES = 8;
+
+// Which problems: their years, and their names where they are few.
+function problemsOf(summary) {
+  const { family, problems } = summary;
+  const years = family === "apps" ? [] : [...new Set(problems.map((problem) => problem.bucket).filter(Boolean))].sort();
+  const of = years.length > 2 ? ` of ${years.length} years (${years[0]} to ${years[years.length - 1]})` : years.length ? ` of ${years.join(" and ")}` : "";
+  const names = problems.map((problem) => problem.name).filter(Boolean);
+  return `${counted(problems.length, "problem")}${of}${names.length && names.length === problems.length && names.length <= MOST_TITLES ? ` (${[...new Set(names)].join(", ")})` : ""}`;
+}
+
 function about(summary) {
   const runs = summary.runs;
   const open = runs.filter((run) => !run.complete || run.interrupted || run.pending);
   const finished = runs.map((run) => run.finished).filter(Boolean).sort();
-  const said = [`${counted(summary.rows, "submission")} to ${counted(summary.problems.length, "problem")}`];
-  if (summary.groups.length > 1) said.push(`in ${summary.groups.length} groups`);
+  const said = [`${counted(summary.rows, "submission")}${summary.groups.length > 1 ? ` in ${summary.groups.length} groups` : ""} to ${problemsOf(summary)}`];
   if (finished.length) said.push(`judged until ${finished[finished.length - 1].replace("T", " ").replace("+00:00", " UTC")}`);
   add(document.getElementById("about"), [`${said.join(", ")}. Made by ioi_eval ${summary.made}.`]);
   const notes = runs.flatMap((run) => run.notes);

@@ -150,11 +150,12 @@ function heatRows(view, state, byBucket) {
   return sign ? rows.sort((a, b) => (a.all === null) - (b.all === null) || sign * (a.all - b.all)) : rows;
 }
 
-// The rows with the least and with the most, in words; nothing if all have as much.
+// The rows with the least and with the most, in words, or that all have as much; nothing of fewer than two.
 function hardest(rows, what, measure) {
   const known = rows.filter((row) => row.all !== null);
   const [least, most] = [Math.min(...known.map((row) => row.all)), Math.max(...known.map((row) => row.all))];
-  if (known.length < 2 || least === most) return null;
+  if (known.length < 2) return null;
+  if (least === most) return el("p", { id: "hardest" }, `No ${what} is hardest: all have the same ${measure}, ${percent(least)}.`);
   const named = (value) => {
     const names = known.filter((row) => row.all === value).map((row) => row.name);
     const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "";
@@ -175,7 +176,8 @@ function heatCell(value, judgeErrors) {
 
 function heat(view, state, show) {
   const { groups, summary } = view;
-  const byBucket = state.rows === "buckets" || (state.rows === "auto" && view.problems.length > MOST_HEAT_ROWS);
+  const hasBuckets = new Set(summary.problems.map((problem) => problem.bucket)).size > 1;
+  const byBucket = hasBuckets && (state.rows === "buckets" || (state.rows === "auto" && view.problems.length > MOST_HEAT_ROWS));
   const rows = heatRows(view, state, byBucket);
   const hasMean = groups.length > 1;
   const select = (id, words, name, options, chosen) => el("label", { class: "above" }, words,
@@ -191,7 +193,7 @@ function heat(view, state, show) {
   return [
     el("div", { class: "row no-print" },
       select("heat-measure", "Show", "measure", names, state.measure),
-      select("heat-rows", "Rows", "rows", { problems: "problems", buckets: isApps(view) ? "difficulties" : "years" }, byBucket ? "buckets" : "problems"),
+      hasBuckets ? select("heat-rows", "Rows", "rows", { problems: "problems", buckets: isApps(view) ? "difficulties" : "years" }, byBucket ? "buckets" : "problems") : null,
       select("heat-order", "Order", "order", ORDERS, state.order)),
     hardest(rows, what, names[state.measure]),
     scrolling(caption,

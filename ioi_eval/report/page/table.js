@@ -75,7 +75,7 @@ class Submissions {
       el("p", { class: "quiet narrow" }, "Group, CPU time and memory have no column in so narrow a window: open a submission to see them."),
       scrolling("Submissions",
         el("table", { id: "submissions-table", class: "wide" },
-          captioned("Submissions. A heading sorts; a submission's name opens its program and its tests."),
+          captioned("Submissions, in the order of the results until a heading sorts; a submission's name opens its program and its tests."),
           el("thead", {}, this.head), this.body)),
       el("p", { class: "row no-print" }, this.before, this.after));
     this.filter();
