@@ -656,6 +656,7 @@ def test_what_may_mislead_is_said(quiet: Tab, report: Path, tmp_path: Path) -> N
     quiet.open(page([write_results(tmp_path / "out", rows)], tmp_path / "many.html"))
     notes = "document.getElementById('groups').textContent"
     assert "Written for one subtask: 5 of 50 submissions (most in m: 5 of 25)." in quiet.value(notes)
+    assert "written for one subtask count too" in quiet.value("document.getElementById('pass-at-k').textContent")
     assert "they are rough" not in quiet.value(notes)
     quiet.open(report)
     assert "With 3 problems they are rough" in quiet.value(notes)
