@@ -190,9 +190,6 @@ class Page:
         """By column, which packs better; numbers are rounded as they are shown."""
         problems = {name: place for place, name in enumerate(self._order)}
         verdicts = {verdict.value: place for place, verdict in enumerate(Verdict)}
-        copies = [(place, row) for place, row in enumerate(rows) if row.copy]
-        wanted = {(row.directory, row.original) for _, row in copies}
-        originals = {(row.directory, row.id): n for n, row in enumerate(rows) if (row.directory, row.id) in wanted}
         return {
             "id": [row.id for row in rows],
             "directory": [row.directory for row in rows] if len(self.results) > 1 else [],
@@ -200,11 +197,12 @@ class Page:
             "group": [self._groups[row.directory, row.model] for row in rows],
             "problem": [problems.get(row.problem, -1) for row in rows],
             "verdict": [verdicts.get(row.verdict, -1) for row in rows],
+            "original": _originals(rows),
             "score": [None if row.score is None else round(row.score, 4) for row in rows],
             "time": [None if row.time_s is None else round(row.time_s, 3) for row in rows],
             "memory": [None if row.memory_bytes is None else float(f"{row.memory_bytes / 2**20:.3g}") for row in rows],
             "near": [place for place, row in enumerate(rows) if row.near_limit],
-            "copy": [[place, originals.get((row.directory, row.original), -1)] for place, row in copies],
+            "copy": [place for place, row in enumerate(rows) if row.copy],
             "detail": [details.get(place, (-1, 0)) for place in range(len(rows))] if details else [],
         }
 
@@ -257,6 +255,17 @@ def _groups(results: Sequence[Results], rows: Sequence[PageRow]) -> tuple[list[s
             name = model or (place if len(results) > 1 else "all submissions")
         groups[directory, model] = names.setdefault(name, len(names))
     return list(names), groups
+
+
+def _originals(rows: Sequence[PageRow]) -> list[int]:
+    """For each copy the place of the submission whose result it has; -1 if that is none of these rows."""
+    wanted = [(row.directory, row.original) for row in rows if row.copy]
+    needed = set(wanted)
+    places: dict[tuple[int, str], int] = {}
+    for place, row in enumerate(rows):
+        if not row.copy and (key := (row.directory, row.id)) in needed:
+            places.setdefault(key, place)
+    return [places.get(key, -1) for key in wanted]
 
 
 def _shown_problem(name: str, problem: PageProblem) -> dict[str, Any]:

@@ -231,7 +231,7 @@ function curvesNote(view) {
   const least = Math.min(...counts.map((ns) => Math.min(...ns)));
   const end = isCut ? "A curve ends at the largest k for which all its problems have k scored submissions. "
     : counts.length ? `No curve goes beyond k = ${least.toLocaleString("en")}: some problem has only ${counted(least, "scored submission")} of a group. ` : "";
-  const whole = counts.some((ns) => view.summary.ks.includes(Math.min(...ns))) ? "Where k is the number of a problem's submissions, all of them are drawn, and 100 % [100.0, 100.0] means only that the group has solved each problem. " : "";
+  const whole = counts.some((ns) => view.summary.ks.includes(Math.min(...ns))) ? "Where k is the number of a problem's submissions, all of them are drawn, and 100 % [100.0, 100.0] means only that they reach it in each problem. " : "";
   const isTargeted = view.groups.some((group) => view.of(group).some((cell) => cell.targeted));
   return `${end}${whole}${isTargeted ? "Submissions that were written for one subtask count too. " : ""}Bands: 95 % intervals over problems.`;
 }

@@ -28,7 +28,7 @@ class Submissions {
     this.near = new Uint8Array(this.count);
     this.copy = new Uint8Array(this.count);
     for (const place of rows.near) this.near[place] = 1;
-    this.originals = new Map(rows.copy);
+    this.originals = new Map(rows.copy.map((place, order) => [place, rows.original[order]]));
     for (const place of this.originals.keys()) this.copy[place] = 1;
     const { groups, problems } = view.summary;
     const names = problems.map((problem) => problemName(problem).toLowerCase());
