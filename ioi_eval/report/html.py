@@ -102,11 +102,14 @@ class Page:
             noscript: text that is shown if scripts are disabled.
         """
         shown = self.rows[:MOST_ROWS]
-        parts = [("summary", packed(self._summary(), plain=_PLAIN_SUMMARY)), ("rows", packed(self._table(shown, {})))]
+        table = self._table(shown)
+        parts = [("summary", packed(self._summary(), plain=_PLAIN_SUMMARY)), ("rows", packed(table))]
         used = sum(len(text) for _, (_, text) in parts) + 4 * len(shown) + len(noscript) + 100_000
         details = Details(self.results, max(_LEAST_DETAILS, _MOST_BYTES - used))
         details.fill(shown, self._groups)
-        parts[1] = ("rows", packed(self._table(shown, details.places)))
+        if details.places:
+            table["detail"] = [details.places.get(place, (-1, 0)) for place in range(len(shown))]
+            parts[1] = ("rows", packed(table))
         parts += [("inputs", details.inputs), *((f"block-{n}", block) for n, block in enumerate(details.blocks))]
         for text in self._document(parts, noscript):
             file.write(text.encode())
@@ -186,8 +189,8 @@ class Page:
             return 1.0
         return sum(points for _, points in self._problems[name].subtasks) or max(cell.scores, default=0.0)
 
-    def _table(self, rows: Sequence[PageRow], details: Mapping[int, tuple[int, int]]) -> dict[str, Any]:
-        """By column, which packs better; numbers are rounded as they are shown."""
+    def _table(self, rows: Sequence[PageRow]) -> dict[str, Any]:
+        """By column, which packs better; numbers are rounded as they are shown. Which have details is not known yet."""
         problems = {name: place for place, name in enumerate(self._order)}
         verdicts = {verdict.value: place for place, verdict in enumerate(Verdict)}
         return {
@@ -203,7 +206,7 @@ class Page:
             "memory": [None if row.memory_bytes is None else float(f"{row.memory_bytes / 2**20:.3g}") for row in rows],
             "near": [place for place, row in enumerate(rows) if row.near_limit],
             "copy": [place for place, row in enumerate(rows) if row.copy],
-            "detail": [details.get(place, (-1, 0)) for place in range(len(rows))] if details else [],
+            "detail": [],
         }
 
 
