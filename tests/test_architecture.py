@@ -13,7 +13,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent.parent / "ioi_eval"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "version"),
+    ("errors", "records", "version"),
     ("model", "config_file", "events", "extensions", "git_lfs"),
     ("config", "toolchain", "expectations"),
     ("boxfiles", "cache_directory"),

@@ -23,11 +23,12 @@ from ioi_eval.problems.apps_submissions import (
     submission_columns,
 )
 from ioi_eval.problems.row import DumpSource, Row
+from ioi_eval.records import record
 
 AppsCandidate: TypeAlias = Candidate[Listed, AppsSubmission]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class JudgeableSample(Judgeable[AppsCandidate]):
     """A sample of a row that can be judged.
 

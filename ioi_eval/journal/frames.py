@@ -14,6 +14,7 @@ from functools import lru_cache
 from hashlib import blake2b
 
 from ioi_eval.model import ProblemKey
+from ioi_eval.records import record
 
 MAGIC = b"ioi-eval journal 1\n"
 """The first line of every journal; the number is the version of the format."""
@@ -48,7 +49,7 @@ class Keys:
     program: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Frame:
     """The position of one complete record.
 

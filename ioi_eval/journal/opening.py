@@ -15,9 +15,10 @@ from ioi_eval.errors import InputError, SetupError
 from ioi_eval.journal import frames
 from ioi_eval.journal.frames import Keys, RecordKind
 from ioi_eval.journal.records import ADVICE
+from ioi_eval.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StoredResult:
     """The position of a submission's result.
 
@@ -61,11 +62,11 @@ class Index:
         If a copy's program has no record, there is none, and the copy is judged.
         """
         if (offset := self.submissions.get(keys.submission)) is not None:
-            return StoredResult(offset)
+            return StoredResult(offset=offset)
         if keys.submission in self.copies and (leader := self.programs.get(keys.program)) is not None:
-            return StoredResult(leader, copied=True)
+            return StoredResult(offset=leader, copied=True)
         if (offset := self.failed.get(keys.submission)) is not None:
-            return StoredResult(offset, failed=True)
+            return StoredResult(offset=offset, failed=True)
         return None
 
     def leader(self, keys: Keys) -> int | None:

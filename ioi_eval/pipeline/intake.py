@@ -31,6 +31,7 @@ from ioi_eval.problems.submissions import (
     target_subtask,
     with_includes,
 )
+from ioi_eval.records import record
 
 ContestCandidate: TypeAlias = Candidate[Problem, Submission]
 
@@ -42,7 +43,7 @@ Place = tuple[str, int]
 """Source and number of a row."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Judgeable(Generic[W]):
     """A row that can be judged, or one of its programs.
 
@@ -55,7 +56,7 @@ class Judgeable(Generic[W]):
     candidate: W
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class JudgeableRow(Judgeable[ContestCandidate]):
     """A row for a contest problem that can be judged.
 

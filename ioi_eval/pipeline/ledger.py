@@ -12,6 +12,7 @@ import orjson
 
 from ioi_eval.journal import Journal, Keys, RecordKind, TemporaryRecords
 from ioi_eval.pipeline.window import Candidate
+from ioi_eval.records import record
 from ioi_eval.report.totals import CpuSplit
 
 R = TypeVar("R")
@@ -48,7 +49,7 @@ class Format(Generic[R]):
     blames_sandbox: Callable[[R], bool]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Found(Generic[R]):
     """A submission's result, read back.
 

@@ -15,11 +15,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from ioi_eval.journal import Keys, keys_of
 from ioi_eval.model import ProblemKey
+from ioi_eval.records import record
 
 ROWS = 256
 CODE_BYTES = 64 * 1024 * 1024  # a dump may hold programs of megabytes; the window must not hold gigabytes
@@ -29,7 +29,7 @@ P = TypeVar("P")
 S = TypeVar("S")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Candidate(Generic[P, S]):
     """A submission that is to be judged, whatever it is for.
 

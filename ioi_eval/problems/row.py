@@ -11,12 +11,12 @@ import math
 import reprlib
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
 from ioi_eval.errors import RowError
 from ioi_eval.model import ProblemKey
+from ioi_eval.records import record
 
 _NAME_BITS = 2000  # Source: Python's limit of digits that it prints, which is 4,300 and can be set to 640
 _NUMBER_LENGTH = 600  # the same for digits that it reads
@@ -25,7 +25,7 @@ _WORDS = reprlib.Repr()
 _WORDS.maxstring = _WORDS.maxother = 60
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Row:
     """A row and its position.
 

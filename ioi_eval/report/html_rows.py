@@ -18,6 +18,7 @@ import orjson
 
 from ioi_eval.errors import InputError
 from ioi_eval.model import Verdict
+from ioi_eval.records import record
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID
 from ioi_eval.report.frame import RESULTS, TESTS, lines_of, parsed_line
 from ioi_eval.report.groups import Grouping, group_name
@@ -39,7 +40,7 @@ _MODEL_FIRST = ("model", "model_name", "model_id")
 Row = dict[str, Any]
 
 
-@dataclass(slots=True, kw_only=True)  # nobody changes it; frozen, it takes three times as long to make
+@record
 class PageRow:
     """A row of results, without what is large.
 

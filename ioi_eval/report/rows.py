@@ -17,6 +17,7 @@ from typing import Any, Self
 import orjson
 
 from ioi_eval.model import Problem, Submission, SubmissionResult, SubtaskResult, TestOutcome, Verdict
+from ioi_eval.records import record
 from ioi_eval.report.compact import TESTS_ID
 from ioi_eval.report.totals import Totals
 from ioi_eval.scores import total_points
@@ -61,7 +62,7 @@ class Unscored(StrEnum):
     ZERO = "zero"  # for training loops that cannot take anything else
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class JudgedSubmission:
     """A submission and its result.
 

@@ -1,0 +1,39 @@
+"""Values that are quick to make."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+import pytest
+
+from ioi_eval.problems.row import Row
+from ioi_eval.records import record
+
+
+@record
+class Point:
+    """A value."""
+
+    x: int
+    y: tuple[int, ...] = ()
+
+
+def test_equal_ones_are_one_key() -> None:
+    """As frozen ones are."""
+    assert Point(x=1, y=(2,)) == Point(x=1, y=(2,)) != Point(x=1)
+    assert {Point(x=1): "here"}[Point(x=1)] == "here"
+
+
+def test_fields_are_named_and_no_others() -> None:
+    """By position none is taken, and none is added."""
+    with pytest.raises(TypeError):
+        Point(1)  # type: ignore[call-arg]
+    assert not hasattr(Point(x=1), "__dict__")
+
+
+def test_copies_and_pickles() -> None:
+    """A row is kept in a file, and changed in a copy."""
+    row = Row(source="dump.jsonl", number=3, values={"uuid": "a"}, there=("uuid", "code"))
+    assert replace(row, number=4).number == 4
+    assert pickle.loads(pickle.dumps(row)) == row
