@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
 from typing import Any, Generic, TypeVar
@@ -166,6 +167,11 @@ def label_of(value: Any) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:  # 1.0 of one table is 1 of another
         value = int(value)
     text = value if isinstance(value, str) else _json(value)
+    return _line(text) if len(text) <= _LONGEST else _line.__wrapped__(text)
+
+
+@lru_cache(maxsize=1024)
+def _line(text: str) -> str:
     line = printable(text, length=_LONGEST)
     if line == text:
         return line

@@ -110,12 +110,14 @@ class Results:
         place: its place among those of the report.
         id_column: what names a submission where the summary does not say.
         by: the columns that say which group a row is in, where the user has named them.
+        grouping: by these, or those that its summary was grouped by, which may be none; `None`: by the model.
     """
 
     directory: Path
     place: int = 0
     id_column: str = "uuid"
     by: tuple[str, ...] | None = None
+    grouping: Grouping | None = field(default=None, init=False)
     family: Family = Family.CONTEST
     summary: Row = field(default_factory=dict)
     problems: dict[str, PageProblem] = field(default_factory=dict)
@@ -132,6 +134,8 @@ class Results:
                 del self.summary["by"]
         elif "judged_by" in self.summary:
             self.family = Family.APPS
+        by = self.summary.get("by") if self.by is None else self.by
+        self.grouping = Grouping(columns=tuple(map(str, by))) if isinstance(by, list | tuple) else None
         self.tests = _tests_by_id(self.directory / TESTS)
         self.inputs = {(_name(of), test): place for (of, test), place in places_of_inputs(self.directory).items()}
 
@@ -225,12 +229,10 @@ class Results:
         }
 
     def _group(self, row: Row) -> str:
-        """By the columns that the user names, or its summary was grouped by, which may be none; else by the model."""
-        by = self.summary.get("by") if self.by is None else self.by
-        if not isinstance(by, list | tuple):
+        if self.grouping is None:
             return model_of(row)
-        columns = tuple(map(str, by))
-        return group_name(columns, Grouping(columns=columns).labels(row)) if columns else ""
+        columns = self.grouping.columns
+        return group_name(columns, self.grouping.labels(row)) if columns else ""
 
     def _most(self, row: Row, holders: Iterable[Row]) -> tuple[float | None, int | None]:
         """The most that a test took; in rows of an earlier version, their tests stand in the holders."""
