@@ -167,16 +167,18 @@ def label_of(value: Any) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:  # 1.0 of one table is 1 of another
         value = int(value)
     text = value if isinstance(value, str) else _json(value)
-    return _line(text) if len(text) <= _LONGEST else _line.__wrapped__(text)
+    return _short_line(text) if len(text) <= _LONGEST else _line(text)
 
 
-@lru_cache(maxsize=1024)
 def _line(text: str) -> str:
     line = printable(text, length=_LONGEST)
     if line == text:
         return line
     line = printable(text, length=_LONGEST - len("… #123456"))
     return f"{line} #{blake2b(text.encode('utf-8', 'replace'), digest_size=3).hexdigest()}"
+
+
+_short_line = lru_cache(maxsize=1024)(_line)
 
 
 def _json(value: Any) -> str:
