@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from ioi_eval import ArtifactStore, LocalSandbox, Scorer, Submission
-from ioi_eval.config import Policy
+from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.errors import TransientError
 from ioi_eval.headers import PrecompiledHeaders
 from ioi_eval.jobs.compile import Recipe, Step
@@ -26,7 +26,8 @@ from ioi_eval.sandbox import Target
 from tests.shared_work import copy_cache
 from tests.small_problems import small_problem
 
-POLICY = Policy(isolation=Isolation.NONE)
+POLICY = Policy(isolation=Isolation.NONE, compile=CompileLimits(cpu_s=60, wall_s=600))
+"""Time enough on a busy machine: no limit of a compilation is tried here."""
 PROBLEM = small_problem(
     key=ProblemKey(year=2026, id="Nile"),
     subtasks=(Subtask(name="01", points=100, tests=("a",)),),
