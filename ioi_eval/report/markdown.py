@@ -71,7 +71,7 @@ def _overview(summary: Mapping[str, Any]) -> str:
         lines.append(f"- Still to be judged: **{counts['pending']}**")
     if len(summary["groups"]) < _SEVERAL:  # a pass@k over several models describes none of them
         lines += _estimates(summary)
-    return "\n".join(["# Results", "", *lines, "", _verdicts(summary)])
+    return "\n".join(["# Results", "", *lines, "", verdict_table(summary["verdicts"])])
 
 
 def _estimates(summary: Mapping[str, Any]) -> list[str]:
@@ -92,10 +92,6 @@ def _interval(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f" [{low:.4f}, {high:.4f}]"
 
 
-def _verdicts(summary: Mapping[str, Any]) -> str:
-    return verdict_table(summary["verdicts"])
-
-
 def _tables(summary: Mapping[str, Any], level: str = "##") -> Iterable[str]:
     """Contests, problems and subtasks, of all submissions or of a group."""
     yield _contests(summary, level)
@@ -108,7 +104,8 @@ def _group(by: Sequence[str], group: Mapping[str, Any]) -> str:
     counts = group["submissions"]
     line = f"- Submissions: **{counts['rows']}**, of them {counts['scored']} scored"
     more = [f", {counts[what]} {words}" for what, words in _LACKING.items() if counts[what]]
-    parts = [head, "\n".join([line + "".join(more), *_estimates(group)]), _verdicts(group), *_tables(group, "###")]
+    counted_lines = "\n".join([line + "".join(more), *_estimates(group)])
+    parts = [head, counted_lines, verdict_table(group["verdicts"]), *_tables(group, "###")]
     return "\n\n".join(part for part in parts if part)
 
 

@@ -16,7 +16,7 @@ const COLUMNS = [
 const MORE = {
   AC: ": nothing failed", PA: ": a part of the points, and nothing failed otherwise", SV: ": a system call that no honest program makes",
   RE: ": it crashed, or ended with an exit code that is not 0", NC: " in what the model wrote",
-  TLE: ": the judge stopped it, so its CPU time (≥) says only how far it came",
+  TLE: ": the judge stops a program that is too late, so its CPU time may say only how far it came",
   JE: ": our failure or a checker's, never the program's; it has no score", SKIPPED: ": the test could not change the result",
 };
 
@@ -212,7 +212,7 @@ class Submissions {
       verdict: [el("span", { class: "verdict", title: verdict ? summary.verdict_names[verdict] : null, "--verdict": `var(--${verdict ?? "NC"})` }, verdict ?? "not judged"),
         this.near[place] ? el("span", { class: "tag" }, "near time limit") : null, this.copy[place] ? el("span", { class: "tag", title: "It has the result of an identical program." }, "copy") : null],
       score: score === null ? "–" : full ? `${points(score)}/${points(full)}` : percent(score, 0),
-      time: rows.time[place] === null ? "–" : `${verdict === "TLE" ? "≥ " : ""}${rows.time[place]}` + (problem?.time ? ` / ${points(problem.time)}` : ""),
+      time: rows.time[place] === null ? "–" : String(rows.time[place]) + (problem?.time ? ` / ${points(problem.time)}` : ""),
       memory: rows.memory[place] === null ? "–" : String(rows.memory[place]) + (problem?.memory ? ` / ${points(problem.memory)}` : ""),
     };
   }
@@ -288,7 +288,7 @@ const box = (words, text, className = "") => (text ? [el("h3", {}, words), el("p
 function testLine(test) {
   const of = [`test ${test.name}: ${test.verdict}`];
   if (test.score !== undefined) of.push(`score ${Math.round(test.score * 1e4) / 1e4}`);
-  if (test.time !== undefined) of.push(`${test.time} s${test.verdict === "TLE" ? ", when the judge stopped it" : ""}`);
+  if (test.time !== undefined) of.push(`${test.time} s`);
   if (test.memory !== undefined) of.push(`${test.memory} MiB`);
   if (test.limit) of.push(`limit: ${test.limit}`);
   if (test.exit_code) of.push(`exit code ${test.exit_code}`);
@@ -311,7 +311,7 @@ function detail(shown, problem) {
     failing ? el("div", { class: "failing" },
       el("h3", {}, "The first test that failed"), el("p", {}, testLine(failing)),
       box("Input", shown.given, "words"), box(isChecked ? "The checker's message" : "What was found", failing.message, "words"),
-      isChecked ? el("p", { class: "quiet" }, "No expected output is shown: where a problem has a checker of its own, several outputs may be right.") : [], box("Output", failing.output, "words"), box("Standard error", failing.stderr, "words")) : [],
+      isChecked ? el("p", { class: "quiet" }, "Where no expected output is named, the problem has a checker of its own, which may accept several outputs.") : [], box("Output", failing.output, "words"), box("Standard error", failing.stderr, "words")) : [],
     (shown.subtasks ?? []).length ? table("Subtasks", ["subtask", "verdict", "points", "tests"], shown.subtasks.map(([name, verdict, score, full, places]) =>
       [name, verdict, `${points(score)}/${points(full)}`, rightOf(places.map((place) => tests[place]?.verdict))]), { left: 2 }) : [],
     tests.length ? el("details", {}, el("summary", {}, counted(tests.length + (shown.more ?? 0), "test")),
