@@ -41,7 +41,7 @@ PROGRAMS = {
     "        return sum(deque([a, b]))\n",
 }
 ROUNDS = 3
-BOUND_MS = 3
+BOUND_MS = 1.5
 IN_LINE = 8  # programs that are judged at once for each slot, as in `apps score`
 
 IN_PROCESS = """

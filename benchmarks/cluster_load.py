@@ -4,7 +4,8 @@ Client and stub share the machine. If other programs keep it busy, the stub answ
 endpoints and connects again, which takes CPU time that it would not need on a quiet machine. `--steady` turns both off,
 so that the CPU time of a request can be measured there too.
 
-many    1,500 endpoints that answer after 500 ms: requests a second, CPU a request, memory, event-loop lag
+many    1,500 endpoints that answer after 500 ms: requests a second, CPU a request, memory, event-loop lag; and the CPU
+        time, divided by that of aiohttp alone
 churn   500 endpoints, of which 5 % fail and return each minute: how busy the working ones are
 large   16 jobs at once with 10 MB of test data each: CPU a request, memory
 """
@@ -21,10 +22,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 from figures import Figure, arguments, report
 
 from ioi_eval.model import Blob, Job, JobFile, JobKind, StageLimits
@@ -39,6 +41,7 @@ BOUNDS: dict[str, dict[str, tuple[str, float]]] = {
         "cpu_us_per_request": ("µs", 220),
         "rss_mb": ("MB", 150),
         "lag_p99_ms": ("ms", 50),
+        "cpu_against_plain": ("×", 1.1),
     },
     "churn": {"busy": ("", 0.95)},
     "large": {"cpu_us_per_request": ("µs", 6000), "peak_rss_mb": ("MB", 200)},
@@ -81,34 +84,29 @@ class Lag:
         return ordered[int(share * (len(ordered) - 1))]
 
 
-async def measure(urls: list[str], job: Callable[[int], Job], at_once: int, seconds: float) -> dict[str, Any]:
-    """Keep `at_once` jobs running, and report on the time after the first three seconds."""
-    began = time.perf_counter()
-    async with PistonCluster(urls) as cluster:
-        target = cluster.targets()[0]
-        explored = time.perf_counter() - began
-        done, lag = 0, Lag()
-        until = time.perf_counter() + 3 + seconds
+async def sampled(ask: Callable[[int], Awaitable[object]], at_once: int, seconds: float) -> dict[str, Any]:
+    """Keep `at_once` requests running, and report on the time after the first three seconds."""
+    done, lag = 0, Lag()
+    until = time.perf_counter() + 3 + seconds
 
-        async def work(number: int) -> None:
-            nonlocal done
-            while time.perf_counter() < until:
-                await cluster.execute(job(number), target)
-                done += 1
+    async def work(number: int) -> None:
+        nonlocal done
+        while time.perf_counter() < until:
+            await ask(number)
+            done += 1
 
-        async with asyncio.TaskGroup() as group:
-            for number in range(at_once):
-                group.create_task(work(number))
-            await asyncio.sleep(3)
-            gc.collect()
-            sampler = group.create_task(lag.measure())
-            before = (time.perf_counter(), cpu_s(), done)
-            await asyncio.sleep(seconds)
-            after = (time.perf_counter(), cpu_s(), done)
-            sampler.cancel()
+    async with asyncio.TaskGroup() as group:
+        for number in range(at_once):
+            group.create_task(work(number))
+        await asyncio.sleep(3)
+        gc.collect()
+        sampler = group.create_task(lag.measure())
+        before = (time.perf_counter(), cpu_s(), done)
+        await asyncio.sleep(seconds)
+        after = (time.perf_counter(), cpu_s(), done)
+        sampler.cancel()
     wall, cpu, requests = (end - start for end, start in zip(after, before, strict=True))
     return {
-        "explored_s": round(explored, 2),
         "requests_per_s": round(requests / wall, 1),
         "cpu_us_per_request": round(cpu / requests * 1e6, 1),
         "rss_mb": round(memory_mb(), 1),
@@ -116,6 +114,31 @@ async def measure(urls: list[str], job: Callable[[int], Job], at_once: int, seco
         "lag_p50_ms": round(lag.percentile(0.5), 2),
         "lag_p99_ms": round(lag.percentile(0.99), 2),
     }
+
+
+async def measure(urls: list[str], job: Callable[[int], Job], at_once: int, seconds: float) -> dict[str, Any]:
+    """Keep `at_once` jobs running."""
+    began = time.perf_counter()
+    async with PistonCluster(urls) as cluster:
+        target = cluster.targets()[0]
+        explored = time.perf_counter() - began
+        found = await sampled(lambda number: cluster.execute(job(number), target), at_once, seconds)
+    return {"explored_s": round(explored, 2), **found}
+
+
+async def measure_plain(urls: list[str], job: Job, at_once: int, seconds: float) -> dict[str, Any]:
+    """The same with nothing but aiohttp: no choice of a worker, no bounds, no retries."""
+    files = [{"name": file.name, "content": bytes(file.content).decode()} for file in job.files]  # type: ignore[arg-type]
+    limits = {f"{stage}_{limit}": 5_000 for stage in ("run", "compile") for limit in ("timeout", "cpu_time")}
+    limits |= {f"{stage}_memory_limit": 1 << 30 for stage in ("run", "compile")}
+    request = {"language": "ioi_eval", "version": "1.0.0", "args": [], **limits, "files": files}
+
+    async def ask(number: int) -> None:
+        async with session.post(f"{urls[number % len(urls)]}/api/v2/execute", json=request) as answer:
+            await answer.json()
+
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+        return await sampled(ask, at_once, seconds)
 
 
 def against(arguments: list[str], port: int, run: Callable[[list[str]], dict[str, Any]]) -> dict[str, Any]:
@@ -132,13 +155,17 @@ def against(arguments: list[str], port: int, run: Callable[[list[str]], dict[str
 
 
 def many(seconds: float) -> dict[str, Any]:
-    """1,500 endpoints, small jobs."""
+    """1,500 endpoints, small jobs; with the project's client, then with aiohttp alone."""
     job = Job(
         kind=JobKind.SCRIPTS,
         files=(SCRIPT, JobFile(name="input.txt", content=b"1 2 3\n" * 200)),
         run_limits=LIMITS,
     )
-    return against(["--count", "1500"], 20_000, lambda urls: asyncio.run(measure(urls, lambda _: job, 1_600, seconds)))
+    stub = ["--count", "1500"]
+    ours = against(stub, 20_000, lambda urls: asyncio.run(measure(urls, lambda _: job, 1_600, seconds)))
+    plain = against(stub, 24_000, lambda urls: asyncio.run(measure_plain(urls, job, 1_600, seconds)))
+    alone_us = plain["cpu_us_per_request"]
+    return {**ours, "plain_cpu_us": alone_us, "cpu_against_plain": ours["cpu_us_per_request"] / alone_us}
 
 
 def churn(seconds: float) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """What one submission costs on a real Piston server: `cluster_submission.py URL [--server-pid PID]`.
 
 30 tests, judged exhaustively, with a grader and a checker that takes seconds to compile, two slots, the bundled
-profile. First with an empty cache, then again with the problem's programs in the cache. CPU time is that of this
-process, plus that of the server with all its jobs if its process id is given.
+profile. First with an empty cache, then five times with the problem's programs in the cache; and the same in the
+embedded sandbox. CPU time is that of this process and its children, plus that of the server with all its jobs if its
+process id is given.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import asyncio
 import os
 import resource
+import statistics
 import tempfile
 import time
 from collections.abc import Callable
@@ -21,10 +23,14 @@ from figures import Figure, arguments, report
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.model import Problem, ProblemKey, SourceFile, Submission, Subtask, TaskType, TestCase, Verdict
 from ioi_eval.sandbox.cluster import PistonCluster
+from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.scorer import Scorer
 
 TESTS, SLOTS = 30, 2
 WALL_S, CPU_S = 4.0, 5.0
+WARM = 5
+AGAINST_EMBEDDED = 1.15
+KNOWN = "the problem's programs in the cache"
 
 HEADER = b"int add(int a, int b);\n"
 GRADER = b"""#include <iostream>
@@ -81,8 +87,8 @@ def clock(server: int | None) -> Callable[[], float]:
     """A function that returns the CPU time, in s, of this process and (given its id) of the server and its jobs."""
 
     def now() -> float:
-        usage = resource.getrusage(resource.RUSAGE_SELF)
-        spent = usage.ru_utime + usage.ru_stime
+        used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        spent = sum(usage.ru_utime + usage.ru_stime for usage in used)
         if server is not None:
             fields = Path(f"/proc/{server}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
             spent += sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
@@ -92,23 +98,41 @@ def clock(server: int | None) -> Callable[[], float]:
 
 
 async def measure(url: str, server: int | None) -> None:
-    """Score the submission twice."""
-    judged, cpu_s = problem(), clock(server)
+    """Score the submission there, and in the embedded sandbox: with nothing in the cache, then `WARM` times."""
+    cluster = PistonCluster([url], max_requests_per_endpoint=SLOTS, profile="bundled")
+    there = await taken(cluster, "the server", clock(server))
+    here = await taken(LocalSandbox(slots=SLOTS), "embedded", clock(None))
+    if server is not None:
+        report(Figure(name=f"{KNOWN}: CPU time / embedded", value=there / here, unit="×", bound=AGAINST_EMBEDDED))
+
+
+async def taken(sandbox: PistonCluster | LocalSandbox, where: str, cpu_s: Callable[[], float]) -> float:
+    """Report what the submission costs. Returns the median CPU time with the problem's programs in the cache."""
+    judged = problem()
     submission = Submission(id="x", problem=judged.key, code=CODE)
+    cpus: list[float] = []
+    walls: list[float] = []
     with tempfile.TemporaryDirectory() as cache:
-        async with PistonCluster([url], max_requests_per_endpoint=SLOTS, profile="bundled") as cluster:
-            for what in ("nothing in the cache", "the problem's programs in the cache"):
-                scorer = Scorer(cluster, artifacts=ArtifactStore(cache))
+        async with sandbox:
+            for _ in range(1 + WARM):
+                scorer = Scorer(sandbox, artifacts=ArtifactStore(cache))
                 began, spent = time.monotonic(), cpu_s()
                 result = await scorer.score(judged, submission, exhaustive=True)
-                wall, cpu = time.monotonic() - began, cpu_s() - spent
+                walls.append(time.monotonic() - began)
+                cpus.append(cpu_s() - spent)
                 if result.verdict is not Verdict.AC:
                     raise SystemExit(f"{result.verdict}: {result.compile.message}")
-                print(f"isolation {result.isolation}")
-                report(
-                    Figure(name=f"{what}: wall clock", value=wall, unit="s", bound=WALL_S),
-                    Figure(name=f"{what}: CPU time", value=cpu, unit="CPU-s", bound=CPU_S),
-                )
+    print(f"{where}: isolation {result.isolation}")
+    wall_bound, cpu_bound = (None, None) if isinstance(sandbox, LocalSandbox) else (WALL_S, CPU_S)
+    for what, wall, cpu in (
+        ("nothing in the cache", walls[0], cpus[0]),
+        (KNOWN, statistics.median(walls[1:]), statistics.median(cpus[1:])),
+    ):
+        report(
+            Figure(name=f"{where}, {what}: wall clock", value=wall, unit="s", bound=wall_bound),
+            Figure(name=f"{where}, {what}: CPU time", value=cpu, unit="CPU-s", bound=cpu_bound),
+        )
+    return statistics.median(cpus[1:])
 
 
 if __name__ == "__main__":
