@@ -53,6 +53,7 @@ _TOTAL = re.compile(r"@EXPECTED_SCORE@:[ \t]*(\d+)(\.\d+)?\b")
 _GRADES = re.compile(r"@EXPECTED_GRADES@:?((?:[ \t]+[A-Z]+)+)")
 _JUDGED = frozenset(one.value for one in Language)
 _MAINS = ("main", "__main__")  # Source: DOMjudge: Python starts a file with this name, else the first file
+_NAMED = 5  # how many submissions a note names
 _WORD = re.compile(r"[A-Za-z][A-Za-z_-]*")
 
 
@@ -279,7 +280,7 @@ def _programs(package: Package, notes: list[str]) -> Iterable[tuple[str, tuple[s
     programs: dict[str, list[str]] = {}
     for name in package.names(_FOLDER):
         parts = PurePosixPath(name).parts
-        if len(parts) >= 3:  # submissions/<verdict>/<program>
+        if len(parts) >= 3 and not parts[-1].startswith("."):  # submissions/<verdict>/<program>
             programs.setdefault("/".join(parts[:3]), []).append(name)
     unknown: list[str] = []
     for program, files in programs.items():
@@ -295,7 +296,8 @@ def _programs(package: Package, notes: list[str]) -> Iterable[tuple[str, tuple[s
         else:
             unknown.append(program.removeprefix(f"{_FOLDER}/"))
     if unknown:
-        notes.append(f"{len(unknown)} submissions in other languages are left out: {', '.join(unknown[:5])}")
+        more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
+        notes.append(f"left out, as they are in other languages: {', '.join(unknown[:_NAMED])}{more}")
 
 
 def _stated(package: Package, path: str, text: str, folder: str) -> tuple[str, ...]:

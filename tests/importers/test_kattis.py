@@ -89,8 +89,17 @@ def test_verdicts_come_from_folders_and_tags(tmp_path: Path) -> None:
     assert [note for note in task.notes if "left out" in note] == [
         "submissions/mixed/sums.h is left out: it is a header alone",
         "submissions/mixed/two is left out: it is several files",
-        "1 submissions in other languages are left out: accepted/good.rb",
+        "left out, as they are in other languages: accepted/good.rb",
     ]
+
+
+def test_programs_in_other_languages_are_counted(tmp_path: Path) -> None:
+    """The first of them by name; a file that Git needs is no submission."""
+    others = {f"submissions/accepted/{number}.rb": "puts 1\n" for number in range(7)}
+    task = read(tmp_path, PASS_FAIL, **others, **{"submissions/accepted/.gitkeep": ""})
+    (note,) = [note for note in task.notes if "other languages" in note]
+    named = ", ".join(f"accepted/{number}.rb" for number in range(5))
+    assert note == f"left out, as they are in other languages: {named} and 3 more"
 
 
 def test_validator_becomes_the_checker(tmp_path: Path) -> None:
