@@ -148,8 +148,9 @@ constexpr Rule kRules[] = {
     // Many calls in one: no locks, leases, owners or signals of descriptors; what isatty and stdio ask of a device.
     {Let::OneOf, 1, {F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC, 1032 /* F_GETPIPE_SZ */},
      Where::Everywhere, EPERM, true, {C(fcntl)}},
-    {Let::OneOf, 1, {0x5401 /* TCGETS */, 0x5413 /* TIOCGWINSZ */, 0x541b /* FIONREAD */, 0x5421 /* FIONBIO */,
-                     0x5450 /* FIONCLEX */, 0x5451 /* FIOCLEX */}, Where::Everywhere, ENOTTY, true, {C(ioctl)}},
+    {Let::OneOf, 1, {0x5401 /* TCGETS */, 0x802c542a /* TCGETS2: glibc 2.42 */, 0x5413 /* TIOCGWINSZ */, 0x541b /* FIONREAD */,
+                     0x5421 /* FIONBIO */, 0x5450 /* FIONCLEX */, 0x5451 /* FIOCLEX */}, Where::Everywhere, ENOTTY, true,
+     {C(ioctl)}},
     {Let::OneOf, 0, {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS, PR_SET_NO_NEW_PRIVS,
                      PR_GET_PDEATHSIG, PR_GET_TIMERSLACK, 0x53564d41 /* PR_SET_VMA */},
      Where::Everywhere, EINVAL, true, {C(prctl)}},
@@ -205,10 +206,11 @@ constexpr Rule kRules[] = {
      {C(time), C(times), C(gettimeofday), C(getrusage), C(getrlimit), C(getrandom), C(uname),
       C(getpid), C(gettid), C(getppid), C(getpgrp), C(getuid), C(geteuid), C(getgid), C(getegid), C(getresuid),
       C(getresgid), C(getgroups)}},
-    // Refused without a note: libraries try them and continue. (Advice on files could empty caches that siblings share.)
+    // Refused without a note: libraries try them and continue. (Advice on files could empty caches that siblings share; an event
+    // loop of Python 3.14 asks at its start whether it can wait for a process by a descriptor.)
     {Let::Never, 0, {}, Where::Everywhere, EPERM, false,
      {C(mlock), {325, "mlock2"}, C(mlockall), C(munlock), C(munlockall), C(mbind), C(set_mempolicy), C(get_mempolicy),
-      C(fadvise64), C(readahead)}},
+      C(fadvise64), C(readahead), {434, "pidfd_open"}}},
     // Refused and noted. They are listed for their names and errors; a call that is not listed is "syscall_<number>" with ENOSYS.
     {Let::Never, 0, {}, Where::Everywhere, EPERM, true,
      {C(fork), C(vfork), C(connect), C(bind), C(listen), C(accept), C(accept4), C(recvmsg),
@@ -223,7 +225,7 @@ constexpr Rule kRules[] = {
       C(fanotify_init), C(setpriority), C(sched_setaffinity), C(sched_setscheduler), C(sched_setparam),
       C(sched_setattr), C(ioprio_set), C(ioprio_get), C(setsid), C(setpgid), C(setuid), C(setgid), C(setreuid),
       C(setregid), C(setresuid), C(setresgid), C(setgroups), C(capget), C(capset), C(personality), C(syslog),
-      C(vhangup), {kSysPidfdSendSignal, "pidfd_send_signal"}, {434, "pidfd_open"}}},
+      C(vhangup), {kSysPidfdSendSignal, "pidfd_send_signal"}}},
     {Let::Never, 0, {}, Where::Everywhere, EACCES, true, {C(execve), C(socket)}},
     {Let::Never, 0, {}, Where::Everywhere, ENOSYS, true, {{437, "openat2"}}},
     // It allocates memory beyond the end of a file, which no size shows, and faster than we can poll. (libc can do without.)

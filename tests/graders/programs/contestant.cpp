@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -85,6 +87,9 @@ static const char* honest() {
   std::this_thread::sleep_for(std::chrono::milliseconds(1));
   if (isatty(1)) return "isatty";
   if (errno != ENOTTY) return "isatty's errno";
+  char terminal[64];
+  if (ioctl(1, 0x802c542aul /* TCGETS2, in isatty since glibc 2.42 */, terminal) != -1 || errno != ENOTTY) return "TCGETS2";
+  if (syscall(434 /* pidfd_open, at the start of Python 3.14's event loop */, getpid(), 0) != -1) return "pidfd_open";
   signal(SIGUSR1, SIG_IGN);
   if (raise(SIGUSR1) != 0) return "raise";
   FILE* file = fopen("notes.txt", "w+");
