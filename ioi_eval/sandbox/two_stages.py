@@ -22,8 +22,8 @@ _BOTH = """stage() {
     local name=$1 script=$2 ms=$3 most=$4 code began=${EPOCHREALTIME/[^0-9]/}
     shift 4
     timeout -s KILL "$(printf '%d.%03d' $((ms / 1000)) $((ms % 1000)))" bash "$script" "$@" > ".$name.1" 2> ".$name.2"
-    code=$?
-    ((code == 137 && (${EPOCHREALTIME/[^0-9]/} - began) / 1000 >= ms)) && code=killed
+    code=$?  # 137, or 124 where timeout is that of uutils
+    (((code == 137 || code == 124) && (${EPOCHREALTIME/[^0-9]/} - began) / 1000 >= ms)) && code=killed
     [ "$(stat -c %s ".$name.1")" -gt "$most" ] || [ "$(stat -c %s ".$name.2")" -gt "$most" ] && code=killed
     printf '%s %s\\n' "$name" "$code"
     head -c "$most" ".$name.1" | base64 -w 0 && echo && head -c "$most" ".$name.2" | base64 -w 0 && echo
