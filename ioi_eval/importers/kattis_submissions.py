@@ -53,6 +53,7 @@ _TOTAL = re.compile(r"@EXPECTED_SCORE@:[ \t]*(\d+)(\.\d+)?\b")
 _GRADES = re.compile(r"@EXPECTED_GRADES@:?((?:[ \t]+[A-Z]+)+)")
 _JUDGED = frozenset(one.value for one in Language)
 _MAINS = ("main", "__main__")  # Source: DOMjudge: Python starts a file with this name, else the first file
+_BEFORE_BARE_EXCEPT = (3, 13)  # from 3.14 on `except ValueError, e` means another thing than in Python 2
 _NAMED = 5  # how many submissions a note names
 _WORD = re.compile(r"[A-Za-z][A-Za-z_-]*")
 
@@ -232,7 +233,7 @@ def _is_python_2(text: str) -> bool:
     if text.startswith("#!") and "python2" in text.partition("\n")[0]:
         return True
     try:
-        ast.parse(text)
+        ast.parse(text, feature_version=_BEFORE_BARE_EXCEPT)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return True
     return False
