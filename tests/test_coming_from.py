@@ -45,7 +45,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "coming-from.md"
 BIN = Path(sys.executable).parent
 
-LARGE = "#include <vector>\nint main() { std::vector<char> large(400 << 20, 1); return large[5] - 1; }\n"
+LARGE = "static volatile char large[400 << 20];\nint main() { for (volatile char& each : large) each = 1; }\n"
 CHECKER = '#include <cstdio>\nint main() { std::puts("0.5"); std::fputs("Half right\\n", stderr); }\n'
 DUMP = (
     submission_row(

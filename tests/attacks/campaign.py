@@ -289,19 +289,21 @@ def _verdict(outcome: TestOutcome) -> str:
 
 
 def _finding(attack: Attack, result: SubmissionResult, honest: SubmissionResult) -> Finding:
-    for each in (result, honest):
+    may_be_refused = any("CE" in expected for expected in attack.expect.values())
+    refused = may_be_refused and result.compile.verdict is Verdict.CE
+    for each in (honest,) if refused else (result, honest):
         assert each.compile.verdict is None, f"{attack.program} does not compile: {each.compile.message}"
     outcome = next(one for one in result.subtasks[0].tests if one.test == attack.name)
     behind = next(one for one in honest.subtasks[0].tests if one.test == HONEST + attack.name)
     return Finding(
         attack=attack.name,
-        verdict=_verdict(outcome),
+        verdict="CE" if refused else _verdict(outcome),
         solved=outcome.score == 1.0,
         message=outcome.message,
         final=outcome.final,
         attempted=tuple(outcome.attempted),
         honest=str(behind.verdict),
-        isolation=result.isolation,
+        isolation=honest.isolation if refused else result.isolation,
     )
 
 

@@ -95,7 +95,7 @@ PROGRAMS: dict[str, tuple[AppsProblem, str, list[Code], list[Code], list[Code]]]
     "names of the prelude": (ONE, "print(gcd(3, 6), end='')", [1], [1], [1]),
     "pow of builtins": (problem([""], ["3"]), "print(pow(2, 3, 5))", [1], [1], [1]),
     "numpy without import": (ONE, "print(np.array([1, 2]).sum())", [1], [-1], [-4]),
-    "annotations": (ONE, "def f(x: Optional[int]): pass\nprint(3)", [-1], [1], [1]),
+    "annotations": (ONE, "def f(x=Optional[int]): pass\nprint(3)", [-1], [1], [1]),
     "functions taken away": (ONE, "import os\nprint(3 if os.getcwd is None else 4)", [1], [0], [1]),
     "kept going": (problem(["1", "2", "1"], ["1", "1", "1"]), "print(input())", [1, 0, 1], [1, 0], [1, -2]),
     "no tests": (problem([], []), "print(3)", [], [], []),
