@@ -170,6 +170,7 @@ n = int(input())
 go = threading.Event()
 threads = [threading.Thread(target=go.wait) for _ in range(n)]
 for thread in threads: thread.start()
+while n > 500: go.wait(0.1)
 go.set()
 for thread in threads: thread.join()
 print(n)
@@ -177,7 +178,7 @@ print(n)
 
 
 def test_as_many_threads_as_a_plain_interpreter_has(score: Score) -> None:
-    """Three hundred that live at once are no failure; where it ends is said."""
+    """Three hundred that live at once are no failure; where it ends is said. More are found by looking now and then."""
     few, many = score(row(["300\n", "600\n"], ["300\n", "600\n"]), MANY_THREADS).tests
     assert few.verdict is Verdict.AC, few
     assert (many.verdict, many.limit, many.message) == (Verdict.RE, "threads", "more than 500 threads at once")
