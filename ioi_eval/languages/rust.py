@@ -60,7 +60,7 @@ for rustc in "$(type -P rustc)" /usr/local/rustup/toolchains/*/bin/rustc /usr/li
     echo "$rustc has no standard library for $machine" >&2
     library=
 done
-[[ -n ${library-} ]] || { echo "there is no rustc" >&2; exit 1; }
+[[ -n ${library-} ]] || { echo "there is no rustc (rustup's in a home directory is not used)" >&2; exit 1; }
 
 say command "$(real "$rustc")"
 say version "$version"
