@@ -144,7 +144,7 @@ def page(record: Record, missing: Mapping[str, str], reasons: Mapping[str, Mappi
         for name in group:
             lines += [_row(name, record[name], series) for series in record[name].figures]
     unmet = [
-        f"- `{name}`, {series.figure.name}: {reasons.get(name, {}).get(series.figure.name, 'the reason is not known')}."
+        f"- `{name}`, {series.figure.name}: {reasons.get(name, {}).get(series.figure.name, 'the reason is not known').rstrip('.')}."
         for name, measured in record.items()
         for series in measured.figures
         if not series.figure.is_met
