@@ -144,7 +144,7 @@ def page(record: Record, missing: Mapping[str, str], reasons: Mapping[str, Mappi
         for name in group:
             lines += [_row(name, record[name], series) for series in record[name].figures]
     unmet = [
-        f"- `{name}`, {series.figure.name}: {reasons.get(name, {}).get(series.figure.name, 'the reason is not known').rstrip('.')}."
+        f"- `{name}`, {series.figure.name}: {_reason(reasons.get(name, {}).get(series.figure.name))}"
         for name, measured in record.items()
         for series in measured.figures
         if not series.figure.is_met
@@ -153,6 +153,10 @@ def page(record: Record, missing: Mapping[str, str], reasons: Mapping[str, Mappi
     absent = [f"- `{name}`: {why}." for name, why in missing.items()]
     lines += ["", "## Not measured", "", *absent] if absent else []
     return "\n".join(lines) + "\n"
+
+
+def _reason(told: str | None) -> str:
+    return f"{(told or 'the reason is not known').rstrip('.')}."
 
 
 def _where(measured: Measured) -> tuple[str, str, str]:
