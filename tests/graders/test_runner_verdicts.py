@@ -33,12 +33,13 @@ ENDS = {
 
 
 def test_how_programs_end(box: Box, program: Callable[..., Path]) -> None:
-    """Exit codes and signals become the verdict that they mean; an honest program notices no confinement."""
+    """Exit codes and signals become the verdict that they mean. Of an honest program nothing is refused and noted."""
     answer = run_batch(box, program("contestant"), *ENDS)
     seen = {
         mode: (entry["verdict"], entry["code"], entry["signal"]) for mode, entry in zip(ENDS, answer.lines, strict=True)
     }
     assert seen == ENDS
+    assert answer.lines[list(ENDS).index("honest 1")]["attempted"] == {}
     assert answer.last["isolation"] == box.level
 
 
