@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import subprocess
 from pathlib import Path
 
@@ -26,6 +27,15 @@ def job(compile: str, run: str) -> Job:
         compile_limits=StageLimits(wall_ms=5000, cpu_ms=5000, memory_bytes=4 * MIB, output_bytes=1000),
         run_limits=StageLimits(wall_ms=300, cpu_ms=900, memory_bytes=MIB, output_bytes=1000),
     )
+
+
+UUTILS = """#!/bin/bash
+/usr/bin/timeout "$@"
+code=$?
+[ $code = 137 ] && exit 124
+exit $code
+"""
+"""`timeout` with the exit code that uutils has after a kill."""
 
 
 def executed(directory: Path, job: Job, *args: str, stdin: str = "") -> Execution:
@@ -65,9 +75,21 @@ def test_a_limit_of_one_stage(tmp_path: Path, run: str) -> None:
     assert (found.run.code, found.run.signal) == (None, "SIGKILL")
 
 
-def test_an_exit_code_that_looks_like_a_kill(tmp_path: Path) -> None:
+def test_a_limit_kept_by_another_timeout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ubuntu 26.04 has that of uutils."""
+    commands = tmp_path / "bin"
+    commands.mkdir()
+    (commands / "timeout").write_text(UUTILS)
+    (commands / "timeout").chmod(0o755)
+    monkeypatch.setenv("PATH", str(commands), prepend=os.pathsep)
+    found = executed(tmp_path, job("true", "exec sleep 600"))
+    assert (found.run.code, found.run.signal) == (None, "SIGKILL")
+
+
+@pytest.mark.parametrize("code", [124, 137])
+def test_an_exit_code_that_looks_like_a_kill(tmp_path: Path, code: int) -> None:
     """Is one, where the time was not up."""
-    assert executed(tmp_path, job("true", "exit 137")).run.code == 137
+    assert executed(tmp_path, job("true", f"exit {code}")).run.code == code
 
 
 def test_limits_of_the_whole() -> None:
