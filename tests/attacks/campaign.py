@@ -288,9 +288,13 @@ def _verdict(outcome: TestOutcome) -> str:
     return f"JE:{outcome.judge_program}" if outcome.verdict is Verdict.JE else str(outcome.verdict)
 
 
+NOT_LINKED = "relocation truncated to fit"
+"""What the linker says of a program that is too large for this libc: the only reason why an attack may not compile."""
+
+
 def _finding(attack: Attack, result: SubmissionResult, honest: SubmissionResult) -> Finding:
     may_be_refused = any("CE" in expected for expected in attack.expect.values())
-    refused = may_be_refused and result.compile.verdict is Verdict.CE
+    refused = may_be_refused and NOT_LINKED in result.compile.message
     for each in (honest,) if refused else (result, honest):
         assert each.compile.verdict is None, f"{attack.program} does not compile: {each.compile.message}"
     outcome = next(one for one in result.subtasks[0].tests if one.test == attack.name)
