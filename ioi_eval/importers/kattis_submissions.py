@@ -281,7 +281,7 @@ def _programs(package: Package, notes: list[str]) -> Iterable[tuple[str, tuple[s
     programs: dict[str, list[str]] = {}
     for name in package.names(_FOLDER):
         parts = PurePosixPath(name).parts
-        if len(parts) >= 3 and not parts[-1].startswith("."):  # submissions/<verdict>/<program>
+        if len(parts) >= 3 and not any(part.startswith(".") for part in parts):  # submissions/<verdict>/<program>
             programs.setdefault("/".join(parts[:3]), []).append(name)
     unknown: list[str] = []
     for program, files in programs.items():

@@ -94,9 +94,10 @@ def test_verdicts_come_from_folders_and_tags(tmp_path: Path) -> None:
 
 
 def test_programs_in_other_languages_are_counted(tmp_path: Path) -> None:
-    """The first of them by name; a file that Git needs is no submission."""
+    """The first of them by name; files of Git and of editors are no submissions."""
     others = {f"submissions/accepted/{number}.rb": "puts 1\n" for number in range(7)}
-    task = read(tmp_path, PASS_FAIL, **others, **{"submissions/accepted/.gitkeep": ""})
+    hidden = {f"submissions/accepted/{name}": "" for name in (".gitkeep", ".vscode/settings.json")}
+    task = read(tmp_path, PASS_FAIL, **others, **hidden)
     (note,) = [note for note in task.notes if "other languages" in note]
     named = ", ".join(f"accepted/{number}.rb" for number in range(5))
     assert note == f"left out, as they are in other languages: {named} and 3 more"
