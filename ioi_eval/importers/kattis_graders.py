@@ -86,7 +86,8 @@ def without_own_sums(package: Package, root: TestGroup) -> TestGroup:
         if points is None or abs(points - sum_) > _PRINTED:
             raise UnsupportedError(
                 f"{package.where}: {source} gives {points} for groups of {list(results)} with the flags"
-                f" {flags or '(none)'}; the sum of groups is supported"
+                f" {flags or '(none)'}, not {sum_:g}; the sum of groups is supported (with ignore_sample: without"
+                " the samples)"
             )
     return _with_default_grading(root, {group.path for group in outer})
 
