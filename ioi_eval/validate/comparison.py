@@ -181,8 +181,8 @@ def compare(solution: StatedSolution, result: SubmissionResult) -> Iterator[Disa
                 problem=str(solution.problem.key),
                 solution=solution.name,
                 where=TOTAL,
-                stated=f"{least:g} points" if least == most else f"{least:g} to {most:g} points",
-                seen=f"{result.score:g} points",
+                stated=f"{_points(least)} points" if least == most else f"{_points(least)} to {_points(most)} points",
+                seen=f"{_points(result.score)} points",
             )
     if solution.stated is not None:
         yield from _compare_results(solution, solution.stated, result)
@@ -260,6 +260,11 @@ def _evidence(
         message=deciding.message,
         stderr=deciding.evidence,
     )
+
+
+def _points(value: float) -> str:
+    """Points to the last digit, as a statement may be that some are missing: 99.999999."""
+    return f"{value:.9f}".rstrip("0").rstrip(".")
 
 
 def _near_limit(solution: StatedSolution, result: SubmissionResult) -> Iterator[NearLimit]:

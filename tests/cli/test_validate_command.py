@@ -64,13 +64,15 @@ def test_disagreements_come_with_their_evidence(validate: Start, tmp_path: Path)
     ended = validate(
         submission_row("narrow", NARROW, expected_subtasks={"00-samples": "AC", "01-full": "TLE"}, expected_total=50),
         submission_row("right", RIGHT, expected="time_limit"),
+        submission_row("partial", RIGHT, expected_total=[0.000001, 99.98]),
     )
     assert ended.returncode == 1
     assert "2024/add, narrow, subtask 01-full: stated TLE, seen WA\n  test 1-01: WA, 0.0" in ended.stdout
     assert "MiB" in ended.stdout
     assert "2024/add, narrow, (total): stated 50 points, seen 0 points" in ended.stdout
     assert "2024/add, right, (whole): stated time_limit, seen 00-samples AC, 01-full AC" in ended.stdout
-    assert "3 of 4 statements disagree." in ended.stdout
+    assert "2024/add, partial, (total): stated 0.000001 to 99.98 points, seen 100 points" in ended.stdout
+    assert "4 of 5 statements disagree." in ended.stdout
     assert "| 2024/add | narrow | 01-full | TLE | WA | test 1-01" in (tmp_path / "out" / "validation.md").read_text()
 
 
