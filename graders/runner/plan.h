@@ -33,7 +33,7 @@ struct Test {
   int output = -1;                             // the output that was submitted instead of a program
   std::vector<std::pair<int, int>> at;         // (group, position)
   std::vector<std::string> args;               // of the checker, after its own
-  int64_t full = 1;                            // full marks, in the units of a score file
+  int64_t full = 1;                            // full marks, in the units of a score file; 0 if that does not count
   int64_t steps = 0;                           // a score is rounded down to a multiple of 1 / steps
 };
 

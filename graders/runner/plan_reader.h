@@ -92,7 +92,7 @@ inline void read_test_line(PlanLine& line, JobFiles& files, Plan& plan) {
   if (line.has("program")) test.program = files.get(line.text("program"));
   if (line.has("output")) test.output = files.get(line.text("output"));
   test.args = arguments(line);
-  if (line.has("full")) test.full = line.number("full", 1, 1'000'000'000);
+  if (line.has("full")) test.full = line.number("full", 0, 1'000'000'000);
   if (line.has("steps")) test.steps = line.number("steps", 1, 1'000'000'000);
   if (line.has("at")) {
     for (const std::string& place : split(line.text("at"), ',')) {

@@ -114,12 +114,12 @@ inline Judgement read_testlib(int code, int errors) {
   return judgement;
 }
 
-// Kattis: 42 accepts, 43 rejects; `score.txt` in the feedback directory has the score of an accepted output.
+// Kattis: 42 accepts, 43 rejects; `score.txt` in the feedback directory has the score of an accepted output, if `full` is above 0.
 inline Judgement read_kattis(int code, const std::string& feedback, int64_t full) {
   Judgement judgement;
   Fd message = open_if_there(feedback + "/judgemessage.txt"), score = open_if_there(feedback + "/score.txt");
   if (message) judgement.message = trimmed(head(message.get(), kMessageBytes));
-  if (code != 42 || !score) {
+  if (code != 42 || !score || full == 0) {
     read_score(code == 42 ? "1" : "0", judgement);
   } else {
     read_score_of(score.get(), false, judgement, full);

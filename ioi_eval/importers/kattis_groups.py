@@ -344,11 +344,10 @@ def test_columns(
     """The columns of test rows: further flags of the output validator, and how its scores are read.
 
     If the package's own grader multiplies the validator's score, that score is in [0, 1], and is rounded down if the
-    grader rounds the points. Otherwise it is in points, at most the group's points; on samples worth 0 points, at most
-    those of the best group.
+    grader rounds the points. Otherwise it is in points, at most the group's points. On samples that are worth nothing
+    it does not count: there only acceptance does.
     """
     columns: dict[str, dict[str, object]] = {}
-    best = 1
     for group in root.walk():
         own: dict[str, object] = {}
         if flags := _validator_flags(where, group):
@@ -356,17 +355,12 @@ def test_columns(
         if group.path in graded:
             own |= {"score_steps": max(graded[group.path].points, 1)} if graded[group.path].rounded else {}
         elif custom and group.tests and group.path.startswith(f"{DATA}/secret"):
-            own["full_score"] = full = _full_score(where, group)
-            best = max(best, full)
+            own["full_score"] = _full_score(where, group)
         columns.update(dict.fromkeys(group.tests, own))
     for group in root.groups:
-        if (
-            group.name == "sample"
-            and best > 1
-            and ("ignore_sample" in _flags(where, root) or not _points(where, group))
-        ):
+        if custom and group.name == "sample" and ("ignore_sample" in _flags(where, root) or not _points(where, group)):
             for test in group.all_tests:
-                columns[test] = {**columns[test], "full_score": best}
+                columns[test] = {**columns[test], "full_score": 0}
     return columns
 
 

@@ -123,7 +123,7 @@ def _add(data: TestData, name: str, row: Row, shelf: _Shelf) -> None:
         input=shelf.put(given),
         answer=None if answer is None else shelf.put(answer),
         checker_args=row.words("checker_args") or (),
-        full_score=_whole(row, "full_score", 1, least=1),
+        full_score=_whole(row, "full_score", 1, least=0),
         score_steps=_whole(row, "score_steps", 0, least=0),
     )
     if data.cases.setdefault(name, case) != case:

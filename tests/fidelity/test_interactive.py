@@ -117,7 +117,8 @@ def test_kattis_interactors(bench: Any, problem_from: Any) -> None:
 
 
 def test_scores_are_scaled_and_rounded_down(full_bench: Any, problem_from: Any) -> None:
-    """A score in points is a part of what full marks are; steps are taken before it is zero, partial or full."""
+    """A score in points is a part of what full marks are; steps are taken before it is zero, partial or full. Where it
+    does not count, an accepted output has full marks."""
     said = {
         "part": ("7.5", 15, 0, PA, 0.5),
         "full": ("15", 15, 0, AC, 1.0),
@@ -126,6 +127,8 @@ def test_scores_are_scaled_and_rounded_down(full_bench: Any, problem_from: Any) 
         "nothing": ("0.03", 1, 30, WA, 0.0),
         "all": ("1.0", 1, 30, AC, 1.0),
         "nudged": ("9.333334262e-01", 1, 30, PA, 28 / 30),
+        "not counted": ("0", 0, 0, AC, 1.0),
+        "not even a score": ("x", 0, 0, AC, 1.0),
     }
     cases: Cases = {
         name: (f"echo early; echo {text} > $3/score.txt; exit 42", verdict, score)

@@ -211,7 +211,7 @@ def test_scores_in_points_are_parts_of_the_group(tmp_path: Path) -> None:
     }
     problem = loaded(tmp_path, read(tmp_path, SCORING, **changes))
     assert {name: test.full_score for name, test in problem.tests.items()} == {
-        **{"sample/1": 70, "secret/one/1": 30, "secret/two/1": 70, "secret/two/2": 70}
+        **{"sample/1": 0, "secret/one/1": 30, "secret/two/1": 70, "secret/two/2": 70}
     }
     changes["data/secret/one/testdata.yaml"] = "grader_flags: min\naccept_score: 30\nrange: 0 40\n"
     with pytest.raises(UnsupportedError, match="scores of its own within 0 40"):
