@@ -61,9 +61,8 @@ def with_measured_limit(task: ImportedTask) -> ImportedTask:
             raise InputError(f"{task.key}: {found.unusable.get(task.key, 'it cannot be read back')}")
         counted = [
             submission_from_row(row, max_code_bytes=None)
-            for row in open_source(written.solutions).iterate()
-            if row.optional_text("label") in timing.accepted | timing.in_time
-            and language_called(row.optional_text("language") or "") is not None
+            for row in task.solution_rows
+            if row["label"] in timing.accepted | timing.in_time and language_called(row["language"] or "") is not None
         ]
         rejected = {f"{task.key}/{label}" for label in timing.in_time - timing.accepted}
         if not counted:

@@ -98,9 +98,11 @@ def test_an_accepted_one_that_is_wrong_derives_nothing(tmp_path: Path) -> None:
         with_measured_limit(task)
 
 
-def test_none_that_can_be_judged(tmp_path: Path) -> None:
-    """Only one in another language."""
-    task = imported(tmp_path, **{"submissions/accepted/fast.py": None, "submissions/accepted/busy.cpp": None})
+@pytest.mark.parametrize("others", [[], ["accepted/other.java"], ["accepted/other.java", "wrong_answer/slower.cpp"]])
+def test_none_that_can_be_judged(tmp_path: Path, others: list[str]) -> None:
+    """Only one in another language, only a wrong one, or none at all."""
+    gone = ["accepted/fast.py", "accepted/busy.cpp", *others]
+    task = imported(tmp_path, **{f"submissions/{name}": None for name in gone})
     with pytest.raises(InputError, match="has no accepted submission in a language that is judged"):
         with_measured_limit(task)
 
