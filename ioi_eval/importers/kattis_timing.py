@@ -22,6 +22,8 @@ MOST_MEASURED_S = 60.0
 """The limit while solutions are measured. Source: chosen; problemtools has 300 s."""
 
 _FOLDER = "submissions/accepted/"
+_ANY_ACCEPTED = "accept_if_any_accepted"
+_SETTINGS = ("data/secret/testdata.yaml", "data/testdata.yaml")  # the inner one, if it states flags, counts
 _LEGACY_MULTIPLIER, _MULTIPLIER = 5.0, 2.0
 
 
@@ -65,7 +67,17 @@ def derived_timing(package: Package, root_file: str, ini: Mapping[str, str]) -> 
         found.append(float(value))
     parts = (name.removeprefix(_FOLDER).partition("/")[0] for name in package.names(_FOLDER.rstrip("/")))
     accepted = frozenset(f"accepted/{part}" for part in parts)
-    return Timing(multiplier=found[0], resolution_s=found[1], accepted=accepted)
+    return Timing(
+        multiplier=found[0], resolution_s=found[1], accepted=accepted, any_group=_accepts_any_group(package, meta)
+    )
+
+
+def _accepts_any_group(package: Package, meta: Mapping[str, Any]) -> bool:
+    """Whether submissions to a scoring problem are accepted that get points in one group of tests only."""
+    if not is_legacy(meta) or meta.get("type") != "scoring":
+        return False
+    stated = (package.yaml(name).get("grader_flags") for name in _SETTINGS if package.has(name))
+    return _ANY_ACCEPTED in str(next((flags for flags in stated if flags is not None), "")).split()
 
 
 def timing_by_statements(timing: Timing, solution_rows: Sequence[Mapping[str, Any]]) -> Timing:

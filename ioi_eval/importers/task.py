@@ -47,12 +47,14 @@ class Timing:
         resolution_s: the limit is a multiple of this, in seconds.
         accepted: the labels of the accepted solutions.
         in_time: the labels of other solutions that count, because they must not be late.
+        any_group: a solution is accepted if one group of tests is.
     """
 
     multiplier: float
     resolution_s: float
     accepted: frozenset[str]
     in_time: frozenset[str] = frozenset()
+    any_group: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

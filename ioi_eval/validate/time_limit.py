@@ -1,7 +1,8 @@
 """A time limit for a package that states none, derived from its accepted solutions as by Kattis.
 
 It is the longest time of such a solution on any test, times the package's multiplier, rounded up to its resolution. The
-solutions are judged in the embedded sandbox and timed like submissions. Unsupported languages do not count.
+solutions are judged in the embedded sandbox and timed like submissions. Unsupported languages do not count. Where a
+scoring problem accepts whoever gets points in one group (`accept_if_any_accepted`), a solution may fail in the others.
 
 Source: Kattis problem package format, "Problem timing" (2025-09), `time_multiplier` (legacy); problemtools.
 """
@@ -12,7 +13,7 @@ import asyncio
 import math
 import tempfile
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ioi_eval.artifacts import ArtifactStore
@@ -29,13 +30,21 @@ from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.scorer import Scorer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Slowest:
-    """The longest time of a solution on a test."""
+@dataclass(slots=True, kw_only=True)
+class _Measured:
+    """The longest time of a solution on a test.
 
-    seconds: float
-    solution: str
-    test: str
+    Args:
+        seconds, solution, test: of the slowest run.
+        here: how many solutions were judged.
+        in_part: those that are accepted, but not in all subtasks.
+    """
+
+    seconds: float = 0.0
+    solution: str = ""
+    test: str = ""
+    here: int = 0
+    in_part: list[str] = field(default_factory=list)
 
 
 def with_measured_limit(task: ImportedTask) -> ImportedTask:
@@ -70,52 +79,73 @@ def with_measured_limit(task: ImportedTask) -> ImportedTask:
                 f"{task.key} has no accepted submission in a language that is judged, from which a time limit could be"
                 " derived; give one with --time-limit"
             )
-        slowest, here = asyncio.run(_slowest(problem, counted, rejected))
-    steps = max(1, math.ceil(slowest.seconds * timing.multiplier / timing.resolution_s - 1e-9))
+        measured = asyncio.run(_measured(problem, counted, rejected, any_group=timing.any_group))
+    steps = max(1, math.ceil(measured.seconds * timing.multiplier / timing.resolution_s - 1e-9))
     limit = steps * timing.resolution_s
     note = (
-        f"the time limit is {limit:g} s: {timing.multiplier:g} times the slowest of {here} submissions"
-        f" ({slowest.solution}, {slowest.seconds:.3g} s on {slowest.test}), rounded up to {timing.resolution_s:g} s"
+        f"the time limit is {limit:g} s: {timing.multiplier:g} times the slowest of {measured.here} submissions"
+        f" ({measured.solution}, {measured.seconds:.3g} s on {measured.test}), rounded up to {timing.resolution_s:g} s"
     )
-    if here < len(counted):
-        note += f"; {len(counted) - here} more are in a language that this machine has no compiler for"
+    if measured.here < len(counted):
+        note += f"; {len(counted) - measured.here} more are in a language that this machine has no compiler for"
+    if measured.in_part:
+        note += f"; accepted in some subtasks only: {', '.join(measured.in_part)}"
     rows = tuple({**row, "time_limit": limit} for row in task.problem_rows)
     return replace(task, problem_rows=rows, notes=(*task.notes, note), timing=None)
 
 
-async def _slowest(problem: Problem, counted: Sequence[Submission], rejected: Collection[str]) -> tuple[_Slowest, int]:
-    """The longest time, and the number of solutions that could be judged here."""
-    here = 0
+async def _measured(
+    problem: Problem, counted: Sequence[Submission], rejected: Collection[str], *, any_group: bool
+) -> _Measured:
+    """The longest time of these solutions, of which `rejected` ones are to fail in time."""
+    found = _Measured()
     async with LocalSandbox() as sandbox:
         scorer = Scorer(sandbox, artifacts=ArtifactStore())
-        found = _Slowest(seconds=0.0, solution=counted[0].id, test="")
         for submission in counted:
             result = await scorer.score(problem, submission, exhaustive=True)
             if result.compile.unfit:
                 continue
-            here += 1
-            _require_accepted(problem, submission, result, rejected=submission.id in rejected)
+            found.here += 1
+            is_rejected = submission.id in rejected
+            if not _require_accepted(problem, submission, result, rejected=is_rejected, any_group=any_group):
+                found.in_part += [] if is_rejected else [submission.id]
             for subtask in result.subtasks:
                 for test in subtask.tests:
                     seconds = (test.cpu_ms or 0.0) / 1000
                     if seconds >= found.seconds:
-                        found = _Slowest(seconds=seconds, solution=submission.id, test=test.test)
-    if not here:
+                        found.seconds, found.solution, found.test = seconds, submission.id, test.test
+    if not found.here:
         raise InputError(
             f"{problem.key} has no accepted submission in a language that this machine has a compiler for, from which a"
             " time limit could be derived; install one, or give a limit with --time-limit"
         )
-    return found, here
+    return found
 
 
-def _require_accepted(problem: Problem, submission: Submission, result: SubmissionResult, *, rejected: bool) -> None:
-    """Refuse to use a solution whose result is not as expected: accepted or, if `rejected`, failed but not late."""
-    fine = {Verdict.AC, Verdict.PA} if not rejected else set(Verdict) - {Verdict.TLE, Verdict.JE, Verdict.CE}
-    wrong = next((one for one in result.subtasks if one.points > 0 and one.verdict not in fine), None)
-    if wrong is None:
-        return
+def _require_accepted(
+    problem: Problem, submission: Submission, result: SubmissionResult, *, rejected: bool, any_group: bool
+) -> bool:
+    """Refuse to use a solution whose result is not as expected: accepted or, if `rejected`, failed but not late.
+
+    Args:
+        problem, submission, result: what came out.
+        rejected: it is to fail.
+        any_group: it is accepted if one subtask is. The others must not be late.
+
+    Returns:
+        Whether all subtasks that are worth points are accepted.
+    """
+    worth = [one for one in result.subtasks if one.points > 0]
+    accepted = [one.verdict in {Verdict.AC, Verdict.PA} for one in worth]
+    may_fail = rejected or (any_group and any(accepted))
+    late = {Verdict.TLE, Verdict.JE, Verdict.CE}
+    wrong = (
+        one for one, fine in zip(worth, accepted, strict=True) if not fine and (not may_fail or one.verdict in late)
+    )
+    if (first := next(wrong, None)) is None:
+        return all(accepted)
     wanted = "rejected in time" if rejected else "accepted"
     raise InputError(
-        f"{submission.id} should be {wanted}, but is {wrong.verdict} within {problem.time_limit_s:g} s in subtask"
-        f" {wrong.subtask}; a time limit cannot be derived from it: give one with --time-limit"
+        f"{submission.id} should be {wanted}, but is {first.verdict} within {problem.time_limit_s:g} s in subtask"
+        f" {first.subtask}; a time limit cannot be derived from it: give one with --time-limit"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,36 @@ def test_an_accepted_one_that_is_wrong_derives_nothing(tmp_path: Path) -> None:
     task = imported(tmp_path, **{"submissions/accepted/wrong.py": "print(2)\n"})
     with pytest.raises(InputError, match=r"accepted/wrong\.py should be accepted, but is WA within 60 s"):
         with_measured_limit(task)
+
+
+def test_accepted_in_one_group(tmp_path: Path) -> None:
+    """Where that is enough, such a solution counts too, and is named; not where it is late."""
+    groups: dict[str, str | None] = {
+        "problem.yaml": "name: x\ntype: scoring\n",
+        "data/testdata.yaml": "on_reject: continue\ngrader_flags: ignore_sample\n",
+        "data/secret/testdata.yaml": "grader_flags: first_error accept_if_any_accepted\n",
+        **dict.fromkeys(f"data/secret/{test}.{end}" for test in ("1", "2") for end in ("in", "ans")),
+    }
+    for name, answer in (("one", "1"), ("two", "2")):
+        group = f"data/secret/{name}"
+        flags = {f"{group}/testdata.yaml": "grader_flags: min\naccept_score: 50\n"}
+        groups |= {**flags, f"{group}/{name}.in": f"{answer}\n", f"{group}/{name}.ans": f"{answer}\n"}
+    gone = dict.fromkeys(f"submissions/{name}" for name in ("accepted/busy.cpp", "wrong_answer/slower.cpp"))
+    programs = {"submissions/accepted/fast.py": "print(input())\n", "submissions/accepted/half.py": "print(1)\n"}
+    task = imported(tmp_path, **groups, **gone, **programs)
+    assert with_measured_limit(task).notes[-1].endswith("; accepted in some subtasks only: 2025/x/accepted/half.py")
+    late = "if input() == '2':\n    while True: pass\nprint(1)\n"
+    all_of_them = {**groups, **gone, **programs, "submissions/accepted/half.py": late}
+    with pytest.raises(InputError, match=r"half\.py should be accepted, but is TLE within 0\.5 s in subtask two"):
+        with_measured_limit(_quick(imported(tmp_path / "late", **all_of_them)))
+    strict = {**groups, "data/secret/testdata.yaml": "grader_flags: first_error\n"}
+    with pytest.raises(InputError, match=r"half\.py should be accepted, but is WA"):
+        with_measured_limit(imported(tmp_path / "strict", **{**strict, **gone, **programs}))
+
+
+def _quick(task: ImportedTask) -> ImportedTask:
+    """With half a second while solutions are measured, in place of a minute."""
+    return replace(task, problem_rows=tuple({**row, "time_limit": 0.5} for row in task.problem_rows))
 
 
 @pytest.mark.parametrize("others", [[], ["accepted/other.java"], ["accepted/other.java", "wrong_answer/slower.cpp"]])
