@@ -52,6 +52,12 @@ _RESULTS = re.compile(r"@EXPECTED_(?:RESULTS|SCORE)@:([^\n]*)")
 _TOTAL = re.compile(r"@EXPECTED_SCORE@:[ \t]*(\d+)(\.\d+)?\b")
 _GRADES = re.compile(r"@EXPECTED_GRADES@:?((?:[ \t]+[A-Z]+)+)")
 _JUDGED = frozenset(one.value for one in Language)
+_INCLUDED_WITH = {
+    **dict.fromkeys(("cpp", ""), ("cpp", "default")),  # no language: a header
+    "python": ("python3", "python", "default"),
+}
+"""The folders below `include/` for submissions in a language. Source: Kattis problem package format, "Included Files"."""
+
 _MAINS = ("main", "__main__")  # Source: DOMjudge: Python starts a file with this name, else the first file
 _BEFORE_BARE_EXCEPT = (3, 13)  # from 3.14 on `except ValueError, e` means another thing than in Python 2
 _NAMED = 5  # how many submissions a note names
@@ -285,7 +291,8 @@ def _programs(package: Package, notes: list[str]) -> Iterable[tuple[str, tuple[s
             programs.setdefault("/".join(parts[:3]), []).append(name)
     unknown: list[str] = []
     for program, files in programs.items():
-        sources = [name for name in files if language(name) is not None or name.endswith((".h", ".hpp"))]
+        own = [name for name in files if not _is_replaced(package, name)]
+        sources = [name for name in own if language(name) is not None or name.endswith((".h", ".hpp"))]
         languages = {language(name) for name in sources} - {None}
         if len(sources) == 1 and languages:
             yield sources[0], ()
@@ -299,6 +306,12 @@ def _programs(package: Package, notes: list[str]) -> Iterable[tuple[str, tuple[s
     if unknown:
         more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
         notes.append(f"left out, as they are in other languages: {', '.join(unknown[:_NAMED])}{more}")
+
+
+def _is_replaced(package: Package, path: str) -> bool:
+    """Whether an included file takes the place of a file in a submission's folder, as it has the same name."""
+    folders = _INCLUDED_WITH.get(language(path) or "", ())
+    return path.count("/") > 2 and any(package.has(f"include/{folder}/{_name(path)}") for folder in folders)
 
 
 def _stated(package: Package, path: str, text: str, folder: str) -> tuple[str, ...]:

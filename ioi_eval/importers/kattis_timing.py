@@ -65,8 +65,9 @@ def derived_timing(package: Package, root_file: str, ini: Mapping[str, str]) -> 
                 f"{package.where}: {name} in {root_file} is {value!r}, where a number from {least:g} is needed"
             )
         found.append(float(value))
-    parts = (name.removeprefix(_FOLDER).partition("/")[0] for name in package.names(_FOLDER.rstrip("/")))
-    accepted = frozenset(f"accepted/{part}" for part in parts)
+    names = [name.removeprefix(_FOLDER) for name in package.names(_FOLDER.rstrip("/"))]
+    labels = {*names, *(name.partition("/")[0] for name in names)}  # a file's, or that of a folder of several
+    accepted = frozenset(f"accepted/{label}" for label in labels)
     return Timing(
         multiplier=found[0], resolution_s=found[1], accepted=accepted, any_group=_accepts_any_group(package, meta)
     )

@@ -73,6 +73,7 @@ def with_measured_limit(task: ImportedTask) -> ImportedTask:
             for row in task.solution_rows
             if row["label"] in timing.accepted | timing.in_time and language_called(row["language"] or "") is not None
         ]
+        counted = [one for one in counted if not problem.linked or problem.linked_with(one.language)]
         rejected = {f"{task.key}/{label}" for label in timing.in_time - timing.accepted}
         if not counted:
             raise InputError(

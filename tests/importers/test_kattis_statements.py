@@ -247,6 +247,19 @@ def test_domjudge_settings_alone_are_enough(tmp_path: Path) -> None:
     assert len(list(task.tests())) == 3
 
 
+def test_included_files_take_the_place_of_a_submissions_own(tmp_path: Path) -> None:
+    """A folder may have copies of them, which must not be linked twice."""
+    copies = {f"submissions/accepted/{name}": "// copied\n" for name in ("one/grader.cpp", "one/x.h", "two/grader.cpp")}
+    copies |= {f"submissions/accepted/{name}": "x = 0\n" for name in ("three/main.py", "three/include.py")}
+    own = dict.fromkeys(("submissions/accepted/one/sum.cpp", "submissions/accepted/two/a.cpp"), "int f();\n")
+    included = {"include/cpp/grader.cpp": "// judge\n", "include/cpp/x.h": "", "include/python3/include.py": "x = 1\n"}
+    task = read(tmp_path, NEW, **copies, **own, **included, **{"submissions/accepted/two/b.cpp": ""})
+    found = {row["label"]: (row["code"], row.get("source_files")) for row in task.solution_rows}
+    assert found["accepted/one/sum.cpp"] == ("int f();\n", None)
+    assert found["accepted/two"] == (None, {"a.cpp": "int f();\n", "b.cpp": ""})
+    assert found["accepted/three/main.py"] == (None, {"main.py": "x = 0\n", "include.py": "x = 1\n"})
+
+
 def test_what_is_included_in_python_lies_beside_each_submission(tmp_path: Path) -> None:
     """As a file of the submission; a folder of another language is none of its own."""
     files = {"include/python3/include.py": "x = 1\n", "include/cpp/include.h": "", "include/c/include.h": ""}

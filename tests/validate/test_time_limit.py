@@ -99,6 +99,13 @@ def test_an_accepted_one_that_is_wrong_derives_nothing(tmp_path: Path) -> None:
         with_measured_limit(task)
 
 
+def test_one_in_a_language_without_a_grader(tmp_path: Path) -> None:
+    """It cannot be judged, so it does not count. A folder of one file does, like a file."""
+    inside = {"submissions/accepted/busy.cpp": None, "submissions/accepted/folder/busy.cpp": BUSY}
+    task = imported(tmp_path, **{"include/cpp/grader.cpp": "int linked;\n"}, **inside)
+    assert "the slowest of 1 submissions (2025/x/accepted/folder/busy.cpp, " in with_measured_limit(task).notes[-1]
+
+
 def test_accepted_in_one_group(tmp_path: Path) -> None:
     """Where that is enough, such a solution counts too, and is named; not where it is late."""
     groups: dict[str, str | None] = {
