@@ -56,7 +56,8 @@ _INCLUDED_WITH = {
     **dict.fromkeys(("cpp", ""), ("cpp", "default")),  # no language: a header
     "python": ("python3", "python", "default"),
 }
-"""The folders below `include/` for submissions in a language. Source: the format, "Included Files"."""
+"""The folders below `include/` for submissions in a language, of which the first that exists counts. Source: Kattis problem
+package format, "Included Files"."""
 
 _MAINS = ("main", "__main__")  # Source: DOMjudge: Python starts a file with this name, else the first file
 _BEFORE_BARE_EXCEPT = (3, 13)  # from 3.14 on `except ValueError, e` means another thing than in Python 2
@@ -310,8 +311,9 @@ def _programs(package: Package, notes: list[str]) -> Iterable[tuple[str, tuple[s
 
 def _is_replaced(package: Package, path: str) -> bool:
     """Whether an included file takes the place of a file in a submission's folder, as it has the same name."""
-    folders = _INCLUDED_WITH.get(language(path) or "", ())
-    return path.count("/") > 2 and any(package.has(f"include/{folder}/{_name(path)}") for folder in folders)
+    folders = (f"include/{name}" for name in _INCLUDED_WITH.get(language(path) or "", ()))
+    folder = next((name for name in folders if package.names(name)), "")
+    return path.count("/") > 2 and package.has(f"{folder}/{_name(path)}")
 
 
 def _stated(package: Package, path: str, text: str, folder: str) -> tuple[str, ...]:
