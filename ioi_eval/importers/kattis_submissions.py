@@ -56,8 +56,10 @@ _INCLUDED_WITH = {
     **dict.fromkeys(("cpp", ""), ("cpp", "default")),  # no language: a header
     "python": ("python3", "python", "default"),
 }
-"""The folders below `include/` for submissions in a language, of which the first that exists counts. Source: Kattis problem
-package format, "Included Files"."""
+"""The folders below `include/` for submissions in a language, of which the first that exists counts.
+
+Source: Kattis problem package format, "Included Files".
+"""
 
 _MAINS = ("main", "__main__")  # Source: DOMjudge: Python starts a file with this name, else the first file
 _BEFORE_BARE_EXCEPT = (3, 13)  # from 3.14 on `except ValueError, e` means another thing than in Python 2
