@@ -35,6 +35,7 @@ from ioi_eval.calibration import STRICT
 from ioi_eval.calibration.occupancy import OccupancyReading
 
 HERE = Path(__file__).resolve().parent
+RECORD, PAGE = "results.json", "RESULTS.md"
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
@@ -163,10 +164,13 @@ def machine() -> str:
 
 
 def versions() -> str:
-    """Of this project, with its commit, of Python and of the compiler."""
-    described = ["git", "-C", str(HERE), "describe", "--always", "--dirty"]
-    commit, compiler = _first_line(described), _first_line(["g++", "--version"])
-    return f"ioi_eval {__version__} ({commit}), Python {platform.python_version()}, {compiler}"
+    """Of this project, with its commit, of Python and of the compiler. The record itself does not make a tree dirty."""
+    git = ["git", "-C", str(HERE)]
+    commit, compiler = _first_line([*git, "describe", "--always"]), _first_line(["g++", "--version"])
+    others = [":/", *(f":(exclude){name}" for name in (RECORD, PAGE))]
+    changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", *others], check=False, stderr=subprocess.DEVNULL)
+    dirty = "-dirty" if changed.returncode == 1 else ""
+    return f"ioi_eval {__version__} ({commit}{dirty}), Python {platform.python_version()}, {compiler}"
 
 
 def _first_line(command: list[str]) -> str:
@@ -207,15 +211,15 @@ def keep(directory: Path, benchmarks: dict[str, Benchmark], record: Record) -> N
         for name, benchmark in benchmarks.items()
         if name not in record
     }
-    write(directory / "results.json", ordered)
+    write(directory / RECORD, ordered)
     reasons = {name: benchmark.unreached for name, benchmark in benchmarks.items()}
-    (directory / "RESULTS.md").write_text(page(ordered, missing, reasons), encoding="utf-8")
+    (directory / PAGE).write_text(page(ordered, missing, reasons), encoding="utf-8")
 
 
 def run_all(chosen: list[Benchmark], options: argparse.Namespace, benchmarks: dict[str, Benchmark]) -> list[str]:
     """Run, and record or compare. Returns what is wrong, a line for each."""
     directory, given = options.directory, dict(options.given)
-    record, wrong = read(directory / "results.json"), []
+    record, wrong = read(directory / RECORD), []
     for benchmark in chosen:
         name, absent = benchmark.name, benchmark.absent(given)
         if absent:

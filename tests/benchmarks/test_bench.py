@@ -89,6 +89,23 @@ class Directory:
         return (self.path / "RESULTS.md").read_text()
 
 
+def test_the_record_itself_makes_no_tree_dirty(tmp_path: Path) -> None:
+    """It is written by the run before; any other change is one."""
+    for name in ("results.json", "RESULTS.md", "bench.py"):
+        (tmp_path / name).write_text("1")
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
+        subprocess.run([*git, *words], check=True)
+    program = f"import bench, pathlib; bench.HERE = pathlib.Path({str(tmp_path)!r}); print(bench.versions())"
+    environment = {**os.environ, "PYTHONPATH": str(BENCHMARKS)}
+    for name, is_dirty in (("results.json", False), ("RESULTS.md", False), ("bench.py", True)):
+        (tmp_path / name).write_text("2")
+        said = subprocess.run(
+            [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+        )
+        assert ("-dirty)" in said.stdout) is is_dirty, said.stdout
+
+
 def test_figures_are_recorded_with_median_and_spread(tmp_path: Path) -> None:
     """Of five runs, with machine and versions; a figure above its bound is marked, with the reason that is given."""
     directory = Directory.of(tmp_path, next=NEXT)
