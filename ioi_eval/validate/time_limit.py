@@ -29,6 +29,9 @@ from ioi_eval.rows import open_source
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.scorer import Scorer
 
+_UNTIMED = frozenset({Verdict.TLE, Verdict.JE, Verdict.CE})
+"""Verdicts of tests whose time says nothing of how long a solution takes."""
+
 
 @dataclass(slots=True, kw_only=True)
 class _Measured:
@@ -108,8 +111,9 @@ async def _measured(
                 continue
             found.here += 1
             is_rejected = submission.id in rejected
-            if not _require_accepted(problem, submission, result, rejected=is_rejected, any_group=any_group):
-                found.in_part += [] if is_rejected else [submission.id]
+            in_all = _require_accepted(problem, submission, result, rejected=is_rejected, any_group=any_group)
+            if not in_all and not is_rejected:
+                found.in_part.append(submission.id)
             for subtask in result.subtasks:
                 for test in subtask.tests:
                     seconds = (test.cpu_ms or 0.0) / 1000
@@ -126,12 +130,12 @@ async def _measured(
 def _require_accepted(
     problem: Problem, submission: Submission, result: SubmissionResult, *, rejected: bool, any_group: bool
 ) -> bool:
-    """Refuse to use a solution whose result is not as expected: accepted or, if `rejected`, failed but not late.
+    """Refuse to use a solution whose result is not as expected, or that is late on any test: its time is not known.
 
     Args:
         problem, submission, result: what came out.
         rejected: it is to fail.
-        any_group: it is accepted if one subtask is. The others must not be late.
+        any_group: it is accepted if one subtask is.
 
     Returns:
         Whether all subtasks that are worth points are accepted.
@@ -139,14 +143,14 @@ def _require_accepted(
     worth = [one for one in result.subtasks if one.points > 0]
     accepted = [one.verdict in {Verdict.AC, Verdict.PA} for one in worth]
     may_fail = rejected or (any_group and any(accepted))
-    late = {Verdict.TLE, Verdict.JE, Verdict.CE}
-    wrong = (
-        one for one, fine in zip(worth, accepted, strict=True) if not fine and (not may_fail or one.verdict in late)
-    )
-    if (first := next(wrong, None)) is None:
-        return all(accepted)
-    wanted = "rejected in time" if rejected else "accepted"
-    raise InputError(
-        f"{submission.id} should be {wanted}, but is {first.verdict} within {problem.time_limit_s:g} s in subtask"
-        f" {first.subtask}; a time limit cannot be derived from it: give one with --time-limit"
-    )
+    for subtask, is_accepted in zip(worth, accepted, strict=True):
+        verdicts = (subtask.verdict, *(test.verdict for test in subtask.tests))
+        untimed = next((verdict for verdict in verdicts if verdict in _UNTIMED), None)
+        if untimed is not None or not (is_accepted or may_fail):
+            wanted = "rejected in time" if rejected else "accepted"
+            raise InputError(
+                f"{submission.id} should be {wanted}, but is {untimed or subtask.verdict} within"
+                f" {problem.time_limit_s:g} s in subtask {subtask.subtask}; a time limit cannot be derived from it:"
+                " give one with --time-limit"
+            )
+    return all(accepted)

@@ -126,6 +126,10 @@ def test_accepted_in_one_group(tmp_path: Path) -> None:
     all_of_them = {**groups, **gone, **programs, "submissions/accepted/half.py": late}
     with pytest.raises(InputError, match=r"half\.py should be accepted, but is TLE within 0\.5 s in subtask two"):
         with_measured_limit(_quick(imported(tmp_path / "late", **all_of_them)))
+    again = {f"data/secret/two/{end}": "3\n" for end in ("x.in", "x.ans")}
+    late_later = {"submissions/accepted/half.py": late.replace("'2'", "'3'")}  # its group is WA by the test before
+    with pytest.raises(InputError, match=r"half\.py should be accepted, but is TLE within 0\.5 s in subtask two"):
+        with_measured_limit(_quick(imported(tmp_path / "later", **{**all_of_them, **again, **late_later})))
     strict = {**groups, "data/secret/testdata.yaml": "grader_flags: first_error\n"}
     with pytest.raises(InputError, match=r"half\.py should be accepted, but is WA"):
         with_measured_limit(imported(tmp_path / "strict", **{**strict, **gone, **programs}))
