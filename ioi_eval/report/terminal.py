@@ -270,6 +270,6 @@ def printable(text: str, *, length: int = 500) -> str:
     )
 
 
-def points(value: float | None) -> str:
-    """Points as people write them: `100`, `33.33`, `–` where they are not known."""
-    return "–" if value is None else f"{value:.4f}".rstrip("0").rstrip(".")
+def points(value: float | None, digits: int = 4) -> str:
+    """Points as people write them: `100`, `33.33`, `–` where they are not known; with so many digits at most."""
+    return "–" if value is None else f"{value:.{digits}f}".rstrip("0").rstrip(".")

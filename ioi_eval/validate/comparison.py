@@ -16,6 +16,7 @@ from ioi_eval.expectations import (
 )
 from ioi_eval.model import Problem, SubmissionResult, SubtaskResult, TestOutcome, Verdict
 from ioi_eval.report.rows import JudgedSubmission
+from ioi_eval.report.terminal import points
 from ioi_eval.report.totals import distinct_outcomes, judge_error
 from ioi_eval.validate.results import StatedResult, differences
 from ioi_eval.validate.statements import StatedSolution, StatedSolutions
@@ -23,8 +24,8 @@ from ioi_eval.validate.statements import StatedSolution, StatedSolutions
 WHOLE = "(whole)"
 TOTAL = "(total)"
 
-
 _NOTE_CHARS = 1000
+_DIGITS = 9  # of points: a statement may be that some are missing, as in 99.999999
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,12 +178,13 @@ def compare(solution: StatedSolution, result: SubmissionResult) -> Iterator[Disa
         if least - tolerance <= result.score <= most + tolerance:
             yield None
         else:
+            ends = " to ".join(points(end, _DIGITS) for end in dict.fromkeys((least, most)))
             yield Disagreement(
                 problem=str(solution.problem.key),
                 solution=solution.name,
                 where=TOTAL,
-                stated=f"{_points(least)} points" if least == most else f"{_points(least)} to {_points(most)} points",
-                seen=f"{_points(result.score)} points",
+                stated=f"{ends} points",
+                seen=f"{points(result.score, _DIGITS)} points",
             )
     if solution.stated is not None:
         yield from _compare_results(solution, solution.stated, result)
@@ -260,11 +262,6 @@ def _evidence(
         message=deciding.message,
         stderr=deciding.evidence,
     )
-
-
-def _points(value: float) -> str:
-    """Points to the last digit, as a statement may be that some are missing: 99.999999."""
-    return f"{value:.9f}".rstrip("0").rstrip(".")
 
 
 def _near_limit(solution: StatedSolution, result: SubmissionResult) -> Iterator[NearLimit]:
