@@ -1,13 +1,15 @@
 """Programs of a Kattis package except submissions: the output validator, and code that is compiled with submissions.
 
 A validator is one source in C++ or Python, or is made by the package's script `build`, which produces a program `run`.
-The script and all files beside it become files of the problem. It runs in a box, where checkers are compiled.
+Python is Python 3, whatever the first line says: Kattis goes by the ending. A script and all files beside it become
+files of the problem. It runs in a box, where checkers are compiled.
 
 Source: Kattis problem package format, "Programs", "Output Validators", "Included Code".
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Sequence
 
@@ -22,6 +24,11 @@ _RUN_SCRIPT = "run"
 _DOCUMENTATION = (".md", ".txt")
 _FORK = re.compile(r"\b(?:v?fork|popen)[ \t]*\(")
 
+_MOST_PARSED = 1 << 18
+_PYTHON_2 = re.compile(
+    r"\A#![^\n]*python2|^[ \t]*print[ \t]+[\"'\w]|^[ \t]*except[ \t]+\w+[ \t]*,[ \t]*\w+[ \t]*:", re.MULTILINE
+)
+_BEFORE_BARE_EXCEPT = (3, 13)  # from 3.14 on `except ValueError, e` means another thing than in Python 2
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)  # `\Z`: else the time is quadratic
 
 
@@ -79,8 +86,10 @@ def _one_source(package: Package, names: Sequence[str], role: str) -> list[tuple
         )
     text = package.text(sources[0])
     if sources[0].endswith(".py"):
-        text = text if text.startswith("#!") else f"#!/usr/bin/env python3\n{text}"
-        return [(f"{role}/{role}.py", text)]
+        if is_python_2(text):
+            raise UnsupportedError(f"{package.where}: {sources[0]} is Python 2, which is not supported")
+        own = text.partition("\n")[2] if text.startswith("#!") else text
+        return [(f"{role}/{role}.py", f"#!/usr/bin/env python3\n{own}")]
     return [(f"{role}/{role}.cpp", text), *((f"{role}/{_last(path)}", package.text(path)) for path in headers)]
 
 
@@ -136,3 +145,16 @@ def _without_comments(source: str) -> str:
 
 def _last(name: str) -> str:
     return name.rpartition("/")[2]
+
+
+def is_python_2(text: str) -> bool:
+    """Whether a program has syntax that Python 2 allows and Python 3 refuses."""
+    if len(text) > _MOST_PARSED or not _PYTHON_2.search(text):
+        return False
+    if text.startswith("#!") and "python2" in text.partition("\n")[0]:
+        return True
+    try:
+        ast.parse(text, feature_version=_BEFORE_BARE_EXCEPT)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return True
+    return False

@@ -11,7 +11,6 @@ Source: Kattis problem package format, "Example Submissions"; DOMjudge manual, "
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.kattis_expectations import Expectations, Range, Stated
 from ioi_eval.importers.kattis_groups import PASS_FAIL, TestGroup
-from ioi_eval.importers.kattis_programs import included_python
+from ioi_eval.importers.kattis_programs import included_python, is_python_2
 from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import PackageSolution, SubtaskFile, language
 from ioi_eval.model import Language
@@ -44,10 +43,6 @@ _FOLDERS = {
 """Folders whose names are not verdicts. Source: Kattis problem package format 2025-09, "Default directories"."""
 
 _LEAST_POINTS = 1e-6  # the fewest points above 0, at the precision of the rows
-_MOST_PARSED = 1 << 18
-_PYTHON_2 = re.compile(
-    r"\A#![^\n]*python2|^[ \t]*print[ \t]+[\"'\w]|^[ \t]*except[ \t]+\w+[ \t]*,[ \t]*\w+[ \t]*:", re.MULTILINE
-)
 _RESULTS = re.compile(r"@EXPECTED_(?:RESULTS|SCORE)@:([^\n]*)")
 _TOTAL = re.compile(r"@EXPECTED_SCORE@:[ \t]*(\d+)(\.\d+)?\b")
 _GRADES = re.compile(r"@EXPECTED_GRADES@:?((?:[ \t]+[A-Z]+)+)")
@@ -62,7 +57,6 @@ Source: Kattis problem package format, "Included Files".
 """
 
 _MAINS = ("main", "__main__")  # Source: DOMjudge: Python starts a file with this name, else the first file
-_BEFORE_BARE_EXCEPT = (3, 13)  # from 3.14 on `except ValueError, e` means another thing than in Python 2
 _NAMED = 5  # how many submissions a note names
 _WORD = re.compile(r"[A-Za-z][A-Za-z_-]*")
 
@@ -145,7 +139,7 @@ class _Submissions:
         program = (path.rpartition("/")[0] if files else path).removeprefix(f"{_FOLDER}/")
         folder, _, file = program.partition("/")
         text = "\n".join(map(self._package.text, files or (path,)))
-        if language(path) == "python" and _is_python_2(text):
+        if language(path) == "python" and is_python_2(text):
             self._notes.append(f"{path} is left out: it is Python 2")
             return None
         stated = self._statement(path, program, text)
@@ -233,19 +227,6 @@ class _Submissions:
 
 def _name(path: str) -> str:
     return path.rpartition("/")[2]
-
-
-def _is_python_2(text: str) -> bool:
-    """Whether a program has syntax that Python 2 allows and Python 3 refuses."""
-    if len(text) > _MOST_PARSED or not _PYTHON_2.search(text):
-        return False
-    if text.startswith("#!") and "python2" in text.partition("\n")[0]:
-        return True
-    try:
-        ast.parse(text, feature_version=_BEFORE_BARE_EXCEPT)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return True
-    return False
 
 
 def _in_our_words(words: Sequence[str]) -> tuple[str, ...]:

@@ -148,9 +148,10 @@ def _require_accepted(
         untimed = next((verdict for verdict in verdicts if verdict in _UNTIMED), None)
         if untimed is not None or not (is_accepted or may_fail):
             wanted = "rejected in time" if rejected else "accepted"
+            reason = next((f" ({one.test}: {one.message})" for one in subtask.tests if one.verdict is Verdict.JE), "")
             raise InputError(
                 f"{submission.id} should be {wanted}, but is {untimed or subtask.verdict} within"
-                f" {problem.time_limit_s:g} s in subtask {subtask.subtask}; a time limit cannot be derived from it:"
-                " give one with --time-limit"
+                f" {problem.time_limit_s:g} s in subtask {subtask.subtask}{reason}; a time limit cannot be derived from"
+                " it: give one with --time-limit"
             )
     return all(accepted)

@@ -120,12 +120,21 @@ def test_validator_becomes_the_checker(tmp_path: Path) -> None:
     assert [file.path for file in (*problem.linked, *problem.headers)] == ["graders/grader.cpp", "graders/library.h"]
 
 
-def test_python_validator_is_a_script(tmp_path: Path) -> None:
-    """It gets the first line that makes it one."""
-    changes = {"problem.yaml": "validation: custom\n", "output_validator/check.py": "import sys\nsys.exit(42)\n"}
+@pytest.mark.parametrize("first_line", ["", "#! /usr/env/python3\n", "#!/opt/pypy3\n"])
+def test_python_validator_is_a_script(tmp_path: Path, first_line: str) -> None:
+    """It gets the first line that makes it one, in place of one that names a file which may be missing here."""
+    script = f"{first_line}import sys\nsys.exit(42)\n"
+    changes = {"problem.yaml": "validation: custom\n", "output_validator/check.py": script}
     problem = loaded(tmp_path, read(tmp_path, PASS_FAIL, **changes))
     assert problem.checker is not None
-    assert problem.checker.content.startswith(b"#!/usr/bin/env python3\nimport sys\n")
+    assert problem.checker.content == b"#!/usr/bin/env python3\nimport sys\nsys.exit(42)\n"
+
+
+def test_python_2_validator_is_refused(tmp_path: Path) -> None:
+    """It would be a judge error of every submission."""
+    changes = {"problem.yaml": "validation: custom\n", "output_validator/check.py": "print 'x'\n"}
+    with pytest.raises(UnsupportedError, match=r"output_validator/check\.py is Python 2, which is not supported"):
+        read(tmp_path, PASS_FAIL, **changes)
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,13 @@ def test_an_accepted_one_that_is_wrong_derives_nothing(tmp_path: Path) -> None:
         with_measured_limit(task)
 
 
+def test_a_judge_error_is_explained(tmp_path: Path) -> None:
+    """A validator that fails judges nobody: the message says what it did."""
+    broken = {"problem.yaml": "name: x\nvalidation: custom\n", "output_validators/check.py": "raise SystemExit(3)\n"}
+    with pytest.raises(InputError, match=r"is JE within 60 s in subtask all \(secret/1: checker: exit code 3"):
+        with_measured_limit(imported(tmp_path, **broken))
+
+
 def test_one_in_a_language_without_a_grader(tmp_path: Path) -> None:
     """It cannot be judged, so it does not count. A folder of one file does, like a file."""
     inside = {"submissions/accepted/busy.cpp": None, "submissions/accepted/folder/busy.cpp": BUSY}
