@@ -28,9 +28,11 @@ from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import SubtaskFile
 
 DATA = "data"
-_IGNORED_FOLDERS = ("invalid_input", "invalid_output", "valid_output")  # used to test the package itself
+_IGNORED_KINDS = ("invalid_input", "invalid_answer", "invalid_output", "valid_output")
+"""Folders of data that tests the package itself. BAPCtools used `bad` and the plurals before it took over 2025-09."""
+
 _DEFAULTS = {"on_reject": "break", "grading": "default", "grader_flags": "", "output_validator_flags": ""}
-_IGNORED_PATHS = tuple(f"{DATA}/{name}/" for name in _IGNORED_FOLDERS)
+_IGNORED_PATHS = (f"{DATA}/bad/", *(f"{DATA}/{kind}{end}/" for kind in _IGNORED_KINDS for end in ("", "s")))
 _CONFIGURATIONS = ("testdata.yaml", "test_group.yaml")  # before version 2025, and since (the second is not inherited)
 AGGREGATIONS = ("sum", "avg", "min", "max")
 VERDICT_FLAGS = ("worst_error", "no_errors", "first_error", "always_accept", "accept_if_any_accepted", "ignore_sample")

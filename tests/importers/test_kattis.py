@@ -103,6 +103,13 @@ def test_programs_in_other_languages_are_counted(tmp_path: Path) -> None:
     assert note == f"left out, as they are in other languages: {named} and 3 more"
 
 
+@pytest.mark.parametrize("folder", ["bad", "invalid_inputs", "invalid_answer", "invalid_outputs", "valid_output"])
+def test_data_that_tests_the_package_is_left_out(tmp_path: Path, folder: str) -> None:
+    """By the names of the format and of BAPCtools."""
+    rows = read(tmp_path, PASS_FAIL, **{f"data/{folder}/no.in": "no answer"}).problem_rows
+    assert rows == read(tmp_path / "without", PASS_FAIL).problem_rows
+
+
 def test_validator_becomes_the_checker(tmp_path: Path) -> None:
     """With its headers, and what is compiled together with each submission."""
     changes = {
