@@ -31,10 +31,11 @@ class ProblemPackage:
     """A problem's files on workers, as a package that a job may name instead of sending them.
 
     Args:
-        language: what servers call it, with a hash of the data that it is for.
-        key: what the names of its files are made with. A plain hash would be an oracle: where Landlock alone confines
-            a program, it can still find out whether a path exists. Whoever knows the key knows all the data.
-        held: the hashes (SHA-256, hexadecimal) of the data that it is for.
+        language: its name on servers, which contains a hash of the data.
+        key: the key of the hash that names its files. With a hash without a key, a program could test whether the
+            package has certain data: where Landlock alone confines it, it can find out whether a path exists. The key
+            is computed from all the data.
+        held: the hashes (SHA-256, hexadecimal) of the data.
     """
 
     language: str

@@ -50,8 +50,9 @@ class TestOutcome:
     Args:
         test: the test's name.
         verdict: never CE or NC.
-        score: in [0, 1]; `None` exactly for JE and SKIPPED. (Another grader may pass what has any verdict.)
-        message: the checker's or manager's words, or ours for other verdicts.
+        score: in [0, 1]; `None` exactly for JE and SKIPPED. (By the rules of another grader, it may be 1 with any
+            other verdict.)
+        message: of the checker or manager; for other verdicts, ours.
         cpu_ms: CPU time, summed over the submission's processes.
         wall_ms: wall clock.
         memory_bytes: peak resident memory, of the largest process.
@@ -117,7 +118,7 @@ class TestOutcome:
 
     @property
     def shown(self) -> str:
-        """The same as text."""
+        """`printed` as text."""
         return self.printed.decode("utf-8", "replace")
 
     @property
@@ -129,11 +130,11 @@ class TestOutcome:
     def may_be_in_time(self) -> bool:
         """Whether its time is measured again: a TLE of a program that ended by itself, so not much over the limit.
 
-        Other programs on the machine slow a program down through caches and memory, even in CPU time: up to a third was
-        measured. So does a virtual machine that has to ask its host for each page. A run that would have scored 0 in
-        time is not repeated. Nor is a program that was stopped because it was idle: its score is unknown, and a program
-        that guesses would get a second guess. If a judge program failed on a late output, the time is measured again if
-        it is close to the limit.
+        Other programs on the machine slow a program down through caches and memory, even in CPU time: by up to a third,
+        as measured. So does a virtual machine that has to ask its host for each page. A run is not repeated if it would
+        have scored 0 in time; nor if it was stopped because it was idle: its score is unknown, and a program that
+        guesses could guess twice. If a judge program failed on a late output, the time is measured again if it is close
+        to the limit.
         """
         if self.verdict is not Verdict.TLE or self.limit == "idle":
             return False
@@ -148,8 +149,8 @@ class CompileOutcome:
         verdict: `None` when there is an artifact, else CE, NC or JE.
         message: the compiler's message, shortened and without our paths; or ours.
         final: for JE: do not try again (the problem's grader or checker does not compile).
-        unfit: for JE: none of the present targets may judge this problem; they may still work well for others.
-        cpu_ms, wall_ms: what it took; 0 when the artifact was there already.
+        unfit: for JE: none of the present targets may judge this problem; they may still judge others.
+        cpu_ms, wall_ms: of the compilation; 0 if the artifact was stored already.
     """
 
     verdict: Verdict | None
@@ -162,7 +163,7 @@ class CompileOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubtaskResult:
-    """A subtask's score: what the problem's score type makes of those of its tests.
+    """A subtask's score, computed from those of its tests by the problem's score type.
 
     Args:
         subtask: its name.
@@ -170,7 +171,7 @@ class SubtaskResult:
             fails, which is WA if its score is over the threshold.
         score: in [0, 1], unrounded; `None` if it cannot be known (JE).
         points: what full marks are worth.
-        weighted_score: score × points, rounded to the problem's precision; `None` with `score`.
+        weighted_score: score × points, rounded to the problem's precision; `None` if `score` is.
         tests: in listed order; after the first zero all are SKIPPED, unless the score type is Sum or all are shown.
     """
 
@@ -189,13 +190,13 @@ class SubtaskResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedResult:
-    """What one submission is worth, whatever family of problems it is for.
+    """The result of one submission: the fields that IOI and APPS share.
 
     Args:
         verdict: of all its tests together.
         target: description of the target that judged it (`local g++ 12.2.0 static`).
         isolation: the weakest over its runs; `None` if nothing ran.
-        fingerprint: a hash of everything that determined it; empty where nobody made one. In memory only.
+        fingerprint: a hash of everything that determined it; empty if none was computed. In memory only.
     """
 
     verdict: Verdict
@@ -206,13 +207,13 @@ class JudgedResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmissionResult(JudgedResult):
-    """What one submission to a contest problem is worth. Its verdict is CE, NC, or the worst of its subtasks' (JE only
-    where it matters).
+    """The result of one submission to a contest problem. Its verdict is CE, NC, or the worst of its subtasks' verdicts
+    (JE only if it matters).
 
     Args:
         submission: its id.
         problem: the problem's key.
-        score: total points, rounded from the unrounded sum; `None` with any undecided subtask.
+        score: total points, rounded from the unrounded sum; `None` if any subtask has no score.
         compile: how its compilation ended.
         subtasks: in the problem's order.
     """

@@ -54,7 +54,7 @@ class TestCase:
         score_steps: a score is rounded down to a multiple of 1 / `score_steps`; 0 for none.
     """
 
-    __test__ = False  # not a test class, whatever pytest thinks of the name
+    __test__ = False  # tells pytest that this is not a test class
 
     name: str
     input: Content

@@ -98,7 +98,7 @@ class ProcessIO(StrEnum):
 
 
 class Keep(StrEnum):
-    """Which beginnings of inputs and outputs are stored with the results."""
+    """Which inputs and outputs are stored with the results; only the beginning of each is."""
 
     NONE = "none"
     INPUTS = "inputs"  # the input of the first test that a program failed, once for all programs
