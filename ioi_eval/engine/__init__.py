@@ -1,11 +1,11 @@
-"""How programs are run on tests, whatever family of problems these are of.
+"""Runs programs on tests, for both families of problems.
 
-    setup.py      what a family of problems judges with: the builder, targets and jobs of one sandbox
-    target.py     which target judges a submission; another one if that is lost
-    judging.py    which test to run next, which once more, and when to stop (pure)
+    setup.py      the parts that judge on one sandbox: they compile, choose targets and run jobs
+    target.py     which target judges a submission, and which one if that is lost
+    judging.py    which test to run next, which to run once more, and when to stop (pure)
     packing.py    how many tests make a job, and how many jobs of a submission run at once
     sharing.py    which programs share a job
-    running.py    runs a program: asks `judging.py`, sends jobs, records what came out
+    running.py    runs a program: asks `judging.py`, sends jobs, records outcomes
 
-`scorer/` (contest problems) and `apps/execution.py` (APPS) say what is run and what it is worth.
+`scorer/` (contest problems) and `apps/execution.py` (APPS) decide what is run, and compute scores from the outcomes.
 """

@@ -3,61 +3,60 @@
 Theory of operation
 ===================
 
-A subtask is worth the minimum over its tests, and its verdict is that of its first zero in *listed* order
-(`scores.py`). So a test can still matter as long as, in at least one subtask that lists it, no test at an earlier
-position is known to score 0. Such a test is **needed**. Everything in this file follows from that one word:
+A subtask's score is the minimum over its tests, and its verdict is that of its first zero in *listed* order
+(`scores.py`). So a test can still change the result if at least one subtask lists it at a position before which no zero
+is known. Such a test is **needed**. The other rules follow from this one:
 
-- `pending` are the needed tests that have no outcome yet, in the order in which they first appear where they are
-  needed: subtask by subtask, in listed order. So a zero costs no run but its own, if tests run one after the other.
+- `pending` are the needed tests that have no outcome yet: subtask by subtask, in listed order, each at the first
+  position at which it is needed. If tests run one after the other, none runs in vain after a zero.
 - A `PlannedTest` says at which positions it is needed (`at`). The runner applies the same rule inside its box to
-  the zeros it sees there, so a bundle can be large without wasting runs. Positions that are dead already are not
-  sent: a box that does not know of a zero elsewhere must not keep a test alive for it.
-- Bundles may run in parallel, and end in any order. A test that ran though it was not needed any more has an
-  outcome that nobody looks at. A test that its box left out because of a zero is either not needed, or comes back
-  in `pending`.
+  the zeros that it sees there, so a large bundle wastes no runs. Positions behind a known zero are not sent: the box
+  may not know of that zero, and would run the test for them.
+- Bundles may run in parallel, and end in any order. The outcome of a test that ran although it was no longer needed
+  changes nothing. A test that its box left out because of a zero is either not needed, or in `pending` again.
 
-**Two kinds of outcome are provisional**, and run once more before they are believed. The rules are the same for contest
-problems and for APPS (whose rows are one subtask in which each test counts), and stand in `TestState`:
+**Two kinds of outcome are provisional**: the test is run once more before its outcome counts. The rules are in
+`TestState`. They are the same for contest problems and for APPS, whose rows are one subtask in which each test counts:
 
-- A *late run that may be in time*, alone on its machine: a TLE of a program that ended by itself, so not much later
-  than the limit. Until then it counts as the zero that it probably is, so tests behind it wait. Should it turn out to
-  be none, they are needed again, and simply appear in `pending`. It is repeated only where that is certain to matter:
-  see below. What is asked for with `alone_runs` above 1 is the best of so many runs: another one follows as long as
-  the last was late by no more than 10 % of the limit.
-- A *judge fault*: a JE that names the program that failed. It is repeated in a clean box while its test is needed,
-  whether there is a zero behind it or not: to know of that zero already is a matter of the order of running, which
-  must decide nothing. If the same checker or manager fails again the JE is final, and is not retried for ever. Faults
-  of the runner (a machine too loaded to judge) get the same second chance, and are never final. A JE that names no
-  program is the sandbox's: whoever drives this machine has retried it already, and it stands.
+- A *late run that may be in time*: a TLE of a program that ended by itself, so not much later than the limit. The
+  test is run again, alone on its machine. Until then its outcome counts as the zero that it probably is, so tests
+  behind it wait; if it turns out not to be a zero, they are needed again, and appear in `pending`. It is repeated only
+  if that is certain to matter: see below. With `alone_runs` above 1, the best of so many runs counts: another one
+  follows as long as the last was late by at most 10 % of the limit.
+- A *judge fault*: a JE that names the program that failed. The test is repeated in a clean box while it is needed,
+  even if a test behind it is known to score 0: whether that is known yet depends on the order in which tests ran, which
+  must not affect results. If the same checker or manager fails again, the JE is final, and later runs retry it only if
+  asked to. Faults of the runner (a machine too loaded to judge) are repeated in the same way, and are never final. A
+  JE that names no program comes from the sandbox. The caller has retried it already, so it is not repeated.
 
-A test runs once; once more for a judge fault; and alone until that gave something other than a JE. That is four
-times at the very worst, and once more for each of the `alone_runs` above 1.
+A test runs once, once more for a judge fault, and alone until that gives something other than a JE. That is at most
+four times, plus once for each of the `alone_runs` above 1.
 
-**A repetition decides about time only.** It gives the time and the output of the same run; and what it scores is at
-most what every late run before it would have scored in time. So a run whose output was wrong is not repeated, and
-whoever knows that he is run once more (by the clock) gains nothing by doing something else: to be right he must have
-been right each time, and in time in the run that stands. Else a program that guesses, and burns a little more than the
-limit after a bad guess, would guess twice. A program that was stopped for sleeping is not repeated either: nobody
-knows what it would have said. (Where a judge program failed on a late output, its worth is not known, and it is
-repeated once, as other judge faults are.) The memory that the first run had is made ready for it: where a virtual
-machine asks its host for each page, the program pays.
+**A repetition can correct the time only.** Its time and its output are those of one run, and its score is at most what
+each late run before it would have scored in time. So a run with a wrong output is not repeated; and a program that
+knows (by the clock) that it is run once more gains nothing by behaving differently: to score, its output must have been
+right in each run, and in time in the run that counts. Otherwise a program that guesses, and uses up a little more than
+the limit after a bad guess, could guess twice. A program that was stopped because it was idle is not repeated either:
+its output is not known. (If a judge program failed on a late output, its score is not known, and it is repeated once,
+like other judge faults.) Before a repetition, the machine is made to have the memory that the first run used: where a
+virtual machine asks its host for each page, the program's time would include that.
 
-**Where a repetition matters.** Where a zero decides, a late test that is the first zero of a subtask, and before which
-all tests have outcomes. Where each test counts by itself (a sum, APPS, or all tests are shown), first those that decide
-a subtask, then the others, once all tests have had their usual runs: the least late first, `CONFIRMED` at a time, until
-so many in a row were late again. A program that is right, and is late for the machine only, is never late again, so all
-of its tests are repeated. One that is too slow is so for certain by then, and those of its tests that are left, which
-were later still, stay TLE: the machine is not spent on a hundred of them.
+**Which late tests are repeated.** If a zero decides a subtask: a late test that is the first zero of a subtask, once
+all tests before it have outcomes. If each test counts by itself (a sum, APPS, or all tests are shown): once all tests
+have had their usual runs, first those that decide a subtask, then the others, the least late first, `CONFIRMED` at a
+time, until that many in a row were late again. A right program that was late only because of the machine is not late
+again, so all of its tests are repeated. A program that is too slow is known to be so by then; its other tests, which
+were even later, stay TLE without another run.
 
-**Why the result is that of exhaustive judging.** Call *settled* what a test's outcome is after its repetitions; it
-does not depend on when it ran. When `done`, take a subtask, and the first position z that has a known zero. No zero
-is known before z, so all of 1…z are needed; done means that they have outcomes, and that these are settled. So z is
-the first zero of the settled outcomes too, and the subtask's result, which is a function of positions 1…z, is the
-same. Without any zero known the same holds of all positions. `tests/engine/test_judging_schedules.py` tries it with
-every bundle size and interleaving that hypothesis can think of.
+**Why the result is that of exhaustive judging.** A test's outcome is *settled* when no repetition is left; it does not
+depend on when the test ran. When `done`, take a subtask, and let z be the first position with a known zero. No zero is
+known before z, so all of 1…z are needed; since `done`, they have outcomes, and these are settled. So z is the first
+zero of the settled outcomes too, and the subtask's result, which depends on positions 1…z only, is the same. If no zero
+is known, this holds for all positions. `tests/engine/test_judging_schedules.py` checks it with bundle sizes and
+interleavings that hypothesis generates.
 
-This holds for the minimum, the product and the threshold, of all of which a zero makes a zero. For a sum every test is
-needed, whatever the others score. Which of them are repeated follows from the outcomes of all usual runs, not from the
+This holds for the minimum, the product and the threshold: one zero makes each of them 0. For a sum every test is
+needed, whatever the others score. Which of them are repeated depends on the outcomes of all usual runs, not on the
 order in which these ended.
 """
 
@@ -74,7 +73,7 @@ from ioi_eval.model import ScoreType, Subtask, TestOutcome, Verdict
 Bundle = tuple[PlannedTest, ...]
 
 CONFIRMED = 3
-"""So many late tests in a row that are late again when they are alone show that a program is too slow."""
+"""A program is too slow for certain if this many late tests in a row are late again when they run alone."""
 
 _NEVER_RECORDED = frozenset({Verdict.CE, Verdict.NC, Verdict.SKIPPED})
 _JUDGE_PROGRAMS = frozenset({"checker", "manager"})
@@ -88,7 +87,7 @@ class Repetition(Enum):
 
 
 class TestState:
-    """The runs of one test: what stands, and how it is to be run once more. See the module.
+    """The runs of one test: the outcome that counts, and how it is to be run once more. See the module.
 
     Args:
         alone_runs: how many runs alone may measure its time.
@@ -101,11 +100,11 @@ class TestState:
         self._most_alone = alone_runs
         self._had_alone = 0
         self._had_clean = False
-        self._most_score = 1.0  # what all late runs so far would have scored in time, at the least
+        self._most_score = 1.0  # the lowest score that a late run so far would have had in time
 
     @property
     def repetition(self) -> Repetition | None:
-        """How it is to be run once more; `None` if what stands is settled."""
+        """How it is to be run once more; `None` if its outcome is settled, or it has none yet."""
         outcome = self.outcome
         if outcome is None:
             return None
@@ -115,13 +114,13 @@ class TestState:
         return Repetition.CLEAN if at_fault and not self._had_clean else None
 
     def record(self, outcome: TestOutcome) -> bool:
-        """Take the outcome of its first run, or of the repetition that was asked for.
+        """Record the outcome of its first run, or of the repetition that was asked for.
 
         Returns:
-            Whether it stands now: of several runs alone that were late the fastest does.
+            Whether this is the outcome that counts now: of several runs alone that were late, the fastest counts.
 
         Raises:
-            ValueError: what stands is settled.
+            ValueError: its outcome is settled already.
         """
         standing, repetition = self.outcome, self.repetition
         if standing is not None and repetition is None:
@@ -129,7 +128,7 @@ class TestState:
         if standing is None:
             self.outcome = outcome
         elif repetition is Repetition.ALONE:
-            return self._time(standing, outcome)
+            return self._record_alone(standing, outcome)
         else:
             self._had_clean = True
             same = outcome.judge_program == standing.judge_program and outcome.judge_program in _JUDGE_PROGRAMS
@@ -137,11 +136,11 @@ class TestState:
         return True
 
     def _may_be_better(self, outcome: TestOutcome) -> bool:
-        """Whether another run alone is wanted of what was late alone: never where nobody knows what it was worth."""
+        """Whether a test that was late alone is run alone again: not if its score in time is unknown."""
         return self._had_alone < self._most_alone and outcome.near_limit and outcome.in_time_score is not None
 
-    def _time(self, standing: TestOutcome, outcome: TestOutcome) -> bool:
-        """Take in a run alone; whether it stands."""
+    def _record_alone(self, standing: TestOutcome, outcome: TestOutcome) -> bool:
+        """Record a run alone; whether it counts now."""
         if outcome.verdict is not Verdict.JE:  # a judge that failed has measured nothing
             self._had_alone += 1
         known = [run.in_time_score for run in (standing, outcome) if run.in_time_score is not None]
@@ -154,7 +153,7 @@ class TestState:
 
 
 class Grouped(Protocol):
-    """What judging needs to know of a problem: its subtasks' tests, and whether a zero decides."""
+    """The part of a problem that judging needs: its subtasks' tests, and whether a zero decides."""
 
     @property
     def subtasks(self) -> Sequence[Subtask]:
@@ -163,33 +162,33 @@ class Grouped(Protocol):
 
     @property
     def score_type(self) -> ScoreType:
-        """What a subtask makes of the scores of its tests."""
+        """How a subtask's score is computed from those of its tests."""
         ...
 
 
 class Judging:
-    """One submission's way through its tests: ask what to run, record what came out, until `done`.
+    """The judging of one submission: ask what to run, record the outcomes, until `done`.
 
-    The caller keeps track of what is under way and says so, as it is the one who knows when a job was lost.
+    The caller keeps track of the tests that are running, because only the caller knows when a job was lost.
 
     Args:
         problem: gives the subtasks and their tests.
-        exhaustive: every test is needed, whatever its subtasks score already. So it is, asked for or not, where a zero
-            does not decide a subtask.
-        alone_runs: how many runs alone may measure a late test's time; the best of them stands.
+        exhaustive: every test is needed, whatever its subtasks score already. This is always so if a zero does not
+            decide a subtask.
+        alone_runs: how many runs alone may measure a late test's time; the best of them counts.
     """
 
     def __init__(self, problem: Grouped, *, exhaustive: bool = False, alone_runs: int = 1) -> None:
         self.exhaustive = exhaustive or not problem.score_type.zero_decides
         self._zero_decides = problem.score_type.zero_decides
         self._groups = tuple(subtask.tests for subtask in problem.subtasks)
-        self._places: dict[str, list[tuple[int, int]]] = {}
+        self._positions: dict[str, list[tuple[int, int]]] = {}
         for group, tests in enumerate(self._groups):
             for position, test in enumerate(tests):
-                self._places.setdefault(test, []).append((group, position))
+                self._positions.setdefault(test, []).append((group, position))
         self._first_zero = [len(tests) for tests in self._groups]
-        self._states = {test: TestState(alone_runs) for test in self._places}
-        self._round: list[str] = []  # late tests that are repeated together, where each counts by itself
+        self._states = {test: TestState(alone_runs) for test in self._positions}
+        self._round: list[str] = []  # late tests that are repeated together, if each test counts by itself
         self._late_in_a_row = 0
 
     # ------------------------------------------------------------------- what to run
@@ -204,7 +203,7 @@ class Judging:
         return self._planned(test for test in missing if test not in under_way)
 
     def near_limit_reruns(self) -> Bundle:
-        """The tests to run once more with nothing else of ours on the machine, as their TLE is in doubt and matters.
+        """The tests to run once more with nothing else of ours on the machine: their TLE is in doubt, and matters.
 
         They may run in one job.
         """
@@ -216,34 +215,34 @@ class Judging:
         return self._planned(test for test in self._round if test in late)
 
     def judge_fault_reruns(self) -> Bundle:
-        """The tests to run once more in a clean box, as a program of the judge failed on them."""
+        """The tests to run once more in a clean box, because a judge program failed on them."""
         return self._planned(self._wanting(Repetition.CLEAN))
 
     @property
     def done(self) -> bool:
-        """Whether nothing that is still to be run, or under way, can change the result."""
+        """Whether no test that is still to be run, or is running, can change the result."""
         return not (self.pending() or self.near_limit_reruns() or self.judge_fault_reruns())
 
-    # ------------------------------------------------------------------- what came out
+    # ------------------------------------------------------------------- outcomes
 
     def record(self, outcome: TestOutcome) -> TestOutcome | None:
-        """Take a test's outcome: its first, or that of a repetition which was asked for.
+        """Record a test's outcome: its first, or that of a repetition which was asked for.
 
-        Which of the two it is follows from what stood before; so do `reran` and `final`, which are set here.
+        The earlier outcome decides which of the two it is. It also decides `reran` and `final`, which are set here.
 
         Returns:
-            It, as it stands now; `None` where an earlier one does: of several that were late alone the fastest does.
+            The outcome, as recorded; `None` if an earlier one still counts: of several late runs alone, the fastest.
 
         Raises:
-            ValueError: the test is not one of this judging's, has a settled outcome already, or the verdict is none
-                that a test can have. A bug of the caller's.
+            ValueError: a bug of the caller's: the test is not one of the problem's, has a settled outcome already, or
+                no test can have this verdict.
         """
         test = outcome.test
-        if test not in self._places or outcome.verdict in _NEVER_RECORDED:
+        if test not in self._positions or outcome.verdict in _NEVER_RECORDED:
             raise ValueError(f"{outcome.verdict} for test {test!r} cannot be recorded here")
         state = self._states[test]
         stands = state.record(outcome)
-        for group, position in self._places[test]:
+        for group, position in self._positions[test]:
             if state.outcome is not None and state.outcome.score == 0.0:
                 self._first_zero[group] = min(self._first_zero[group], position)
             elif self._first_zero[group] == position:
@@ -251,36 +250,36 @@ class Judging:
         return state.outcome if stands else None
 
     def outcomes(self) -> Mapping[str, TestOutcome]:
-        """All outcomes that stand, in order of first appearance; with those that turned out not to be needed."""
+        """The outcome that counts for each test that ran, in order of first appearance, needed or not."""
         return {test: state.outcome for test, state in self._states.items() if state.outcome is not None}
 
     # ------------------------------------------------------------------- the rules
 
-    def _live_places(self, test: str) -> tuple[tuple[int, int], ...]:
+    def _needed_positions(self, test: str) -> tuple[tuple[int, int], ...]:
         return tuple(
             (group, position)
-            for group, position in self._places[test]
+            for group, position in self._positions[test]
             if self.exhaustive or position <= self._first_zero[group]
         )
 
     def _planned(self, tests: Iterable[str]) -> Bundle:
-        planned = (PlannedTest(test=test, at=self._live_places(test)) for test in tests)
+        planned = (PlannedTest(test=test, at=self._needed_positions(test)) for test in tests)
         return tuple(sorted((plan for plan in planned if plan.at), key=lambda plan: plan.at[0]))
 
     def _decides(self, test: str) -> bool:
-        """Whether the test is for certain the first zero of a subtask, as far as outcomes go."""
+        """Whether the test is the first zero of a subtask, and all tests before it have outcomes."""
         return any(
             self._first_zero[group] == position
             and all(self._states[earlier].outcome is not None for earlier in self._groups[group][:position])
-            for group, position in self._places[test]
+            for group, position in self._positions[test]
         )
 
     def _wanting(self, repetition: Repetition) -> list[str]:
-        """The tests that are to be repeated so, where it matters."""
+        """The tests that are to be repeated in this way."""
         return [test for test, state in self._states.items() if state.repetition is repetition]
 
     def _begin_round(self, late: Sequence[str]) -> None:
-        """Choose the late tests that are repeated next, now that those of the last round have been."""
+        """Choose the late tests that are repeated next, after those of the last round."""
         for test in self._round:
             outcome = self._states[test].outcome
             if outcome is not None and outcome.verdict is not Verdict.JE:
@@ -300,7 +299,7 @@ class Judging:
 
 
 def _at_most(outcome: TestOutcome, score: float) -> TestOutcome:
-    """The outcome of a repetition, worth no more than late runs before it."""
+    """The outcome of a repetition, with a score no higher than the late runs before it would have had in time."""
     if outcome.score is None or outcome.score <= score:
         return outcome
     words = f"{outcome.message} (an earlier run of the same test gave a worse output)".strip()

@@ -1,15 +1,16 @@
-"""Runs a program on its tests until nothing that is left can change the result. `judging.py` says what is run next.
+"""Runs a program on its tests until no test that is left can change the result. `judging.py` says what is run next.
 
 What is repeated, and why:
-- a TLE of a program that ended by itself: alone, and that time stands; several that matter in one job;
-- a checker or manager that failed: once, in a clean box; the same twice is final;
-- a job whose answer was lost, `ATTEMPTS` times at most: it may have been its worker that was lost. What a cluster did
-  not answer it has repeated itself; all jobs for the same tests take from one `Retries`;
-- a job whose answer was cut off: its first half, as it may have met a limit of the server's; those that follow on this
+- a TLE of a program that ended by itself: alone on the machine, and the new time counts. If several matter, they share
+  a job.
+- a checker or manager that failed: once, in a clean box. If the same one fails again, the JE is final.
+- a job whose answer was lost: it has up to `ATTEMPTS` attempts, because its worker may have been lost. A cluster
+  repeats unanswered requests itself; all jobs for the same tests share one `Retries`.
+- a job whose answer was cut off: its first half, because a limit of the server's may be the cause. Later jobs on this
   target are as small.
-What the sandbox fails at all the same is JE, which is nobody's score, and judged again another day.
+If the sandbox still fails, the verdict is JE, which has no score; the test is judged again in a later run.
 
-What comes out is what happened, never what it is worth: `scorer/` and `apps/` decide that.
+The outcomes say what happened; `scorer/` and `apps/` compute scores from them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 
 from ioi_eval.engine.judging import Bundle, Judging
-from ioi_eval.engine.packing import Paces, Reach, fitting, run_spread
+from ioi_eval.engine.packing import AnswerSizes, Durations, fitting, run_in_parallel
 from ioi_eval.engine.sharing import MOST_TESTS, RunRequest, SharedJobs
 from ioi_eval.errors import RejectedError, SandboxError, TransientError, UnavailableError
 from ioi_eval.jobs.returned import RunAnswer
@@ -28,9 +29,9 @@ from ioi_eval.programs import ATTEMPTS
 from ioi_eval.sandbox import Sandbox, Target
 
 _GROWTH = 4
-"""Where only our side can say that a program has failed, and nothing is run after that, the first job has one test, and
-each further one four times as many as the one before: a program that fails at once costs little, one that never does
-few jobs."""
+"""If outputs are judged on our side, and nothing is run after the first failure, the first job has one test, and each
+further one this many times as many as the one before. So a program that fails early costs little time, and a program
+that never fails needs few jobs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,12 +39,12 @@ class Program:
     """A program, and how it is run and judged.
 
     Args:
-        problem: names what it is for: tests of one problem take about as long.
-        content: as it travels; for an interpreter a task that it reads; `None` where all tests have submitted outputs.
-        tests: as they travel, by name.
+        problem: identifies its problem: tests of one problem take about equally long.
+        content: as it is sent; for an interpreter, the task that it reads; `None` if all tests have submitted outputs.
+        tests: as they are sent, by name.
         setup: what it has in common with other programs.
-        one_by_one: no two of its jobs run at once, as what came of one says whether another is wanted.
-        package: of the problem, where workers may have its files.
+        one_by_one: no two of its jobs run at once, because the outcomes of one decide whether another is wanted.
+        package: of the problem, if workers may have its files.
     """
 
     problem: Hashable
@@ -59,7 +60,7 @@ class ProgramRunner:
 
     Args:
         sandbox: executes the jobs.
-        lanes: how many jobs of one program may run at once on a target now.
+        jobs_at_once: how many jobs of one program may run at once on a target now.
         most_tests: in one job.
         jobs: how many shared jobs run at once at most, on all targets; `None` for as many as these have slots.
     """
@@ -68,14 +69,14 @@ class ProgramRunner:
         self,
         sandbox: Sandbox,
         *,
-        lanes: Callable[[Target], int],
+        jobs_at_once: Callable[[Target], int],
         most_tests: int = BUNDLE_TESTS,
         jobs: int | None = None,
     ) -> None:
-        self.lanes, self.most_tests = lanes, most_tests
+        self.jobs_at_once, self.most_tests = jobs_at_once, most_tests
         most_shared = min(MOST_TESTS, 2 * most_tests) if most_tests > 1 else 1
-        self.paces, self.reach = Paces(most_tests), Reach(max(most_tests, most_shared))
-        self.jobs = SharedJobs(sandbox, self.paces, self.reach, most_tests=most_shared, jobs=jobs)
+        self.durations, self.answer_sizes = Durations(most_tests), AnswerSizes(max(most_tests, most_shared))
+        self.jobs = SharedJobs(sandbox, self.durations, self.answer_sizes, most_tests=most_shared, jobs=jobs)
 
     async def run(
         self,
@@ -86,14 +87,14 @@ class ProgramRunner:
         *,
         wanted: Callable[[], bool] = lambda: True,
     ) -> Isolation | None:
-        """Run what can still matter, and repeat what is in doubt.
+        """Run the tests that can still matter, and repeat those whose outcome is in doubt.
 
         Args:
             program: what is run.
             judging: says what is next.
-            target: where.
-            record: records what came of a test in `judging`.
-            wanted: whether another test is to be run for the first time.
+            target: where it runs.
+            record: records a test's outcome in `judging`.
+            wanted: whether any further test is to be run for the first time.
 
         Returns:
             The weakest isolation over all jobs; `None` if nothing ran.
@@ -106,7 +107,7 @@ class ProgramRunner:
 
 
 class _Run:
-    """One program's way; see `ProgramRunner.run`."""
+    """The running of one program; see `ProgramRunner.run`."""
 
     def __init__(
         self,
@@ -122,7 +123,7 @@ class _Run:
         self._target, self._record, self._wanted = target, record, wanted
         self._grows = program.setup.stops and program.setup.by_reader
         self._next = 1 if self._grows else runner.most_tests
-        self._most = runner.most_tests  # fewer once an answer was cut: `reach` hears only of those that were whole
+        self._most = runner.most_tests  # fewer once an answer was cut off: `answer_sizes` learns of whole answers only
         self._room = room(target, program.setup)
         self._weakest: Isolation | None = None
 
@@ -130,22 +131,23 @@ class _Run:
         judging = self._judging
         while True:
             if judging.pending() and self._wanted():
-                await run_spread(judging, self._cut, self._ask, self._lanes, self._wanted)
+                await run_in_parallel(judging, self._cut, self._ask, self._jobs_at_once, self._wanted)
             elif again := judging.judge_fault_reruns():
-                await self._ask(again[:1], apart=True)
+                await self._ask(again[:1], own_job=True)
             elif late := judging.near_limit_reruns():
                 await self._ask(self._fitting(late, self._most), alone=True)
             else:
                 return self._weakest
 
-    def _lanes(self) -> int:
-        return 1 if self._grows or self._program.one_by_one else self._runner.lanes(self._target)
+    def _jobs_at_once(self) -> int:
+        return 1 if self._grows or self._program.one_by_one else self._runner.jobs_at_once(self._target)
 
     def _cut(self, pending: Bundle) -> Bundle:
         """The tests of the next job."""
         runner = self._runner
-        paced = runner.paces.tests(self._program.problem, len(pending), self._lanes())
-        bundle = self._fitting(pending, min(self._next, self._most, paced, runner.reach.tests(self._target.name)))
+        by_time = runner.durations.tests_for_job(self._program.problem, len(pending), self._jobs_at_once())
+        by_answer = runner.answer_sizes.most_tests(self._target.name)
+        bundle = self._fitting(pending, min(self._next, self._most, by_time, by_answer))
         self._next = min(self._next * _GROWTH, runner.most_tests)
         return bundle
 
@@ -161,7 +163,7 @@ class _Run:
         )
 
     def _request(self, tests: Bundle, retries: Retries, *, alone: bool) -> RunRequest:
-        """For those that run alone the memory that their first runs had is made ready."""
+        """A job for these tests. Before tests that run alone, the memory that their first runs used is made ready."""
         program, known = self._program, self._judging.outcomes()
         return RunRequest(
             problem=program.problem,
@@ -178,14 +180,14 @@ class _Run:
             ready_bytes=max(known[planned.test].memory_bytes or 0 for planned in tests) if alone else 0,
         )
 
-    async def _ask(self, tests: Bundle, *, apart: bool = False, alone: bool = False) -> None:
-        """Run tests in one job and record what came out; what the sandbox failed at is recorded as JE."""
+    async def _ask(self, tests: Bundle, *, own_job: bool = False, alone: bool = False) -> None:
+        """Run tests in one job and record their outcomes; if the sandbox fails, the outcome is JE."""
         attempts, asked, retries = ATTEMPTS, len(tests), Retries()
         while True:
             attempts -= 1
             arrived = True
             try:
-                answer = await self._runner.jobs.run(self._request(tests, retries, alone=alone), apart=apart)
+                answer = await self._runner.jobs.run(self._request(tests, retries, alone=alone), own_job=own_job)
             except UnavailableError:
                 raise
             except SandboxError as error:
@@ -198,14 +200,16 @@ class _Run:
                 for planned in tests:
                     self._record(failed(planned.test, answer))
                 break
-            apart = True
+            own_job = True
         if len(tests) < asked:
             self._most = min(self._most, len(tests))
         if isinstance(answer, RunAnswer):
-            self._runner.reach.observe(self._target.name, asked=asked, granted=len(tests), held=len(answer.tests))
-            self._take_in(tests, answer)
+            self._runner.answer_sizes.observe(
+                self._target.name, asked=asked, granted=len(tests), held=len(answer.tests)
+            )
+            self._record_answer(tests, answer)
 
-    def _take_in(self, tests: Bundle, answer: RunAnswer) -> None:
+    def _record_answer(self, tests: Bundle, answer: RunAnswer) -> None:
         if self._weakest is None or answer.isolation.rank < self._weakest.rank:
             self._weakest = answer.isolation
         for number, outcome in answer.tests.items():
@@ -213,5 +217,5 @@ class _Run:
 
 
 def failed(test: str, error: SandboxError) -> TestOutcome:
-    """The outcome of a test that the sandbox failed at: JE, to be judged again another day."""
+    """The outcome of a test for which the sandbox failed: JE; it is judged again in a later run."""
     return TestOutcome(test=test, verdict=Verdict.JE, score=None, message=str(error))

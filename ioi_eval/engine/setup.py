@@ -1,4 +1,4 @@
-"""What both families of problems judge with, on one sandbox."""
+"""The parts with which both families of problems judge on one sandbox."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ioi_eval.sandbox import Sandbox, Target
 
 
 class JudgingSetup(Generic[P]):
-    """What `Scorer` and `AppsExecutor` judge with: `builder` compiles, `bindings` chooses targets, a runner runs tests.
+    """The parts of `Scorer` and `AppsExecutor`: `builder` compiles, `bindings` chooses targets, a runner runs tests.
 
     Args:
         sandbox: executes the jobs.
-        artifacts: stores the programs that are compiled once.
+        artifacts: stores compiled programs.
         policy: how programs are compiled.
         refusal: why a target may not judge submissions to a problem; `None` if it may.
-        events: are told when a problem's own program is compiled.
+        events: gets an event when a problem's own program is compiled.
     """
 
     def __init__(
@@ -40,21 +40,21 @@ class JudgingSetup(Generic[P]):
         self.bindings = Bindings(sandbox, refusal)
 
     def runner(self, *, most_tests: int = BUNDLE_TESTS, spread: bool = True, jobs: int | None = None) -> ProgramRunner:
-        """What runs programs on their tests.
+        """The runner of programs on their tests.
 
         Args:
             most_tests: in one job.
-            spread: let a program use slots that would be idle; without, it has one job under way at a time.
+            spread: let a program use idle slots; otherwise it has one job at a time.
             jobs: how many shared jobs run at once at most, on all targets; `None` for as many as these have slots.
         """
-        lanes = self.bindings.lanes if spread else _one_lane
-        return ProgramRunner(self._sandbox, lanes=lanes, most_tests=most_tests, jobs=jobs)
+        jobs_at_once = self.bindings.jobs_at_once if spread else _one_job
+        return ProgramRunner(self._sandbox, jobs_at_once=jobs_at_once, most_tests=most_tests, jobs=jobs)
 
 
 def in_service(targets: Sequence[Target]) -> Sequence[Target]:
-    """The targets that somebody serves now; all, if nobody serves any."""
+    """The targets that have workers now; all, if none has."""
     return [target for target in targets if target.slots] or targets
 
 
-def _one_lane(_: Target) -> int:
+def _one_job(_: Target) -> int:
     return 1

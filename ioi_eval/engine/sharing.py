@@ -1,13 +1,13 @@
-"""Run jobs, which programs of several submissions may share.
+"""Run jobs that programs of several submissions may share.
 
-A box, a runner and a warm interpreter take 30 ms or more to start, a trivial test takes 3. While all slots are busy,
-what may share a job waits here; a slot that comes free takes the first in the queue, and with it what is run and judged
-alike. They share nothing else: each test is a process of its own, which is forked from an interpreter that has seen no
-program, and after which nothing is left.
+A box, a runner and a warm interpreter take 30 ms or more to start; a trivial test takes 3. While all slots are busy,
+requests that may share a job wait in a queue. A slot that becomes free takes the first of them, and those behind it
+that are run and judged in the same way. Their programs share nothing else: each test is a process of its own, forked
+from an interpreter that has read no program, and leaves nothing behind.
 
-The request that waits first runs the job, and hands the others their parts of the answer. If it is cancelled, the
-others go back to the queue. A job that failed is not repeated for all: each program is run by itself, as it may have
-been one of them that broke it.
+The first of these requests runs the job, and gives the others their parts of the answer. If it is cancelled, the
+others go back to the queue. A shared job that failed is not repeated: each program is run by itself, because one of
+them may have caused the failure.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
-from ioi_eval.engine.packing import BUNDLE_S, Paces, Reach
+from ioi_eval.engine.packing import BUNDLE_S, AnswerSizes, Durations
 from ioi_eval.errors import IoiEvalError, SandboxError, StoppedError, TransportError, UnavailableError
 from ioi_eval.jobs.returned import RunAnswer, run_answer
 from ioi_eval.jobs.run_job import BUNDLE_TESTS, GivenProgram, RunSetup, room, run_job, usual_wall_ms
@@ -29,32 +29,32 @@ from ioi_eval.model import Retries
 from ioi_eval.sandbox import Sandbox, Target
 
 MOST_TESTS = 2 * BUNDLE_TESTS
-"""Most tests of a job that programs share: with two descriptors a test and one a program, few enough for the usual
-limit of 1,024."""
+"""Most tests of a shared job. With two descriptors a test and one a program, it stays below the usual limit of 1,024.
+"""
 
 _SHARED_ATTEMPTS = 3
-"""So often a job is tried that several programs share. If it stays unanswered each of them is run by itself, as one of
-them may have broken it, and has those attempts less that this took."""
+"""Attempts of a shared job. If all fail, each program is run by itself, because one of them may have caused the
+failure; these attempts are subtracted from its own."""
 
-_ENOUGH_S = BUNDLE_S  # after so much wall clock a job begins no other test
+_ENOUGH_S = BUNDLE_S  # after this wall clock a job begins no other test
 _MOST_BYTES = 64 * 1024 * 1024
 
 Answer: TypeAlias = RunAnswer | SandboxError
-"""What came of a program's tests, by their place in it; or why an answer that arrived cannot be used."""
+"""The outcomes of a program's tests, by their number in the program; or why an answer that arrived cannot be used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """What one program wants run.
+    """A request to run one program on some tests.
 
     Args:
-        problem: of which the tests are: those of one problem take about as long.
-        program: what.
-        setup: how.
-        target: where.
-        retries: how often its job may still be repeated.
-        alone: with nothing else of ours on that machine.
-        ready_bytes: of memory, that the machine is made to have before the first test.
+        problem: identifies the problem: its tests take about equally long.
+        program: the program and its tests.
+        setup: how they are run and judged.
+        target: where they run.
+        retries: how often the job may still be repeated.
+        alone: run nothing else of ours on that machine.
+        ready_bytes: how much memory the machine is made to have before the first test.
     """
 
     problem: Hashable
@@ -72,8 +72,8 @@ class _Waiting:
 
     Args:
         request: what is run.
-        turn: the job that it is to run, its own request first; or what came of it in another's; or `None`, if that came
-            to nothing.
+        turn: the requests of the job that it is to run, itself first; or its part of the answer to another's job; or
+            `None` if that job failed.
     """
 
     request: RunRequest
@@ -82,7 +82,7 @@ class _Waiting:
 
 @dataclass(slots=True)
 class _Queue:
-    """What waits for a target in one event loop, and how many of its jobs run: turns are futures of that loop."""
+    """The requests for a target in one event loop, and how many jobs run. (`turn` is a future of that loop.)"""
 
     target: Target
     waiting: deque[_Waiting] = field(default_factory=deque)
@@ -90,35 +90,41 @@ class _Queue:
 
 
 class SharedJobs:
-    """Runs programs, as many a job as make sense. Threads may share it, each with its own event loop.
+    """Runs programs, several in one job where that saves time. Threads may share it, each with its own event loop.
 
     Args:
         sandbox: executes the jobs.
-        paces: how long tests take.
-        reach: how many of them an answer can hold.
-        most_tests: of a job that programs share.
-        jobs: how many of these run at once at most, on all targets; `None` for as many as these have slots.
+        durations: how long tests take.
+        answer_sizes: how many tests an answer can hold.
+        most_tests: of a shared job.
+        jobs: how many shared jobs run at once at most, on all targets; `None` for as many as these have slots.
     """
 
     def __init__(
-        self, sandbox: Sandbox, paces: Paces, reach: Reach, *, most_tests: int = MOST_TESTS, jobs: int | None = None
+        self,
+        sandbox: Sandbox,
+        durations: Durations,
+        answer_sizes: AnswerSizes,
+        *,
+        most_tests: int = MOST_TESTS,
+        jobs: int | None = None,
     ) -> None:
-        self._sandbox, self._paces, self._reach = sandbox, paces, reach
+        self._sandbox, self._durations, self._answer_sizes = sandbox, durations, answer_sizes
         self._most_tests, self._jobs = most_tests, jobs
         self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, _Queue]] = WeakKeyDictionary()
 
-    async def run(self, request: RunRequest, *, apart: bool = False) -> Answer:
-        """What came of a program's tests.
+    async def run(self, request: RunRequest, *, own_job: bool = False) -> Answer:
+        """The outcomes of a program's tests.
 
         Args:
             request: what is run.
-            apart: in a job of its own.
+            own_job: do not share a job.
 
         Raises:
             SandboxError: the job could not be run: no answer arrived.
         """
-        if apart or request.alone or not request.setup.shares:
-            return await self._apart(request)
+        if own_job or request.alone or not request.setup.shares:
+            return await self._run_unshared(request)
         waiting = _Waiting(request, asyncio.get_running_loop().create_future())
         queue = self._queue(request.target)
         queue.waiting.append(waiting)
@@ -129,22 +135,22 @@ class SharedJobs:
             self._give_up(waiting, queue)
             raise
         if isinstance(turn, Sequence):
-            turn = await self._lead(turn, queue)
-        return await self._apart(request) if turn is None else turn
+            turn = await self._run_for_all(turn, queue)
+        return await self._run_unshared(request) if turn is None else turn
 
-    async def _apart(self, request: RunRequest) -> Answer:
+    async def _run_unshared(self, request: RunRequest) -> Answer:
         (answer,) = await self._execute([request], request.retries)
-        return _begun(answer)
+        return _with_first_test(answer)
 
-    # ------------------------------------------------------------------ whose turn it is
+    # ------------------------------------------------------------------ the queue
 
     def _queue(self, target: Target) -> _Queue:
-        """That of the running event loop."""
+        """The target's queue in the running event loop."""
         queues = self._queues.setdefault(asyncio.get_running_loop(), {})
         return queues.setdefault(target.name, _Queue(target))
 
     def _start_all(self) -> None:
-        """Start what may run now, on all targets: they share the bound on all jobs. A cluster's workers come and go."""
+        """Start the jobs that may run now, on any target: targets share the bound on jobs, and their slots change."""
         queues = self._queues[asyncio.get_running_loop()].values()
         slots = {target.name: target.slots for target in self._sandbox.targets()}
         for queue in queues:
@@ -157,36 +163,36 @@ class SharedJobs:
                 bundle[0].turn.set_result(bundle)
 
     def _take(self, queue: _Queue, slots: int) -> list[_Waiting]:
-        """The first that waits, and those behind it that share its job: not more than leaves the other slots theirs."""
+        """Take the first request and those that share its job out of the queue: at most one slot's share of tests."""
         queue.waiting = deque(one for one in queue.waiting if not one.turn.done())
         share = math.ceil(sum(len(one.request.program.tests) for one in queue.waiting) / slots)
         bundle: list[_Waiting] = []
         for one in queue.waiting:
             if bundle and one.request.setup != bundle[0].request.setup:
                 continue
-            if bundle and not self._holds([*(each.request for each in bundle), one.request], share):
+            if bundle and not self._fits([*(each.request for each in bundle), one.request], share):
                 break
             bundle.append(one)
         queue.waiting = deque(one for one in queue.waiting if one not in bundle)
         return bundle
 
-    def _holds(self, requests: Sequence[RunRequest], share: int) -> bool:
-        """Whether a job for all of them is over no limit; slow programs gain nothing by sharing one."""
+    def _fits(self, requests: Sequence[RunRequest], share: int) -> bool:
+        """Whether a job for all of them is within all limits, also in time: slow programs gain nothing by sharing."""
         first = requests[0]
         bounds = room(first.target, first.setup)
         tests = sum(len(one.program.tests) for one in requests)
-        expected_s = sum(self._paces.expected_s(one.problem, len(one.program.tests)) for one in requests)
+        expected_s = sum(self._durations.expected_s(one.problem, len(one.program.tests)) for one in requests)
         most_bytes = _MOST_BYTES if bounds.test_bytes is None else min(_MOST_BYTES, bounds.test_bytes)
         wall_ms = math.inf if bounds.wall_ms is None else bounds.wall_ms
         return (
-            tests <= min(self._most_tests, share, bounds.tests, self._reach.tests(first.target.name))
+            tests <= min(self._most_tests, share, bounds.tests, self._answer_sizes.most_tests(first.target.name))
             and expected_s <= BUNDLE_S
             and tests * usual_wall_ms(first.setup.time_limit_s) <= wall_ms
             and sum(one.program.size for one in requests) <= most_bytes
         )
 
     def _give_up(self, waiting: _Waiting, queue: _Queue) -> None:
-        """One that does not wait any more: it may have been about to run a job."""
+        """Remove a request that was cancelled. If it was to run a job, the others go back to the queue."""
         turn = waiting.turn
         if not turn.done():
             turn.cancel()
@@ -194,23 +200,23 @@ class SharedJobs:
             self._release(led, queue)
 
     def _release(self, bundle: Sequence[_Waiting], queue: _Queue) -> None:
-        """A job is over. Those whom it gave nothing wait again, in front."""
+        """End a job. Its requests that got no answer go back to the front of the queue."""
         queue.waiting.extendleft(one for one in reversed(bundle) if not one.turn.done())
         queue.running -= 1
         self._start_all()
 
     # ------------------------------------------------------------------ running
 
-    async def _lead(self, bundle: Sequence[_Waiting], queue: _Queue) -> Answer | None:
-        """Run a job for all of them. A program of whose tests none was begun, as others took long, waits again."""
+    async def _run_for_all(self, bundle: Sequence[_Waiting], queue: _Queue) -> Answer | None:
+        """Run a job for all of them. If no test of a program was begun, because others took long, it waits again."""
         followers = bundle[1:]
         try:
-            answers = await self._shared(bundle) if followers else [await self._apart(bundle[0].request)]
+            answers = await self._run_shared(bundle) if followers else [await self._run_unshared(bundle[0].request)]
             for follower, answer in zip(followers, answers[1:], strict=True):
                 unbegun = isinstance(answer, RunAnswer) and not answer.tests
                 if not unbegun and not follower.turn.done():
                     follower.turn.set_result(answer)
-            return None if answers[0] is None else _begun(answers[0])
+            return None if answers[0] is None else _with_first_test(answers[0])
         except IoiEvalError as error:
             for follower in followers:
                 if not follower.turn.done():
@@ -219,11 +225,11 @@ class SharedJobs:
         finally:
             self._release(bundle, queue)
 
-    async def _shared(self, bundle: Sequence[_Waiting]) -> Sequence[Answer | None]:
-        """What came of each program; `None` for all if the job came to nothing.
+    async def _run_shared(self, bundle: Sequence[_Waiting]) -> Sequence[Answer | None]:
+        """The answer for each program; `None` for all if the job failed.
 
         Raises:
-            UnavailableError: nobody is left to ask.
+            UnavailableError: no endpoint is left to run on.
             SetupError: the runner cannot work there.
         """
         target, count = bundle[0].request.target.name, sum(len(one.request.program.tests) for one in bundle)
@@ -238,14 +244,17 @@ class SharedJobs:
             return [None] * len(bundle)
         if not isinstance(answers[0], SandboxError):
             held = sum(len(answer.tests) for answer in answers if isinstance(answer, RunAnswer))
-            self._reach.observe(target, asked=count, granted=count, held=held)
+            self._answer_sizes.observe(target, asked=count, granted=count, held=held)
             return answers
         if isinstance(answers[0], TransportError | StoppedError):
-            self._reach.cut(target, count)
+            self._answer_sizes.observe_cut(target, count)
         return [None] * len(bundle)
 
     async def _execute(self, requests: Sequence[RunRequest], retries: Retries) -> list[Answer]:
-        """One job; what came of each program.
+        """Run one job.
+
+        Returns:
+            The answer for each program.
 
         Raises:
             SandboxError: no answer arrived.
@@ -279,12 +288,12 @@ class SharedJobs:
             parts.append(RunAnswer(tests=tests, isolation=answer.isolation))
             first += len(places)
             for outcome in tests.values():
-                self._paces.observe(request.problem, outcome)
+                self._durations.observe(request.problem, outcome)
         return parts
 
 
-def _begun(answer: Answer) -> Answer:
-    """The answer to one program's job: the first test is needed, or it would not have been asked for."""
+def _with_first_test(answer: Answer) -> Answer:
+    """The answer for one program, or an error if no test was run: the first one was needed, so it must have run."""
     if isinstance(answer, RunAnswer) and not answer.tests:
         return TransportError("the runner ran none of the tests that it was asked to run")
     return answer

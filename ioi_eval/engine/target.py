@@ -1,9 +1,9 @@
-"""Which target judges a submission, and which one after that is lost.
+"""Chooses the target that judges a submission, and another one if that is lost.
 
-A submission is bound to one target, as what is compiled on one is good only there. Among the targets that may judge
-it, the one is taken that would be least busy with it, so that every slot of a mixed cluster is used; targets that
-nobody serves at the moment come last. If its target is lost on the way, or turns out to be unfit, all of it begins anew
-on another one: a result names one compiler, one interpreter and one profile, and so does its fingerprint.
+A submission is bound to one target, because a program runs only where it was compiled. Of the targets that may judge
+it, the one is chosen that would be least busy with it, so that every slot of a mixed cluster is used; targets without
+workers come last. If its target is lost or turns out to be unfit, the whole submission is judged again on another one:
+a result, and its fingerprint, contain one compiler, one interpreter and one profile.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ R = TypeVar("R")
 
 
 class NoTargetError(SandboxError):
-    """There is no target, or none any more, that may judge a submission; with the reason of each.
+    """No target is left that may judge a submission; with the reason of each.
 
     Args:
         words: the reasons.
-        unfit: none was lost: what there is may not judge it, or cannot.
+        unfit: whether no target was lost: those that exist may not judge it, or cannot.
     """
 
     def __init__(self, words: str, *, unfit: bool) -> None:
@@ -41,26 +41,26 @@ class Bindings(Generic[P]):
 
     Args:
         sandbox: has the targets.
-        refusal: why a target may not judge submissions to a problem; `None` if it may. Asked once for both.
+        refusal: why a target may not judge submissions to a problem; `None` if it may. Called once for each pair.
     """
 
     def __init__(self, sandbox: Sandbox, refusal: Callable[[Target, P], str | None]) -> None:
         self._sandbox = sandbox
         self._refusal = refusal
-        self._bound: defaultdict[str, set[object]] = defaultdict(set)  # counted so, as threads may share this
+        self._bound: defaultdict[str, set[object]] = defaultdict(set)  # sets, because threads may share this
         self._seen: dict[str, Target] = {}
         self._reasons: dict[tuple[int, str], tuple[P, str | None]] = {}
 
     async def judged(self, problem: P, judge: Callable[[Target], Awaitable[R]], *, any_will_do: bool = False) -> R:
-        """What judging a submission on one target comes to.
+        """Judge a submission on one target.
 
         Args:
             problem: what the submission is for.
-            judge: judges it there; asked again, with another one, where a target is lost or unfit.
-            any_will_do: there is nothing to run: where no target may judge it, any one does.
+            judge: judges it there; called again with another target if one is lost or unfit.
+            any_will_do: nothing is run, so if no target may judge it, any target is used.
 
         Raises:
-            NoTargetError: there is none left.
+            NoTargetError: no target is left.
         """
         failed: dict[str, SandboxError] = {}
         while True:
@@ -80,9 +80,9 @@ class Bindings(Generic[P]):
                 failed[target.name] = error
 
     def seen(self, problem: P) -> list[Target]:
-        """The targets that may judge submissions to a problem, of all that there have been; all, if none may.
+        """The targets seen so far that may judge submissions to a problem; all of them, if none may.
 
-        In the order in which they were met first.
+        In the order in which they were first seen.
         """
         self._targets()
         targets = list(self._seen.values())
@@ -110,7 +110,7 @@ class Bindings(Generic[P]):
         return min(candidates, key=self._load, default=None)
 
     def committed(self, chosen: Target, targets: Sequence[Target], problem: P, *, without: Collection[str]) -> Target:
-        """The target that was chosen, marked if no other one that may judge is in service: leaving it helps nobody."""
+        """The chosen target, marked as the only one if no other that may judge has workers."""
         others = [target for target in self.suitable(targets, problem) if target.name not in {chosen.name, *without}]
         return replace(chosen, is_only=not any(target.slots for target in others))
 
@@ -118,13 +118,13 @@ class Bindings(Generic[P]):
         """Why a target may not judge submissions to a problem; `None` if it may."""
         key = (id(problem), target.name)
         if key not in self._reasons:
-            # the problem is kept beside the reason, so that its id cannot be given to another meanwhile
+            # the problem is stored with the reason, so that no other object can get its id
             self._reasons[key] = (problem, self._refusal(target, problem))
         return self._reasons[key][1]
 
     @contextlib.contextmanager
     def bound(self, target: Target) -> Iterator[None]:
-        """Count a submission among those of a target, for as long as it is judged."""
+        """Count a submission as one of a target's while it is judged."""
         one = object()
         self._bound[target.name].add(one)
         try:
@@ -132,11 +132,11 @@ class Bindings(Generic[P]):
         finally:
             self._bound[target.name].discard(one)
 
-    def lanes(self, target: Target) -> int:
-        """How many jobs each submission on a target may run at once, so that none of its slots is idle."""
+    def jobs_at_once(self, target: Target) -> int:
+        """How many jobs each submission on a target may run at once, so that no slot is idle."""
         bound = max(1, len(self._bound[target.name]))
         return max(1, target.slots // bound)
 
     def _load(self, target: Target) -> float:
-        """How busy a target would be with one submission more: 1 if each slot had one."""
+        """How busy a target would be with one more submission: 1 if each slot had one."""
         return (len(self._bound[target.name]) + 1) / target.slots if target.slots else math.inf

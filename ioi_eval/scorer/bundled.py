@@ -85,7 +85,9 @@ class BundledWay:
         """
         builder, problem, target = self._builder, run.problem, run.target
         judges, (compiled, programs) = await both(
-            builder.judge_programs(problem, target), self._compile(run, code), at_once=self._runner.lanes(target) > 1
+            builder.judge_programs(problem, target),
+            self._compile(run, code),
+            at_once=self._runner.jobs_at_once(target) > 1,
         )
         run.record_missing()
         if compiled.verdict is None:

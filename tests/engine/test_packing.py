@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from ioi_eval.engine.judging import Bundle, Judging
-from ioi_eval.engine.packing import BUNDLE_S, SPLIT_S, TRUST, Paces, Reach, both, run_spread
+from ioi_eval.engine.packing import BUNDLE_S, SPLIT_S, WHOLE_ANSWERS, AnswerSizes, Durations, both, run_in_parallel
 from ioi_eval.errors import TransportError
 from ioi_eval.jobs.run_job import PlannedTest
 from ioi_eval.model import Problem, ProblemKey, Subtask, TestCase, TestOutcome, Verdict
@@ -57,13 +57,13 @@ def two(pending: Bundle) -> Bundle:
     return pending[:2]
 
 
-@pytest.mark.parametrize("lanes", [1, 2, 5])
-def test_idle_slots_are_used(lanes: int) -> None:
-    """As many jobs at once as there are lanes, and each test once."""
+@pytest.mark.parametrize("jobs_at_once", [1, 2, 5])
+def test_idle_slots_are_used(jobs_at_once: int) -> None:
+    """As many jobs at once as allowed, and each test once."""
     judging = Judging(problem(TESTS))
     machine = Machine(judging)
-    asyncio.run(run_spread(judging, two, machine.run, lambda: lanes))
-    assert machine.most == lanes
+    asyncio.run(run_in_parallel(judging, two, machine.run, lambda: jobs_at_once))
+    assert machine.most == jobs_at_once
     assert sorted(machine.ran) == sorted(TESTS)
     assert judging.done
 
@@ -77,7 +77,7 @@ def test_idle_slots_take_other_subtasks_first() -> None:
         begun.append(pending[0].test)
         return pending[:1]
 
-    asyncio.run(run_spread(judging, one, Machine(judging).run, lambda: 3))
+    asyncio.run(run_in_parallel(judging, one, Machine(judging).run, lambda: 3))
     assert begun[:3] == ["t0", "t4", "t8"]
     assert sorted(begun) == sorted(TESTS[:12])
 
@@ -88,9 +88,9 @@ def test_the_result_is_that_of_one_lane(seed: int) -> None:
     subtasks = (TESTS[:7], TESTS[5:15], TESTS[10:])
     zeros = frozenset(random.Random(seed).sample(TESTS, 3))
 
-    def first_zeros(lanes: int) -> list[str | None]:
+    def first_zeros(jobs_at_once: int) -> list[str | None]:
         judging = Judging(problem(*subtasks))
-        asyncio.run(run_spread(judging, two, Machine(judging, zeros=zeros, seed=seed).run, lambda: lanes))
+        asyncio.run(run_in_parallel(judging, two, Machine(judging, zeros=zeros, seed=seed).run, lambda: jobs_at_once))
         known = judging.outcomes()
         return [next((t for t in tests if t in known and known[t].score == 0.0), None) for tests in subtasks]
 
@@ -111,52 +111,52 @@ def test_a_failure_ends_the_other_jobs() -> None:
             ended.append(bundle[0].test)
 
     with pytest.raises(TransportError, match="lost"):
-        asyncio.run(run_spread(judging, two, run, lambda: 3))
+        asyncio.run(run_in_parallel(judging, two, run, lambda: 3))
     assert ended == ["t0", "t4"]
 
 
 def test_jobs_are_sized_by_what_tests_have_taken() -> None:
     """A few tests first; then as many as take about two seconds, within the bound."""
-    paces = Paces(64)
-    assert paces.tests(KEY, 100, 1) == 8
-    paces.observe(KEY, TestOutcome(test="a", verdict=Verdict.AC, score=1.0, cpu_ms=1000 * BUNDLE_S / 4))
-    assert paces.tests(KEY, 100, 1) == 4
+    durations = Durations(64)
+    assert durations.tests_for_job(KEY, 100, 1) == 8
+    durations.observe(KEY, TestOutcome(test="a", verdict=Verdict.AC, score=1.0, cpu_ms=1000 * BUNDLE_S / 4))
+    assert durations.tests_for_job(KEY, 100, 1) == 4
     for _ in range(100):
-        paces.observe(KEY, TestOutcome(test="a", verdict=Verdict.AC, score=1.0, cpu_ms=1.0))
-    assert paces.tests(KEY, 100, 1) == 64
-    paces.observe(KEY, TestOutcome(test="a", verdict=Verdict.JE, score=None))
-    assert paces.tests(KEY, 100, 1) == 64
-    assert Paces(1).tests(KEY, 100, 1) == 1
+        durations.observe(KEY, TestOutcome(test="a", verdict=Verdict.AC, score=1.0, cpu_ms=1.0))
+    assert durations.tests_for_job(KEY, 100, 1) == 64
+    durations.observe(KEY, TestOutcome(test="a", verdict=Verdict.JE, score=None))
+    assert durations.tests_for_job(KEY, 100, 1) == 64
+    assert Durations(1).tests_for_job(KEY, 100, 1) == 1
 
 
 def test_what_was_cut_is_not_asked_for_again_soon() -> None:
     """By nobody on that target; after many whole answers twice as much is tried, until it is cut again."""
-    reach = Reach(64)
-    reach.observe("small", asked=8, granted=4, held=4)
-    reach.observe("small", asked=8, granted=8, held=8)  # was under way meanwhile
-    assert (reach.tests("small"), reach.tests("other")) == (4, 64)
-    for _ in range(2 * TRUST):
-        reach.observe("small", asked=3, granted=3, held=3)  # says nothing of four
-        reach.observe("small", asked=4, granted=4, held=3)  # neither does this
-    assert reach.tests("small") == 4
+    answer_sizes = AnswerSizes(64)
+    answer_sizes.observe("small", asked=8, granted=4, held=4)
+    answer_sizes.observe("small", asked=8, granted=8, held=8)  # was under way meanwhile
+    assert (answer_sizes.most_tests("small"), answer_sizes.most_tests("other")) == (4, 64)
+    for _ in range(2 * WHOLE_ANSWERS):
+        answer_sizes.observe("small", asked=3, granted=3, held=3)  # says nothing of four
+        answer_sizes.observe("small", asked=4, granted=4, held=3)  # neither does this
+    assert answer_sizes.most_tests("small") == 4
     for _ in range(2):
-        reach.observe("small", asked=8, granted=2, held=2)
-    for _ in range(TRUST - 1):
-        reach.observe("small", asked=2, granted=2, held=2)
-    assert reach.tests("small") == 2
-    reach.observe("small", asked=2, granted=2, held=2)
-    assert reach.tests("small") == 4
-    for _ in range(10 * TRUST):
-        reach.observe("small", asked=64, granted=64, held=64)
-    assert reach.tests("small") == 64
+        answer_sizes.observe("small", asked=8, granted=2, held=2)
+    for _ in range(WHOLE_ANSWERS - 1):
+        answer_sizes.observe("small", asked=2, granted=2, held=2)
+    assert answer_sizes.most_tests("small") == 2
+    answer_sizes.observe("small", asked=2, granted=2, held=2)
+    assert answer_sizes.most_tests("small") == 4
+    for _ in range(10 * WHOLE_ANSWERS):
+        answer_sizes.observe("small", asked=64, granted=64, held=64)
+    assert answer_sizes.most_tests("small") == 64
 
 
 def test_idle_slots_share_what_is_left_but_no_crumbs() -> None:
-    """Four lanes take a quarter each, as long as that is worth a job's start."""
-    paces = Paces(64)
-    assert paces.tests(KEY, 12, 4) == 3
-    paces.observe(KEY, TestOutcome(test="a", verdict=Verdict.AC, score=1.0, cpu_ms=1000 * SPLIT_S / 5))
-    assert [paces.tests(KEY, pending, 4) for pending in (100, 12, 2)] == [25, 5, 5]
+    """Four jobs take a quarter each, as long as that is worth a job's start."""
+    durations = Durations(64)
+    assert durations.tests_for_job(KEY, 12, 4) == 3
+    durations.observe(KEY, TestOutcome(test="a", verdict=Verdict.AC, score=1.0, cpu_ms=1000 * SPLIT_S / 5))
+    assert [durations.tests_for_job(KEY, pending, 4) for pending in (100, 12, 2)] == [25, 5, 5]
 
 
 @pytest.mark.parametrize("at_once", [True, False])

@@ -108,7 +108,7 @@ def judged(*lines: Line | Exception, ours: bool = False, repeats: int = 1) -> tu
             is_right=lambda _, came: came.output == b"right",
             alone_runs=repeats,
         )
-        await runs.run(ProgramRunner(sandbox, lanes=lambda _: 1), TARGET)
+        await runs.run(ProgramRunner(sandbox, jobs_at_once=lambda _: 1), TARGET)
         return runs.outcomes[0], runs.passed[0]
 
     sandbox = Scripted(lines)
@@ -234,7 +234,7 @@ def test_an_answer_that_is_cut_is_asked_for_in_halves() -> None:
         return [runs.outcomes[place] for place in range(8)]
 
     sandbox = Cutting()
-    runner = ProgramRunner(sandbox, lanes=lambda _: 1)
+    runner = ProgramRunner(sandbox, jobs_at_once=lambda _: 1)
     for _ in range(2):
         assert {one.verdict for one in asyncio.run(run(runner))} == {Verdict.AC}
     assert sandbox.asked == [8, 4, 2, 2, 2, 2, *[2] * 4]

@@ -13,7 +13,7 @@ import orjson
 import pytest
 
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.engine.packing import TRUST
+from ioi_eval.engine.packing import WHOLE_ANSWERS
 from ioi_eval.errors import TransportError
 from ioi_eval.model import Execution, Isolation, Job, JobKind, OutputFile, Stage, Submission, Subtask, TaskType, Verdict
 from ioi_eval.sandbox import Target
@@ -145,7 +145,7 @@ def judge(
 def test_more_is_asked_for_when_full_answers_have_arrived(tmp_path: Path, holds: int, tries_more: bool) -> None:
     """Not when those arrived that held less than was asked for: they say nothing of the limit."""
     machine = Machine(most=4, holds=holds)
-    judge(tmp_path, machine, tests=8, times=TRUST, bundle_tests=8)
+    judge(tmp_path, machine, tests=8, times=WHOLE_ANSWERS, bundle_tests=8)
     assert machine.asked[:2] == [8, 4], "the first one was cut"
     assert (max(machine.asked[2:]) > 4) is tries_more
 
