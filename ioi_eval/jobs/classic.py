@@ -39,12 +39,13 @@ from ioi_eval.model import (
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
 HARD_LIMIT_S = 3.0
-"""The sandbox's hard limit is the problem's, which `run` itself enforces, plus this. Source: huggingface/ioi's
+"""The sandbox's hard limit is the problem's limit, which `run` enforces, plus this. Source: huggingface/ioi's
 documents, "2 or 3 additional seconds"."""
 
 RUNNER_SLACK_MS = 80_000
-"""The same if the runner judges, added to the wall clock at which the runner gives up with a manager that has 10 s of
-CPU time. The runner enforces all limits itself, its checker has 60 s, and a busy machine must not decide a verdict."""
+"""The same if the runner judges. It is added to the wall clock at which the runner gives a test up if its manager has
+10 s of CPU time. The runner enforces all limits itself, its checker has 60 s, and a busy machine must not decide a
+verdict."""
 
 COMPILE_LIMITS = StageLimits(wall_ms=60_000, cpu_ms=60_000, memory_bytes=4 << 30, output_bytes=16 << 20)
 """A checker that includes testlib took 10.4 s of wall clock on a busy worker (recorded: `cms_ac_testlib`)."""
@@ -53,7 +54,8 @@ STOCK_STANDARDS = frozenset({"gnu++17", "c++17", "gnu++14", "c++14", "gnu++11", 
 """The standards for which the stock pair's fixed `-std=gnu++17` is acceptable."""
 
 _NO_HEADER = b'#error "this problem has no header"\n'
-"""A header that no program can include: elsewhere there is none, so a program that includes it does not compile."""
+"""A header that no program can include. In other profiles this problem has no header, so there such a program does not
+compile either."""
 
 _OUTPUT_BYTES = 16 << 20
 _JUDGE_MEMORY_BYTES = 1 << 30
@@ -99,7 +101,7 @@ def job(problem: Problem, case: TestCase, code: str) -> Job:
 
 
 def to_standard(problem: Problem, std: str | None) -> Problem:
-    """The problem with its C++ standard overridden; itself if `std` is `None`."""
+    """The problem with its C++ standard overridden; unchanged if `std` is `None`."""
     return problem if std is None else replace(problem, cxx_std=std)
 
 
@@ -154,8 +156,8 @@ def row_job(
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"the problem's row lacks a usable field: {error!r}") from error
     kind = str(problem.get("task_type") or TaskType.BATCH.value)
-    told = {"task_type": kind, "code": name.lower(), "time_limit": time_limit_s, "memory_limit": memory_limit_bytes}
-    files.setdefault("graders/grader_config.json", orjson.dumps(told))
+    config = {"task_type": kind, "code": name.lower(), "time_limit": time_limit_s, "memory_limit": memory_limit_bytes}
+    files.setdefault("graders/grader_config.json", orjson.dumps(config))
     if beside is None:
         files |= _header_that_names(name.lower(), files)
     run_limits = _limits(time_limit_s, memory_limit_bytes, 1)
@@ -168,8 +170,8 @@ def row_job(
         name,
         submission,
         test_input.encode(),
-        # The reference takes an empty expected output for a missing one, and the program's output for the score. Our
-        # own scripts compare with the empty output.
+        # The reference treats an empty expected output as missing, and then reads the program's output as the score.
+        # Our own scripts compare with the empty output.
         test_output.encode() if test_output or (ours and test_output is not None) else None,
         {**files, **(beside or {})},
         run_limits=run_limits,
@@ -177,9 +179,8 @@ def row_job(
 
 
 def _header_that_names(problem_id: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """What makes the `cms_ioi` package compile the submission: it compiles the file with the first header's name.
-
-    Where there is no header, one that cannot be included. Without it every program would be a compilation error.
+    """A header named after the problem, if there is none: the `cms_ioi` package compiles the file with the first
+    header's name, and without any header every program would be a compilation error.
 
     Raises:
         UnsupportedError: another header comes first.
@@ -267,8 +268,8 @@ def _limits(time_limit_s: float, memory_limit_bytes: int, processes: int) -> Sta
     return StageLimits(
         wall_ms=wall_ms,
         cpu_ms=wall_ms * (processes + 2),
-        # since isolate, checker, diff and page cache share the stage's memory: under the problem's own limit a
-        # right answer of 10 MB came out wrong (recorded: `cms_big_output_10MB_ml64`)
+        # since isolate, checker, diff and page cache share the stage's memory: with the problem's own limit, a right
+        # output of 10 MB was judged wrong (recorded: `cms_big_output_10MB_ml64`)
         memory_bytes=memory_limit_bytes * (processes + 1) + _JUDGE_MEMORY_BYTES,
         output_bytes=_OUTPUT_BYTES,
     )

@@ -1,14 +1,14 @@
 """Reads the answers to classic jobs. Pure.
 
-There are three readings. `score_and_feedback` is exactly the mapping of huggingface/ioi. `require_judged` and
-`require_told` check first whether our own pair, or that of the `cms_ioi` package, has judged at all.
+There are three ways to read them. `score_and_feedback` is exactly the mapping of huggingface/ioi. `require_judged` and
+`require_judged_by_package` check first whether our own scripts, or those of the `cms_ioi` package, have judged at all.
 `compile_outcome` and `test_outcome` give the verdict if the scripts are those of that package. They are stricter: if
 the scripts' answer is not certain, it is an error of ours, and never a score.
 
-We trust only what a submission cannot write in the scripts' place: stdout, which it does not share; and the last line
-of stderr, which the scripts write after its end, but only to tell kinds of zero apart. In the compiler's stderr, a
-program can make the compiler write anything. So we believe that the compiler lacked memory or time only if its driver's
-messages stand there alone: every error that a program can cause prints other lines too.
+We trust only what a submission cannot write: stdout, which it does not share; and the last line of stderr, which the
+scripts write after the submission has ended, but only to distinguish kinds of zero. A program can make the compiler
+write anything to stderr. So we believe that the compiler lacked memory or time only if there are no lines but its
+driver's messages: every error that a program can cause prints other lines too.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ _DOUBTS = (
 _DIAGNOSTIC = re.compile(
     r"^.+:[0-9]+: (?:fatal )?[eE]rror: |undefined reference to|multiple definition of", re.MULTILINE
 )
-"""A compiler's, assembler's or linker's message about a source. (One about a system fault has no line number.)"""
-_BUSY = 0.9  # of wall clock or CPU limit, whichever is less: alone on a machine, a compiler uses nearly all of it
-_NEAR = 0.95  # a stage that the memory limit stopped has a peak a little below it: the server counts in KiB × 1000
+"""A compiler's, assembler's or linker's message about a source. (A message about a system fault has no line number.)"""
+_BUSY = 0.9  # of wall clock or CPU limit, whichever is less: a compiler alone on a machine uses nearly all of it
+_NEAR = 0.95  # of the memory limit: a stage that it stopped has a lower peak, as the server counts in KiB × 1000
 
 _BY_STATUS = {"TO": Verdict.TLE, "OL": Verdict.OLE, "EL": Verdict.OLE}
 _LIMIT_WORDS = {
@@ -174,14 +174,14 @@ def require_judged(execution: Execution) -> None:
         raise TransportError(f"no score arrived, the run script {_end(stage)}: {words!r}")
 
 
-def require_told(execution: Execution) -> None:
+def require_judged_by_package(execution: Execution) -> None:
     """Check that the answer of the `cms_ioi` package's scripts is about the submission.
 
     Unclear ends (a stage that was killed, exit code 0 without output) are accepted: `score_and_feedback` covers them.
     An exit code without a score is an error for the reference's client, too.
 
     Raises:
-        SandboxError: it is not: the problem's own programs failed, or the machine.
+        SandboxError: the problem's own programs failed, or the machine.
     """
     compiled, stage = compile_outcome(execution), execution.run
     if compiled.verdict is Verdict.JE:
@@ -201,7 +201,7 @@ def _end(stage: Stage) -> str:
 
 
 def test_outcome(execution: Execution, test: str) -> TestOutcome:
-    """The result of the submission on this test. Its compilation succeeded.
+    """The result of a submission that compiled, on this test.
 
     Args:
         execution: of a classic job.
@@ -235,7 +235,7 @@ def test_outcome(execution: Execution, test: str) -> TestOutcome:
     return _zero(stage, test)
 
 
-test_outcome.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever pytest thinks of the name
+test_outcome.__test__ = False  # type: ignore[attr-defined]  # tells pytest that this is not a test
 
 
 def _zero(stage: Stage, test: str) -> TestOutcome:
@@ -258,7 +258,7 @@ def _zero(stage: Stage, test: str) -> TestOutcome:
 
 
 def _score(stage: Stage) -> float | None:
-    """The first line as a finite number in [0, 1], in digits only; `None` for anything else."""
+    """The first line of stdout as a number in [0, 1], written in digits; `None` for anything else."""
     first = stage.stdout.strip().split("\n", 1)[0].strip()
     if stage.code != 0 or not _SCORE.fullmatch(first):
         return None
@@ -273,7 +273,7 @@ def _compile_error(stage: Stage, headline: str) -> CompileOutcome:
 def _not_the_submission(doing: str, stage: Stage) -> CompileOutcome:
     """The outcome if one of the problem's own programs does not compile.
 
-    It is final if the message is a compiler's about the source: nothing of the submission was compiled before.
+    It is final if the compiler's message is about a source: nothing of the submission has been compiled before.
 
     Raises:
         TransientError: the machine may be at fault.

@@ -104,7 +104,7 @@ def submission_recipe(
     """
     rules = compiled(language)
     dialect = rules.standard(problem, std)
-    seen = [(file.name, file.content) for file in (*sources, *problem.headers)]  # of equal names, the problem's wins
+    seen = [(file.name, file.content) for file in (*sources, *problem.headers)]  # the last file of a name is used
     parts = [source.name for source in sources if source.name.endswith(language.endings)]
     commands = rules.commands(toolchain, parts, [name for name, _ in objects], "a.out", std=dialect)
     last = len(commands) - 1
@@ -271,11 +271,11 @@ def compile_outcome(
     verdict: Verdict | None = None
     message = ""
     if len(answer.artifacts) != len(recipe.artifacts):
-        verdict, message = _why_nothing_came(recipe, answer, limits, message_chars)
+        verdict, message = _why_no_artifact(recipe, answer, limits, message_chars)
     return CompileOutcome(verdict=verdict, message=message, cpu_ms=cpu_ms, wall_ms=wall_ms)
 
 
-def _why_nothing_came(
+def _why_no_artifact(
     recipe: Recipe, answer: CompileAnswer, limits: CompileLimits, message_chars: int
 ) -> tuple[Verdict, str]:
     """CE or JE with its message, if there is no artifact."""

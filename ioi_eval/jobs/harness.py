@@ -45,8 +45,8 @@ ENVIRONMENT = (
     "OMP_NUM_THREADS=1",
     "MKL_NUM_THREADS=1",
 )
-"""Sets of strings have the same order in every run, so results are reproducible. A library's waiting threads use no CPU
-time, which is summed over threads."""
+"""With a fixed hash seed, sets of strings have the same order in every run, so results are reproducible. With one
+thread, a library has no waiting threads, whose CPU time would count too."""
 
 
 def task(program: str, *, fn_name: str | None = None, conventions: bool = False) -> bytes:
@@ -70,7 +70,7 @@ def linked_task(main: bytes, modules: Sequence[SourceFile]) -> bytes:
     return b"".join((f"linked 0 {table}\n".encode(), *(file.content for file in modules), main))
 
 
-_REFUSED = 65  # sysexits.h, EX_DATAERR: a broken interpreter, or one without its library or a disk, ends with 1 or 120
+_REFUSED = 65  # sysexits.h, EX_DATAERR: an interpreter that is broken, or lacks its library or disk, ends with 1 or 120
 _CHECK = f"""import sys, traceback
 with open(sys.argv[1], "rb") as file:
     program = file.read()
@@ -107,14 +107,15 @@ _WORTH_LOADING = frozenset(
         *("random", "statistics", "threading", "typing"),
     }
 )
-"""Besides those that a warm interpreter loads for every program (`graders/harness/warm.py`)."""
+"""Modules that are loaded in advance if a program imports them, besides those that a warm interpreter loads for every
+program (`graders/harness/warm.py`)."""
 
 
 def preloaded(program: str, *, calls: bool) -> str:
     """The modules that a warm interpreter loads for a program: those of its imports that load slowly and safely.
 
-    The interpreter sees these words only. What is loaded for nothing costs time and changes no result. Programs that
-    get the same words can share an interpreter.
+    The interpreter gets these names, not the program. A module that is not needed costs time and changes no result.
+    Programs with the same names can share an interpreter.
     """
     asked = {name for found in _IMPORT.finditer(program) for name in re.split(r"[\s,.]+", found[1] or found[2] or "")}
     return ",".join([*(["call"] if calls else []), *sorted(asked & _WORTH_LOADING)])

@@ -1,8 +1,8 @@
-"""`<bits/stdc++.h>`, precompiled: most submissions begin with it, and it takes longer to compile than the rest. Pure.
+"""Precompiles `<bits/stdc++.h>`: most submissions begin with it, and it takes longer to compile than the rest. Pure.
 
 GCC reads a precompiled header in place of the header itself if that is the first thing in a source file and the
 options are the same; the object is the same to the byte (`tests/scorer/test_precompiled_headers.py`). So only such
-source files get it. If a compilation with it fails, it is repeated without: CE and its message always come from a
+source files use it. If a compilation with it fails, it is repeated without it: CE and its message always come from a
 compilation with the header itself.
 
 It is built in a compile box from the machine's own headers only. Its key includes the state of all files in the
@@ -28,11 +28,12 @@ DIRECTORY = ".precompiled"
 
 _FILES = f"{DIRECTORY}/{HEADER}"
 _NEXT = f"#include_next <{HEADER}>\n".encode()
-"""An ordinary header in the same directory. If a source file includes the header twice, GCC reads this the second time,
-and without it the compilation fails."""
+"""An ordinary header in the same directory. If a source file includes the header twice, GCC reads this file the second
+time; without it, the compilation would fail."""
 
 WORTH_BUILDING = 5
-"""How many programs of a run ask for it before it is built: that many would cost as much as building it."""
+"""How many programs of a run must begin with it before it is built: building it costs as much as compiling it for so
+many programs."""
 
 _SOURCE = "all.h"
 _ARTIFACT = "all.h.gch"

@@ -57,7 +57,7 @@ def _outcome(line: dict[str, object], name: str, time_limit_s: float) -> TestOut
 
 
 def _report(line: str) -> Report:
-    """The harness's report, or an empty one if the line is none. A program can forge it, but no score depends on it.
+    """The harness's report; empty if the line is not one. A program can forge it, but no score depends on it.
 
     Lone surrogates are replaced: JSON can contain them, our files cannot.
     """

@@ -17,7 +17,7 @@ from ioi_eval.model import Blob, Content, Isolation, Job, JobFile, JobKind, Prob
 from ioi_eval.sandbox import Target
 
 BUNDLE_TESTS = 64
-"""Most tests a job: so many that a box's start (8 ms) hardly counts, so few that no job needs 200 descriptors."""
+"""Most tests in a job: so many that a box's start (8 ms) hardly counts, so few that no job needs 200 descriptors."""
 
 _START_MS = 10_000  # for starting the box, the runner and an interpreter, on a loaded machine
 _LINE_BYTES = 40_000  # the longest line: 4,000 bytes of message and 2,000 of stderr, each byte up to 6 characters
@@ -102,7 +102,7 @@ class RunSetup:
         program: the plan's line on how programs are started; `None` if none is started.
         limits: the plan's line of limits, except `ready_bytes` and `room_ms`.
         judging: the plan's lines on how a test is judged: their names and values.
-        stops: whether only needed tests are run.
+        stops: whether only needed tests are run (`engine/judging.py`).
         by_reader: whether our side judges the outputs, after reading the answer.
         reports: whether programs are run by an interpreter, which reports.
         shares: whether programs of several submissions may be in one box. They may if each test is its own process,

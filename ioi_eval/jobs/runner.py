@@ -16,7 +16,8 @@ from ioi_eval.toolchain import Toolchain
 _BUILD_LIMITS = StageLimits(wall_ms=300_000, cpu_ms=120_000, output_bytes=64 * 1024 * 1024)
 
 _SHIPPED = "shipped"
-"""A file of the job, and the answer that this is the runner: nothing that base64 makes is seven characters long."""
+"""The name of a file of the job. It is also the answer if that file is the runner: base64 never has seven characters.
+"""
 
 _RUNNER_SCRIPT = """set -e
 runner=$IOI_EVAL_JUDGE/runner
@@ -39,14 +40,15 @@ printf '\\n%s\\n' {nonce}
 def runner_job(toolchain: Toolchain, *, nonce: str, shipped: bytes | None = None) -> Job:
     """The job that compiles the runner itself, on a target that has none yet.
 
-    Our Piston package carries one (it says where: IOI_EVAL_JUDGE): if that was made from the same sources and can be
-    started, it is taken as it is; else the shipped one, if it can be started. On a file system that is mounted noexec
-    it is taken untried, as what is compiled there would be. Nothing hostile is in the box, so plain scripts do.
+    Our Piston package contains a runner, in the folder IOI_EVAL_JUDGE: if it was made from the same sources and can be
+    started, it is used; else the shipped one is used, if it can be started. On a file system that is mounted noexec the
+    shipped one is used without a trial, because a compiled one could not be tried there either. The box contains
+    nothing hostile, so plain scripts are enough.
 
     Args:
         toolchain: the target's.
         nonce: 32 hexadecimal digits.
-        shipped: the runner as our own package brings it, if it does.
+        shipped: the runner that our own package contains, if it has one.
     """
     flags = boxfiles.STATIC_FLAGS if toolchain.static else boxfiles.FLAGS
     argv = [toolchain.command, *flags, "runner.cpp", "-o", "runner"]
@@ -78,7 +80,7 @@ def runner_binary(execution: Execution, nonce: str, shipped: bytes | None = None
 
     Args:
         execution, nonce: of the job.
-        shipped: what the job was given.
+        shipped: as given to the job.
 
     Raises:
         SetupError: it does not compile there; quotes the compiler's message.
@@ -88,7 +90,7 @@ def runner_binary(execution: Execution, nonce: str, shipped: bytes | None = None
     if stage.code not in (0, None):
         words = (stage.stderr or stage.stdout).strip()[-2000:]
         if blames_the_machine(stage.stderr):
-            raise TransientError(f"the runner could not be compiled to its end on this target: {words}")
+            raise TransientError(f"the machine could not finish compiling the runner on this target: {words}")
         raise SetupError(f"the runner does not compile on this target: {words}")
     lines = stage.stdout.splitlines()
     if len(lines) < 3 or lines[-3] != nonce or lines[-1] != nonce:

@@ -1,8 +1,9 @@
-"""Which package of a worker has a problem's files. Pure.
+"""Names the package of a worker that has a problem's files. Pure.
 
-The package is named by a hash of the problem's test data, so whoever has the data knows the name, and a worker that
-lists it has that data and no other. What is compiled of the problem (checker, manager) and what runs it are in there
-too, but not in the name: they differ with compilers and versions, and a job sends what a worker turns out not to have.
+The package's name is a hash of the problem's test data. So the name follows from the data, and a worker that lists the
+package has exactly that data. The package also contains the problem's compiled programs (checker, manager) and what
+runs them. They are not part of the name, because they differ with compilers and versions; a job sends those that a
+worker does not have.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import hashlib
 from ioi_eval.model import Content, Problem, ProblemKey, ProblemPackage
 from ioi_eval.sandbox.stored_files import PREFIX, digest, is_worth_storing
 
-_FORMAT = b"1"  # of the package: another one is another package
+_FORMAT = b"1"  # of the package's contents; part of its name
 
 
 def data_of(problem: Problem) -> dict[str, Content]:
@@ -38,7 +39,7 @@ def package_of(problem: Problem) -> ProblemPackage:
 
 
 class Packages:
-    """The packages of problems, each made once: to hash a problem's data takes as long as to read it."""
+    """The packages of problems. Each is computed once, because hashing a problem's data takes as long as reading it."""
 
     def __init__(self) -> None:
         self._made: dict[ProblemKey, tuple[Problem, ProblemPackage]] = {}

@@ -73,7 +73,8 @@ async def run_submission(
         job = classic.row_job(problem, test_input, submission, test_output, beside=dict(zip(_NAMES, pair, strict=True)))
         return classic_answer.score_and_feedback(await client.execute(job, target))
     if target.brings_pair:
-        job, require = classic.row_job(problem, test_input, submission, test_output), classic_answer.require_told
+        job = classic.row_job(problem, test_input, submission, test_output)
+        require = classic_answer.require_judged_by_package
     else:
         runner = await Builder(client, artifacts or ArtifactStore(), Policy()).runner(target)
         own, require = classic.own_files(runner), classic_answer.require_judged

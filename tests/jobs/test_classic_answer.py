@@ -168,14 +168,14 @@ def test_a_score_with_an_exit_code_is_the_checkers_fault() -> None:
 def test_what_the_package_s_scripts_did_not_tell(shared: Path) -> None:
     """An exit code without a score, and a problem that does not compile; the rest is the source's mapping's."""
     for name in ("cms_ac", "cms_ce", "cms_tle", "cms_tle_ignores_sigterm", "cms_no_correct_output"):
-        classic_answer.require_told(recorded(shared, "v3", name))
-    classic_answer.require_told(execution(stdout="", code=1, stderr="MemoryError"))
-    classic_answer.require_told(execution(stdout="", code=0))
+        classic_answer.require_judged_by_package(recorded(shared, "v3", name))
+    classic_answer.require_judged_by_package(execution(stdout="", code=1, stderr="MemoryError"))
+    classic_answer.require_judged_by_package(execution(stdout="", code=0))
     with pytest.raises(SandboxError, match="Unsupported task type"):
-        classic_answer.require_told(execution(stdout="0\n", code=1, stderr='Unsupported task type ""\n'))
+        classic_answer.require_judged_by_package(execution(stdout="0\n", code=1, stderr='Unsupported task type ""\n'))
     for name in ("cms_bad_checker", "cms_missing_grader_config"):
         with pytest.raises(SandboxError, match="could not be judged"):
-            classic_answer.require_told(recorded(shared, "v4", name))
+            classic_answer.require_judged_by_package(recorded(shared, "v4", name))
 
 
 def test_what_our_own_pair_did_not_judge() -> None:
