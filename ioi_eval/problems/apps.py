@@ -39,12 +39,12 @@ def read_rows(source: RowSource, positions: Collection[int]) -> Iterator[AppsPro
 def read_wanted(
     source: RowSource, wanted: Callable[[str, str], bool], names: list[tuple[str, str]]
 ) -> Iterator[AppsProblem]:
-    """The problems of a split that are wanted, one at a time, in the split's order; the split is read once, to its end.
+    """The wanted problems of a split, one at a time, in the split's order; the split is read once, to its end.
 
     Args:
         source: one split.
-        wanted: whether a problem is, by its id and its difficulty.
-        names: takes in both of every row, as `read_names` has them.
+        wanted: whether a problem is wanted, by its id and its difficulty.
+        names: the id and difficulty of every row are appended to it, as `read_names` returns them.
 
     Raises:
         InputError: the source cannot be read, or two of these problems have the same id.
@@ -155,9 +155,9 @@ def solutions_of(row: Row) -> tuple[tuple[str, ...], str]:
         try:
             value = big_json.loads(value)
         except ValueError as error:
-            return (), f"its solutions are no JSON: {error}"
+            return (), f"its solutions are not JSON: {error}"
     if value is None:
         return (), ""
     if not isinstance(value, list | tuple) or not all(isinstance(solution, str) for solution in value):
-        return (), "its solutions are no list of texts"
+        return (), "its solutions are not a list of texts"
     return tuple(value), ""

@@ -191,4 +191,4 @@ RULES: Mapping[str, Rules] = {
     "eval-protocol-page": _rules(last_answer_or_content, extract_eval_protocol_page),
     "livecodebench": _rules(last_answer, _livecodebench),
 }
-"""The profiles that have extraction rules of their own; the others take programs as they are."""
+"""The rules of the profiles that have their own; in the other profiles, the text is the program."""

@@ -47,7 +47,7 @@ class Foreign:
 
 
 class ValueFormatError(ValueError):
-    """The bytes are not a value: the program itself wrote to the place of its result."""
+    """The bytes are not a value: the program itself wrote where its result is expected."""
 
 
 # --------------------------------------------------------------------------- into the box and out of it

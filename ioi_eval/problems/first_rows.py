@@ -14,7 +14,8 @@ from ioi_eval.errors import InputError
 from ioi_eval.problems.row import Row
 
 FIRST = 100
-"""How many rows are checked: more unusable rows than a good dump begins with by chance, few enough to cost nothing."""
+"""How many rows are checked: no good dump begins with so many unusable rows by chance, and reading them takes no time.
+"""
 
 PROGRAMS_ADVICE = (
     "Call the column that holds the programs `generation` (a model's text), `messages` (a conversation) or `code` (the "

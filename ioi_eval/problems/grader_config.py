@@ -38,7 +38,7 @@ class GraderConfig:
         input_file, output_file: Batch: the files that the submission reads and writes; empty for stdin and stdout.
         output_only_tests: BatchAndOutput: the tests for which only a submitted output counts.
         output_optional_tests: BatchAndOutput: the tests for which an output may be submitted; `None` if not stated.
-        submission_format: BatchAndOutput: the file names that may be submitted; states the same in another way.
+        submission_format: BatchAndOutput: the file names that may be submitted, which give the same tests.
         source_name: file name of a submission of one program, without its ending; empty if not stated.
         comparator: Batch, OutputOnly, BatchAndOutput: whether a checker decides (`output_eval`: comparator), rather
             than white-diff.

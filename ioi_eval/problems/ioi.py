@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from ioi_eval.errors import InputError, RowError
 from ioi_eval.model import Problem, ProblemKey, Subtask
 from ioi_eval.problems.ioi_rules import Sheet, problem_from, read_sheet
-from ioi_eval.problems.output_files import told_apart
+from ioi_eval.problems.output_files import with_kind_argument
 from ioi_eval.problems.row import Row, RowSource, problem_key
 from ioi_eval.problems.testcases import BytesKeeper, TestData, collect_tests
 
@@ -175,7 +175,7 @@ def _with_tests(draft: Problem, data: TestData) -> Problem:
         answers = [case.answer for case in data.cases.values()]
         if None in answers or not any(answers):
             raise InputError("has no checker, and its tests have no test_output to compare with")
-    return replace(draft, tests=told_apart(draft, data.cases), notes=(*draft.notes, *data.notes))
+    return replace(draft, tests=with_kind_argument(draft, data.cases), notes=(*draft.notes, *data.notes))
 
 
 def _placed(key: ProblemKey, error: InputError) -> InputError:

@@ -19,7 +19,7 @@ from ioi_eval.problems.token_rules import check_token_flags
 from ioi_eval.toolchain import check_std
 
 _MOST_PASSES = 1000
-_LEAST_MEMORY = 1024 * 1024  # no C++ program starts with less: the number is in another unit
+_LEAST_MEMORY = 1024 * 1024  # no C++ program starts with less: a lower number is in another unit
 
 _UNUSED_LIMITS = {"time_limit": 1.0, "memory_limit": float(1 << 28)}
 """Limits of OutputOnly tasks, for which packages may state none: no program of the submission runs."""

@@ -1,4 +1,4 @@
-"""Submissions of output files: each is submitted for a test, instead of a program that makes it.
+"""Submissions of output files: each file is submitted for one test, instead of a program that would write it.
 
 OutputOnly tasks accept only output files; BatchAndOutput tasks accept a program and outputs for some of their tests. A
 file's name says its test: `output_<test>.txt` as in CMS's submission format, or `<test>.out`. As on CMS's server, a
@@ -97,10 +97,10 @@ def tests_by_output(config: GraderConfig, subtasks: tuple[Subtask, ...]) -> tupl
     return tuple(test for test in tests if test in named), tuple(test for test in tests if test in only)
 
 
-def told_apart(problem: Problem, tests: Mapping[str, TestCase]) -> Mapping[str, TestCase]:
+def with_kind_argument(problem: Problem, tests: Mapping[str, TestCase]) -> Mapping[str, TestCase]:
     """The tests; for a BatchAndOutput task, with the argument by which CMS tells the checker the kind of the test."""
-    told = problem.checker is not None and problem.checker_protocol is CheckerProtocol.CMS
-    if problem.task_type is not TaskType.BATCH_AND_OUTPUT or not told:
+    has_cms_checker = problem.checker is not None and problem.checker_protocol is CheckerProtocol.CMS
+    if problem.task_type is not TaskType.BATCH_AND_OUTPUT or not has_cms_checker:
         return tests
     return {
         name: replace(case, checker_args=(*case.checker_args, "outputonly" if only else "batch"))

@@ -18,7 +18,7 @@ from ioi_eval.errors import RowError
 from ioi_eval.model import ProblemKey
 from ioi_eval.records import record
 
-_NAME_BITS = 2000  # Source: Python's limit of digits that it prints, which is 4,300 and can be set to 640
+_NAME_BITS = 2000  # below Python's limit of digits that it prints, which is 4,300 and can be set to 640
 _NUMBER_LENGTH = 600  # the same for digits that it reads
 
 _WORDS = reprlib.Repr()
@@ -192,7 +192,7 @@ class DumpSource(RowSource, Protocol):
     """A dump that is judged, and then read again to put results beside its rows."""
 
     def forget(self) -> None:
-        """From now on only whole rows are read: what was kept for other reading may go."""
+        """From now on only whole rows are read: columns that were kept for faster reading may be deleted."""
         ...
 
 

@@ -39,8 +39,8 @@ def sample_rows(row: Row, id_column: str) -> tuple[Row, ...]:
     lengths = {column: len(found) for column, found in lists.items()}
     count = max(lengths.values())
     if min(lengths.values()) != count:
-        told = ", ".join(f"{column} {length}" for column, length in lengths.items())
-        raise row.error(f"its lists of programs differ in length: {told}; the n-th elements belong together")
+        found = ", ".join(f"{column} {length}" for column, length in lengths.items())
+        raise row.error(f"its lists of programs differ in length: {found}; the n-th elements belong together")
     if not count:
         raise row.error(f"{' and '.join(lists)}: the list is empty, and there is no program")
     name = row.identifier(id_column)

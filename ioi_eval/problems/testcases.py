@@ -81,14 +81,14 @@ def collect_tests(
     years = sorted({str(key.year) for key in wanted})
     names = {key: {name for subtask in subtasks for name in subtask.tests} for key, subtasks in wanted.items()}
     found = {key: TestData() for key in wanted}
-    shelf = _Shelf(blobs)
+    store = _DataStore(blobs)
     for row in source.with_configs(years).iterate(TEST_COLUMNS) if wanted else ():
         key = ProblemKey(year=row.integer("year"), id=row.identifier("problem_id"))
         name = row.identifier("test_name")
         if name not in names.get(key, ()):
             continue
         try:
-            _add(found[key], name, row, shelf)
+            _add(found[key], name, row, store)
         except InputError as error:
             found[key].error = found[key].error or error
     for key, data in found.items():
@@ -96,7 +96,7 @@ def collect_tests(
     return found
 
 
-class _Shelf:
+class _DataStore:
     """Stores test data: small values in memory, up to a total size; the rest on disk."""
 
     def __init__(self, blobs: BytesKeeper) -> None:
@@ -110,7 +110,7 @@ class _Shelf:
         return self._blobs.put(content)
 
 
-def _add(data: TestData, name: str, row: Row, shelf: _Shelf) -> None:
+def _add(data: TestData, name: str, row: Row, store: _DataStore) -> None:
     given = _bytes(row, "test_input")
     if given is None:
         raise row.error(f"test {name} has no test_input; the row has: {row.columns}")
@@ -120,8 +120,8 @@ def _add(data: TestData, name: str, row: Row, shelf: _Shelf) -> None:
         answer = _mended(answer, "output", data)
     case = TestCase(
         name=name,
-        input=shelf.put(given),
-        answer=None if answer is None else shelf.put(answer),
+        input=store.put(given),
+        answer=None if answer is None else store.put(answer),
         checker_args=row.words("checker_args") or (),
         full_score=_whole(row, "full_score", 1, least=0),
         score_steps=_whole(row, "score_steps", 0, least=0),

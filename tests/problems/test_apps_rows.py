@@ -197,9 +197,9 @@ def test_sound_rows_have_no_fault() -> None:
         (["a"], ("a",), ""),
         ("", (), ""),
         (None, (), ""),
-        ("[", (), "no JSON"),
-        ('{"a": 1}', (), "no list of texts"),
-        ("[1]", (), "no list of texts"),
+        ("[", (), "not JSON"),
+        ('{"a": 1}', (), "not a list of texts"),
+        ("[1]", (), "not a list of texts"),
     ],
 )
 def test_solutions(solutions: object, expected: tuple[str, ...], words: str) -> None:
