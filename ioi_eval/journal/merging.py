@@ -48,7 +48,7 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """A program's result in one of the journals."""
+    """A program's result in one of the journals: the values that are compared, and their description."""
 
     worth: tuple[object, ...]
     words: str

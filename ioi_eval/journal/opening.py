@@ -139,7 +139,7 @@ def lock(directory: Path, notes: list[str]) -> int:
             raise InputError(
                 f"{directory}: {holder} is writing results here; wait for it to end, or choose another --out"
             ) from None
-        notes.append(f"{directory}: this file system has no locks ({error.strerror}): start no second run here")
+        notes.append(f"{directory}: this file system has no locks ({error.strerror}): do not start a second run here")
     with contextlib.suppress(OSError):  # only for the message above; a full disk is reported later
         os.ftruncate(fd, 0)
         os.pwrite(fd, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
@@ -182,11 +182,11 @@ def load(path: Path, fd: int, index: Index, notes: list[str]) -> int:
             end = frame.end
         end = frames.after_magic(buffer, end)
         if end < size:
-            _judge_tail(path, buffer, end, notes)
+            _check_tail(path, buffer, end, notes)
     return end
 
 
-def _judge_tail(path: Path, buffer: memoryview, end: int, notes: list[str]) -> None:
+def _check_tail(path: Path, buffer: memoryview, end: int, notes: list[str]) -> None:
     """Distinguish a torn tail, which may be cut off, from damage in the middle, which is an error."""
     beyond = list(frames.frames_beyond(buffer, end))
     if any(frame.safe > end for frame in beyond):

@@ -70,7 +70,7 @@ class Journal:
             except OSError as error:
                 raise SetupError(f"{self.path}: cannot be written: {error.strerror}; choose another --out") from error
             self._records = RecordFile(fd, end, str(self.path))
-            self._records.append(RecordKind.RUN, frames.NO_KEYS, _told(options))
+            self._records.append(RecordKind.RUN, frames.NO_KEYS, _options_as_json(options))
             self._records.sync()
             self._closed = False
             self._closing = stack.pop_all()
@@ -182,7 +182,7 @@ def _state(fd: int) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-def _told(options: Mapping[str, object]) -> bytes:
+def _options_as_json(options: Mapping[str, object]) -> bytes:
     """Options as JSON, for information only; bytes of paths that are not UTF-8 become question marks."""
     return json.dumps(dict(options), default=str, ensure_ascii=False).encode("utf-8", "replace")
 

@@ -1,4 +1,4 @@
-"""A dump read otherwise than it stands: without its `code`, with its `messages` made from `prompt`, or only once."""
+"""Reads a dump with changes: without its `code`, with `messages` made from `prompt`, or from kept columns."""
 
 from __future__ import annotations
 
@@ -76,15 +76,15 @@ def _conversation(prompt: Any, generation: Any) -> list[dict[str, Any]]:
 
 
 class KeptColumns(Source):
-    """Another source, of which the columns that judging looks at are kept when they were read to the end once.
+    """A source whose columns for judging are kept in a temporary file, once they have been read to the end.
 
-    A dump is read before anything is judged, to learn what it needs; then it is judged, from what was kept; and it is
-    read a second time to put results beside its rows. There is one reader at a time.
+    A dump is read before judging, to find out which problems and languages it needs; judging reads the kept columns;
+    then the dump is read a second time, to put results beside its rows. There is one reader at a time.
 
     Args:
         source: what is read.
         columns: which are kept; `None` for all.
-        directory: where the file without a name is made, once they are too large for memory.
+        directory: for the temporary file, which has no name, if the columns are too large for memory.
     """
 
     def __init__(self, source: Source, columns: Sequence[str] | None, directory: Path | None = None) -> None:
@@ -95,20 +95,20 @@ class KeptColumns(Source):
         self._is_whole = False
 
     def describe(self) -> str:
-        """The source itself."""
+        """The source's own description."""
         return self._source.describe()
 
     def digest(self) -> str | None:
-        """That of the source."""
+        """The source's hash."""
         return self._source.digest()
 
     def forget(self) -> None:
-        """Give the disk back: what was kept is not read any more, unless it is whole rows."""
+        """Delete the kept columns, which are not read any more; whole rows are kept."""
         if self._columns is not None:
             self._drop()
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
-        """The source's rows; those with kept columns only, from what was kept."""
+        """The source's rows; from the temporary file, if only kept columns are wanted."""
         if self._columns is not None and (columns is None or not set(columns) <= set(self._columns)):
             yield from self._source.rows(columns)
         elif self._file is None:
@@ -122,14 +122,14 @@ class KeptColumns(Source):
             yield from self._keeping(self._file)
 
     def _keeping(self, file: IO[bytes]) -> Iterator[Row]:
-        """Read the source, and keep what is read; where that cannot be written, nothing is kept from then on."""
+        """Read the source and keep its rows; if they cannot be written, nothing is kept from then on."""
         self._rows = 0
         file.seek(0)
         file.truncate()
         for row in self._source.rows(self._columns):
             if self._file is not None:
                 try:
-                    # its fields take half the time that the row itself takes
+                    # pickling the fields takes half the time of pickling the row
                     fields = row.source, row.number, row.values, row.there, row.broken
                     pickle.dump(fields, file, protocol=pickle.HIGHEST_PROTOCOL)
                     self._rows += 1
@@ -138,14 +138,14 @@ class KeptColumns(Source):
             yield row
         if self._file is not None:
             try:
-                file.flush()  # here, where it may fail, not when it is read
+                file.flush()  # so that a full disk is noticed here, not when the rows are read
                 self._is_whole = True
             except OSError:
                 self._drop()
 
     def _drop(self) -> None:
-        """Delete what was kept: on a full disk its place is needed by others."""
+        """Delete the temporary file: others may need its space on a full disk."""
         file, self._file = self._file, None
         if file is not None:
-            with suppress(OSError):  # of bytes that could not be written before either
+            with suppress(OSError):  # closing writes again what could not be written before
                 file.close()

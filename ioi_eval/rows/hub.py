@@ -31,18 +31,18 @@ def names_of_owner(owner: str) -> tuple[str, ...]:
         raise InputError(f"the Hub cannot be asked for the data sets of {owner}: {words}. {HUB_ADVICE}") from error
 
 
-HUB_ADVICE = "Check the name, the network, and HF_TOKEN for what is not public"
+HUB_ADVICE = "Check the name, the network, and HF_TOKEN for data sets that are not public"
 
 
 def hub_errors() -> tuple[type[BaseException], ...]:
-    """What `huggingface_hub` raises: its own errors, and those of the HTTP library that this version of it uses."""
+    """The errors that `huggingface_hub` raises: its own, and those of the HTTP library that this version uses."""
     from huggingface_hub.errors import HfHubHTTPError
 
     return (OSError, ValueError, *HfHubHTTPError.__bases__)
 
 
 def hub_words(error: BaseException) -> str:
-    """What an error of the Hub's libraries says, on one line, without the full stop and where to read about HTTP."""
+    """The message of an error of the Hub's libraries, on one line, without its full stop and its link about HTTP."""
     lines = (line.strip() for line in str(error).splitlines())
     words = " ".join(line for line in lines if line and not line.startswith("For more information check:"))
     return words.rstrip(".") or type(error).__name__

@@ -41,7 +41,7 @@ class JsonLines(PathSource):
                 while line := file.readline(_LONGEST_LINE):
                     number += 1
                     if len(line) == _LONGEST_LINE:
-                        raise InputError(f"{self._path}, line {number} is longer than 1 GiB: this is no JSONL file")
+                        raise InputError(f"{self._path}, line {number} is longer than 1 GiB: this is not a JSONL file")
                     yield line
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise InputError(

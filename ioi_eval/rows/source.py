@@ -47,8 +47,8 @@ class Source(ABC):
         """A hash of all that is read from it; `None` if that would require reading it row by row."""
         return None
 
-    def forget(self) -> None:  # noqa: B027 - for sources that keep something
-        """From now on only whole rows are read: what was kept for other reading may go."""
+    def forget(self) -> None:  # noqa: B027 - for sources that keep columns
+        """From now on only whole rows are read: columns that were kept for faster reading may be deleted."""
 
     def with_configs(self, names: Sequence[str]) -> Source:  # noqa: ARG002 - for sources that have configurations
         """Only these configurations, if the source has configurations; else all of it."""
@@ -59,7 +59,7 @@ class PathSource(Source):
     """Rows at one path: a file, or a folder, which has no hash.
 
     Args:
-        path: where they lie.
+        path: of the file or folder.
     """
 
     def __init__(self, path: Path) -> None:
