@@ -1,10 +1,10 @@
-"""A dump goes in, results come out: dump → workers → journal → results.
+"""Judges a dump and writes the results: dump → workers → journal → results.
 
-- `dump` is the frame around a run, for every family of problems: signals, the journal, the files in the dump's order;
-- `intake` reads rows as submissions, `window` says which is next, `run` judges them, `ledger` keeps the results;
-- `family` is what is particular to a family of problems, `contest` that for contest problems;
+- `dump` conducts a run, for every family of problems: signals, the journal, result files in the dump's order;
+- `intake` reads rows as submissions, `window` chooses the next one, `run` judges them, `ledger` stores the results;
+- `family` is the interface of a family of problems, `contest` implements it for contest problems;
 - `finish` writes files;
-- `plan` says what would be done.
+- `plan` is the dry run.
 """
 
 from __future__ import annotations

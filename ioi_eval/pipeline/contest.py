@@ -1,4 +1,4 @@
-"""What is particular to contest problems in a run."""
+"""The family of contest problems: how their submissions are judged, stored and written."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from ioi_eval.report.summary import Summary
 from ioi_eval.report.totals import CpuSplit, Totals, distinct_outcomes, judge_error
 from ioi_eval.scores import submission_result
 
-_KNOWN = 4096  # results whose parts are kept: about 4 kB each
+_KNOWN = 4096  # results whose totals and columns are kept in memory: about 4 kB each
 
 
 class Judge(Protocol):
-    """What judges one submission: `ioi_eval.scorer.Scorer`."""
+    """Judges one submission: `ioi_eval.scorer.Scorer`."""
 
     async def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = False) -> SubmissionResult:
         """Judge it."""
@@ -39,7 +39,8 @@ class Judge(Protocol):
 
 
 def kind_of(result: SubmissionResult) -> RecordKind | None:
-    """As what a result is kept: RESULT, FAILED (a judge program's fault, final), or not at all (ours, `None`)."""
+    """The kind of a result's record: RESULT, FAILED (a judge program failed, final); `None` for failures of ours, which
+    are not stored."""
     if result.score is not None:
         return RecordKind.RESULT
     if result.compile.verdict is Verdict.JE:
@@ -49,7 +50,7 @@ def kind_of(result: SubmissionResult) -> RecordKind | None:
 
 
 def blames_the_sandbox(result: SubmissionResult) -> bool:
-    """Whether a judge error says that the sandbox failed, rather than that one program could not be judged in it."""
+    """Whether a judge error means that the sandbox failed, and not only that it could not judge this program."""
     if result.compile.verdict is Verdict.JE:
         return not result.compile.unfit
     errors = [outcome for outcome in _undecided(result) if outcome.verdict is Verdict.JE]
@@ -75,13 +76,13 @@ CONTEST_FORMAT = Format(
 
 
 class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
-    """A dump of submissions to contest problems. What its rows with the same result share is worked out once.
+    """A dump of submissions to contest problems. Columns that rows with the same result share are computed once.
 
     Args:
         intake: reads it.
         judge: judges a submission.
-        unscored: what stands in the results for scores that are not known.
-        grouping: by which columns of the dump the summary is given for each group too.
+        unscored: the value in the results for scores that are not known.
+        grouping: the columns of the dump by which the summary has groups too.
     """
 
     form = CONTEST_FORMAT
@@ -104,16 +105,16 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
         self._known: OrderedDict[int, tuple[Totals, ResultColumns]] = OrderedDict()
 
     async def judge(self, candidate: ContestCandidate) -> SubmissionResult:
-        """Judge one."""
+        """Judge a submission."""
         return await self._judge.score(candidate.problem, candidate.submission)
 
     def failed(self, candidate: ContestCandidate, words: str) -> SubmissionResult:
-        """The result of one that our sandbox failed at."""
+        """The result of a submission that we failed to judge."""
         failure = CompileOutcome(verdict=Verdict.JE, message=words)
         return submission_result(candidate.problem, candidate.submission, failure, {})
 
     def lines(self, entry: JudgeableRow, found: Found[SubmissionResult], tests: TestLines) -> tuple[bytes, ...]:
-        """That of `results.jsonl`."""
+        """The line of `results.jsonl`."""
         row, target = entry.row.values, entry.target_subtask
         judged, columns = self._parts(entry.candidate, found, tests)
         line = to_json(columns.row(row, judged, target_subtask=target))
@@ -121,13 +122,13 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
         return (line,)
 
     def refused_lines(self, entry: Refused) -> tuple[bytes, ...]:
-        """That of `results.jsonl`."""
+        """The line of `results.jsonl`."""
         return (to_json({**refused_row(entry.row.values, entry.message), compact.TESTS_ID: None}),)
 
     def _parts(
         self, candidate: ContestCandidate, found: Found[SubmissionResult], tests: TestLines
     ) -> tuple[JudgedSubmission, ResultColumns]:
-        """A submission with its result, and the columns that are of the result alone."""
+        """A submission with its result, and the columns that depend on the result only."""
         known = None if found.offset is None else self._known.get(found.offset)
         judged = JudgedSubmission(
             problem=candidate.problem,

@@ -1,6 +1,6 @@
-"""From a dump to its results, for every family of problems: the frame around a run.
+"""Conducts a run, from a dump to its results, for every family of problems.
 
-What is judged is safe in the journal before anything is written from it, in the dump's order.
+Results are in the journal before the result files are made from it, in the dump's order.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ioi_eval.pipeline.progress import Progress
 from ioi_eval.pipeline.run import DumpRun, now
 from ioi_eval.pipeline.settings import Outcome, Settings
 from ioi_eval.pipeline.threads import in_thread
-from ioi_eval.pipeline.unchanged import Written, as_it_was, signature
+from ioi_eval.pipeline.unchanged import Written, end_unchanged, signature
 from ioi_eval.pipeline.window import W
 from ioi_eval.report.frame import TESTS
 from ioi_eval.report.inputs import INPUTS
@@ -39,15 +39,15 @@ async def score_dump(
     progress: Progress,
     restore: Callable[[], None] | None = None,
 ) -> Outcome:
-    """Judge what is not judged yet, and write the results of all.
+    """Judge the submissions that are not judged yet, and write the results of all.
 
     Args:
         directory: where the results go.
         family: the dump, and how it is judged: `ContestFamily`, or `ioi_eval.apps.family.AppsFamily`.
         journal: in the same directory.
-        settings: how.
-        progress: is told of every row.
-        restore: makes test data in the cache again that somebody has deleted; called in a thread.
+        settings: of the run.
+        progress: counts the rows.
+        restore: makes deleted test data in the cache again; called in a thread.
 
     Raises:
         InputError: the dump or the journal is damaged.
@@ -58,8 +58,9 @@ async def score_dump(
     made_from = await in_thread(lambda: signature(intake.source, intake.ways(), options))
     written = Written(directory, (*family.files, TESTS, INPUTS), journal, made_from)
     if not settings.retry_failed and (earlier := written.earlier()) is not None:
-        told = summary.this_run
-        return await in_thread(as_it_was, written, earlier, settings, progress, report=family.report, told=told)
+        return await in_thread(
+            end_unchanged, written, earlier, settings, progress, report=family.report, run_part=summary.this_run
+        )
     written.forget()
     ledger = Ledger(journal, TemporaryRecords(directory), family.form)
 
@@ -77,7 +78,7 @@ async def score_dump(
 
 
 async def _conduct(run: DumpRun[W, R], write: Callable[[RunFacts, Progress], Mapping[str, Any]]) -> Outcome:
-    """Judge, then write. A signal ends the judging, not the writing; and the spool goes, whatever happens."""
+    """Judge, then write. A signal ends the judging, not the writing. The spool is always deleted at the end."""
     ledger, progress, settings = run.ledger, run.progress, run.settings
     started = now()
     interrupts = Interrupts()
@@ -115,9 +116,9 @@ def write_results(
     Args:
         directory: where the files go.
         family: the dump, as it was judged.
-        ledger: what became of its rows.
-        progress: is told of every row.
-        keep: what is kept of inputs and outputs, as far as these came back.
+        ledger: has the results.
+        progress: counts the rows.
+        keep: which inputs and outputs are written, if they were returned.
 
     Raises:
         SetupError: they cannot be written.
@@ -145,7 +146,7 @@ def write_results(
 
 
 def _refused(family: ProblemFamily[W, R], entry: Refused, *, bare: bool = False) -> Sequence[bytes]:
-    """The lines of a row that was not judged: with the message alone where its own columns cannot be written."""
+    """The lines of a row that was not judged; without its own columns if these cannot be written."""
     family.refuse(entry)
     if not bare:
         with suppress(*ODD_DATA):

@@ -1,4 +1,4 @@
-"""What is particular to a family of problems in a run: how its submissions are read, judged, kept and written."""
+"""The interface of a family of problems in a run: how its submissions are read, judged, stored and written."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ R = TypeVar("R", bound=JudgedResult)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What a run needs to know of a result.
+    """The facts about a result that a run needs.
 
     Args:
         verdict: for the progress.
-        cpu: what it took.
-        kept: it says something about the submission.
-        blames_sandbox: it does not, as the sandbox failed, rather than that one program could not be judged in it.
-        fingerprint: of how it was judged; empty for just as was expected.
+        cpu: the CPU time that it took.
+        kept: whether it is stored, because it says something about the submission.
+        blames_sandbox: whether it is not stored because the sandbox failed, and not only for this program.
+        fingerprint: of how it was judged; empty if it was judged as expected.
         ran: how many tests were run.
-        score: points, or the share of the tests that passed; `None` where it is not known.
+        score: points, or the share of the tests that passed; `None` if unknown.
         error: why it has no score; `None` if it has one.
     """
 
@@ -46,7 +46,7 @@ class Told:
 
     @classmethod
     def of(cls, form: Format[R], result: R) -> Self:
-        """What a run needs to know of a result of a family whose results are kept in this form."""
+        """The facts about a result that is stored in this format."""
         kept = form.kind(result) is not None
         return cls(
             verdict=result.verdict,
@@ -60,12 +60,12 @@ class Told:
         )
 
     def emit(self, events: Events, names: Mapping[str, Any], seconds: float) -> None:
-        """Tell that a submission was judged.
+        """Emit the event that a submission was judged.
 
         Args:
-            events: are told.
+            events: the run's events.
             names: the submission and its problem.
-            seconds: how long that took.
+            seconds: how long judging took.
         """
         events.emit(
             "submission_judged",
@@ -85,8 +85,8 @@ class ProblemFamily(ABC, Generic[W, R]):
 
     Args:
         intake: reads it.
-        summary: adds its results up.
-        options: all that results are made from beside the dump, the problems and the options of the run.
+        summary: sums up its results.
+        options: all other values on which results depend, besides the dump, the problems and the run's options.
     """
 
     form: ClassVar[Format[Any]]
@@ -97,7 +97,7 @@ class ProblemFamily(ABC, Generic[W, R]):
 
     @abstractmethod
     async def judge(self, candidate: W) -> R:
-        """Judge one.
+        """Judge a submission.
 
         Raises:
             SandboxError: our failure.
@@ -105,21 +105,21 @@ class ProblemFamily(ABC, Generic[W, R]):
 
     @abstractmethod
     def failed(self, candidate: W, words: str) -> R:
-        """The result of one that our sandbox failed at, in these words."""
+        """The result of a submission that we failed to judge, with this message."""
 
     @abstractmethod
     def lines(self, entry: Any, found: Found[R], tests: TestLines) -> Sequence[bytes]:
-        """Of a submission that was judged, or that we failed to judge, one for each file; it is added up."""
+        """The lines of a submission that has a result, one for each file. The result is added to the summary."""
 
     def refuse(self, entry: Refused) -> None:
-        """Add up a row that was not judged."""
+        """Add a row that was not judged to the summary."""
         self.summary.refuse(entry.kind, entry.message, entry.row.values)
 
     @abstractmethod
     def refused_lines(self, entry: Refused) -> Sequence[bytes]:
-        """Of a row that was not judged, one for each file."""
+        """The lines of a row that was not judged, one for each file."""
 
     @staticmethod
     @abstractmethod
     def report(summary: Mapping[str, Any]) -> str:
-        """What the results come to, as Markdown."""
+        """The summary as Markdown."""

@@ -1,6 +1,6 @@
-"""The files that a run leaves: `results.jsonl`, `tests.jsonl`, `inputs.jsonl`, `summary.json`, `report.md`.
+"""Writes the files of a run: `results.jsonl`, `tests.jsonl`, `inputs.jsonl`, `summary.json`, `report.md`.
 
-Each is written under another name and then renamed, so that a reader sees the old one or the new one, whole.
+Each is written under another name and then renamed, so that a reader sees the whole old file or the whole new one.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class TestLines:
     """The lines of `tests.jsonl` and `inputs.jsonl`, each written once.
 
     Args:
-        file: takes the tests.
-        inputs: takes the beginning of each input that a program failed first.
-        keep: what is kept of inputs and outputs.
+        file: the tests are written to it.
+        inputs: the beginnings of inputs are written to it: of the first test that each program failed.
+        keep: which inputs and outputs are written.
     """
 
     __test__ = False
@@ -41,12 +41,15 @@ class TestLines:
         self._shown: set[tuple[str, str]] = set()
 
     def name(self, line: Mapping[str, Any], problem: str, given: Callable[[str], Seen]) -> str | None:
-        """The name of a line, which stands in the file then; `None` where there is no test.
+        """Write a line if the file does not have it yet.
 
         Args:
             line: of the tests of a program.
-            problem: which it is for.
-            given: the beginning of a test's input.
+            problem: its problem.
+            given: returns the beginning of a test's input.
+
+        Returns:
+            The line's name; `None` if it has no test.
         """
         self._show_input(compact.first_failing(line), problem, given)
         tests = [test if self._keeps(test) else _without_output(test) for test in line[compact.TEST_RESULTS]]
@@ -81,7 +84,7 @@ def write_summary(directory: Path, values: Mapping[str, Any], report: str) -> No
 
     Args:
         directory: where they go.
-        values: what results come to, as plain values.
+        values: the summary, as plain values.
         report: the same in Markdown.
 
     Raises:
@@ -95,14 +98,14 @@ def write_summary(directory: Path, values: Mapping[str, Any], report: str) -> No
 
 @contextmanager
 def replacing(path: Path, *, advice: str = "") -> Iterator[BinaryIO]:
-    """A file that takes the place of the one at `path` once it is whole and on the disk.
+    """A file that replaces the one at `path` once it is whole and on the disk.
 
     Args:
-        path: where it goes.
-        advice: what to do where it cannot be written; by default where what was judged is.
+        path: the file to replace.
+        advice: what to do if it cannot be written; by default, where the results are stored.
 
     Raises:
-        SetupError: the disk is full or refuses; the old file stays.
+        SetupError: it cannot be written; the old file stays.
     """
     temporary = path.with_name(f".{path.name}.new")
     try:
@@ -115,9 +118,9 @@ def replacing(path: Path, *, advice: str = "") -> Iterator[BinaryIO]:
         if advice:
             pass
         elif path.with_name("journal").is_file():
-            advice = f"What was judged is in {path.with_name('journal')}; mend that and run the same command again"
+            advice = f"The results are in {path.with_name('journal')}; mend that and run the same command again"
         else:
-            advice = f"{path.with_name('journal')} is gone too: run the same command again, to judge all anew"
+            advice = f"{path.with_name('journal')} is gone too: run the same command again to judge everything again"
         raise SetupError(f"{path} cannot be written: {error.strerror}. {advice}") from error
     finally:
         with suppress(OSError):
@@ -125,13 +128,13 @@ def replacing(path: Path, *, advice: str = "") -> Iterator[BinaryIO]:
 
 
 def to_json(row: dict[str, Any]) -> bytes:
-    """A row as a line of JSON, whatever a table held (dates, decimals, bytes, huge integers, NaN, which is null).
+    """A row as a line of JSON, also with other values from tables (dates, decimals, bytes, huge integers; NaN as null).
 
-    A file's name, which messages quote, may be no UTF-8: what is none of it becomes a question mark.
+    Messages may quote a file name that is not UTF-8: invalid bytes become question marks.
     """
     try:
         return orjson.dumps(row, default=_plain, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS)
-    except TypeError:  # an integer beyond 64 bits, or a text that is no UTF-8
+    except TypeError:  # an integer beyond 64 bits, or a text that is not UTF-8
         return json.dumps(_printable(row), default=_plain, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 
@@ -139,8 +142,8 @@ _MOST_NESTED = 100
 
 
 def _printable(value: Any, left: int = _MOST_NESTED) -> Any:
-    """The value, with words for integers that Python refuses to print and for what is nested deeper than anybody reads,
-    and null for what JSON has no number for."""
+    """The value, with a text for integers that Python refuses to print and for values that are nested too deeply, and
+    null for floats that JSON cannot represent."""
     if left == 0 and isinstance(value, dict | list | tuple):
         return f"(nested more than {_MOST_NESTED} deep)"
     if isinstance(value, float) and not math.isfinite(value):

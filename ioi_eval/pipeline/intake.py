@@ -1,4 +1,4 @@
-"""What each row of a dump asks for: the one reading of it, for judging, for the results and for a dry run.
+"""Reads the rows of a dump as submissions, in the same way for judging, for the results and for a dry run.
 
 Iterating twice gives the same entries in the same order, so a result can be put beside its row without keeping rows
 in memory.
@@ -35,7 +35,7 @@ from ioi_eval.records import record
 
 ContestCandidate: TypeAlias = Candidate[Problem, Submission]
 
-_SIMILAR = 3  # how many problems of nearly the same name a message names
+_SIMILAR = 3  # how many similar problem ids a message names
 
 OWN_FAULT = "a fault in ioi-eval itself: its message says where"
 
@@ -48,8 +48,8 @@ class Judgeable(Generic[W]):
     """A row that can be judged, or one of its programs.
 
     Args:
-        row: as it stands in the dump.
-        candidate: what is judged.
+        row: as in the dump.
+        candidate: its submission.
     """
 
     row: Row
@@ -61,7 +61,7 @@ class JudgeableRow(Judgeable[ContestCandidate]):
     """A row for a contest problem that can be judged.
 
     Args:
-        target_subtask: the subtask that the program was written for, if the row tells.
+        target_subtask: the subtask that the program was written for, if the row says so.
     """
 
     target_subtask: str | None
@@ -72,8 +72,8 @@ class Refused:
     """A row that cannot be judged.
 
     Args:
-        row: as it stands in the dump.
-        kind: the reason, without what differs from row to row.
+        row: as in the dump.
+        kind: the reason, the same for all rows that it applies to.
         message: the reason, with the row's place and what to do.
     """
 
@@ -84,11 +84,11 @@ class Refused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowSelection:
-    """Which rows of the dump are meant.
+    """Which rows of the dump are wanted.
 
     Args:
         years, problems: only rows of these; all if empty.
-        limit: only so many rows, from the start of those.
+        limit: only this many of them, from the start.
     """
 
     years: frozenset[int] = frozenset()
@@ -98,7 +98,7 @@ class RowSelection:
     def rows(
         self, source: RowSource, columns: Collection[str] | None = None
     ) -> Iterator[tuple[Row, ProblemKey | None]]:
-        """The rows, each with its problem; `None` where a row does not say it as it should."""
+        """The wanted rows, each with its problem; `None` if the row does not name it correctly."""
         count = 0
         for row in source.iterate(None if columns is None else tuple(columns)):
             key = _problem_of(row)
@@ -115,11 +115,11 @@ class RowSelection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
-    """What reading a dump once told.
+    """What was found when the dump was read for the first time.
 
     Args:
-        counts: how many programs there are for each problem; `None` stands for rows that do not say theirs.
-        languages: what they say that they are in: compilers and interpreters must be known before anything is judged.
+        counts: how many programs there are for each problem; `None` stands for rows that name no problem.
+        languages: the languages that rows state: compilers and interpreters must be known before anything is judged.
     """
 
     counts: Mapping[ProblemKey | None, int]
@@ -127,7 +127,7 @@ class Survey:
 
     @property
     def rows(self) -> int:
-        """All programs of the rows that are meant."""
+        """The number of programs in all wanted rows."""
         return sum(self.counts.values())
 
     @property
@@ -137,14 +137,14 @@ class Survey:
 
 
 def survey(source: RowSource, selection: RowSelection, *, id_column: str = "uuid") -> Survey:
-    """Read the whole dump once.
+    """Read the whole dump once, before judging.
 
-    So a row that cannot be read ends the run before hours of judging, only the problems that are needed are loaded, and
-    the end can be estimated.
+    So a row that cannot be read ends the run before hours of judging, only the needed problems are loaded, and the time
+    that is left can be estimated.
 
     Raises:
-        InputError: the dump cannot be read, no row of it is meant, or none of the first of these has what a submission
-            needs.
+        InputError: the dump cannot be read, none of its rows is wanted, or the first of these all lack a column that a
+            submission needs.
         RowError: a row cannot be read.
     """
     first = (row for row, _ in selection.rows(source, (id_column, "problem_id")))
@@ -165,7 +165,7 @@ def survey(source: RowSource, selection: RowSelection, *, id_column: str = "uuid
 
 
 def _samples(row: Row, id_column: str) -> int:
-    """How many programs a row holds; one that cannot be used counts as one."""
+    """How many programs a row contains; a row that cannot be used counts as one."""
     try:
         return len(sample_rows(row, id_column))
     except (RowError, *ODD_DATA):
@@ -194,26 +194,26 @@ class DumpReader(ABC, Generic[W]):
 
     @abstractmethod
     def ways(self) -> Iterator[str]:
-        """How each problem is judged, and what results tell of it."""
+        """For each problem, everything on which its results depend, as texts."""
 
     @abstractmethod
     def entries(
         self, *, whole_rows: bool = False, standing: Callable[[Keys], int] | None = None
     ) -> Iterator[Judgeable[W] | Refused]:
-        """One for each program, in the order of the rows; one for a row that cannot be used.
+        """One entry for each program, in the order of the rows; one for a row that cannot be used.
 
         Args:
-            whole_rows: with all their columns; else only with those that judging looks at.
-            standing: tells how much is known already under these keys. Of the ways in which a submission may be judged,
-                its entry is for the one of which most is known; of equals, for the first.
+            whole_rows: read all columns; else only those that judging needs.
+            standing: returns how much the journal has for these keys. If a submission may be judged in several ways,
+                its entry is for the one for which the journal has most; of equals, for the first.
         """
 
     def _taken_before(
         self, row: Row, name: str, problem: ProblemKey | str, taken: dict[bytes, Place]
     ) -> Refused | None:
-        """The refusal of a row whose id an earlier row for the same problem has; `None` for the first, which takes it.
+        """Refuse a row if an earlier row for the same problem has its id; `None` if it is the first with this id.
 
-        The programs of one row have ids of their own.
+        The programs of one row have different ids.
         """
         place = (row.source, row.number)
         first = taken.setdefault(name_key(problem, name), place)
@@ -228,7 +228,7 @@ class DumpReader(ABC, Generic[W]):
         return Refused(row=row, kind=kind, message=str(row.error(message)))
 
     def candidates(self, standing: Callable[[Keys], int] | None = None) -> Iterator[W | Refused]:
-        """The same without the row."""
+        """The same entries, without their rows."""
         for entry in self.entries(standing=standing):
             yield entry if isinstance(entry, Refused) else entry.candidate
 
@@ -238,11 +238,12 @@ class Intake(DumpReader[ContestCandidate]):
 
     Args:
         source: the dump.
-        selection: which rows of it.
-        problems: what there is to be judged on.
-        fingerprints: of all that determines a submission's outcome: one for each way in which it may be judged.
+        selection: which of its rows.
+        problems: the problems, and those that cannot be used.
+        fingerprints: returns a hash of everything that determines a submission's outcome, for each way in which it may
+            be judged.
         id_column: the column that names a submission.
-        with_includes: put the includes in front that models forget.
+        with_includes: add the includes that models forget.
     """
 
     def __init__(
@@ -263,7 +264,7 @@ class Intake(DumpReader[ContestCandidate]):
     def entries(
         self, *, whole_rows: bool = False, standing: Callable[[Keys], int] | None = None
     ) -> Iterator[JudgeableRow | Refused]:
-        """One for each program, in the order of the rows; one for a row that cannot be used."""
+        """One entry for each program, in the order of the rows; one for a row that cannot be used."""
         columns = None if whole_rows else submission_columns(self.id_column)
         taken: dict[bytes, Place] = {}
         for row, problem in self.selection.rows(self.source, columns):
@@ -283,7 +284,7 @@ class Intake(DumpReader[ContestCandidate]):
                 yield entry
 
     def ways(self) -> Iterator[str]:
-        """How each problem is judged: the fingerprints of a program in each language."""
+        """For each problem, its notes and the fingerprints of an empty program in each language."""
         for key, problem in sorted(self.problems.problems.items(), key=str):
             yield f"{key} {problem.name} {problem.day} {problem.notes}"
             for language in Language:
@@ -351,13 +352,16 @@ def best_known(
     found_by: Sequence[str],
     standing: Callable[[Keys], int] | None,
 ) -> tuple[str, Keys]:
-    """Of the ways in which a submission may be judged, the one of which most is known: its fingerprint and its keys.
+    """Of the ways in which a submission may be judged, the one for which the journal has most.
 
     Args:
         fingerprints: one for each way.
         problem, name: the problem, and the submission's id.
         found_by: how its program was found and changed.
-        standing: how much is known under these keys; `None`: nothing, and the first way is taken.
+        standing: returns how much the journal has for these keys; if `None`, the first way is used.
+
+    Returns:
+        The fingerprint of that way, and its keys.
     """
     if standing is None or len(fingerprints) == 1:
         return fingerprints[0], keys_of(problem, name, fingerprints[0], found_by=found_by)
@@ -372,7 +376,7 @@ def refused(row: Row, error: InputError) -> Refused:
 
 
 def faulty(row: Row, error: BaseException) -> Refused:
-    """A row that we failed to read, by a fault of ours."""
+    """A row that we failed to read because of a bug of ours."""
     return Refused(row=row, kind=OWN_FAULT, message=str(row.error(own_fault(error, "reading this row"))))
 
 

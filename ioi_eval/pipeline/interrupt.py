@@ -1,7 +1,7 @@
 """Ctrl-C: the first one ends the run in good order, the second one ends it at once.
 
-So do SIGTERM, which schedulers send before they kill, and SIGHUP, which a terminal sends that is closed. Of a run that
-`nohup` has started the latter is ignored, and stays so.
+The same holds for SIGTERM, which schedulers send before they kill, and for SIGHUP, which a terminal sends when it is
+closed. If `nohup` started the run, SIGHUP is ignored.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from ioi_eval.errors import ours_alone
 
-EXIT_CODE = 130  # as shells have it for SIGINT
+EXIT_CODE = 130  # as in shells, for SIGINT
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -29,9 +29,9 @@ class Interrupts:
 
     @contextlib.contextmanager
     def installed(self) -> Iterator[None]:
-        """Take the signals over, as long as this lasts. Outside the main thread they stay what they are.
+        """Handle the signals while the context is entered; outside the main thread, do nothing.
 
-        Afterwards they mean what they meant before: to `asyncio.run` or a notebook Ctrl-C means to cancel its task.
+        Afterwards the earlier handlers are restored: with those of `asyncio.run` or a notebook, Ctrl-C cancels a task.
         """
         loop = asyncio.get_running_loop()
         installed = []
@@ -50,13 +50,13 @@ class Interrupts:
                 signal.signal(number, before or signal.SIG_DFL)
 
     async def run(self, work: Coroutine[Any, Any, None]) -> bool:
-        """Run it to its end, or until a signal.
+        """Run the work to its end, or until a signal.
 
         Returns:
             Whether a signal ended it.
 
         Raises:
-            IoiEvalError: what it raised, taken out of the groups that task groups make.
+            IoiEvalError: the work raised it; it is taken out of the exception groups of task groups.
         """
         self._work = asyncio.ensure_future(work)
         try:

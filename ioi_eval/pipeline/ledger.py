@@ -1,4 +1,4 @@
-"""How results get into the journal and out again."""
+"""Writes results to the journal, and reads them back."""
 
 from __future__ import annotations
 
@@ -18,24 +18,23 @@ from ioi_eval.report.totals import CpuSplit
 R = TypeVar("R")
 
 TESTS_HELD = 50_000
-"""Of leaders' results; about 20 MB."""
+"""How many tests, in the results of leaders, are kept in memory: about 20 MB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format(Generic[R]):
-    """How results of a family of problems are kept.
+    """How the results of a family of problems are stored: functions of a result.
 
     Args:
-        encode: a result as plain values.
-        decode: the result that `encode` wrote.
-        kind: as what a result is kept; `None` where it says nothing about the submission, so that it is not kept.
-        tests: how many tests a result holds: of those that copies share, so many are kept in memory.
-        cpu: what it took.
+        encode: the result as plain values.
+        decode: reads what `encode` wrote.
+        kind: the kind of its record; `None` if it says nothing about the submission and is not stored.
+        tests: how many tests it contains, which is its size in memory.
+        cpu: the CPU time that it took.
         ran: how many tests were run.
-        score: points, or the share of the tests that passed; `None` where it is not known.
-        error: why it has no score, in our words; `None` if it has one.
-        blames_sandbox: whether one that is not kept says that the sandbox failed, rather than that one program could
-            not be judged in it.
+        score: points, or the share of the tests that passed; `None` if unknown.
+        error: our message on why it has no score; `None` if it has one.
+        blames_sandbox: for a result that is not stored: whether the sandbox failed, and not only for this program.
     """
 
     encode: Callable[[R], Mapping[str, Any]]
@@ -54,9 +53,9 @@ class Found(Generic[R]):
     """A submission's result, read back.
 
     Args:
-        result: of the submission, or of the one that was judged in its place.
-        duplicate_of: that one's id.
-        offset: of the record that holds the result; `None` for one of this run only.
+        result: of the submission, or of another one with the same program.
+        duplicate_of: the id of that other one.
+        offset: of the record with the result; `None` for a failure of ours, which is stored for this run only.
     """
 
     result: R
@@ -65,11 +64,11 @@ class Found(Generic[R]):
 
 
 class Ledger(Generic[R]):
-    """The journal, and beside it what is only of this run.
+    """The journal, and a temporary file for results that only this run needs.
 
     Args:
-        journal: results, and final failures of judge programs.
-        spool: failures of ours. They say nothing about a submission: the next run judges it again.
+        journal: has results, and final failures of judge programs.
+        spool: has failures of ours. They say nothing about a submission, so the next run judges it again.
         form: how results are written.
     """
 
@@ -82,15 +81,15 @@ class Ledger(Generic[R]):
         self._tests_held = 0
 
     def record(self, candidate: Candidate[Any, Any], result: R, fingerprint: str = "") -> int | None:
-        """Write a result down.
+        """Store a result.
 
         Args:
-            candidate: whose it is.
-            result: what it is.
-            fingerprint: of how it was judged; empty for just as was expected.
+            candidate: the submission.
+            result: its result.
+            fingerprint: of how it was judged; empty if it was judged as expected.
 
         Returns:
-            Where copies of the program find it; `None` if they must not take it over (JE).
+            The record's offset, for copies of the program; `None` if they must not take the result over (JE).
         """
         fingerprint, keys = self._way(candidate, fingerprint)
         values = {"fingerprint": fingerprint, **candidate.names, **self._form.encode(result)}
@@ -103,21 +102,21 @@ class Ledger(Generic[R]):
         return offset if kind is RecordKind.RESULT else None
 
     def record_copies(self, copies: Iterable[tuple[Candidate[Any, Any], int]]) -> None:
-        """Write down that submissions have the program of another one, whose record is at that offset."""
+        """Record that submissions have the same program as another one, whose record is at this offset."""
         for candidate, leader in copies:
             submission, fingerprint, program = self._leader_of(leader)
             fingerprint, keys = self._way(candidate, fingerprint)
             if keys.program != program:
-                continue  # somebody has changed the file: what stands there now is of another program
+                continue  # the file was changed from outside: the record there is of another program
             body = {"fingerprint": fingerprint, **candidate.names, "duplicate_of": submission}
             self.journal.append(RecordKind.COPY, keys, _json(body))
 
     def standing(self, keys: Keys) -> int:
-        """How much is known under these keys: 3 also for a failure of this run, else as `Index.standing`."""
+        """How much there is for these keys: as `Index.standing`, and 3 for a failure of this run."""
         return 3 if keys in self.spool else self.journal.standing(keys)
 
     def find(self, candidate: Candidate[Any, Any]) -> Found[R] | None:
-        """What became of a submission, in this run or an earlier one."""
+        """The result of a submission, of this run or an earlier one."""
         keys = candidate.keys
         failed = self.spool.find(keys)
         if failed is not None:
@@ -131,26 +130,26 @@ class Ledger(Generic[R]):
         copied, _, program = self._leader_of(stored.offset)
         if program != keys.program:
             return None
-        # it is no copy of another one where there is no program, or another rule found the same submission's then
+        # not a copy if there is no program, or if it is this submission's program, found by another rule then
         own = candidate.size is None or copied == candidate.id
         result = self._result_at(stored.offset)
         return Found(result=result, duplicate_of=None if own else copied, offset=stored.offset)
 
     def _way(self, candidate: Candidate[Any, Any], fingerprint: str) -> tuple[str, Keys]:
-        """The fingerprint and the keys of a record, where a submission was judged otherwise than was expected."""
+        """The fingerprint and keys of a record, which differ from the expected ones if it was judged in another way."""
         if fingerprint in ("", candidate.fingerprint):
             return candidate.fingerprint, candidate.keys
         return fingerprint, candidate.keys_under(fingerprint)
 
     def _read_leader(self, offset: int) -> tuple[str, str, bytes]:
-        """A leader's id, its fingerprint and its program key, which is nobody's where that is no result."""
+        """A leader's id, fingerprint and program key; all empty if the record is not a result."""
         record = self.journal.read(offset)
         if record.kind is not RecordKind.RESULT:
             return "", "", b""
         return str(record.body["submission"]), str(record.body["fingerprint"]), record.keys.program
 
     def _result_at(self, offset: int) -> R:
-        """A leader's result; those that were asked for last are kept, as long as they have few tests together."""
+        """A leader's result. The results used last are kept in memory, up to `TESTS_HELD` tests."""
         known = self._results.get(offset)
         if known is not None:
             self._results.move_to_end(offset)
@@ -163,7 +162,7 @@ class Ledger(Generic[R]):
 
 
 def _json(values: Mapping[str, Any]) -> bytes:
-    """A record's body. Halves of characters, which a row's own names can hold, become question marks."""
+    """A record's body. Lone surrogates, which a row's names may contain, become question marks."""
     try:
         return orjson.dumps(values)
     except TypeError:

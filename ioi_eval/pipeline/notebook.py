@@ -1,8 +1,8 @@
-"""A line below a cell of a notebook that is replaced in place, for a progress bar.
+"""A line below a notebook's cell that is replaced in place, for a progress bar.
 
-What goes to stdout or stderr of a kernel is shown one after the other, and saved so: of a bar, every drawing. A display
-that has an id is replaced, by all front ends and in the saved notebook, so that its last state is left. Unlike a
-widget it needs no further package, and no script to be shown.
+A notebook shows and saves everything that a kernel writes to stdout or stderr, also every drawing of a bar. A display
+with an id is replaced instead, by all front ends and in the saved notebook, so that only its last state remains. Unlike
+a widget, it needs no further package, and no script to be shown.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, TextIO
 
 
 def is_of_notebook(stream: TextIO) -> bool:
-    """Whether what is written there is shown below a cell of a notebook."""
+    """Whether the stream's text is shown below a notebook's cell."""
     kernel = sys.modules.get("ipykernel.iostream")
     return kernel is not None and isinstance(stream, kernel.OutStream)
 
@@ -30,7 +30,7 @@ class NotebookLine(io.StringIO):
         self._handle: Any = None
 
     def write(self, text: str, /) -> int:
-        """Take what is to be displayed: a drawing begins with a carriage return, and the end of a bar is a newline."""
+        """Store a drawing, to display it: it begins with a carriage return. A newline ends the bar."""
         if text == "\n":
             self._line, self._shown, self._handle = "", "", None
         else:
@@ -38,7 +38,7 @@ class NotebookLine(io.StringIO):
         return len(text)
 
     def flush(self) -> None:
-        """Display it, in place of the drawing before."""
+        """Display the last drawing, in place of the one before."""
         if self._line == self._shown:
             return
         self._shown, values = self._line, {"text/plain": self._line}

@@ -1,4 +1,4 @@
-"""What a run would do: the dry run."""
+"""The dry run: what a run would do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ioi_eval.report.terminal import refusal_lists, table
 
 @dataclass(slots=True, kw_only=True)
 class ProblemPlan:
-    """What would become of one problem's rows."""
+    """How many rows of a problem would be judged, would be copies, and were judged by an earlier run."""
 
     to_judge: int = 0
     copies: int = 0
@@ -26,7 +26,7 @@ class DryRun:
     """What a run would do.
 
     Args:
-        problems: with what each problem's rows come to.
+        problems: the counts of each problem.
         refused: rows that cannot be judged.
     """
 
@@ -34,7 +34,7 @@ class DryRun:
     refused: Refusals = field(default_factory=Refusals)
 
     def describe(self) -> str:
-        """For people."""
+        """The plan as text."""
         head = ("problem", "to judge", "copies", "judged before")
         rows = [
             (str(key), str(one.to_judge), str(one.copies), str(one.resumed))
@@ -46,13 +46,13 @@ class DryRun:
 
 
 def plan(intake: Intake, index: Index, *, dedupe: bool = True, retry_failed: bool = False) -> DryRun:
-    """Go through a dump without judging or writing anything.
+    """Read a dump without judging or writing anything.
 
     Args:
         intake: the dump's rows.
-        index: of the journal that a run would go on with.
+        index: of the journal that a run would continue.
         dedupe: identical programs are judged once.
-        retry_failed: judge again what a judge program had failed at.
+        retry_failed: judge rows again on which a judge program failed.
     """
     problems: dict[ProblemKey, ProblemPlan] = {}
     refused = Refusals()

@@ -1,7 +1,7 @@
-"""What a person sees while a run goes on: a bar on a terminal or in a notebook, a line now and then in a log.
+"""Shows the progress of a run: a bar on a terminal or in a notebook, a line a minute in a log.
 
-Both show the same, in this order, as far as a terminal is wide enough: what is being compiled, judge errors and the
-other verdicts, the time that is left, the jobs that run, the rate, the tests, and what was not judged.
+Both show the same values in this order, as many as fit on the line: the program that is being compiled, judge errors
+and the other verdicts, the time that is left, running jobs, the rate, the tests, and the rows that were not judged.
 """
 
 from __future__ import annotations
@@ -21,49 +21,49 @@ from ioi_eval.events import Event, Events
 from ioi_eval.model import Verdict
 from ioi_eval.pipeline.notebook import NotebookLine, is_of_notebook
 
-LINE_S = 60.0  # in a log
-DRAW_S = 0.2  # of a bar
+LINE_S = 60.0  # between two lines in a log
+DRAW_S = 0.2  # between two drawings of a bar
 EVENT_S = 10.0
 BEAT_S = 1.0
 COPY, RESUMED, REFUSED = "copy", "resumed", "refused"
-"""What became of a row that was not judged, in a verdict's stead."""
+"""How a row ended that was not judged, in place of a verdict."""
 
 _UNJUDGED = {COPY: "copies", RESUMED: "from earlier runs", REFUSED: "refused"}
-_FREE = frozenset({*_UNJUDGED, Verdict.NC, ""})
+_NOT_RUN = frozenset({*_UNJUDGED, Verdict.NC, ""})
 RECENT = 2000  # rows
-_COLUMNS = 80  # of a terminal that does not say how many it has
+_COLUMNS = 80  # of a terminal whose width is unknown
 _LEAST_BAR = 10
 
 Load = Callable[[], tuple[int, int]]
-"""Says how many jobs run now, and how many could."""
+"""Returns how many jobs run now, and how many could."""
 
 
 class Progress(Protocol):
-    """Is told of every row: when it is read, when it is to be judged, and when it is done."""
+    """Gets a call for each row: when it is read, when it is to be judged, and when it is done."""
 
     def read(self) -> None:
         """A row was read from the dump."""
         ...
 
     def queue(self) -> None:
-        """A row is to be judged itself: it holds a program, is no copy, and no earlier run has judged it."""
+        """A row is to be judged itself: it has a program, is not a copy, and no earlier run has judged it."""
         ...
 
     def advance(self, verdict: str, tests: int = 0) -> None:
-        """A row is done; what became of it: a verdict, or `COPY`, `RESUMED`, `REFUSED`; empty where it was written.
+        """A row is done.
 
         Args:
-            verdict: what became of it.
-            tests: how many tests were run for that.
+            verdict: its verdict, or `COPY`, `RESUMED` or `REFUSED`; empty if its results were written.
+            tests: how many tests were run.
         """
         ...
 
     def beat(self) -> None:
-        """A second has gone by."""
+        """Called every second."""
         ...
 
     def writing(self) -> Progress:
-        """Judging is over: what shows how far the writing of the results is, whose rows only `advance`."""
+        """The progress of writing the results, after judging. Only its `advance` is called for the rows."""
         ...
 
     def close(self) -> None:
@@ -72,12 +72,12 @@ class Progress(Protocol):
 
 
 class Tally:
-    """What was counted, and what it leaves to wait.
+    """The counts, and an estimate of the time that is left.
 
-    Copies and rows without a program cost next to nothing, and nobody knows before how many there are. So the time that
-    is left is that of what is still to be judged itself: what waits for it, and as large a part of the rows that are
-    not read yet as it was of the `RECENT` ones before. (Of all rows before it would be too many: programs that are the
-    same come to be more, the more were read.)
+    Copies and rows without a program take almost no time, and their number is not known in advance. So the estimate is
+    the time for the rows that are still to be judged themselves: those that wait, and a share of the rows that are not
+    read yet, the same as among the last `RECENT` rows. (The share among all rows so far would be too high: the more
+    rows have been read, the more of the next ones are copies.)
 
     Args:
         total: how many rows there are.
@@ -88,49 +88,49 @@ class Tally:
         self.rows_read = self.queued = self.tests = 0
         self.counts: Counter[str] = Counter()
         self.started = time.monotonic()
-        self._news: deque[bool] = deque(maxlen=RECENT)  # of the rows that were read last, which are to be judged
+        self._recent: deque[bool] = deque(maxlen=RECENT)  # for each row that was read last: is it to be judged?
 
     def read(self) -> None:
         """A row was read."""
         self.rows_read += 1
-        self._news.append(False)
+        self._recent.append(False)
 
     def queue(self) -> None:
         """The row that was read last, or one before it, is to be judged."""
         self.queued += 1
-        if self._news:
-            self._news[-1] = True
+        if self._recent:
+            self._recent[-1] = True
 
     def count(self, became: str, tests: int = 0) -> None:
         """A row is done; as `Progress.advance`."""
         self.counts[became] += 1
         self.tests += tests
-        if became == RESUMED and self._news:
-            self._news.pop()  # it tells nothing of the others
+        if became == RESUMED and self._recent:
+            self._recent.pop()  # it says nothing about the rows to come
 
     @property
     def judged(self) -> int:
-        """How many were judged themselves, and had to be run for that."""
-        return self.counts.total() - sum(self.counts[name] for name in _FREE)
+        """How many rows were judged themselves, with a program."""
+        return self.counts.total() - sum(self.counts[name] for name in _NOT_RUN)
 
     def left_s(self, now: float) -> float | None:
-        """How long judging the rest may take, in seconds; `None` where nothing is left, or nothing is known."""
+        """How long judging the rest may take, in seconds; `None` if nothing is left, or nothing is known."""
         left: float = self.total - self.counts.total()
-        if self.rows_read:  # else nobody tells: all are judged themselves
-            share = sum(self._news) / len(self._news) if self._news else 0.0
+        if self.rows_read:  # else `read` is not called here, and all rows are judged themselves
+            share = sum(self._recent) / len(self._recent) if self._recent else 0.0
             left = max(0, self.queued - self.judged) + max(0, self.total - self.rows_read) * share
         return left * (now - self.started) / self.judged if left and self.judged else None
 
     def per_s(self, now: float) -> float:
-        """How many rows a second this run does itself."""
+        """How many rows a second this run finishes, without those of earlier runs."""
         return (self.counts.total() - self.counts[RESUMED]) / max(now - self.started, 0.001)
 
     def parts(self, now: float, load: Load | None = None) -> list[str]:
-        """What a person wants to know, the most important first.
+        """The parts of the displayed line, the most important first.
 
         Args:
             now: the time.
-            load: says how many jobs run.
+            load: returns how many jobs run.
         """
         parts = []
         if verdicts := _verdicts(self.counts):
@@ -147,7 +147,7 @@ class Tally:
         return parts
 
     def as_dict(self, now: float) -> dict[str, Any]:
-        """All that was counted, for an event."""
+        """All counts, for an event."""
         return {
             "rows": self.total,
             "done": self.counts.total(),
@@ -166,14 +166,14 @@ _UNIT = "submissions"
 
 
 class Display(ABC):
-    """What shows the progress to a person, and tells of it in events.
+    """Shows the progress to a person, and emits it as events.
 
     Args:
         total: how many rows there are.
         stream: where it is shown; stderr if not given.
         unit: what a row is called.
-        events: are told of the progress, and tell what is being compiled.
-        load: says how many jobs run; `None` where nobody knows.
+        events: the progress is emitted to it; its events say which program is being compiled.
+        load: returns how many jobs run; `None` if unknown.
     """
 
     every_s: ClassVar[float]
@@ -190,41 +190,41 @@ class Display(ABC):
         self._tally = Tally(total)
         self._stream = stream or sys.stderr
         self._unit, self._events, self._load = unit, events, load
-        self._shown = self._told = self._tally.started
+        self._shown = self._emitted = self._tally.started
         self._compiling: dict[str, None] = {}
         if events is not None:
             events.add(self, "problem_preparing", "problem_prepared")
 
     def read(self) -> None:
-        """Count it."""
+        """Count the row."""
         self._tally.read()
 
     def queue(self) -> None:
-        """Count it."""
+        """Count the row."""
         self._tally.queue()
 
     def advance(self, verdict: str, tests: int = 0) -> None:
-        """Count it, and show it if that is due."""
+        """Count the row, and show the progress if that is due."""
         self._tally.count(verdict, tests)
         self.beat()
 
     def beat(self) -> None:
-        """Show what there is, and tell of it, if that is due."""
+        """Show the progress and emit its event, if these are due."""
         now = time.monotonic()
         if now - self._shown >= self.every_s:
             self._shown = now
             self._show(now)
-        if self._events is not None and now - self._told >= EVENT_S:
-            self._tell(now)
+        if self._events is not None and now - self._emitted >= EVENT_S:
+            self._emit(now)
 
-    def _tell(self, now: float) -> None:
-        self._told = now
+    def _emit(self, now: float) -> None:
+        self._emitted = now
         busy, jobs = (None, None) if self._load is None else self._load()
         if self._events is not None:
             self._events.emit("progress", **self._tally.as_dict(now), busy=busy, jobs=jobs)
 
     def listen(self, event: Event) -> None:
-        """Note which of the problems' own programs are being compiled: until they are, nothing else happens."""
+        """Note which of a problem's own programs are being compiled: its submissions wait for them."""
         name = " of ".join(filter(None, (event["program"], event["problem"])))
         if event["event"] == "problem_preparing":
             self._compiling[name] = None
@@ -236,24 +236,24 @@ class Display(ABC):
         return [*compiling, *self._tally.parts(now, self._load)]
 
     def writing(self) -> Self:
-        """Another one."""
+        """Another display of the same kind."""
         return type(self)(self._tally.total, self._stream, unit="rows of results written")
 
     def close(self) -> None:
-        """Show and tell the last state."""
+        """Show the last state, and emit it."""
         self._load = None  # nothing runs any more
-        self._tell(time.monotonic())
+        self._emit(time.monotonic())
         self._end()
         if self._events is not None:
             self._events.remove(self)
 
     @abstractmethod
     def _show(self, now: float) -> None:
-        """Show it."""
+        """Show the progress."""
 
     @abstractmethod
     def _end(self) -> None:
-        """Leave the last state standing."""
+        """Show the last state, which stays visible."""
 
 
 class Bar(Display):
@@ -278,7 +278,7 @@ class Bar(Display):
         tally, parts = self._tally, [*([] if self._unit == _UNIT else [self._unit]), *self._parts(now)]
         room = columns - len(f"100%|| {tally.total}/{tally.total}, ") - _LEAST_BAR
         self._bar.n = tally.counts.total()
-        with contextlib.suppress(OSError):  # of a terminal that is closed: the run goes on
+        with contextlib.suppress(OSError):  # the terminal was closed: the run goes on
             self._bar.set_postfix_str(fitted(parts, room), refresh=True)
 
     def _end(self) -> None:
@@ -294,7 +294,7 @@ class Lines(Display):
 
     def _show(self, now: float) -> None:
         done = self._tally.counts.total()
-        with contextlib.suppress(OSError):  # of a terminal that is closed: the run goes on
+        with contextlib.suppress(OSError):  # the terminal was closed: the run goes on
             words = f"{done}/{self._tally.total} {self._unit}, {', '.join(self._parts(now))}"
             print(words, file=self._stream, flush=True)
 
@@ -315,9 +315,9 @@ def progress_for(
     Args:
         total: how many rows there are.
         stream: stderr if not given.
-        bar: whatever the stream is.
-        events: are told of the progress, and tell what is being compiled.
-        load: says how many jobs run.
+        bar: whether it is a bar; `None` to decide by the stream.
+        events: the progress is emitted to it; its events say which program is being compiled.
+        load: returns how many jobs run.
     """
     stream = stream or sys.stderr
     notebook = is_of_notebook(stream)
@@ -327,10 +327,10 @@ def progress_for(
 
 
 async def beating(progress: Progress, work: Awaitable[None]) -> None:
-    """Do the work, and let the progress beat meanwhile.
+    """Do the work, and call `progress.beat` every second meanwhile.
 
     Raises:
-        ExceptionGroup: of what the work raised.
+        ExceptionGroup: of the errors that the work raised.
     """
 
     async def beat() -> None:
@@ -345,11 +345,11 @@ async def beating(progress: Progress, work: Awaitable[None]) -> None:
 
 
 def fitted(parts: Sequence[str], room: int) -> str:
-    """As many of the parts as there is room for, from the first on; of the first at least what there is room for.
+    """As many parts as fit, from the first on; if even the first does not fit, its beginning.
 
     Args:
         parts: the most important first.
-        room: how many characters there is room for.
+        room: how many characters fit.
     """
     text = ""
     for part in parts:
@@ -361,7 +361,7 @@ def fitted(parts: Sequence[str], room: int) -> str:
 
 
 def _columns(stream: TextIO) -> int:
-    """How wide a terminal is, less the column after which some begin a new line."""
+    """The width of a terminal, without the last column, after which some terminals begin a new line."""
     try:  # a notebook's stream has the descriptor of the terminal in which Jupyter was started
         columns = os.get_terminal_size(stream.fileno()).columns if stream.isatty() else 0
     except (OSError, ValueError, io.UnsupportedOperation):
@@ -370,7 +370,7 @@ def _columns(stream: TextIO) -> int:
 
 
 def _verdicts(counts: Counter[str]) -> dict[str, int]:
-    """Of what was judged in this run: our failures, which a person must see, and the others by their number."""
+    """The verdicts of this run: our failures first, because a person must see them, then the others by frequency."""
     found = {verdict: count for verdict, count in counts.most_common() if verdict and verdict not in _UNJUDGED}
     failed = found.pop(Verdict.JE, 0)
     return {Verdict.JE.value: failed, **found} if failed else found

@@ -1,9 +1,9 @@
-"""Judging a dump: a fixed number of workers, one window, one journal.
+"""Judges a dump, with a fixed number of workers, one window and one journal.
 
-A feeder reads rows, in a thread, and decides about each: an earlier run has judged it; an identical program was
-judged; an identical program is being judged (it *follows* that one, its leader); or it waits in the window.
-Workers take from the window. A result is in the journal before it counts as done, and then its followers get
-records that name it. A judge error is never passed on: the first follower becomes a leader itself.
+A feeder reads rows in a thread. There are four cases: an earlier run has judged the row; an identical program was
+judged; an identical program is being judged (the row *follows* that one, its leader); or the row waits in the window.
+Workers take rows from the window. A result is in the journal before it counts as done; then its followers get
+records that refer to it. Followers do not take over a judge error: the first of them becomes a leader itself.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from ioi_eval.pipeline.window import Costs, W, Window
 from ioi_eval.report.run_summary import RunFacts
 from ioi_eval.report.totals import CpuSplit
 
-BATCH_ROWS = 256  # a change of threads costs as much as five rows
+BATCH_ROWS = 256  # a change of threads takes as long as five rows
 BATCH_CODE = 8 * 1024 * 1024
 FOLLOWERS = 4096  # how many copies may wait for leaders before reading pauses
-GIVE_UP_AFTER = 100  # failures of ours in a row: the sandbox is broken, and a million rows would only say so slowly
-ODD_PROBLEMS = 50  # failures of our own code on so many problems in a row: it is not the rows that are odd
+GIVE_UP_AFTER = 100  # failures of ours in a row: the sandbox is broken
+ODD_PROBLEMS = 50  # if our own code fails on so many problems in a row, the cause is not in the rows
 
 
 @dataclass(slots=True, kw_only=True)
 class Done:
-    """What a run has done.
+    """The counts of a run.
 
     Args:
-        judged: how many it judged.
-        copies: how many took over the result of an identical program.
-        resumed: how many an earlier run had judged.
-        cpu: what judging took.
-        wall_s: how long it took.
+        judged: how many rows it judged.
+        copies: how many rows got the result of an identical program.
+        resumed: how many rows an earlier run had judged.
+        cpu: the CPU time of judging.
+        wall_s: how long the run took.
         stopped_by: why it ended early by itself; `None` if it did not.
     """
 
@@ -58,13 +58,13 @@ class Done:
     def facts(
         self, settings: Settings, notes: Sequence[str], *, started: str = "", interrupted: bool = False
     ) -> RunFacts:
-        """What the summary tells of the run.
+        """The facts about the run that the summary has.
 
         Args:
             settings: of the run.
             notes: of the journal.
-            started: when, in ISO 8601; empty for now.
-            interrupted: the user ended it early.
+            started: when it began, in ISO 8601; empty for now.
+            interrupted: whether the user ended it early.
         """
         stopped = (f"stopped early: {self.stopped_by}; the same command goes on",) if self.stopped_by else ()
         return RunFacts(
@@ -89,18 +89,18 @@ def now() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Recorded:
-    """A result that was written down.
+    """A result that was stored.
 
     Args:
         names: the submission and its problem.
-        told: what the run needs to know of it.
+        facts: about the result.
         seconds: how long judging it took.
-        leader: where copies of the program find it; `None` if they must not take it over.
-        odd_family: the problem, where our own code failed on this row.
+        leader: the record's offset, for copies of the program; `None` if they must not take the result over.
+        odd_family: the problem, if our own code failed on this row.
     """
 
     names: Mapping[str, Any]
-    told: Told
+    facts: Told
     seconds: float
     leader: int | None
     odd_family: object | None
@@ -111,10 +111,10 @@ class DumpRun(Generic[W, R]):
 
     Args:
         family: the dump, and how it is judged.
-        ledger: where results go.
-        settings: how.
-        progress: is told of every row.
-        restore: makes test data in the cache again that somebody has deleted; called in a thread.
+        ledger: stores the results.
+        settings: of the run.
+        progress: counts the rows.
+        restore: makes deleted test data in the cache again; called in a thread.
     """
 
     def __init__(
@@ -133,8 +133,8 @@ class DumpRun(Generic[W, R]):
         self._window: Window[W] = Window(self._costs)
         self._changed = asyncio.Condition()
         self._following: dict[bytes, deque[W]] = {}
-        self._judged_otherwise: dict[bytes, int] = {}  # leaders that were judged in another way than was expected
-        self._empty: dict[bytes, _Recorded] = {}  # what was judged in this run of those that hold no program
+        self._judged_otherwise: dict[bytes, int] = {}  # leaders that were judged in another way than expected
+        self._empty: dict[bytes, _Recorded] = {}  # results of this run for rows without a program
         self._followers = 0
         self._late: list[tuple[W, int]] = []
         self._in_flight = 0
@@ -148,10 +148,10 @@ class DumpRun(Generic[W, R]):
     async def execute(self) -> None:
         """Judge everything that is not judged yet.
 
-        Returns early, with `done.stopped_by`, when the sandbox is beyond use.
+        It returns early, with `done.stopped_by`, if the sandbox cannot be used any more.
 
         Raises:
-            ExceptionGroup: of `SetupError` where the journal cannot be written, or this machine lacks something.
+            ExceptionGroup: of `SetupError` if the journal cannot be written, or this machine lacks something.
         """
         started = time.monotonic()
         try:
@@ -166,7 +166,7 @@ class DumpRun(Generic[W, R]):
             self.done.wall_s = time.monotonic() - started
 
     async def _beat(self) -> None:
-        """Keep the journal's promise of seconds also while nothing new comes, and see that it is still there."""
+        """Sync the journal in time, also while there are no new results, and check that it still exists."""
         while True:
             await asyncio.sleep(BEAT_S)
             await in_thread(self.ledger.journal.require_there)
@@ -198,8 +198,8 @@ class DumpRun(Generic[W, R]):
             self._changed.notify_all()
 
     async def _judge_empty(self, candidates: Sequence[W]) -> None:
-        """Judge those of a batch that hold no program: at once, as there is nothing to wait for, and for each problem
-        once, as the others come to the same."""
+        """Judge the rows of a batch without a program: at once, because nothing is run, and only one for each problem,
+        because the results of the others are the same."""
         same: list[tuple[W, _Recorded]] = []
         for candidate in candidates:
             if self.done.stopped_by:
@@ -218,7 +218,7 @@ class DumpRun(Generic[W, R]):
 
     @staticmethod
     def _batch(entries: Iterator[W | Refused]) -> list[W | Refused]:
-        """The next rows: few enough to be held, many enough to be worth a change of threads."""
+        """The next rows: few enough for memory, enough to outweigh a change of threads."""
         batch: list[W | Refused] = []
         held = 0
         for entry in itertools.islice(entries, BATCH_ROWS):
@@ -229,7 +229,7 @@ class DumpRun(Generic[W, R]):
         return batch
 
     def _is_known(self, entry: W, copies: list[tuple[W, int]]) -> bool:
-        """Whether there is nothing to judge: this submission, or the same program, was judged before."""
+        """Whether this submission, or the same program, was judged before, so that it need not be judged."""
         stored = self.ledger.journal.find(entry.keys)
         if stored is not None and not (stored.failed and self.settings.retry_failed):
             self.done.resumed += 1
@@ -256,7 +256,7 @@ class DumpRun(Generic[W, R]):
         program = candidate.keys.program
         if self._may_copy(candidate):
             leader = self.ledger.journal.leader(candidate.keys) or self._judged_otherwise.get(program)
-            if leader is not None:  # judged while this one waited for room
+            if leader is not None:  # judged while this one waited for space in the window
                 self._late.append((candidate, leader))
                 return
             if program in self._following:
@@ -277,7 +277,7 @@ class DumpRun(Generic[W, R]):
                 self._changed.notify_all()
 
     async def _next(self) -> W | None:
-        """The next to be judged; `None` when no more can come."""
+        """The next submission to be judged; `None` if no more can come."""
         async with self._changed:
             await self._changed.wait_for(
                 lambda: len(self._window) or self.done.stopped_by or (self._fed and not self._in_flight)
@@ -289,7 +289,7 @@ class DumpRun(Generic[W, R]):
             return candidate
 
     async def _score(self, candidate: W) -> tuple[R, float, bool]:
-        """Its result, the seconds, and whether a fault in our handling of this row kept it from being judged."""
+        """Its result, the seconds, and whether a bug of ours in the handling of this row prevented judging it."""
         begun = time.monotonic()
         try:
             result = await self._judge(candidate)
@@ -306,10 +306,10 @@ class DumpRun(Generic[W, R]):
         return result, time.monotonic() - begun, False
 
     async def _judge(self, candidate: W) -> R:
-        """Judge one; again where somebody has deleted the cache meanwhile.
+        """Judge a submission; once more if the cache was deleted meanwhile.
 
         Raises:
-            LostDataError: it is gone once more, or cannot be made again.
+            LostDataError: the cache was deleted again, or cannot be made again.
             SandboxError: any other failure of ours.
         """
         before = self._restored
@@ -317,7 +317,7 @@ class DumpRun(Generic[W, R]):
             return await self._family.judge(candidate)
         except LostDataError:
             async with self._restoring:
-                if self._restored == before:  # else another one has done it while this one was judged
+                if self._restored == before:  # else another task has restored it meanwhile
                     if self._restore is not None:
                         await in_thread(self._restore)
                     self._restored += 1
@@ -327,8 +327,8 @@ class DumpRun(Generic[W, R]):
 
     async def _record(self, candidate: W, result: R, seconds: float, is_of_row: bool) -> None:
         recorded = await in_thread(self._write, candidate, result, seconds, is_of_row)
-        told, leader = recorded.told, recorded.leader
-        if leader is not None and told.fingerprint not in ("", candidate.fingerprint):
+        facts, leader = recorded.facts, recorded.leader
+        if leader is not None and facts.fingerprint not in ("", candidate.fingerprint):
             self._judged_otherwise[candidate.keys.program] = leader
         self._count(recorded)
         followers = self._following.pop(candidate.keys.program, None) or deque()
@@ -353,36 +353,37 @@ class DumpRun(Generic[W, R]):
                 self.settings.events.emit("submission_copied", **candidate.names)
 
     def _write(self, candidate: W, result: R, seconds: float, is_of_row: bool) -> _Recorded:
-        """Write a result down; where our own code fails on it, that it could not be written. Called from a thread."""
-        told = Told.of(self._family.form, result)
+        """Store a result; if our own code fails on it, a failure of ours instead. Called from a thread."""
+        facts = Told.of(self._family.form, result)
         try:
-            leader = self.ledger.record(candidate, result, told.fingerprint)
+            leader = self.ledger.record(candidate, result, facts.fingerprint)
         except ODD_DATA as error:
             result, is_of_row = self._family.failed(candidate, own_fault(error, "recording this row")), True
-            told = Told.of(self._family.form, result)
-            leader = self.ledger.record(candidate, result, told.fingerprint)
+            facts = Told.of(self._family.form, result)
+            leader = self.ledger.record(candidate, result, facts.fingerprint)
         odd = candidate.family if is_of_row else None
-        return _Recorded(names=candidate.names, told=told, seconds=seconds, leader=leader, odd_family=odd)
+        return _Recorded(names=candidate.names, facts=facts, seconds=seconds, leader=leader, odd_family=odd)
 
     def _count(self, recorded: _Recorded, *, was_in_sandbox: bool = True) -> None:
         self.done.judged += 1
-        self.progress.advance(recorded.told.verdict, recorded.told.ran)
-        recorded.told.emit(self.settings.events, recorded.names, recorded.seconds)
-        self._watch(recorded.told, recorded.odd_family, was_in_sandbox)
+        facts = recorded.facts
+        self.progress.advance(facts.verdict, facts.ran)
+        facts.emit(self.settings.events, recorded.names, recorded.seconds)
+        self._stop_if_broken(facts, recorded.odd_family, was_in_sandbox)
 
-    def _watch(self, told: Told, odd_family: object | None, was_in_sandbox: bool) -> None:
-        """Give up on a sandbox that fails every time, or on ourselves: on problem after problem.
+    def _stop_if_broken(self, facts: Told, odd_family: object | None, was_in_sandbox: bool) -> None:
+        """Stop the run if the sandbox fails every time, or our own code fails on problem after problem.
 
-        The result of a row that holds no program says of neither that it works.
+        The result of a row without a program does not show that either of them works.
         """
         if odd_family is not None:
             self._odd_in_a_row.add(odd_family)
-        elif told.blames_sandbox:
+        elif facts.blames_sandbox:
             self._failures_in_a_row += 1
-        elif told.kept and was_in_sandbox:
+        elif facts.kept and was_in_sandbox:
             self._failures_in_a_row = 0
             self._odd_in_a_row.clear()
         if len(self._odd_in_a_row) >= ODD_PROBLEMS and not self.done.stopped_by:
-            self.done.stopped_by = f"rows of {ODD_PROBLEMS} problems on end could not be judged, as ioi-eval failed"
+            self.done.stopped_by = f"rows of {ODD_PROBLEMS} problems in a row could not be judged: ioi-eval failed"
         if self._failures_in_a_row >= GIVE_UP_AFTER and not self.done.stopped_by:
             self.done.stopped_by = f"{GIVE_UP_AFTER} submissions in a row could not be judged"

@@ -1,4 +1,4 @@
-"""How a dump is gone through, and how that ended."""
+"""The settings of a run, and how it ended."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from ioi_eval.model import Keep
 from ioi_eval.pipeline.interrupt import EXIT_CODE
 
 _SPARE = 2
-"""So many more submissions than jobs are under way, so that no slot waits for what is done between jobs."""
+"""How many more submissions than jobs are in progress, so that no slot waits for work between jobs."""
 
 _IN_LINE, _MOST_IN_LINE = 7, 56
-"""How many programs wait for each job that runs, to share the next; and how many in all: their tests are in memory."""
+"""How many programs wait for each running job, to share the next one; and how many in all, because their tests are in
+memory."""
 
 
 def spare_for(jobs: int, *, shares: bool) -> int:
-    """How many more submissions than jobs are under way: more where programs share jobs, so that they find each other.
+    """How many more submissions than jobs are in progress: more if programs can share jobs, so that enough wait.
 
     Args:
         jobs: how many jobs run at once.
@@ -29,17 +30,17 @@ def spare_for(jobs: int, *, shares: bool) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How a dump is gone through. What may change an outcome is in `config.Policy` and `AppsSettings` instead.
+    """The settings of a run. Those that may change an outcome are in `config.Policy` and `AppsSettings` instead.
 
     Args:
         workers: how many jobs the sandbox runs at once.
-        spare: how many more submissions than jobs are under way: `spare_for`.
+        spare: how many more submissions than jobs are in progress: `spare_for`.
         dedupe: identical programs are judged once.
-        retry_failed: judge again what a judge program had failed at.
-        keep: what the results have of inputs and outputs, as far as these came back.
-        options: what was asked for, for the summary.
-        notes: what users should know.
-        events: are told what becomes of each submission.
+        retry_failed: judge rows again on which a judge program failed.
+        keep: which inputs and outputs the results have, if they were returned.
+        options: the options of the command, for the summary.
+        notes: notes for users.
+        events: get an event for each submission.
     """
 
     workers: int
@@ -57,8 +58,8 @@ class Outcome:
     """How scoring a dump ended.
 
     Args:
-        summary: what `summary.json` holds.
-        interrupted: a signal ended it; the same command goes on.
+        summary: the contents of `summary.json`.
+        interrupted: whether a signal ended it; the same command continues it.
         stopped_by: why it ended early by itself; `None` if it did not.
     """
 
@@ -68,7 +69,7 @@ class Outcome:
 
     @property
     def exit_code(self) -> int:
-        """0: everything was judged; 1: something could not be; 130: interrupted."""
+        """0: everything was judged; 1: some rows could not be; 130: interrupted."""
         if self.interrupted:
             return EXIT_CODE
         return 0 if self.summary["complete"] else 1

@@ -1,4 +1,4 @@
-"""Blocking work off the event loop, and the same work on many items by a fixed number of workers."""
+"""Runs blocking work in threads, and the same work for many items with a fixed number of workers."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ T = TypeVar("T")
 
 
 async def in_thread(work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run it in a thread, to its end: `asyncio.to_thread`, but for that a cancelled caller waits.
+    """Run the work in a thread, to its end: like `asyncio.to_thread`, but a cancelled caller waits for the thread.
 
-    A thread cannot be stopped. If nobody waited for it, it would go on to write to a journal that is being closed, or
-    to read from a file that is being read anew.
+    A thread cannot be stopped. Without waiting, it could still write to a journal that is being closed, or read a file
+    that is being read again from its beginning.
     """
     running = asyncio.ensure_future(asyncio.to_thread(work, *args, **kwargs))
     try:
@@ -25,15 +25,15 @@ async def in_thread(work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) 
 
 
 async def for_each(items: Iterable[T], work: Callable[[T], Awaitable[None]], *, workers: int) -> None:
-    """Do the work for every item, in their order, for at most so many at once.
+    """Do the work for every item, in order, for at most `workers` items at once.
 
     Args:
-        items: none is `None`. They are read in a thread, one when a worker is free for it.
-        work: what is done for each.
+        items: read in a thread, each when a worker is free. No item may be `None`.
+        work: called for each item.
         workers: how many there are.
 
     Raises:
-        ExceptionGroup: of what `work`, or reading the items, raises; the rest is abandoned then.
+        ExceptionGroup: of the errors of `work`, or of reading the items; the other work is cancelled then.
     """
     left, reading = iter(items), asyncio.Lock()
 

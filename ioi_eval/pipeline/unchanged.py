@@ -1,10 +1,10 @@
-"""Whether a run would find and write just what stands there already.
+"""Finds out whether a run would write the results that are there already.
 
-A run that is started again with nothing new would read the dump twice, look up every row and write a file of gigabytes
-anew, to the last byte as it was. So what results were made from is kept beside them, in `.written.json`: the contents
-of the dump, how each problem is judged, all options, and what the files and the journal were like. Where all of that is
-the same, results stay as they are; of the summary only what is of the run itself is written anew. Results that lack
-something (a failure of ours, a row that is pending) are always made again.
+A run that is started again with nothing new would read the dump twice, look up every row and write gigabytes of the
+same results again. So `.written.json`, beside the results, describes what they were made from: the contents of the
+dump, how each problem is judged, all options, and the state of the files and the journal. If all of that is the same,
+the results are not written again; in the summary, only the part about the run is renewed. Incomplete results (with a
+failure of ours, or a pending row) are always made again.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ _FORMAT = 1
 
 
 def signature(dump: object, ways: Iterable[str], options: Mapping[str, Any]) -> str | None:
-    """What results are made from, as one hash; `None` where nobody can tell whether the dump is the same.
+    """A hash of everything that results are made from; `None` if the dump has no hash of its contents.
 
     Args:
-        dump: the source of rows, which may tell a hash of its contents.
-        ways: the fingerprints of judging some program for each problem.
-        options: all that was asked for.
+        dump: the source of rows.
+        ways: the fingerprints of some program for each problem.
+        options: all options of the run.
     """
     digest = dump.digest() if isinstance(dump, Source) else None
     if digest is None:
         return None
     values = [_FORMAT, __version__, digest, list(ways), options]
-    return digest_of(json.dumps(values, default=str, sort_keys=True))  # a file's name in them may be no UTF-8
+    return digest_of(json.dumps(values, default=str, sort_keys=True))  # orjson refuses file names that are not UTF-8
 
 
 class Written:
-    """What stands in a directory, and what it was made from.
+    """The results in a directory, and what they were made from.
 
     Args:
         directory: where results are.
-        files: those that a run writes but for the summary.
+        files: the files that a run writes, except the summary.
         journal: in the same directory.
         made_from: the signature of this run.
     """
@@ -61,7 +61,7 @@ class Written:
         self.directory, self._files, self.journal, self._made_from = directory, files, journal, made_from
 
     def earlier(self) -> dict[str, Any] | None:
-        """The earlier summary, where this run would come to the same; its notes are those of its results."""
+        """The earlier summary, if this run would write the same results; only with the notes about the results."""
         if self._made_from is None:
             return None
         with contextlib.suppress(OSError, ValueError, LookupError, TypeError):  # then it is not what we wrote
@@ -73,12 +73,12 @@ class Written:
         return None
 
     def forget(self) -> None:
-        """What stands there is about to change."""
+        """Delete the description, because the results are about to change."""
         with contextlib.suppress(OSError):
             (self.directory / STATE).unlink(missing_ok=True)
 
     def keep(self, notes: Sequence[str]) -> None:
-        """Put down what the files that stand there now were made from, with the notes that are of the results."""
+        """Describe what the present files were made from, with the notes about the results."""
         self.journal.sync()
         state = {
             "made_from": self._made_from,
@@ -87,7 +87,7 @@ class Written:
             "notes": list(notes),
         }
         if self._made_from is not None:
-            with contextlib.suppress(OSError):  # then it is made anew the next time
+            with contextlib.suppress(OSError):  # then the next run makes the results again
                 (self.directory / STATE).write_bytes(orjson.dumps(state))
 
     def _state_of_files(self) -> list[list[int]]:
@@ -95,24 +95,24 @@ class Written:
         return [[one.st_size, one.st_mtime_ns, one.st_ino] for one in found]
 
 
-def as_it_was(
+def end_unchanged(
     written: Written,
     earlier: Mapping[str, Any],
     settings: Settings,
     progress: Progress,
     *,
     report: Callable[[Mapping[str, Any]], str],
-    told: Callable[[RunFacts], Mapping[str, Any]],
+    run_part: Callable[[RunFacts], Mapping[str, Any]],
 ) -> Outcome:
-    """End a run whose results stand there already: only the summary and the report are of this run.
+    """End a run whose results are there already: only the summary and the report are written.
 
     Args:
-        written: what stands there.
-        earlier: the summary of it.
+        written: the present results.
+        earlier: their summary.
         settings: of this run.
-        progress: is told of every row.
-        report: the summary as Markdown.
-        told: the part of the summary that is of a run.
+        progress: counts the rows.
+        report: makes Markdown of a summary.
+        run_part: makes the part of the summary about a run.
     """
     counts = earlier["submissions"]
     resumed = counts["rows"] - counts["refused"]
@@ -121,7 +121,7 @@ def as_it_was(
             progress.advance(became)
     progress.close()
     facts = Done(resumed=resumed).facts(settings, written.journal.notes)
-    values = renewed(earlier, facts, told(facts))
+    values = renewed(earlier, facts, run_part(facts))
     write_summary(written.directory, values, report(values))
     written.keep(earlier["notes"])
     return Outcome(summary=values, interrupted=False, stopped_by=None)

@@ -1,13 +1,14 @@
-"""What to judge next: the longest expected among the next rows of the dump. Pure.
+"""Chooses what to judge next: of the next rows of the dump, the one that is expected to take longest. Pure.
 
-Judging in the dump's order leaves cores idle at the end, while the last long one runs alone. Sorting all of a
-dump of a million rows needs all of it in memory. So a window of the next rows is looked ahead, and the longest of
-them goes first: cheap ones stay behind and fill the end.
+If a dump is judged in its order, cores are idle at the end, while the last long submission runs alone. Sorting a dump
+of a million rows would need all of it in memory. So a window holds the next rows, and the longest of them is judged
+first; short ones remain for the end.
 
-How long a submission takes is not known before. What others of its problem took, in the mean, is the best guess;
-before there are any, it is the limit times the number of tests.
+How long a submission takes is not known in advance. The estimate is the mean of other submissions to its problem; if
+there are none yet, the time limit times the number of tests.
 
-Source: longest processing time first, at most 4/3 − 1/(3m) of the best (Graham 1969); in a window it is a heuristic.
+Source: longest processing time first takes at most 4/3 − 1/(3m) of the shortest time on m machines (Graham 1969). In a
+window it is a heuristic.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from ioi_eval.model import ProblemKey
 from ioi_eval.records import record
 
 ROWS = 256
-CODE_BYTES = 64 * 1024 * 1024  # a dump may hold programs of megabytes; the window must not hold gigabytes
+CODE_BYTES = 64 * 1024 * 1024  # a dump may have programs of megabytes; the window must not need gigabytes
 
 
 P = TypeVar("P")
@@ -31,17 +32,17 @@ S = TypeVar("S")
 
 @record
 class Candidate(Generic[P, S]):
-    """A submission that is to be judged, whatever it is for.
+    """A submission that is to be judged, of any family.
 
     Args:
-        problem: on what.
-        submission: what it holds.
-        family: the problem's key: others of it take about as long.
-        id: the submission's, unique within the problem.
+        problem: its problem.
+        submission: the submission itself.
+        family: the problem's key: submissions with the same key take about equally long.
+        id: the submission's id, unique within the problem.
         found_by: how its program was found and changed.
-        size: how much of it must be held to judge it, in characters or bytes; `None` where there is nothing to judge.
+        size: how much memory it needs while it waits, in characters or bytes; `None` if there is nothing to judge.
         most_s: how much CPU time it may take, in seconds.
-        fingerprint: of all that determines the outcome.
+        fingerprint: a hash of everything that determines the outcome.
         keys: of its record in the journal.
     """
 
@@ -56,12 +57,12 @@ class Candidate(Generic[P, S]):
     keys: Keys
 
     def keys_under(self, fingerprint: str) -> Keys:
-        """The keys of its record where it was judged in another way than was expected."""
+        """The keys of its record if it was judged in another way than expected."""
         return keys_of(self.family, self.id, fingerprint, found_by=self.found_by)
 
     @property
     def names(self) -> Mapping[str, Any]:
-        """What its record says of it: `submission`, its id, and the problem's."""
+        """The names in its record: its id as `submission`, and the problem's."""
         if isinstance(self.family, str):
             return {"submission": self.id, "problem": self.family}
         return {"submission": self.id, "year": self.family.year, "problem": self.family.id}
@@ -71,19 +72,19 @@ W = TypeVar("W", bound=Candidate[Any, Any])
 
 
 class Costs:
-    """What a submission of a problem is expected to cost, in seconds of CPU."""
+    """How much CPU time submissions to a problem are expected to take, in seconds."""
 
     def __init__(self) -> None:
         self._count: Counter[ProblemKey | str] = Counter()
         self._sum: dict[ProblemKey | str, float] = {}
 
     def observe(self, family: ProblemKey | str, cpu_s: float) -> None:
-        """Take in what one submission took."""
+        """Record how long one submission took."""
         self._count[family] += 1
         self._sum[family] = self._sum.get(family, 0.0) + cpu_s
 
     def expected(self, candidate: Candidate[Any, Any]) -> float:
-        """The mean of what was observed, else the most it may take; nothing where there is nothing to judge."""
+        """The mean of observed times, else the most that it may take; 0 if there is nothing to judge."""
         if candidate.size is None:
             return 0.0
         count = self._count[candidate.family]
@@ -94,9 +95,9 @@ class Window(Generic[W]):
     """The next submissions.
 
     Args:
-        costs: what each is expected to cost.
-        rows: how many are looked ahead.
-        code_bytes: how much code they may hold together; one is let in whatever its size.
+        costs: how long each is expected to take.
+        rows: how many it holds.
+        code_bytes: how much code they may have together; an empty window accepts one of any size.
     """
 
     def __init__(self, costs: Costs, *, rows: int = ROWS, code_bytes: int = CODE_BYTES) -> None:
@@ -114,12 +115,12 @@ class Window(Generic[W]):
         return len(self._waiting) >= self._rows or self._held_bytes >= self._code_bytes
 
     def put(self, candidate: W) -> None:
-        """Let one wait."""
+        """Add a submission."""
         self._waiting.append(candidate)
         self._held_bytes += candidate.size or 0
 
     def take(self) -> W | None:
-        """The one that is expected to take longest, of equals the one that came first; `None` if none waits."""
+        """Remove the submission that is expected to take longest, of equals the first; `None` if there is none."""
         best, at = -math.inf, -1
         for place, candidate in enumerate(self._waiting):
             cost = self._costs.expected(candidate)

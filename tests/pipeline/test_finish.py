@@ -55,9 +55,9 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     for path, words in (
         (
             tmp_path / "no" / "results.jsonl",
-            r"No such file or directory\. .*/no/journal is gone too: .* judge all anew",
+            r"No such file or directory\. .*/no/journal is gone too: .* judge everything again",
         ),
-        (tmp_path / "results.jsonl", rf"Is a directory\. What was judged is in {tmp_path}/journal; mend that and run"),
+        (tmp_path / "results.jsonl", rf"Is a directory\. The results are in {tmp_path}/journal; mend that and run"),
     ):
         with pytest.raises(SetupError, match=rf"results\.jsonl cannot be written: {words}"), replacing(path):
             pass

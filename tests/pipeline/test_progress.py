@@ -197,7 +197,7 @@ def test_progress_is_told() -> None:
     lines = progress_for(10, io.StringIO(), events=events, load=lambda: (2, 4))
     lines.advance("AC", tests=3)
     assert listener.told == []
-    lines._told -= progress.EVENT_S
+    lines._emitted -= progress.EVENT_S
     lines.beat()
     lines.advance(progress.RESUMED)
     lines.close()
