@@ -1,8 +1,7 @@
-"""What happens in a run, as events: for a log file, for the progress display, for services that draw curves.
+"""Events of a run: for a log file, for the progress display, for services that draw curves.
 
-Whoever has something to tell calls `Events.emit`, at any level of the package. Listeners are called one after another.
-They must neither raise nor wait: no listener may end a run or slow it down. `ioi_eval/report/schemas/event.json` lists
-the events, with their values.
+Any module of the package may call `Events.emit`. Listeners are called one after another. They must neither raise nor
+wait: no listener may end a run or slow it down. `ioi_eval/report/schemas/event.json` lists the events and their values.
 
 - `lines` writes events as lines of JSON, to a file or to a process;
 - `tracking` starts a process that hands the numbers to wandb or trackio, and `tracker` is that process.
@@ -23,7 +22,7 @@ Event = Mapping[str, Any]
 _MOST_CHARS = 2000  # of a text: messages quote compilers and servers
 
 _SECRETS = re.compile(
-    r"(?<=://)[^/@\s]+(?=@)"  # who signs in to a URL, and the password
+    r"(?<=://)[^/@\s]+(?=@)"  # the user and password in a URL
     r"|(?<=[?&])([\w-]*(?:token|key|secret|password|signature)[\w-]*=)[^&\s]+"
     r"|\bhf_\w{8,}",  # a token of the Hub
     re.IGNORECASE,
@@ -31,14 +30,14 @@ _SECRETS = re.compile(
 
 
 class EventListener(Protocol):
-    """Somebody who is told of events."""
+    """Receives events."""
 
     def listen(self, event: Event) -> None:
-        """Take in an event. Does not raise, and does not wait."""
+        """Receive an event, without raising or waiting."""
         ...
 
     def close(self) -> None:
-        """The last event has come."""
+        """Called after the last event."""
         ...
 
 
@@ -46,10 +45,10 @@ class Events:
     """Passes events of one run to listeners. Any thread may emit.
 
     Args:
-        listeners: who is told.
+        listeners: receive the events.
 
     Attributes:
-        run: tells the events of one run from those of others in the same file.
+        run: identifies the run: a file may have events of several runs.
     """
 
     def __init__(self, listeners: Iterable[EventListener] = ()) -> None:
@@ -58,42 +57,42 @@ class Events:
         self._lock = threading.Lock()
 
     def add(self, listener: EventListener, *names: str) -> None:
-        """Tell somebody else too, from now on.
+        """Add a listener.
 
         Args:
-            listener: who.
+            listener: it receives events from now on.
             names: only these events; none for all.
         """
         self._listeners.append((listener, frozenset(names)))
 
     def remove(self, listener: EventListener) -> None:
-        """Tell somebody no more; who was not told before is not told now."""
+        """Remove a listener, if it was added."""
         self._listeners = [(other, names) for other, names in self._listeners if other is not listener]
 
     def emit(self, event: str, /, **values: Any) -> None:
-        """Tell of an event.
+        """Pass an event to the listeners.
 
         Args:
             event: its name, as in the schema.
-            values: what is known of it. Texts are shortened, and what looks like a password or a token is left out.
+            values: its values. Texts are shortened, and parts that look like passwords or tokens are left out.
         """
         listeners = [one for one, names in self._listeners if not names or event in names]
         if not listeners:
             return
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
-        told = {"time": time, "run": self.run, "event": event, **_plain(values)}
+        passed = {"time": time, "run": self.run, "event": event, **_plain(values)}
         with self._lock:
             for listener in listeners:
-                listener.listen(told)
+                listener.listen(passed)
 
     def close(self) -> None:
-        """End all listeners."""
+        """Close all listeners."""
         for listener, _ in self._listeners:
             listener.close()
 
 
 def _plain(value: Any) -> Any:
-    """The value as JSON has it, without secrets."""
+    """The value in types that JSON has, without secrets."""
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):

@@ -1,8 +1,8 @@
 """Writes events as lines of JSON, to the file of `--log-file` or to another process.
 
-A line is written by one call that does not wait. The kernel puts such lines into a file one after another, so several
-runs may share it. A line that could not be written whole ends where the disk was full, and the next begins anew: so
-readers leave out what is no JSON.
+A line is written by one call that does not wait. The kernel appends such lines to a file one after another, so several
+runs may share it. If only a part of a line was written (the disk was full), the next event begins on a new line;
+readers skip lines that are not JSON.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ class EventLines:
     """Writes events to a file descriptor, which it closes.
 
     Args:
-        descriptor: where to; should not block.
+        descriptor: the file or pipe; should not block.
         name: for messages.
-        is_torn: whether an unfinished line stands there already.
+        is_torn: whether it ends with an unfinished line already.
 
     Attributes:
-        say: shows the user a message, at the first failure. Set by who wants that.
+        say: shows the user a message at the first failure; `None` for no message.
         failure: why an event could not be written; empty if all could be.
     """
 
@@ -36,7 +36,7 @@ class EventLines:
         self._descriptor, self._name, self._is_torn = descriptor, name, is_torn
 
     def listen(self, event: Event) -> None:
-        """Write it. The first that cannot be written is reported; later ones are tried all the same."""
+        """Write an event. The first failure is reported; later events are still tried."""
         line = json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
         line = b"\n" + line if self._is_torn else line
         try:
@@ -62,11 +62,11 @@ def log_file(path: Path, *, read: Sequence[str] = ()) -> EventLines:
     """Open the file of `--log-file`, to append to it.
 
     Args:
-        path: where it is; made if it does not exist, with the folders above it.
+        path: the file; created if it does not exist, with the folders above it.
         read: the sources that the command reads, as the user wrote them.
 
     Raises:
-        InputError: it cannot be written, or it is not a log of ours, or it lies in a folder that is read as data.
+        InputError: it cannot be written, it is not a log of ours, or it is in a folder that is read as data.
     """
     name = f"--log-file {path}"
     for source in map(Path, read):
@@ -81,7 +81,7 @@ def log_file(path: Path, *, read: Sequence[str] = ()) -> EventLines:
         raise InputError(f"{name} cannot be written: {error.strerror}; name another file") from None
     if has_lines and not _is_log(path):
         os.close(descriptor)
-        raise InputError(f"{name} is a file of another kind, which lines would be appended to; name another file")
+        raise InputError(f"{name} is a file of another kind, so nothing is appended to it; name another file")
     return EventLines(descriptor, name, is_torn=is_torn)
 
 

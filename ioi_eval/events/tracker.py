@@ -1,8 +1,8 @@
-"""The process of `--track`: reads events from standard input, and hands settings and numbers to wandb or trackio.
+"""The process of `--track`: reads events from standard input, and passes settings and numbers to wandb or trackio.
 
     python -m ioi_eval.events.tracker PACKAGE PROJECT < events
 
-Both packages have the same three functions: `init`, `log`, `finish`. What fails here is this process's failure only.
+Both packages have the same three functions: `init`, `log`, `finish`. If they fail, only this process fails.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 _CONFIG = ("command", "ioi_eval", "python", "machine", "options")
-"""What of the first event describes the run."""
+"""The values of the first event that describe the run."""
 
 _CURVES = ("progress", "summary")
 """The events whose numbers are drawn."""
@@ -41,15 +41,15 @@ def numbers(values: Mapping[str, Any], before: str = "") -> dict[str, float]:
 
 
 def track(package: str, project: str, lines: Iterable[bytes]) -> str:
-    """Hand the events of one run to a tracker.
+    """Pass the events of one run to a tracker.
 
     Args:
         package: `wandb` or `trackio`.
-        project: where the run is filed.
-        lines: the events, each a line of JSON; other lines are left out.
+        project: the tracker's project for the run.
+        lines: the events, each a line of JSON; other lines are skipped.
 
     Returns:
-        Where the run can be looked at, as far as the package says so.
+        The address or folder of the run, if the package has one, else its project.
     """
     tracker = importlib.import_module(package)
     events = _events(lines)
@@ -75,7 +75,7 @@ def _events(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
 
 
 def main() -> None:
-    """Read events to their end. What the packages print is for nobody."""
+    """Read events to their end. The output of the packages goes to stderr, so that stdout has the answer only."""
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)
     package, project = sys.argv[1:]

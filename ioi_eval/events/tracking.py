@@ -1,4 +1,4 @@
-"""Hands events to wandb or trackio, in a process of its own: `--track`."""
+"""Passes events to wandb or trackio, in a separate process: `--track`."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from ioi_eval.events import Event
 from ioi_eval.events.lines import EventLines
 
 FINISH_S: Final = 30.0
-"""How long the end of a run waits for a tracker to send what it has."""
+"""How long the end of a run waits for a tracker to send everything."""
 
 TRACKERS: Final = ("wandb", "trackio")
 
 
 class TrackerProcess:
-    """Hands events to a process of its own, in which wandb or trackio runs.
+    """Passes events to a separate process, in which wandb or trackio runs.
 
-    Whatever that package does (it may wait for a network, start threads, or fail) it does there, so it can neither slow
-    down nor end the run. An event that the process is too slow for is left out.
+    So that package can neither slow down nor end the run if it waits for a network, starts threads, or fails. If the
+    process is too slow for an event, the event is left out.
 
     Args:
-        tracker: the package's name, and a project behind a colon: `wandb`, `trackio:olympiad`.
+        tracker: the package's name, and a project after a colon: `wandb`, `trackio:olympiad`.
         say: shows the user a message.
 
     Attributes:
-        process: which has a session of its own.
+        process: it has its own session.
 
     Raises:
         InputError: there is no such tracker, or its package is not installed.
@@ -42,26 +42,26 @@ class TrackerProcess:
         if package not in TRACKERS:
             raise InputError(f"--track {tracker}: there is {' and '.join(TRACKERS)}, each also as NAME:PROJECT")
         spec = importlib.util.find_spec(package)
-        if spec is None or spec.origin is None:  # a mere folder of that name
+        if spec is None or spec.origin is None:  # without origin, it is only a folder with that name
             raise InputError(
                 f"--track {package} needs a package that is not installed: pip install ioi-eval[{package}]"
             )
         self._package, self._say = package, say
-        self._words = tempfile.TemporaryFile()  # noqa: SIM115 - `close` reads it, when the process has ended
+        self._words = tempfile.TemporaryFile()  # noqa: SIM115 - `close` reads it when the process has ended
         theirs, ours = os.pipe()
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-m", "ioi_eval.events.tracker", package, project or "ioi-eval"],
             stdin=theirs,
             stdout=subprocess.PIPE,
             stderr=self._words,
-            start_new_session=True,  # Ctrl-C is for the run, whose last events are still to come
+            start_new_session=True,  # Ctrl-C must reach the run only, which then sends its last events
         )
         os.close(theirs)
         os.set_blocking(ours, False)
-        self._lines = EventLines(ours, package)  # it says nothing: `close` does
+        self._lines = EventLines(ours, package)  # without `say`: `close` reports failures
 
     def listen(self, event: Event) -> None:
-        """Hand it over."""
+        """Pass the event to the process."""
         self._lines.listen(event)
 
     def close(self) -> None:
