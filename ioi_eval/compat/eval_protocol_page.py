@@ -74,7 +74,7 @@ def match_output(expected: str, printed: bytes) -> Match:
     try:
         text = printed.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
-        return Match(right=False, rule="the output is no UTF-8")
+        return Match(right=False, rule="the output is not UTF-8")
     right = text.strip() == expected.strip()
     return Match(right=right, rule="equal text" if right else "different")
 

@@ -1,4 +1,4 @@
-"""hendrycks/apps, the benchmark's own grader: accepts many wrong outputs; its results do not show it.
+"""hendrycks/apps, the benchmark's own grader: accepts many wrong outputs, which its results do not show.
 
 An output is right if any of six rules accepts it, from equal text to equal sets of rounded numbers. All tests run in
 one process within 11 s. If that process is killed or dies, the grader reports 21 failed tests.

@@ -27,7 +27,7 @@ ERRORS = {
 
 
 def given(test: AppsTest) -> bytes:
-    """The input as by Python's `str`: a text unchanged, a list with brackets and quotes."""
+    """The input as Python's `str` writes it: a text unchanged, a list with brackets and quotes."""
     return _spelled(test.given).encode("utf-8", "replace")
 
 
@@ -53,7 +53,7 @@ def match_output(expected: str, run: TestRun) -> Match:
     try:
         printed = run.output.decode("utf-8")
     except UnicodeDecodeError:
-        return Match(right=False, rule="the output is no UTF-8")
+        return Match(right=False, rule="the output is not UTF-8")
     if run.exit_code != 0:
         return Match(right=False, rule=f"exit code {run.exit_code}" if run.exit_code is not None else "a signal")
     right = printed.strip() == expected.strip()

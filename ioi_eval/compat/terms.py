@@ -110,7 +110,7 @@ class Profile:
         script: whether each test is run as a script, in a process whose exit code shows how it ended.
         calls: what it does with functions.
         per_test_s: the wall-clock limit of one test.
-        whole_s: the wall-clock limit for that many tests together; `None` for no limit.
+        whole_s: returns the wall-clock limit for a number of tests together; `None` for no limit.
         stops: whether it stops at the first failure.
         given: a function from a test to the program's standard input, or to the encoded arguments of a call.
         grade: a function from the runs to the results. Runs after the one at which it stops may be missing.

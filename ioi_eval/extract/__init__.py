@@ -1,5 +1,5 @@
-"""Generation text to code. Pure.
+"""Extracts programs from generations. Pure.
 
-`messages` gets the text from a conversation, and `fences` finds its blocks, and a compiled language's program in them.
-`cpp` and `python` have the rules of these languages.
+`messages` gets the text from a conversation. `fences` finds the blocks in a text, and a compiled language's program in
+them. `cpp` and `python` have the rules of these languages.
 """

@@ -119,7 +119,7 @@ def _program(text: str, rule: str) -> Extracted:
     return Extracted(code=encodable(text if text.endswith("\n") else text + "\n"), rule=rule)
 
 
-# --------------------------------------------------------------------------- the rules of others
+# --------------------------------------------------------------------------- the rules of other graders
 
 _OPEN_OR_CLOSE = re.compile(r"<(/?)think>", re.IGNORECASE)
 

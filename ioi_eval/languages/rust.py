@@ -1,4 +1,4 @@
-"""Rust: by `rustc` alone, without Cargo and without crates beside the standard library.
+"""Rust, compiled by `rustc` alone, without Cargo and with no crates but the standard library.
 
 Only for problems without a grader, in which programs read input and write output. If a program has several files, its
 root is `main.rs`, else the first file; the others are its modules.
@@ -67,7 +67,7 @@ say version "$version"
 say machine "$machine"
 say argument --sysroot
 say argument "$root"
-# Since 1.90 it would bring a linker of its own, which finds itself by more of /proc than a box has.
+# Since 1.90, rustc would use its own linker, which needs files of /proc that a box does not have.
 if "$rustc" -C linker-features=-lld --print sysroot > /dev/null 2>&1; then
     say argument -C
     say argument linker-features=-lld
@@ -100,8 +100,8 @@ class Rust(FoundLanguage):
     )
     finder = _FINDER
     advice = "Debian, Ubuntu: apt install rustc; on Piston: the package rust"
-    # It compiles recursively, and has no driver that reports its crashes: at the end of the stack it is killed, without
-    # memory it aborts.
+    # rustc compiles recursively, and has no driver that reports its crashes: if the stack is full it is killed, and
+    # without memory it aborts.
     crashes = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL})
 
     def extract(self, generation: str) -> Extracted:

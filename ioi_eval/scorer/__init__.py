@@ -47,15 +47,14 @@ class Scorer:
 
     Args:
         sandbox: executes the jobs.
-        artifacts: stores the programs that are compiled once.
+        artifacts: stores compiled programs.
         policy: how submissions are judged.
-        bundle_tests: most tests a job.
-        spread: let a submission use slots that would be idle; without, it has one job under way at a time.
-        return_bytes: how many bytes of each output results carry, for somebody who looks at them: of Batch tasks, in
-            the bundled profile.
-        keep: of which tests.
-        kept: programs that earlier runs compiled, on this machine; `None` to compile all.
-        events: are told when a problem's own program is compiled.
+        bundle_tests: most tests in a job.
+        spread: let a submission use idle slots; otherwise it has one job at a time.
+        return_bytes: how many bytes of each output results contain; for Batch tasks in the bundled profile only.
+        keep: for which tests.
+        kept: programs that earlier runs compiled on this machine; `None` to compile all.
+        events: gets an event when a problem's own program is compiled.
     """
 
     def __init__(
@@ -84,7 +83,7 @@ class Scorer:
         self._alone_runs = policy.near_limit_repeats
         self._sandbox = sandbox
         self._fingerprints = Fingerprints(policy)
-        self._tools: dict[tuple[str, Language], str] = {}  # fingerprints of the targets' tools that are known so far
+        self._tools: dict[tuple[str, Language], str] = {}  # fingerprints of the targets' tools, as far as known
         headers = PrecompiledHeaders(sandbox, artifacts, policy)
         self._ways = {
             profile: BundledWay(
@@ -226,14 +225,14 @@ async def score_submission(
     artifacts: ArtifactStore | None = None,
     exhaustive: bool = False,
 ) -> SubmissionResult:
-    """Judge one submission on a sandbox: `Scorer.score` for those who have just one.
+    """Judge one submission on a sandbox. (For several submissions, use one `Scorer`.)
 
     Args:
         sandbox: executes the jobs; entered already.
         problem: what the submission is for.
         submission: the program.
         policy: how it is judged.
-        artifacts: keeps the runner and judge programs; by default in the user's cache directory.
+        artifacts: stores the runner and judge programs; by default in the user's cache directory.
         exhaustive: run every test, whatever its subtasks score already.
     """
     store = artifacts or ArtifactStore()

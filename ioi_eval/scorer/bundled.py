@@ -1,7 +1,7 @@
-"""Judges a submission in the bundled profile: one compilation, then many tests a job.
+"""Judges a submission in the bundled profile: one compilation, then many tests in each job.
 
 What is repeated, and why:
-- a compilation with a precompiled header that made no program: again without that header;
+- a compilation with a precompiled header that produced no program: again without that header;
 - a compilation that a limit stopped: once more, alone on the machine, before it counts;
 - tests: see `engine/running.py`.
 """
@@ -37,8 +37,8 @@ from ioi_eval.toolchain import Toolchain
 from ioi_eval.tools import Tool
 
 _SURE_SHARE = 0.7
-"""Part of the compile CPU limit. If a compilation with a precompiled header takes more, it may be over the limit
-without: it is repeated without that header."""
+"""Share of the compile CPU limit. If a compilation with a precompiled header takes more, it might be over the limit
+without that header, so it is repeated without it."""
 
 
 class BundledWay:
@@ -50,8 +50,8 @@ class BundledWay:
         headers: precompiled headers.
         policy: how submissions are judged.
         runner: runs the tests.
-        return_bytes: how much of each output comes back.
-        keep: of which tests results carry it.
+        return_bytes: how much of each output is returned.
+        keep: for which tests the results contain it.
         kept: programs that earlier runs compiled; `None` to compile all.
     """
 
@@ -140,13 +140,13 @@ class BundledWay:
         )
 
     async def _kept_key(self, recipe: compiling.Recipe, tool: Tool, target: Target) -> str | None:
-        """Under which name what is compiled is kept; `None` where it is not."""
+        """The key under which the compiled program is stored for later runs; `None` if it is not stored."""
         if self._kept is None or not isinstance(tool, Toolchain):
             return None
         return await self._kept.key(recipe, tool, target, self._policy.compile)
 
     async def _compiled(self, run: SubmissionRun, recipe: compiling.Recipe) -> CompileAnswer:
-        """The answer to a submission's compilation, which is repeated alone where it is in doubt."""
+        """The answer to a submission's compilation, which is repeated alone if it is in doubt."""
         answer = await self._compile_quickly(run, recipe)
         if answer is None:
             answer = await self._builder.compile(recipe, run.target)
