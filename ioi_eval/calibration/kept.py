@@ -1,6 +1,6 @@
 """The stored calibration of this machine: `doctor --calibrate` writes it, `--time-scale auto` reads it.
 
-It is `calibration.json` in the cache directory. A cache may be shared or copied, and a machine may get another
+It is the file `calibration.json` in the cache directory. A cache may be shared or copied, and a machine may get another
 processor. So the file names machine, compiler and workload, and is refused if one of them differs.
 """
 

@@ -63,14 +63,14 @@ async def attempt_all(scorer: Scorer, *, why_not_full: str = "") -> list[Finding
     """Let a program try everything that it must not be able to do.
 
     Args:
-        scorer: where; it should accept reduced isolation, so that what that stops can be seen.
-        why_not_full: why there is no full isolation there. Of a worker that is not known: its runner cannot say.
+        scorer: judges there; it should accept reduced isolation, so that the attempts can be made with it.
+        why_not_full: why there is no full isolation there; empty for a worker, whose runner cannot say.
 
     Raises:
         SetupError: nothing can be judged there; `IsolationError` if programs could not be confined.
         SandboxError: no endpoint is left.
     """
-    result = await scorer.score(PROBLEM, _patient(), exhaustive=True)
+    result = await scorer.score(PROBLEM, _probe(), exhaustive=True)
     if result.compile.verdict is not None:
         return [bad("runner", result.compile.message)]
     outcomes = result.subtasks[0].tests
@@ -116,7 +116,7 @@ def _attempt(outcome: TestOutcome) -> Finding:
     return bad(what, detail, advice)
 
 
-def _patient() -> Submission:
+def _probe() -> Submission:
     return Submission(id="probe", problem=PROBLEM.key, code=boxfiles.read("probe.cpp").decode())
 
 

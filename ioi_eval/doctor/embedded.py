@@ -1,4 +1,4 @@
-"""What the embedded sandbox on this machine can and cannot do."""
+"""Tests what the embedded sandbox on this machine can and cannot do."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def examine(
 def _limits(limits: Sequence[MachineLimit]) -> list[Finding]:
     """The inherited limits that the sandbox found when it was entered."""
     if not limits:
-        return [fine("limits", "nothing inherited binds programs")]
+        return [fine("limits", "no inherited limit affects programs")]
     return [
         (bad if limit.refuses else warning)(limit.what, f"{limit.measured}; {limit.needed}", limit.advice)
         for limit in limits

@@ -21,7 +21,7 @@ from ioi_eval.sandbox.served_runtimes import PACKAGE_VERSION
 from ioi_eval.sandbox.wire import Starter
 from ioi_eval.scorer import Scorer
 
-_PATIENCE_S = 15.0  # short: a worker that dies while it is examined is not worth waiting for
+_PATIENCE_S = 15.0  # short, because there is no reason to wait for a worker that dies while it is examined
 _CLOCK_S = 60.0
 _LARGEST_FILE_BYTES = 64 * MIB  # more than the largest official input; and a program's largest output
 _THREADS = 128  # 64 for a program (`Policy.threads`), and some for its judge programs
@@ -52,7 +52,7 @@ async def examine_worker(url: str, *, artifacts: ArtifactStore, slots: int = 1) 
                 findings += await _seen_by_a_job(cluster, slots)
             if worker.profile == "bundled":
                 scorer = Scorer(cluster, artifacts=artifacts, policy=Policy(isolation=Isolation.REDUCED))
-                findings += _told_once(await attempt_all(scorer))
+                findings += _without_repetitions(await attempt_all(scorer))
     except IsolationError as error:
         findings.append(bad("isolation", str(error), ALLOW))
     except SetupError as error:
@@ -69,7 +69,7 @@ async def _why_unusable(url: str, refusal: SetupError) -> list[Finding]:
 
     from ioi_eval.sandbox.http_client import HttpClient
 
-    told = bad("set-up", _reason(str(refusal), url), _cure(str(refusal)))
+    refused = bad("set-up", _reason(str(refusal), url), _cure(str(refusal)))
     async with HttpClient() as client:
         scout = Scout(client)
         try:
@@ -81,8 +81,8 @@ async def _why_unusable(url: str, refusal: SetupError) -> list[Finding]:
         try:
             learned = await scout.limits(URL(url))
         except (SandboxError, SetupError):
-            return [told]
-    return [told, *_conditions(learned)]
+            return [refused]
+    return [refused, *_conditions(learned)]
 
 
 def _offered(worker: Worker) -> Iterator[Finding]:
@@ -133,7 +133,7 @@ def _conditions(found: Iterable[Condition]) -> Iterator[Finding]:
 
 def _clock(ahead_s: float) -> Finding:
     if abs(ahead_s) <= _CLOCK_S:
-        return fine("clock", "as here, within a minute")
+        return fine("clock", "within a minute of this machine's")
     detail = f"{abs(ahead_s):.0f} s {'ahead of' if ahead_s > 0 else 'behind'} this machine's"
     return warning("clock", detail, "set both by NTP; otherwise their logs cannot be compared")
 
@@ -152,11 +152,11 @@ def _seen(seen: Inspection, slots: int) -> Iterator[Finding]:
     """Findings from a job that inspected its surroundings."""
     yield fine("system", f"{seen.system or 'unknown'}; {'measures jobs' if seen.measures else 'before isolate (v3)'}")
     if seen.has_network:
-        yield warning("network", "jobs have one; only the runner stands between programs and it", _NETWORK)
+        yield warning("network", "jobs have network access; only the runner keeps programs from it", _NETWORK)
     else:
         yield fine("network", "none for jobs")
     if seen.is_root:
-        detail = "jobs run as root; only the runner stands between programs and the server"
+        detail = "jobs run as root; only the runner protects the server from programs"
         yield warning("user", detail, "use Piston's image, which has users for jobs")
     if seen.processes is not None and seen.processes < _THREADS:
         yield warning("processes", f"{seen.processes}, threads included", "PISTON_MAX_PROCESS_COUNT=512")
@@ -193,7 +193,7 @@ def _reason(words: str, url: str) -> str:
     return words.removeprefix("no endpoint can be used: ").removeprefix(f"{url}/runtimes: ").removeprefix(f"{url}: ")
 
 
-def _told_once(findings: list[Finding]) -> list[Finding]:
+def _without_repetitions(findings: list[Finding]) -> list[Finding]:
     """If every attempt failed for the same reason, make one finding of them."""
     tried = findings[1:]
     if (

@@ -1,4 +1,4 @@
-"""Whether official solutions get the verdicts and points that their authors state.
+"""Checks whether official solutions get the verdicts and points that their authors state.
 
 Solutions are judged on all tests, so that every subtask is complete, and each statement is compared with the result.
 If we fail to judge a solution it neither agrees nor disagrees. Such solutions are listed separately, and the validation
@@ -101,7 +101,7 @@ class Validating:
             for place in places:
                 begun = time.monotonic()
                 solution = self._reading.solutions[place]
-                if known is None or known.score is None:  # it says nothing about other copies
+                if known is None or known.score is None:  # a failure of ours is not passed on to other copies
                     known = await self._judged(solution, fingerprints[0])
                 result = self._results[place] = replace(known, submission=solution.submission.id)
                 done(result, None if kept else time.monotonic() - begun)

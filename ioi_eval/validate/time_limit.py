@@ -1,8 +1,9 @@
-"""A time limit for a package that states none, derived from its accepted solutions as by Kattis.
+"""Derives a time limit from the accepted solutions, as Kattis does, for a package that states none.
 
 It is the longest time of such a solution on any test, times the package's multiplier, rounded up to its resolution. The
-solutions are judged in the embedded sandbox and timed like submissions. Unsupported languages do not count. Where a
-scoring problem accepts whoever gets points in one group (`accept_if_any_accepted`), a solution may fail in the others.
+solutions are judged in the embedded sandbox and timed like submissions. Solutions in unsupported languages do not
+count. If a scoring problem accepts solutions with points in one group (`accept_if_any_accepted`), a solution may fail
+in the others.
 
 Source: Kattis problem package format, "Problem timing" (2025-09), `time_multiplier` (legacy); problemtools.
 """
@@ -30,7 +31,7 @@ from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.scorer import Scorer
 
 _UNTIMED = frozenset({Verdict.TLE, Verdict.JE, Verdict.CE})
-"""Verdicts of tests whose time says nothing of how long a solution takes."""
+"""Verdicts of tests whose time does not show how long a solution takes."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -39,14 +40,14 @@ class _Measured:
 
     Args:
         seconds, solution, test: of the slowest run.
-        here: how many solutions were judged.
-        in_part: those that are accepted, but not in all subtasks.
+        judged: how many solutions were judged.
+        in_part: solutions that are accepted, but not in all subtasks.
     """
 
     seconds: float = 0.0
     solution: str = ""
     test: str = ""
-    here: int = 0
+    judged: int = 0
     in_part: list[str] = field(default_factory=list)
 
 
@@ -57,7 +58,7 @@ def with_measured_limit(task: ImportedTask) -> ImportedTask:
         task: its `timing` says how to derive the limit.
 
     Raises:
-        InputError: it has no accepted solution that can be judged, or one of them is not accepted here.
+        InputError: it has no accepted solution that can be judged, or one of them is not accepted by us.
         SetupError: nothing can be judged here.
     """
     timing = task.timing
@@ -87,11 +88,11 @@ def with_measured_limit(task: ImportedTask) -> ImportedTask:
     steps = max(1, math.ceil(measured.seconds * timing.multiplier / timing.resolution_s - 1e-9))
     limit = steps * timing.resolution_s
     note = (
-        f"the time limit is {limit:g} s: {timing.multiplier:g} times the slowest of {measured.here} submissions"
+        f"the time limit is {limit:g} s: {timing.multiplier:g} times the slowest of {measured.judged} submissions"
         f" ({measured.solution}, {measured.seconds:.3g} s on {measured.test}), rounded up to {timing.resolution_s:g} s"
     )
-    if measured.here < len(counted):
-        note += f"; {len(counted) - measured.here} more are in a language that this machine has no compiler for"
+    if measured.judged < len(counted):
+        note += f"; {len(counted) - measured.judged} more are in a language that this machine has no compiler for"
     if measured.in_part:
         note += f"; accepted in some subtasks only: {', '.join(measured.in_part)}"
     rows = tuple({**row, "time_limit": limit} for row in task.problem_rows)
@@ -101,7 +102,7 @@ def with_measured_limit(task: ImportedTask) -> ImportedTask:
 async def _measured(
     problem: Problem, counted: Sequence[Submission], rejected: Collection[str], *, any_group: bool
 ) -> _Measured:
-    """The longest time of these solutions, of which `rejected` ones are to fail in time."""
+    """The longest time of these solutions. Those in `rejected` must fail, but within the time limit."""
     found = _Measured()
     async with LocalSandbox() as sandbox:
         scorer = Scorer(sandbox, artifacts=ArtifactStore())
@@ -109,7 +110,7 @@ async def _measured(
             result = await scorer.score(problem, submission, exhaustive=True)
             if result.compile.unfit:
                 continue
-            found.here += 1
+            found.judged += 1
             is_rejected = submission.id in rejected
             in_all = _require_accepted(problem, submission, result, rejected=is_rejected, any_group=any_group)
             if not in_all and not is_rejected:
@@ -119,7 +120,7 @@ async def _measured(
                     seconds = (test.cpu_ms or 0.0) / 1000
                     if seconds >= found.seconds:
                         found.seconds, found.solution, found.test = seconds, submission.id, test.test
-    if not found.here:
+    if not found.judged:
         raise InputError(
             f"{problem.key} has no accepted submission in a language that this machine has a compiler for, from which a"
             " time limit could be derived; install one, or give a limit with --time-limit"
@@ -130,12 +131,12 @@ async def _measured(
 def _require_accepted(
     problem: Problem, submission: Submission, result: SubmissionResult, *, rejected: bool, any_group: bool
 ) -> bool:
-    """Refuse to use a solution whose result is not as expected, or that is late on any test: its time is not known.
+    """Refuse a solution with another result than expected, or that is late on a test, so that its time is not known.
 
     Args:
-        problem, submission, result: what came out.
-        rejected: it is to fail.
-        any_group: it is accepted if one subtask is.
+        problem, submission, result: the solution and its result.
+        rejected: whether it must fail.
+        any_group: whether it is accepted if one subtask is.
 
     Returns:
         Whether all subtasks that are worth points are accepted.
