@@ -67,7 +67,7 @@ _HOMES = {
     "submission_from_row": "ioi_eval.problems.submissions",
 }
 
-_CALLED_HERE = {
+_NAMES_HERE = {
     "PistonClient": "PistonCluster",
     "get_piston_client_from_env": "PistonCluster",
     "score_subtasks": "score_submission",
@@ -129,10 +129,8 @@ def __getattr__(name: str) -> Any:
         return import_module("ioi_eval.sample")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
-    if name in _CALLED_HERE:  # not an AttributeError: `from ioi_eval import …` would not show its message
-        raise ImportError(
-            f"ioi_eval has no {name}; what huggingface/ioi calls so is ioi_eval.{_CALLED_HERE[name]} here"
-        )
+    if name in _NAMES_HERE:  # not an AttributeError: `from ioi_eval import …` would not show its message
+        raise ImportError(f"ioi_eval has no {name}; what huggingface/ioi calls so is ioi_eval.{_NAMES_HERE[name]} here")
     if name in _IN_APPS:
         raise ImportError(f"ioi_eval has no {name}; it is in ioi_eval.apps: from ioi_eval.apps import {name}")
     raise AttributeError(f"module 'ioi_eval' has no attribute {name!r}")

@@ -1,11 +1,11 @@
-"""Content-addressed store of compiled things: runners, graders' objects, checkers, managers.
+"""Stores compiled programs by the hash of their inputs: runners, graders' objects, checkers, managers.
 
-A key is a hash of everything that went in (sources, commands, toolchain), so an entry is never out of date and
-is never changed. Layout, below the cache directory: `artifacts/<first two digits>/<key>.<sha256 of the content>`, one
-file an entry, so that a damaged entry is found before it is used, and two processes that build the same thing at
-once cannot spoil each other's. Content is on the disk before its name, so a power cut damages none, and one that is
-damaged is an error: somebody may have replaced it. Programs of submissions are not kept here: a dump would leave
-terabytes (`kept_programs.py` keeps some, for those who ask).
+A key is a hash of all inputs (sources, commands, toolchain), so an entry is never out of date and never changes. Each
+entry is a file below the cache directory, `artifacts/<first two digits>/<key>.<sha256 of the content>`. So a damaged
+entry is noticed before it is used, and two processes that build the same entry at once do not affect each other. The
+content is on the disk before its name, so a power failure damages no entry; a damaged entry is an error, because it may
+have been replaced. Programs of submissions are not stored here, because those of a dump would take terabytes
+(`kept_programs.py` stores some, on request).
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from ioi_eval.model import Blob
 from ioi_eval.sandbox.slots import Slots
 
 _UNUSED_S = 14 * 24 * 3600.0
-"""How long what may be replaced is kept for those who still use it: hosts with other headers share a cache."""
+"""How long an entry that may be replaced is kept after its last use: hosts with other headers may share the cache."""
 
 
 class ArtifactStore:
-    """Compiled things on disk, each built once, also when many ask at the same time, from whatever event loop.
+    """Compiled programs on disk. Each is built once, also if many tasks, in any event loop, ask for it at once.
 
     Args:
-        root: the cache directory, by default the user's; made if absent.
+        root: the cache directory, by default the user's; created if absent.
 
     Raises:
         SetupError: the directory cannot be used, or others may write to it.
@@ -51,14 +51,14 @@ class ArtifactStore:
         return key in self._checked or any((self._root / key[:2]).glob(f"{key}.*"))
 
     def holds_any(self, beginning: str) -> bool:
-        """Whether there is an entry whose key begins so."""
+        """Whether there is an entry whose key begins with this text."""
         return any((self._root / beginning[:2]).glob(f"{beginning}*"))
 
     def free_bytes(self) -> int:
-        """How much may still be kept.
+        """The free space on the cache's disk.
 
         Raises:
-            OSError: the cache is gone.
+            OSError: the cache was deleted.
         """
         return shutil.disk_usage(self._root).free
 
@@ -68,8 +68,8 @@ class ArtifactStore:
         Args:
             key: of the entry.
             build: makes its content.
-            instead_of: how the keys of entries begin that are deleted, once this one has been built, where nobody has
-                used them for a while; none if empty.
+            instead_of: after a build, entries whose keys begin with this text are deleted if they have not been used
+                for a while; none if empty.
 
         Raises:
             SetupError: the entry does not match its hash, or the cache can be neither read nor written.
@@ -88,7 +88,7 @@ class ArtifactStore:
         return blob
 
     def _known(self, key: str) -> Blob | None:
-        """The entry, if it was checked before and nobody has deleted the cache since."""
+        """The entry, if it was checked before and still exists."""
         blob = self._checked.get(key)
         return blob if blob is not None and blob.path.exists() else None
 
@@ -107,13 +107,13 @@ class ArtifactStore:
                 raise SetupError(
                     f"the cache entry {path} does not match its hash: it was damaged or replaced; delete {self._root}"
                 )
-            with contextlib.suppress(OSError):  # the cache may be somebody else's to write
+            with contextlib.suppress(OSError):  # the cache may be read-only for this user
                 os.utime(path)
             return Blob(path=path, size=size, sha256=expected)
         return None
 
     def _delete_unused(self, beginning: str) -> None:
-        """Delete what no process has opened for two weeks; others may be about to use the rest."""
+        """Delete entries that no process has opened for two weeks; another process may be using the others."""
         for path in (self._root / beginning[:2]).glob(f"{beginning}*"):
             with contextlib.suppress(OSError):
                 if time.time() - path.stat().st_mtime > _UNUSED_S:
@@ -123,7 +123,7 @@ class ArtifactStore:
         digest = hashlib.sha256(content).hexdigest()
         path = self._root / key[:2] / f"{key}.{digest}"
         for directory in (self._root.parent, self._root):
-            make_private_directory(directory)  # it was there when this was made, and may have been deleted since
+            make_private_directory(directory)  # it may have been deleted since this store was created
         try:
             path.parent.mkdir(mode=0o755, exist_ok=True)
             with new_file(path, 0o755) as file:

@@ -20,7 +20,7 @@ RUNNER_VERSION = 1
 
 FLAGS = ("-std=c++17", "-O2", "-pipe", "-s")
 STATIC_FLAGS = (*FLAGS, "-static")
-"""What programs of ours are compiled with, and where the compiler can link statically."""
+"""The flags with which our own programs are compiled; `STATIC_FLAGS` if the compiler can link statically."""
 
 
 @cache

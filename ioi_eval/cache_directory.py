@@ -1,4 +1,4 @@
-"""Directories of the cache, where only the owner may write, as others could replace a checker; and new files."""
+"""Creates directories of the cache, to which only the owner may write, and files in them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from ioi_eval.config import MIB
 from ioi_eval.errors import SetupError
 
 LEAST_FREE_BYTES = 1024 * MIB
-"""Free space on the disk, below which nothing more is kept there: the journal and results may be there too."""
+"""If less than this is free on the cache's disk, nothing more is stored there: the journal and the results may need the
+space."""
 
 
 def make_private_directory(directory: Path) -> None:
     """Create a directory of the cache to which only its owner may write, or check the existing one.
 
-    A user who can write to the cache can replace an expected output.
+    Another user who can write to the cache could replace a checker or an expected output.
 
     Raises:
         SetupError: it cannot be created, belongs to another user, or others may write to it.
@@ -41,15 +42,15 @@ def make_private_directory(directory: Path) -> None:
 
 @contextmanager
 def new_file(path: Path, mode: int = 0o644, *, durable: bool = True) -> Iterator[IO[bytes]]:
-    """A file that gets its name when the block ends well, in the place of an earlier one: it is whole or not there.
+    """A file that gets its name when the block succeeds, replacing an earlier one. So it is never there in part.
 
     Args:
         path: its name, in a directory that exists.
         mode: its permissions.
-        durable: also after a power cut.
+        durable: whether this holds after a power failure too.
 
     Raises:
-        OSError: it cannot be written; then nothing is left of it.
+        OSError: it cannot be written; then nothing of it remains.
     """
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
     try:
@@ -59,6 +60,6 @@ def new_file(path: Path, mode: int = 0o644, *, durable: bool = True) -> Iterator
             file.flush()
             if durable:
                 os.fsync(file.fileno())  # or the name may reach the disk before the content
-        os.replace(temporary, path)  # closed before: what is open for writing cannot be executed
+        os.replace(temporary, path)  # after closing: a file that is open for writing cannot be executed
     finally:
         Path(temporary).unlink(missing_ok=True)

@@ -1,6 +1,6 @@
-"""Importers, sandboxes and sources of rows that other Python packages bring. They are found by entry points.
+"""Importers, sandboxes and sources of rows from other Python packages, found by entry points.
 
-A package names what it brings in its `pyproject.toml`:
+A package names them in its `pyproject.toml`:
 
     [project.entry-points."ioi_eval.importers"]
     polygon = "my_package.polygon:import_package"
@@ -34,20 +34,20 @@ class Kind(StrEnum):
 
 
 def names(kind: Kind) -> list[str]:
-    """The names of what installed packages bring, sorted."""
+    """The names of the extensions of a kind in installed packages, sorted."""
     return sorted({found.name for found in entry_points(group=kind)})
 
 
 def extension(kind: Kind, name: str, *, ours: Iterable[str] = ()) -> Any:
-    """What another package brings by a name.
+    """The extension with a name.
 
     Args:
-        kind: what it is.
+        kind: its kind.
         name: the name of its entry point.
-        ours: names that are no entry points but mean something of ours, for the message: `name` may be a mistyped one.
+        ours: the names that this package itself has, for the message: `name` may be one of them, mistyped.
 
     Raises:
-        InputError: no package brings it, two packages do, or it cannot be imported.
+        InputError: no package has it, two packages have it, or it cannot be imported.
     """
     found: list[EntryPoint] = list(entry_points(group=kind, name=name))
     if not found:

@@ -232,7 +232,7 @@ def _says_nothing(node: object) -> bool:
 _CPP = re.compile(
     rb"""(?P<kept>(?:u8|[uUL])?R"(?P<ends>[^()\\\s]*)\(.*?\)(?P=ends)"  # raw texts, which may hold anything
     |"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'                             # texts and characters
-    |\d(?:'?[\w.])*|[A-Za-z_]\w*)                                     # 1'000 has no character in it
+    |\d(?:'?[\w.])*|[A-Za-z_]\w*)                                     # 1'000: no character literal begins there
     |(?P<blank>(?:\s|//[^\n]*|/\*.*?\*/)+)""",
     re.DOTALL | re.VERBOSE,
 )

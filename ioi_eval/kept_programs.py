@@ -1,22 +1,23 @@
-"""Compiled programs of submissions, kept on disk across runs for those who ask: what was compiled once is not compiled
-again when a dump is scored anew, for other tests or under another policy. (Results have a journal of their own.)
+"""Stores compiled programs of submissions for later runs, if the user asks for it.
+
+If a dump is scored again, with other tests or under another policy, its programs need not be compiled again. (Results
+are stored in the journal.)
 
     scorer/bundled.py ── key ── <cache>/programs/<first two digits>/<key>.<sha256 of the entry>
 
-A key is a hash of everything that decides what the compiler makes: the program, the problem's headers and objects, the
-commands, the limits of compiling, the isolation with what stands around it, our runner, and the contents of all files
-that the compiler reads. To hash those takes a second, so it is remembered for as long as all of them have the same
-sizes, times and inodes.
+A key is a hash of everything that decides what the compiler produces: the program, the problem's headers and objects,
+the commands, the compile limits, the isolation and filters around the sandbox, our runner, and the contents of all
+files that the compiler reads. Hashing these files takes a second, so their hash is stored too, and is valid while all
+of them have the same sizes, times and inodes.
 
-An entry holds its key, and what the compiler said and made. Its content is compared with its hash before it is used,
-and its key with what was asked for: one that was damaged or put there by somebody is deleted, told of, and compiled
-anew. Kept are programs, and refusals of the compiler; not what a limit or the machine stopped, nor what the compiler
-says that it failed on itself. The entries that were used longest ago are deleted when all together are over the bound.
-Several runs may share a directory. A program is read into memory when it is found, so nobody misses an entry that
-another run deletes. Where an entry cannot be written (a full disk) nothing more is kept in this run, and everything is
-compiled as ever.
+An entry has its key, the compiler's output, and the program. Before it is used, its content is compared with its hash
+and its key with the wanted one; an entry that was damaged or replaced is deleted and reported, and the program is
+compiled again. Programs and the compiler's refusals are stored; a compilation that a limit or the machine stopped, or
+that ended with an internal compiler error, is not. If all entries together are over the bound, those that were not used
+for longest are deleted. Several runs may share a directory: a program is read into memory at once, so another run may
+delete its entry. If an entry cannot be written (a full disk), this run stores nothing more, and compiles everything.
 
-Only on this machine: of workers nobody knows the files that their compilers read.
+This is for the local sandbox only: the files that a worker's compiler reads are not known.
 """
 
 from __future__ import annotations
@@ -48,20 +49,20 @@ from ioi_eval.sandbox.slots import Slots
 from ioi_eval.toolchain import Toolchain
 
 MOST_BYTES = 10_000 * MIB
-_VERSION = 1  # of an entry
+_VERSION = 1  # of the entries' format
 _RECOUNT = 16
-"""After so many parts of the bound have been written, what is there is counted again: others write there too."""
+"""When 1/16 of the bound has been written, the entries are counted again, because other runs write them too."""
 
-_FAILED = "internal compiler error"  # of gcc and rustc alike
+_FAILED = "internal compiler error"  # in messages of gcc and rustc
 _LEFT = 7 / 8  # of the bound, after old entries have been deleted
-_COMPRESSION = 1  # half the bytes for 2 % of what compiling takes
+_COMPRESSION = 1  # the level: half the bytes, for 2 % of the time of compiling
 
 
 class KeptPrograms:
-    """Those of one run. Many tasks and threads may use it.
+    """The store of compiled programs, for one run. Many tasks and threads may use it.
 
     Args:
-        root: the cache directory, by default the user's; made if absent.
+        root: the cache directory, by default the user's; created if absent.
         most_bytes: of all entries together.
 
     Raises:
@@ -75,7 +76,7 @@ class KeptPrograms:
         self._compilers: dict[Toolchain, tuple[object, str]] = {}
         self._hashing = Slots(1)
         self._writing = Slots(1)
-        self._uncounted = most_bytes  # so many bytes were written since the entries were counted
+        self._uncounted = most_bytes  # how many bytes were written since the entries were counted
         self._total = 0
         self._given_up = ""
         self._counts: Counter[str] = Counter()
@@ -83,13 +84,13 @@ class KeptPrograms:
             make_private_directory(directory)
 
     async def key(self, recipe: Recipe, toolchain: Toolchain, target: Target, limits: CompileLimits) -> str | None:
-        """The name of what a recipe makes; `None` where nothing is kept.
+        """The key of the program that a recipe makes; `None` if it is not stored.
 
         Args:
             recipe: of a submission.
-            toolchain: that it calls.
-            target: where.
-            limits: of compiling.
+            toolchain: that the recipe calls.
+            target: where it is compiled.
+            limits: of the compilation.
         """
         if target.name != LOCAL or self._given_up:
             return None
@@ -105,13 +106,13 @@ class KeptPrograms:
         return digest_of([_VERSION, recipe.key(toolchain), recipe.reads, compiler, limits, *where, runner_digest()])
 
     async def answer(self, key: str) -> CompileAnswer | None:
-        """What the compiler said and made in an earlier run; `None` if that is not kept. No time was spent on it."""
+        """The compiler's answer from an earlier run, with times of 0; `None` if it is not stored."""
         answer = await asyncio.to_thread(self._read, key)
         self._counts["found"] += answer is not None
         return answer
 
     async def keep(self, key: str, answer: CompileAnswer, toolchain: Toolchain) -> None:
-        """Keep what the compiler said and made, if that says something about the program for certain."""
+        """Store the compiler's answer, if it certainly depends on the program only."""
         certain = answer.artifacts or (answer.steps and _refuses(answer.steps[-1]))
         if self._given_up or not certain or is_doubtful(answer):
             return
@@ -122,20 +123,20 @@ class KeptPrograms:
                 self._give_up(str(error))
 
     def notes(self) -> Sequence[str]:
-        """What a user wants to know of it at the end of a run, a line each."""
+        """The lines about stored programs that a user sees at the end of a run."""
         found, added, damaged = (self._counts[name] for name in ("found", "added", "damaged"))
         lines = [f"compiled programs: {found} kept from earlier runs, {added} more kept now in {self._root}"]
         if damaged:
             lines.append(f"  {damaged} kept programs did not match their hash or name; they were compiled again")
         if self._given_up:
-            lines.append(f"  from some time on none were kept: {self._given_up}")
+            lines.append(f"  storing programs stopped during the run: {self._given_up}")
         return lines
 
     def _give_up(self, why: str) -> None:
         self._given_up = self._given_up or why
 
     def _learn(self, toolchain: Toolchain) -> tuple[object, str]:
-        """What of a compiler is compared after each program, and the hash of all that it reads."""
+        """A compiler's identity, which is compared after each program, and the hash of all files that it reads."""
         identity, files = identity_of_compiler(toolchain), files_of_compiler(toolchain)
         remembered = self._root / f"compiler.{state_of(files)}"
         with contextlib.suppress(OSError, ValueError):
@@ -153,7 +154,7 @@ class KeptPrograms:
         for path in sorted((self._root / key[:2]).glob(f"{key}.*")):
             try:
                 content = path.read_bytes()
-            except OSError:  # deleted by another run, or not for us: it is compiled
+            except OSError:  # deleted by another run, or not readable: the program is compiled
                 continue
             if hashlib.sha256(content).hexdigest() == path.name.rpartition(".")[2]:
                 with contextlib.suppress(ValueError, KeyError, TypeError, zlib.error):
@@ -185,7 +186,7 @@ class KeptPrograms:
             self._delete_old()
 
     def _delete_old(self) -> None:
-        """Count what is there, and delete what was used longest ago if it is too much."""
+        """Count the entries; if they are over the bound, delete those that were not used for longest."""
         entries = sorted(self._entries())
         self._total, self._uncounted = sum(size for _, size, _ in entries), 0
         if self._total <= self._most_bytes:
@@ -198,7 +199,7 @@ class KeptPrograms:
             self._total -= size
 
     def _entries(self) -> Iterator[tuple[int, int, Path]]:
-        """When each was used, its size, and where it is; also what a run that was killed has left."""
+        """The time of last use, size and path of each entry, and of temporary files that a killed run left."""
         for directory in self._root.iterdir():
             if len(directory.name) != 2:
                 continue
@@ -209,7 +210,7 @@ class KeptPrograms:
 
 
 def _refuses(step: StepLine) -> bool:
-    """Whether the compiler refused the program, and did not fail itself, which it may not do again."""
+    """Whether the compiler refused the program. An internal error of the compiler may not happen again."""
     return says_no(step) and _FAILED not in step.output
 
 
@@ -224,10 +225,10 @@ def _encode(answer: CompileAnswer, key: str) -> bytes:
 
 
 def _decode(content: bytes, key: str) -> CompileAnswer:
-    """The answer, without the times: what compiling took was spent by an earlier run.
+    """The answer in an entry, with times of 0, because the time was spent by an earlier run.
 
     Raises:
-        ValueError, KeyError, TypeError, zlib.error: it is none, or that to another key.
+        ValueError, KeyError, TypeError, zlib.error: it is not an entry, or has another key.
     """
     line, _, packed = content.partition(b"\n")
     header = orjson.loads(line)

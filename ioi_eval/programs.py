@@ -1,8 +1,8 @@
-"""Everything that is compiled before a submission can run: the runner, a problem's grader, checker and manager.
+"""Compiles the programs that are needed before a submission can run: the runner, a problem's grader, checker, manager.
 
-Each is compiled once per source and toolchain, on the target that will run it, and kept in the artifact store. A
-problem whose own programs do not compile cannot be judged at all, which is JE for each of its submissions, with the
-compiler's words, and no retry will help: `ProblemProgramError`.
+Each is compiled once for each source and toolchain, on the target that will run it, and kept in the artifact store. If
+a problem's own program does not compile, the problem cannot be judged: all its submissions are JE with the compiler's
+message, and are not retried (`ProblemProgramError`).
 """
 
 from __future__ import annotations
@@ -37,23 +37,26 @@ from ioi_eval.toolchain import Toolchain
 from ioi_eval.tools import Tool, Tools
 
 ATTEMPTS = 3
-"""How often a job is executed whose answer came and cannot be used, or was lost on this machine.
+"""How often a job is executed at most if its answer cannot be used, or was lost on this machine.
 
-What a cluster's workers do not answer is repeated in `sandbox/cluster.py` alone. Both take from the job's `Retries`.
+Requests that a cluster's workers do not answer are repeated only in `sandbox/cluster.py`. Both use the job's `Retries`.
 """
 
 T = TypeVar("T")
 
 
 async def repeated(ask: Callable[[Retries], Awaitable[T]]) -> T:
-    """What `ask` returns; it is called again where the answer was of no use, `ATTEMPTS` times at most.
+    """Call `ask` up to `ATTEMPTS` times while it raises a TransientError.
 
     Args:
-        ask: executes a job, with the `retries` that it is given, and reads the answer.
+        ask: executes a job with the given `retries`, and reads the answer.
+
+    Returns:
+        What `ask` returns.
 
     Raises:
-        UnavailableError: at once, as nobody is left to ask.
-        SandboxError: what repeating cannot help, or what the last attempt came to.
+        UnavailableError: no endpoint is left; not repeated.
+        SandboxError: an error that repeating cannot help, or the error of the last attempt.
     """
     retries = Retries()
     for _ in range(ATTEMPTS - 1):
@@ -68,7 +71,7 @@ async def repeated(ask: Callable[[Retries], Awaitable[T]]) -> T:
 
 
 class UnfitError(SandboxError):
-    """A target's compiler does not know the language, or the standard of C++, that is asked for. Another's may."""
+    """A target's compiler does not know the language or the C++ standard. The compiler of another target may."""
 
 
 class ProblemProgramError(SandboxError):
@@ -77,20 +80,20 @@ class ProblemProgramError(SandboxError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgePrograms:
-    """A problem's own programs that run beside a submission, ready to start; `None` where it has none."""
+    """A problem's checker and manager, ready to start; `None` if it has none."""
 
     checker: Content | None = None
     manager: Content | None = None
 
 
 class Builder:
-    """Compiles on one sandbox, through one artifact store.
+    """Compiles programs on one sandbox, with one artifact store.
 
     Args:
         sandbox: executes the compile jobs.
-        artifacts: keeps what may be kept.
-        policy: its compile limits hold.
-        events: are told when a problem's own program is compiled.
+        artifacts: stores the compiled programs.
+        policy: gives the compile limits.
+        events: gets an event when a problem's own program is compiled.
     """
 
     def __init__(
@@ -100,16 +103,16 @@ class Builder:
         self._sandbox = sandbox
         self._artifacts = artifacts
         self._policy = policy
-        self._refused: dict[str, str] = {}  # words only: an error that is raised keeps the frames it went through
+        self._refused: dict[str, str] = {}  # only messages, because a raised error would keep its frames in memory
         self._refusals: dict[tuple[str, Language, str], str | None] = {}
         self._trying: dict[tuple[str, Language, str], Slots] = {}
         self._tools = Tools(self._ask, self.runner)
 
     async def runner(self, target: Target) -> Blob:
-        """The runner for a target: as the package brings it, or compiled there. A lost answer is asked for again.
+        """The runner for a target: the one in this package, or one that is compiled there.
 
         Raises:
-            SetupError: it does not compile there, asked twice: one worker's bad day must not end the run.
+            SetupError: it failed to compile there twice. (A failure on one worker only must not end the run.)
             SandboxError: the job could not be run.
         """
         refused = False
@@ -134,7 +137,7 @@ class Builder:
         return self._artifacts.holds(runner_key(target.toolchain))
 
     async def ready_runner(self, target: Target) -> Blob:
-        """The runner for a target, before anything is judged there: without it nothing can be.
+        """The runner for a target, as a check before anything is judged there.
 
         Raises:
             SetupError: it cannot be compiled there.
@@ -149,23 +152,23 @@ class Builder:
             raise SetupError(f"{error}{killed if 'Killed signal' in str(error) else ''}") from error
 
     async def tool(self, language: Language, target: Target) -> Tool:
-        """What compiles or interprets submissions in a language on a target, as `Tools.of` says it."""
+        """The compiler or interpreter for a language on a target: `Tools.of`."""
         return await self._tools.of(language, target, python=self._policy.python)
 
     async def toolchain(self, language: Language, target: Target) -> Toolchain:
-        """What compiles a language on a target, as `Tools.toolchain` says it."""
+        """The compiler for a language on a target: `Tools.toolchain`."""
         return await self._tools.toolchain(language, target)
 
     async def interpreter(self, python: str, target: Target) -> Interpreter:
-        """A Python on a target, as `Tools.interpreter` says it."""
+        """A Python interpreter on a target: `Tools.interpreter`."""
         return await self._tools.interpreter(python, target)
 
     async def _ask(self, recipe: compiling.Recipe, target: Target) -> CompileAnswer:
-        """Follow a recipe that is not a submission's, by the runner that is there."""
-        return await self._follow(recipe, await self.runner(target), target, trusted=True)
+        """Execute a recipe without a submission's files, with the target's runner."""
+        return await self._execute(recipe, await self.runner(target), target, trusted=True)
 
     async def judge_program(self, what: str, source: SourceFile, target: Target, *, std: str) -> Content:
-        """A checker or manager that stands alone, ready to start; a script as it is.
+        """A checker or manager of one source file, ready to start; a script is not changed.
 
         Raises:
             ProblemProgramError: it does not compile.
@@ -195,7 +198,7 @@ class Builder:
     async def objects(
         self, problem: Problem, target: Target, *, language: Language = Language.CPP
     ) -> tuple[tuple[str, Content], ...]:
-        """What is linked with every submission to a problem in a language, by file name; nothing in Python.
+        """The objects with which submissions to a problem in a language are linked, by file name; none in Python.
 
         Raises:
             ProblemProgramError: it does not compile.
@@ -220,23 +223,23 @@ class Builder:
     async def require_good_compiler(
         self, std: str, target: Target, *, language: Language = Language.CPP, refused: str = "", crashed: bool = False
     ) -> None:
-        """Before a refusal counts: compile a program that is known to be good, once a run.
+        """Before a refusal counts, check that the compiler compiles a program that is known to be good.
 
-        A compiler that cannot is not the programs' fault. As long as none is refused, nobody needs to know.
+        If it does not, the refusal is not the program's fault. The check is made at the first refusal in a run.
 
         Args:
-            std: to which standard.
-            target: where.
-            language: what the refused program is written in: one that is compiled.
-            refused: the words of the refusal: where they speak of the machine (a full disk), the program is compiled
-                anew, as what was found an hour ago says nothing of that.
-            crashed: the compiler did not refuse, but was brought down: by the program, or by the machine. The program
-                is compiled anew then, too.
+            std: the standard.
+            target: where the program was compiled.
+            language: the language of the refused program: a compiled one.
+            refused: the compiler's message. If it mentions the machine (a full disk), the check is made again, because
+                the machine may have changed since the last one.
+            crashed: the compiler did not refuse the program, but was killed, because of the program or the machine.
+                The check is made again then, too.
 
         Raises:
-            SetupError: it cannot.
-            UnfitError: it can, but not to this standard of this language.
-            SandboxError: the job could not be run, or the compiler did not come to its end: that says neither.
+            SetupError: the compiler does not work.
+            UnfitError: it works, but not for this standard of this language.
+            SandboxError: the job could not be run, or the compiler was stopped: so neither is certain.
         """
         runner = await self.runner(target)
         if crashed or compiling.blames_the_machine(refused):
@@ -252,10 +255,10 @@ class Builder:
         self._refuse_unfit(std, target, language)
 
     def _refuse_unfit(self, std: str, target: Target, language: Language) -> None:
-        """Once it is known, no job more is spent on it.
+        """Refuse a target whose compiler was found not to know a standard, without another job.
 
         Raises:
-            UnfitError: this target's compiler is known not to know a standard.
+            UnfitError: it does not know the standard.
         """
         if self._refusals.get((target.name, language, std)) is None:
             return
@@ -267,9 +270,9 @@ class Builder:
         raise UnfitError(f"{compiler} does not know {flags}; use workers with a newer compiler, or --std")
 
     async def _refusal(self, std: str, runner: Content, target: Target, language: Language) -> str | None:
-        """Why a good program does not compile to a standard; `None` if it does. Many who ask wait for one try.
+        """Why a good program does not compile with a standard; `None` if it does. Concurrent callers share one attempt.
 
-        Kept for the run is only what was said for certain: by the compiler, or by a box that could not find it.
+        The answer is kept for the run only if it is certain: from the compiler, or from a box without a compiler.
         """
         key = (target.name, language, std)
         async with self._trying.setdefault(key, Slots(1)).take():
@@ -280,7 +283,7 @@ class Builder:
     async def _try_good(self, std: str, runner: Content, target: Target, language: Language) -> str | None:
         recipe = compiling.good_recipe(await self.toolchain(language, target), std, language)
         try:
-            answer = await self._follow(recipe, runner, target, trusted=True)
+            answer = await self._execute(recipe, runner, target, trusted=True)
         except TransientError as error:
             if compiling.was_not_found(error):
                 return str(error)
@@ -290,12 +293,12 @@ class Builder:
         words = answer.steps[-1].output.strip()[-2000:] if answer.steps else "it was not started"
         if answer.steps and compiling.says_no(answer.steps[-1]) and not compiling.blames_the_machine(words):
             return words
-        raise TransientError(f"the compiler on {target.name} did not come to its end with -std={std}: {words}")
+        raise TransientError(f"the compiler on {target.name} did not finish with -std={std}: {words}")
 
     async def compile(
         self, recipe: compiling.Recipe, target: Target, *, trusted: bool = False, alone: bool = False
     ) -> CompileAnswer:
-        """Follow a recipe of the compiler's on a target; a lost answer is asked for again.
+        """Execute a compile recipe on a target; the job is repeated if its answer is lost.
 
         Raises:
             SetupError: boxes there cannot see the compiler.
@@ -303,13 +306,13 @@ class Builder:
         """
         runner = await self.runner(target)
         try:
-            return await self._follow(recipe, runner, target, trusted=trusted, alone=alone)
+            return await self._execute(recipe, runner, target, trusted=trusted, alone=alone)
         except TransientError as error:
             if compiling.was_not_found(error):
                 await self.require_good_compiler(compiled(Language.CPP).good_standard, target)
             raise
 
-    async def _follow(
+    async def _execute(
         self, recipe: compiling.Recipe, runner: Content, target: Target, *, trusted: bool = False, alone: bool = False
     ) -> CompileAnswer:
         async def ask(retries: Retries) -> CompileAnswer:
@@ -346,11 +349,11 @@ class Builder:
         *,
         problem: ProblemKey | None,
     ) -> Blob:
-        """One artifact of a trusted recipe, from the store or newly built; one that is refused is not tried again."""
+        """One artifact of a trusted recipe, from the store or newly built; a refused one is not tried again."""
         key = f"{recipe.key(target.toolchain)}-{name}"
 
         async def build() -> bytes:
-            if key in self._refused:  # perhaps while this one waited for its turn
+            if key in self._refused:  # perhaps while this task waited
                 raise ProblemProgramError(self._refused[key])
             with self._preparing(problem, recipe.what, target):
                 return await compile_it()
@@ -369,13 +372,13 @@ class Builder:
                 why = "\n".join(filter(None, (stopped, words, _hint(words))))
                 self._refused[key] = f"the problem's {recipe.what} does not compile: {why}"
                 raise ProblemProgramError(self._refused[key])
-            raise TransientError(f"the problem's {recipe.what} could not be compiled to its end: {words}")
+            raise TransientError(f"the machine could not finish compiling the problem's {recipe.what}: {words}")
 
         return await self._artifacts.ensure(key, build)
 
     @contextmanager
     def _preparing(self, problem: ProblemKey | None, program: str, target: Target) -> Iterator[None]:
-        """Tell that one of a problem's own programs is compiled, and when it is done."""
+        """Emit events when the compilation of one of a problem's own programs begins and ends."""
         what = {"problem": problem, "program": program, "target": target.name}
         begun, error = time.monotonic(), None
         self._events.emit("problem_preparing", **what)
@@ -390,7 +393,7 @@ class Builder:
 
 
 def _hint(words: str) -> str:
-    """What to do about what authors most often leave out."""
+    """Advice if testlib.h, which authors often leave out, is missing."""
     if "testlib.h: No such file" not in words:
         return ""
     return "testlib.h is not ours: put it beside the program that includes it (grader_files: checker/testlib.h)"

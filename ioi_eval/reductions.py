@@ -1,4 +1,4 @@
-"""A subtask's score and verdict from its tests': one function for each score type. Pure.
+"""Computes a subtask's score and verdict from its tests: one function for each score type. Pure.
 
 Each gets the outcomes that count, in listed order: if a zero decides under this score type, those up to the first zero,
 else all (`scores.py` says why). If the known scores do not decide, the score is `None` and the verdict JE.
@@ -38,7 +38,7 @@ def _minimum(_: Subtask, shown: Sequence[TestOutcome]) -> Reduced:
 
 
 def _product(subtask: Subtask, shown: Sequence[TestOutcome]) -> Reduced:
-    """With the verdict of the minimum."""
+    """The product of the scores; the verdict is that of the minimum."""
     lowest, verdict = _minimum(subtask, shown)
     return (math.prod(_known_scores(shown)) if lowest else lowest), verdict
 
@@ -53,7 +53,7 @@ def _within_threshold(subtask: Subtask, shown: Sequence[TestOutcome]) -> Reduced
 
 
 def _mean(_: Subtask, shown: Sequence[TestOutcome]) -> Reduced:
-    """With the verdict of the minimum, so that a label such as `time_limit` can be found in it."""
+    """The mean of the scores; the verdict is that of the minimum, so that a label such as `time_limit` can match it."""
     scores = _known_scores(shown)
     if len(scores) < len(shown):
         return None, Verdict.JE

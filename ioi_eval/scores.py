@@ -87,7 +87,7 @@ def subtask_result(
     Raises:
         ValueError: a test before the first zero has no outcome. Judging was not finished, which is our bug.
     """
-    shown = _that_count(problem.score_type, subtask, outcomes)
+    shown = _counted(problem.score_type, subtask, outcomes)
     score, verdict = reduced(problem.score_type, subtask, shown)
     rest = tuple(
         outcomes[name] if keep_all and name in outcomes else _skipped(name) for name in subtask.tests[len(shown) :]
@@ -144,7 +144,7 @@ def _total(problem: Problem, results: Sequence[SubtaskResult]) -> float | None:
     return total_points(itertools.chain.from_iterable(products), problem.score_precision)
 
 
-def _that_count(score_type: ScoreType, subtask: Subtask, outcomes: Mapping[str, TestOutcome]) -> list[TestOutcome]:
+def _counted(score_type: ScoreType, subtask: Subtask, outcomes: Mapping[str, TestOutcome]) -> list[TestOutcome]:
     """The outcomes that count: of all tests, or up to the first zero if it decides."""
     shown: list[TestOutcome] = []
     for name in subtask.tests:
@@ -160,8 +160,8 @@ def _that_count(score_type: ScoreType, subtask: Subtask, outcomes: Mapping[str, 
 def _unrun(problem: Problem, subtask: Subtask, compile: CompileOutcome) -> SubtaskResult:
     """The result in a subtask of a submission that has no program to run.
 
-    With CE or NC the tests are SKIPPED, as none can change the result. With JE the tests are JE too: their scores are
-    unknown, and who counts tests by verdict must find them.
+    With CE or NC the tests are SKIPPED, because none can change the result. With JE the tests are JE too: their scores
+    are unknown, and counts of tests by verdict must include them.
     """
     verdict = compile.verdict or Verdict.JE
     if verdict is not Verdict.JE:

@@ -6,8 +6,8 @@ samples (the first subtask, if it is worth 0 points), and the length of the reas
 subtask, its target. The targets take turns, the last subtask first. A solved subtask gets no more turns. The rest of
 the limit is filled with the most promising other submissions.
 
-There are other ways to choose (`Way`): the first submissions, random ones, the best choice for somebody who knows all
-scores, and the choice of the reference's code, which differs from its description.
+There are other ways to choose (`Way`): the first submissions, random ones, the best choice if all scores were known,
+and the choice of the reference's code, which differs from its description.
 
 Rows are result rows of one problem in dump order, ours or the reference's. Ties are broken by dump order.
 
@@ -92,7 +92,7 @@ def select_first(rows: Sequence[Row], limit: int = LIMIT) -> tuple[int, ...]:
 
 
 def select_by_oracle(rows: Sequence[Row], limit: int = LIMIT) -> tuple[int, ...]:
-    """The choice of somebody who knows all scores: an upper bound, not a simulation, because nobody knows them.
+    """The choice if all scores were known: an upper bound, not a simulation, because a contestant does not know them.
 
     Each time the row is chosen that adds most points. With one submission, or as many as there are subtasks, the result
     is optimal; in between it may be a little lower.

@@ -1,13 +1,13 @@
-"""Programs of ours that the wheel brings ready to start, so that a fresh machine does not compile them first.
+"""Our own programs that the wheel contains in compiled form, so that a new machine need not compile them first.
 
     hatch_build.py ── build ── built/{runner, stages, record.json} in the wheel ── program ── programs.py, scripts.py
 
-The record says of each program for which machine, from which source and with which flags it was built, and what its
-hash is. Before a program is used all of that is compared with this package: the source that lies beside it, the flags
-that we would compile with, and the file itself. Who uses it tries once whether it can be started, too. Where anything
-differs, or there is none (a checkout, another processor, a wheel that was built without a compiler), the program is
-compiled from its source. It is linked statically and needs nothing of the machine but the kernel: the numbers of system
-calls are fixed, and what older headers lack the source brings itself (`graders/runner/kernel.h`).
+For each program, the record has the machine, the source and the flags that it was built for, and its hash. Before a
+program is used, these are compared with the source in this package, with the flags that we would use, and with the
+file. The caller also tries once to start it. If anything differs, or there is no compiled program (in a checkout, on
+another processor, in a wheel that was built without a compiler), the program is compiled from its source. It is linked
+statically and needs only the machine's kernel: system call numbers are fixed, and definitions that older headers lack
+are in the source (`graders/runner/kernel.h`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ioi_eval import boxfiles
 from ioi_eval.errors import SetupError
 
 MACHINE = "x86_64"
-"""As `uname -m` and compilers name it. Source: graders/runner/kernel.h, which is for no other."""
+"""The machine, as `uname -m` and compilers name it. Source: graders/runner/kernel.h supports no other."""
 
 RUNNER, KEEPER = "runner", "stages"
 _DEADLINE_S = 300
@@ -35,11 +35,11 @@ _RECORD = "record.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShippedProgram:
-    """What the package brings of a program.
+    """A compiled program in this package.
 
     Args:
-        content: of the file; `None` where it must be compiled.
-        why_not: why what is there cannot be used, and what to do; empty where there is nothing, or nothing wrong.
+        content: of the file; `None` if the program must be compiled.
+        why_not: why the file cannot be used, and what to do; empty if it can be used, or there is none.
     """
 
     content: bytes | None = None
@@ -47,7 +47,7 @@ class ShippedProgram:
 
 
 def program(name: str, machine: str) -> bytes | None:
-    """The program, for a machine; `None` where it must be compiled.
+    """The content of a program for a machine; `None` if it must be compiled.
 
     Args:
         name: `RUNNER` or `KEEPER`.
@@ -58,12 +58,12 @@ def program(name: str, machine: str) -> bytes | None:
 
 @cache
 def shipped_program(name: str) -> ShippedProgram:
-    """What the package brings of a program, after comparing it with its record and with the source."""
+    """A compiled program in this package, compared with its record and its source."""
     return read_program(Path(__file__).resolve().parent / "built", name)
 
 
 def read_program(directory: Path, name: str) -> ShippedProgram:
-    """What a directory that `build` has filled holds of a program."""
+    """A program in a directory that `build` has filled."""
     try:
         record = json.loads((directory / _RECORD).read_bytes())[name]
     except FileNotFoundError:
@@ -85,7 +85,7 @@ def build(directory: Path, compiler: str) -> None:
     """Fill a directory with the programs and their record.
 
     Args:
-        directory: that exists.
+        directory: an existing one.
         compiler: the command of a C++ compiler.
 
     Raises:
@@ -108,7 +108,7 @@ def build(directory: Path, compiler: str) -> None:
 
 
 def _built_from(name: str) -> Mapping[str, object]:
-    """What decides what a program does."""
+    """The inputs of a program's build."""
     source = hashlib.sha256(_source(name)).hexdigest()
     return {"machine": MACHINE, "source": source, "flags": list(boxfiles.STATIC_FLAGS)}
 

@@ -1,7 +1,7 @@
-"""What is known of a target's compilers, and the flags of its C++ compiler that follow from it.
+"""Describes a target's compilers, and has the flags with which they are called.
 
-The flags are CMS's (`-DEVAL -O2 -pipe -static -s`), so that a program here is the program that the official
-judge would have built. Source: CMS, `cms/grading/languages/cpp*_gpp.py`.
+The flags are CMS's (`-DEVAL -O2 -pipe -static -s`), so that a program is compiled as the official judge would compile
+it. Source: CMS, `cms/grading/languages/cpp*_gpp.py`.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ _STD = re.compile(r"(c|gnu)\+\+(98|03|11|14|17|20|23|26)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toolchain:
-    """A compiler, as far as artifacts depend on it. Every target has one of C++.
+    """A compiler, as far as artifacts depend on it. Every target has a C++ compiler.
 
     Args:
-        command: how it is called on the target.
-        version: what it says of itself (`g++ (Debian 12.2.0-14) 12.2.0`).
+        command: its command on the target.
+        version: its version, as it prints it (`g++ (Debian 12.2.0-14) 12.2.0`).
         machine: its target triple (`x86_64-linux-gnu`).
         static: whether it can link statically.
         sees: the files and directories of the target that it reads; a box shows them when it compiles.
-        libraries: those that a program needs which it has linked dynamically.
-        arguments: what every call of it needs on this target beside its flags.
-        linker: the target's C++ compiler, by which one of another language links; `None` for that one itself.
+        libraries: the libraries that a dynamically linked program needs.
+        arguments: further arguments that every call needs on this target.
+        linker: the C++ compiler that links, for a compiler of another language; `None` for the C++ compiler itself.
     """
 
     command: str
@@ -41,7 +41,7 @@ class Toolchain:
 
     @property
     def fingerprint(self) -> str:
-        """What an artifact's key must contain: the same fingerprint makes interchangeable artifacts."""
+        """The text about the compiler in an artifact's key: with the same text, artifacts are interchangeable."""
         own = f"{self.version}|{self.machine}|{'static' if self.static else 'dynamic'}"
         return own if self.linker is None else f"{own}|linked by {self.linker.fingerprint}"
 
@@ -50,7 +50,7 @@ class Toolchain:
         return (self.command, f"-std={std}", "-DEVAL", "-O2", "-pipe", "-c", source, "-o", output)
 
     def precompile_argv(self, header: str, output: str, *, std: str) -> tuple[str, ...]:
-        """The command that precompiles a C++ header; GCC takes it with the options of `compile_argv` only."""
+        """The command that precompiles a C++ header. GCC uses the result only with the options of `compile_argv`."""
         return (self.command, f"-std={std}", "-DEVAL", "-O2", "-pipe", "-x", "c++-header", header, "-o", output)
 
     def compile_c_argv(self, source: str, output: str, *, std: str) -> tuple[str, ...]:
@@ -60,15 +60,15 @@ class Toolchain:
     def link_argv(self, objects: tuple[str, ...], output: str) -> tuple[str, ...]:
         """The command that links objects into a stripped program.
 
-        `-fno-lto`, as the linker would otherwise hand an object with the sections of link-time optimisation back to the
-        compiler: assembly in a submission can hold such sections, made up byte for byte, with options of their own.
+        `-fno-lto`: otherwise the linker would pass an object with sections of link-time optimisation back to the
+        compiler. Assembly in a submission can contain such sections, with any bytes, also with compiler options.
         """
         static = ("-static",) if self.static else ()
         return (self.command, "-O2", "-pipe", "-fno-lto", *static, "-s", *objects, "-pthread", "-o", output)
 
 
 def outermost(paths: Iterable[str]) -> tuple[str, ...]:
-    """Those of the paths that lie in none of the others, in order."""
+    """The paths that are not inside another one of them, sorted."""
     roots: list[str] = []
     for path in sorted(set(paths), key=lambda path: (len(path), path)):
         if not any(path.startswith(f"{root}/") for root in roots):
@@ -77,10 +77,10 @@ def outermost(paths: Iterable[str]) -> tuple[str, ...]:
 
 
 def check_std(std: str | None) -> None:
-    """Refuse what is no C++ standard.
+    """Refuse a name that is not that of a C++ standard.
 
     Raises:
-        InputError: it is none.
+        InputError: there is no such standard.
     """
     if std is not None and not _STD.fullmatch(std):
-        raise InputError(f"{std!r} is no C++ standard; give one as g++ calls it (gnu++17, c++20)")
+        raise InputError(f"{std!r} is not a C++ standard; give one as g++ calls it (gnu++17, c++20)")
