@@ -2,7 +2,7 @@
 
 Layout, below the cache directory: `blobs/<first two digits>/<name>`. The name is a hash of the content, keyed with a
 secret of this store (`blobs/.secret`). With a plain hash, a program that is confined by Landlock alone could find out
-the right answer: it can still test whether a path exists, and so which of several possible answers is stored.
+the right answer: it can test whether a path exists, and so which of several possible answers is stored.
 
 An entry is written to another file and then renamed, so a name always has its whole content, and any number of
 processes may share a store. At most one value is in memory at a time; streams are read in pieces.

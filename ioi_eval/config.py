@@ -16,7 +16,7 @@ MIB = 1024 * 1024
 
 PATIENCE_S = 120.0
 """How long jobs wait while no worker of a cluster is available, if the user does not say. Chosen: long enough to
-restart the workers by hand, and short enough to lose no night if nobody does."""
+restart the workers by hand, and short enough that a run without workers does not wait all night."""
 
 KEPT_OUTPUT_BYTES = 4096
 """How much of an output is stored with the results of a contest, if the user asks for it (`--keep`)."""
@@ -60,13 +60,13 @@ MOST_REPEATS = 100  # runs alone of a late test: more do not improve the measure
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPolicy:
-    """How programs are run and judged, whatever family of problems they are for.
+    """How programs are run and judged, for both families of problems.
 
     Args:
         isolation: the weakest isolation that is accepted.
         python: the interpreter of programs in Python: its command on the target.
         judge: limits of checkers and managers.
-        output_bytes: a program's most output; more is OLE. Chosen: 64 MB.
+        output_bytes: the most output of a program; more is OLE. Chosen: 64 MB.
         stderr_bytes: how much of a program's stderr is kept until its test ends; a result has the first 2,000 bytes.
             Source: PROTOCOL.md, `stderr` of a test's line.
         threads: most threads of a program at once. Each needs memory, and the kernel's table of processes is shared.

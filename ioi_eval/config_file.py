@@ -1,6 +1,6 @@
 """`ioi-eval.toml`: settings that a project keeps beside its data.
 
-    [environment]               # what `.env` may hold too
+    [environment]               # variables that `.env` may set too
     PISTON_ENDPOINTS = "slurm"
 
     [score]                     # options of `ioi-eval score`, by their long names
@@ -9,7 +9,7 @@
     [apps.score]
     python = "python3.12"
 
-The command line comes first, then the environment, `.env`, this file, and our defaults.
+Of several values for a setting, the first of these counts: command line, environment, `.env`, this file, our default.
 """
 
 from __future__ import annotations

@@ -10,21 +10,21 @@
         ├── TransientError        may succeed elsewhere or later; retried, never journaled
         │   ├── TransportError    refused, reset, truncated, lost tail, no end line
         │   ├── OverloadError     the server itself says that it is too busy
-        │   └── UnavailableError  no worker has been in service for the whole patience: the run ends
+        │   └── UnavailableError  no worker has been in service for as long as jobs may wait: the run ends
         │       ├── TargetLostError   … of one target: other targets are in service, and may judge instead
         │       └── LostDataError     a file of the cache was deleted while it was in use: it must be made again
         ├── StoppedError          the job ran longer than the sandbox allows
-        ├── ExhaustedError        the job was repeated as often as is allowed, and no answer came
-        └── RejectedError         the server refuses this request for good (the message quotes it)
+        ├── ExhaustedError        the job was repeated as often as is allowed, without an answer
+        └── RejectedError         the server will always refuse this request (the message quotes it)
             └── UnservedError     this server lacks the runtime or the path; another may have it
 
 The result of a program is returned, never raised; what went wrong with us is raised, and never becomes a score. A
 `SandboxError` of a run job becomes JE in `engine/running.py`; one of a compilation becomes JE in `scorer/` and, for
 APPS, in `apps/execution.py`. An `UnavailableError` passes through them, because it ends the run; the callers
-(`pipeline/run.py`, `validate/`) mark the submissions that it hit. The exception is a `TargetLostError`: it moves the
+(`pipeline/run.py`, `validate/`) mark the affected submissions. The exception is a `TargetLostError`: it moves the
 submission to another target (`engine/target.py`). Messages say what was wrong, where, and what to do.
 
-Bugs end the run, except bugs that show with one row of data only: the reading, judging and writing of a row catch
+Bugs end the run, except those that one row of data causes: the code that reads, judges and writes a row catches
 `ODD_DATA`. That row then has no score, and its error names the place in our code.
 """
 
@@ -94,7 +94,7 @@ class TargetLostError(UnavailableError):
 
 
 class ExhaustedError(SandboxError):
-    """A job was sent as often as is allowed, and no answer came. Callers must not send it again."""
+    """A job was sent as often as is allowed, without an answer. Callers must not send it again."""
 
 
 class StoppedError(SandboxError):
@@ -102,7 +102,7 @@ class StoppedError(SandboxError):
 
 
 class RejectedError(SandboxError):
-    """The server refuses this request for good. Repeating it cannot help."""
+    """The server will always refuse this request, so repeating it cannot help."""
 
 
 class UnservedError(RejectedError):

@@ -64,7 +64,7 @@ class Expectation:
         """Read an expectation: a name, or several names with commas between them (`WA,TLE`), any of which may hold.
 
         Raises:
-            InputError: there is none of that name.
+            InputError: there is no such name.
         """
         names = [name.strip() for name in text.split(",")]
         if unknown := [name for name in names if name not in _VERDICTS]:
@@ -84,7 +84,7 @@ class Observation:
 
     Args:
         verdict: of the first test with the lowest score.
-        points: what the subtask is worth.
+        points: for full marks.
         message: the checker's or manager's message there.
     """
 

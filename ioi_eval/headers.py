@@ -1,9 +1,9 @@
 """Precompiled headers of this machine: when one is built and where it is stored (`jobs/precompiled.py` makes the jobs).
 
-Workers do not get them: each would have to be sent 100 MB. A header is built once for each standard, when the fifth
-program of a run asks for it, and stays in the cache, where later runs find it. When one is built, those of earlier
-system headers or another compiler that were not used for two weeks are deleted. A machine with little memory or disk
-has none. If one cannot be built, stored or used, the rest of the run goes on without: slower, with the same results.
+Workers do not use them, because each would have to be sent 100 MB. A header is built once for each standard, when the
+fifth program of a run asks for it, and is stored in the cache for later runs. When one is built, headers that were not
+used for two weeks (of earlier system headers, or of another compiler) are deleted. A machine with little memory or disk
+has none. If one cannot be built, stored or used, the rest of the run does not use it: slower, with the same results.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LEAST_MEMORY, _SLOT_MEMORY = 1024 * MIB, 256 * MIB
 """Memory that this machine or container must have, and more for each slot: each compile box has a copy of a header."""
 
 _BOX_BYTES = 256 * MIB
-"""Disk space a box for its copy and other files, if boxes share the machine's directory for temporary files."""
+"""Disk space that a box needs for its copy and other files, if boxes use the machine's folder for temporary files."""
 
 
 class PrecompiledHeaders:

@@ -1,4 +1,4 @@
-"""Which directories of this machine an interpreter needs that the user names, and whether boxes may see them."""
+"""Finds the directories that an interpreter of this machine needs, and checks whether boxes may see them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ioi_eval.jobs.harness import SYSTEM
 from ioi_eval.sandbox.shown import refusal_to_show
 
 _HIDDEN = ("/tmp", "/box", "/dev", "/proc")
-"""Directories of which every box has its own. Source: `sandbox/confinement.py`; the runner works in its `/tmp`."""
+"""Directories that every box replaces by its own. Source: `sandbox/confinement.py`; the runner works in its `/tmp`."""
 
 
 def located(python: str) -> str:
@@ -26,7 +26,7 @@ def located(python: str) -> str:
 
 
 def require_visible(python: str) -> None:
-    """Refuse an interpreter that is, or depends on one that is, in a directory of which every box has its own.
+    """Refuse an interpreter if it, or one on which it depends, is in a directory that every box replaces by its own.
 
     Raises:
         SetupError: a box would hide it.

@@ -1,6 +1,7 @@
 """The tools of targets for languages: the requested Python, and compilers other than that of C++.
 
-Each target is asked once for each tool. The answer is kept for the run. "There is none" is kept too, if it is certain.
+Each target is asked once for each tool. The answer is kept for the run; so is the answer that there is none, if it is
+certain.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Tools:
 
     Args:
         ask: executes the recipes that ask for tools.
-        ready: prepares a target for that. If it fails, it is still unknown which tools the target has.
+        ready: prepares a target for that. If it fails, nothing is known about the target's tools.
     """
 
     def __init__(self, ask: Ask, ready: Callable[[Target], Awaitable[object]]) -> None:

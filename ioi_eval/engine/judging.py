@@ -8,7 +8,7 @@ A subtask's score is the minimum over its tests, and its verdict is that of its 
 is known. Such a test is **needed**. The other rules follow from this one:
 
 - `pending` are the needed tests that have no outcome yet: subtask by subtask, in listed order, each at the first
-  position at which it is needed. If tests run one after the other, none runs in vain after a zero.
+  position at which it is needed. If tests run one after the other, none that follows a zero runs needlessly.
 - A `PlannedTest` says at which positions it is needed (`at`). The runner applies the same rule inside its box to
   the zeros that it sees there, so a large bundle wastes no runs. Positions behind a known zero are not sent: the box
   may not know of that zero, and would run the test for them.

@@ -1,7 +1,7 @@
 """How a submission's tests are divided into jobs, and how many of these run at once.
 
 A job should be so long that its start hardly counts, and so short that at the end of a run no slot is busy for long
-while the others are idle: about `BUNDLE_S`. How long a test takes is not known in advance. So the first job of all is
+while the others are idle: about `BUNDLE_S`. How long a test takes is not known in advance. So the first job of a run is
 small; the size of the others follows from what tests of that problem have taken so far (for a problem without any, from
 the tests of all problems). A job that has taken `BUNDLE_S` begins no other test: if a submission is slower than others,
 idle slots can run its remaining tests.

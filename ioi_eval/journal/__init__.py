@@ -34,8 +34,8 @@ seconds' work.
 **A torn tail.** A writer that is stopped leaves at most one unfinished record, at the end. Opening cuts it off,
 and reports it. A power failure is worse: within the last group the kernel may have written later pages but not
 earlier ones, so that complete records follow a hole. Therefore each record contains, in `safe`, how many bytes were
-known to be on disk when it was written. If no later record says that the hole's place was safe, the hole comes from a
-power failure: the file is cut there, and those few submissions are judged again. Otherwise the hole has another cause
+known to be on disk when it was written. If no later record says that the hole's bytes were on disk, the hole comes from
+a power failure: the file is cut there, and those few submissions are judged again. Otherwise the hole has another cause
 (a bad disk, an editor, a second writer). Then nothing is repaired silently: opening fails with the offset, what can
 still be read, and what to do.
 

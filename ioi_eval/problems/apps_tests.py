@@ -48,7 +48,7 @@ def read_tests(value: object, starter_code: str = "") -> TestSet:
         try:
             value = big_json.loads(value)
         except big_json.TooLargeError as error:
-            return _faulty(RowFault.TOO_LARGE, f"its input_output cannot be carried: {error}")
+            return _faulty(RowFault.TOO_LARGE, f"its input_output cannot be read: {error}")
         except json.JSONDecodeError as error:
             return _faulty(RowFault.BROKEN_JSON, f"its input_output is no JSON: {big_json.place_of(error)}")
     if not value and (value is None or isinstance(value, dict | list)):
@@ -77,7 +77,7 @@ def _from_object(value: dict[str, Any], starter_code: str) -> TestSet:
     except _WrongTestError as error:
         return _faulty(RowFault.WRONG_TEST, str(error), fn_name, len(inputs), len(outputs))
     except apps_values.ValueFormatError as error:
-        words = f"an argument or result in its input_output cannot be carried: {error}"
+        words = f"an argument or result in its input_output cannot be sent to the box: {error}"
         return _faulty(RowFault.TOO_LARGE, words, fn_name, len(inputs), len(outputs))
     differ = len(inputs) != len(outputs)
     return TestSet(

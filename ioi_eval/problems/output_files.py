@@ -70,7 +70,7 @@ def _files(row: Row) -> Iterator[tuple[str, bytes]]:
         if content is None:
             continue
         if not isinstance(name, str) or not isinstance(content, str | bytes):
-            raise row.error(f"{column} has {name!r} with what is not text; file names with their texts are needed")
+            raise row.error(f"{column} has {name!r} with a value that is not text; names and texts of files are needed")
         yield name, content if isinstance(content, bytes) else content.encode("utf-8", "replace")
 
 

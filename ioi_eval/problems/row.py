@@ -208,4 +208,6 @@ def _short(value: object) -> str:
     try:
         return _WORDS.repr(value)
     except (ValueError, RecursionError):  # an integer that Python refuses to print, perhaps in a list
-        return f"an integer of {value.bit_length():,} bits" if isinstance(value, int) else "what cannot be printed"
+        return (
+            f"an integer of {value.bit_length():,} bits" if isinstance(value, int) else "a value that cannot be printed"
+        )

@@ -212,7 +212,7 @@ def _source_files(row: Row, language: Language) -> tuple[SourceFile, ...]:
         if text is None:
             continue  # in tables every row has all names
         if not isinstance(name, str) or not isinstance(text, str):
-            raise row.error(f"{column} has {name!r} with what is not text; file names with their texts are needed")
+            raise row.error(f"{column} has {name!r} with a value that is not text; names and texts of files are needed")
         if not (name.endswith((*language.endings, *rules_of(language).header_endings)) and _NAME.fullmatch(name)):
             endings = ", ".join(language.endings)
             raise row.error(

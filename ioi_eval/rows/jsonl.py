@@ -70,7 +70,7 @@ def _row(source: str, number: int, line: bytes, wanted: Collection[str] | None) 
     try:
         values = _parsed(source, number, line)
     except big_json.TooLargeError as error:
-        return Row(source=source, number=number, values={}, broken=f"is JSON that cannot be carried: {error}")
+        return Row(source=source, number=number, values={}, broken=f"is JSON that cannot be read: {error}")
     if wanted is None:
         return Row(source=source, number=number, values=values)
     kept = {column: value for column, value in values.items() if column in wanted}

@@ -301,7 +301,7 @@ def test_a_program_of_several_files(columns: dict[str, Any]) -> None:
         ({"source_files": {"a.h": "x"}}, "source_files holds headers only: a.h"),
         ({"source_files": {"a.txt": "x"}}, r"the file 'a\.txt', which is no name of a source in .* \(\.cpp, \.cc"),
         ({"source_files": {"a.cpp": "x"}, "language": "C"}, "the file 'a.cpp', .* in its language \\(.c\\)"),
-        ({"source_files": {"a.cpp": 5}}, "source_files has 'a.cpp' with what is not text"),
+        ({"source_files": {"a.cpp": 5}}, "source_files has 'a.cpp' with a value that is not text"),
         ({"code": [["a.cpp", "x"], ["a.cpp", "y"]]}, "code holds a.cpp twice"),
         ({"source_files": 5}, "source_files is 5, where a list is needed"),
     ],

@@ -105,7 +105,7 @@ def test_what_is_too_much_to_carry_costs_its_row_only(tmp_path: Path, content: b
     first, broken, last = open_source(path).iterate(("a",))
     assert (first.values, broken.values, last.values) == ({"a": 1}, {}, {"a": 3})
     assert not broken.has("a")
-    with pytest.raises(RowError, match=r"d.jsonl, row 2: is JSON that cannot be carried: "):
+    with pytest.raises(RowError, match=r"d.jsonl, row 2: is JSON that cannot be read: "):
         broken.identifier("a")
 
 
