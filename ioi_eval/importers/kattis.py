@@ -219,10 +219,10 @@ def _kind_by_type(package: Package, meta: Mapping[str, Any]) -> _Kind:
 
 
 def _check_test_files(package: Package) -> None:
-    """Refuse settings of single tests (possible since version 2025), unless they do not change the judging.
+    """Refuse settings of tests and groups (possible since version 2025) that would change the judging.
 
     Raises:
-        UnsupportedError: a test has its own arguments or files.
+        UnsupportedError: a test has its own arguments or files, or a group has a static validation test case.
     """
     for name in package.names("data"):
         folder = next((part for part in name.split("/")[:-1] if part.endswith(".files")), None)
@@ -231,6 +231,11 @@ def _check_test_files(package: Package) -> None:
         if not name.endswith(".yaml"):
             continue
         own = package.yaml(name)
+        if own.get("static_validation_score") is not None:
+            raise UnsupportedError(
+                f"{package.where}: {name} states a static validation test case (static_validation_score): a program"
+                " judges the text of submissions, which is not supported"
+            )
         wanted = [key for key in ("args", "output_validator_args") if own.get(key)]
         if wanted and (wanted != ["output_validator_args"] or not name.endswith("/test_group.yaml")):
             raise UnsupportedError(f"{package.where}: {name} states {wanted[0]}, which is not supported there")

@@ -1,21 +1,22 @@
 """Scoring problems of the Kattis format since version 2025-09, as subtasks.
 
 `test_group.yaml` states the points of a group. A group with `pass-fail` or `min` aggregation is a subtask worth its
-`max_score`; a group with `sum` becomes one subtask for each test. The tests that `require_pass` names are put before a
-subtask's own tests. If the validator gives no scores, all tests are 0 or 1, so the minimum is 1 only if all tests were
-accepted. Samples are subtasks worth 0 points.
+`max_score`; a group with `sum` becomes one subtask for each test. The tests of the groups that `require_pass` names are
+put before a subtask's own tests, and before these the tests that those groups require: a group that is not run is not
+passed. If the validator gives no scores, all tests are 0 or 1, so the minimum is 1 only if all tests were accepted.
+Samples are subtasks worth 0 points.
 
-Source: Kattis problem package format 2025-09, "Result aggregation".
+Source: Kattis problem package format 2025-09, "Result aggregation", "Group dependencies".
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.importers.kattis_groups import TestGroup
+from ioi_eval.importers.kattis_groups import DATA, TestGroup
 from ioi_eval.importers.task import SubtaskFile
 
 _SECRET_SCORE = 100
@@ -41,16 +42,19 @@ def subtasks_by_group(where: Path, root: TestGroup, *, custom: bool) -> list[Sub
     if groups and (len(groups) < len(secret.groups) or secret.tests):
         raise InputError(f"{where}: {secret.path} holds test groups and other tests; only one of them may be there")
     aggregation = _aggregation(where, secret, "sum")
+    required = _required(where, root, groups)
     if not groups:
-        return found + _of_tests(where, secret, aggregation, _points(where, secret, _SECRET_SCORE), custom=custom)
+        points = _points(where, secret, _SECRET_SCORE)
+        return found + _of_tests(where, secret, aggregation, points, required[secret.path], custom=custom)
     if aggregation == "pass-fail":
-        return [*found, _subtask("secret", _points(where, secret, _SECRET_SCORE), secret.all_tests)]
+        tests = [*required[secret.path], *(test for group in groups for test in required[group.path])]
+        return [*found, _subtask("secret", _points(where, secret, _SECRET_SCORE), (*tests, *secret.all_tests))]
     if aggregation == "min":
         raise UnsupportedError(f"{where}: {secret.path} takes the min of its groups; only their sum is supported")
     for group in groups:
-        required = _required(where, group, parts, groups)
+        before = (*required[secret.path], *required[group.path])
         found += _of_tests(
-            where, group, _aggregation(where, group, "pass-fail"), _points(where, group), required, custom=custom
+            where, group, _aggregation(where, group, "pass-fail"), _points(where, group), before, custom=custom
         )
     return found
 
@@ -65,8 +69,6 @@ def _of_tests(
     custom: bool,
 ) -> list[SubtaskFile]:
     tests = group.all_tests
-    if "static_validation_score" in group.config:
-        raise UnsupportedError(f"{where}: {group.path} has a static validation test case, which is not supported")
     if not tests:
         raise InputError(f"{where}: the test group {group.path} has no tests; get the complete package")
     if aggregation != "sum":
@@ -89,18 +91,21 @@ def _subtask(name: str, points: float, tests: Sequence[str]) -> SubtaskFile:
     return SubtaskFile(name=name, points=points, tests=tuple(dict.fromkeys(tests)))
 
 
-def _required(
-    where: Path, group: TestGroup, parts: Mapping[str, TestGroup], groups: Sequence[TestGroup]
-) -> tuple[str, ...]:
-    """The tests that must be accepted before a group counts."""
-    stated = group.config.get("require_pass") or ()
-    known = {**{f"secret/{one.name}": one for one in groups}, **{one.name: one for one in groups}, **parts}
-    found: list[str] = []
-    for name in [stated] if isinstance(stated, str) else stated:
-        if name not in known:
-            raise InputError(f"{where}: {group.path} requires {name!r}, which is no test group")
-        found += known[name].all_tests
-    return tuple(found)
+def _required(where: Path, root: TestGroup, groups: Sequence[TestGroup]) -> dict[str, tuple[str, ...]]:
+    """For each group's path the tests that must be accepted before it counts, also those that they depend on."""
+    found: dict[str, tuple[str, ...]] = {}
+    known: dict[str, TestGroup] = {}
+    for group in (*root.groups, *groups):  # a group can only require earlier ones, and `secret` only the samples
+        stated = group.config.get("require_pass") or ()
+        tests: list[str] = []
+        for name in [stated] if isinstance(stated, str) else stated:
+            if name not in known:
+                raise InputError(f"{where}: {group.path} requires {name!r}, which is no test group before it")
+            tests += (*found[known[name].path], *known[name].all_tests)
+        found[group.path] = tuple(dict.fromkeys(tests))
+        if group.path != f"{DATA}/secret":
+            known |= {group.path.removeprefix(f"{DATA}/"): group, group.name: group}
+    return found
 
 
 def _aggregation(where: Path, group: TestGroup, default: str) -> str:

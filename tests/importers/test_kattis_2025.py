@@ -51,6 +51,53 @@ def test_groups_since_2025(tmp_path: Path) -> None:
     assert problem.checker_protocol is CheckerProtocol.TOKENS
 
 
+def test_what_a_required_group_requires(tmp_path: Path) -> None:
+    """A group that is not run is not passed: so what it requires is required of the groups behind it too."""
+    changes = {
+        "data/secret/test_group.yaml": "require_pass: sample\n",
+        "data/secret/two/test_group.yaml": "max_score: 30\nrequire_pass: secret/one\n",
+        "data/secret/zero/test_group.yaml": "max_score: 40\nrequire_pass: [secret/two]\n",
+        "data/secret/zero/1.in": "",
+        "data/secret/zero/1.ans": "",
+    }
+    assert {row["subtask"]: row["test_names"] for row in read(tmp_path, NEW, **changes).problem_rows} == {
+        "sample": ["sample/1"],
+        "one": ["sample/1", "secret/one/1"],
+        "two": ["sample/1", "secret/one/1", "secret/two/1", "secret/two/2"],
+        "zero": ["sample/1", "secret/one/1", "secret/two/1", "secret/two/2", "secret/zero/1"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("secret", "subtasks"),
+    [
+        ("require_pass: sample\n", {"secret/2": 50.0, "secret/one/1": 50.0}),
+        ("require_pass: sample\nscore_aggregation: pass-fail\n", {"secret": 100}),
+    ],
+)
+def test_secret_tests_without_groups_that_require_the_samples(
+    tmp_path: Path, secret: str, subtasks: dict[str, float]
+) -> None:
+    """A submission that fails on a sample gets nothing."""
+    changes: dict[str, str | None] = {
+        "data/secret/test_group.yaml": secret,
+        "data/secret/2.in": "",
+        "data/secret/2.ans": "",
+    }
+    without = dict.fromkeys(name for name in NEW if name.startswith("data/secret/two") or "one/test_group" in name)
+    rows = read(tmp_path, {**NEW, **without}, **changes).problem_rows[1:]
+    assert {row["subtask"]: row["score"] for row in rows} == subtasks
+    assert all(row["test_names"][0] == "sample/1" for row in rows)
+
+
+def test_a_static_validator_of_a_pass_fail_problem(tmp_path: Path) -> None:
+    """It could reject a submission that the tests accept."""
+    yaml = "problem_format_version: 2025-09\nname: New\nlimits: {time_limit: 1.0}\n"
+    group = {"data/secret/test_group.yaml": "static_validation_score: pass-fail\n"}
+    with pytest.raises(InputError, match=r"data/secret/test_group\.yaml states a static validation test case"):
+        read(tmp_path, PASS_FAIL, **{"problem.yaml": yaml, **group})
+
+
 @pytest.mark.parametrize(("kind", "task_type"), [("pass-fail", "Batch"), ("[interactive]", "Interactive")])
 def test_a_validator_that_is_there_is_used_since_2023(tmp_path: Path, kind: str, task_type: str) -> None:
     """Nothing in problem.yaml says so any more."""
@@ -71,6 +118,7 @@ def test_a_validator_that_is_there_is_used_since_2023(tmp_path: Path, kind: str,
         ({"data/secret/one/test_group.yaml": ""}, "data/secret/one has no max_score"),
         ({"data/secret/one/test_group.yaml": "max_score: lots\n"}, "max_score of data/secret/one is 'lots'"),
         ({"data/secret/one/test_group.yaml": "max_score: 1\nrequire_pass: six\n"}, "requires 'six', which is no"),
+        ({"data/secret/one/test_group.yaml": "max_score: 1\nrequire_pass: secret/two\n"}, "no test group before it"),
         ({"data/secret/one/test_group.yaml": "max_score: 1\nstatic_validation_score: 1\n"}, "static validation"),
         ({"data/secret/test_group.yaml": "score_aggregation: min\n"}, "takes the min of its groups"),
         ({"data/secret/test_group.yaml": "score_aggregation: max\n"}, "score_aggregation of data/secret is 'max'"),
