@@ -112,7 +112,7 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     if not kind.legacy:
         package.edit = constants(where, meta)
     shared = _columns(package, meta, kind, year=year, day=day, time_limit_s=time_limit_s)
-    root = read_groups(package, _inherited(where, meta))
+    root = read_groups(package, _for_all_groups(where, meta))
     if not kind.legacy:
         _check_test_files(package)
     if kind.custom_score:
@@ -260,15 +260,19 @@ def _is_graded(group: TestGroup) -> bool:
     return bool(group.tests) and group.config["grading"] == "custom" and group.path.startswith("data/secret")
 
 
-def _inherited(where: Path, meta: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings for all groups that old packages have in `problem.yaml`."""
+def _for_all_groups(where: Path, meta: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that old packages have in `problem.yaml`.
+
+    Source: problemtools, `TestCaseGroup`: they outrank those of a group's own file; `worst_error` changes nothing.
+    """
     grading = _mapping(where, meta, "grading")
     if grading.get("objective", "max") != "max":
         raise UnsupportedError(f"{where}: the objective {grading['objective']!r} is not supported; max is")
     if grading.get("custom_scoring"):
         raise UnsupportedError(f"{where}: custom_scoring is not supported")
-    found = {name: grading[name] for name in ("accept_score", "reject_score") if grading.get(name) is not None}
-    policy = {"first_error": "break", "worst_error": "continue", "grade": "continue"}.get(grading.get("on_reject", ""))
+    names = ("accept_score", "reject_score", "range")
+    found = {name: grading[name] for name in names if grading.get(name) is not None}
+    policy = {"first_error": "break", "grade": "continue"}.get(grading.get("on_reject", ""))
     return {**found, **({"on_reject": policy} if policy else {})}
 
 

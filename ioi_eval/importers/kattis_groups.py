@@ -88,18 +88,18 @@ class GradedGroup:
     rounded: bool
 
 
-def read_groups(package: Package, inherited: Mapping[str, Any] | None = None) -> TestGroup:
+def read_groups(package: Package, for_all: Mapping[str, Any] | None = None) -> TestGroup:
     """The tree of test data.
 
     Args:
         package: its `data/` is read.
-        inherited: settings for all groups from `problem.yaml` (in old packages).
+        for_all: settings from `problem.yaml` (in old packages), which hold for all groups, whatever these state.
 
     Raises:
         InputError: an input has no answer, an answer has no input, or there is no secret data.
     """
     package.refuse_links(DATA)
-    root = _read(package, DATA, {**_DEFAULTS, **(inherited or {})})
+    root = _read(package, DATA, _DEFAULTS, for_all or {})
     if root.tests or not {group.name for group in root.groups} <= {"sample", "secret"}:
         other = [*root.tests, *(group.path for group in root.groups if group.name not in ("sample", "secret"))]
         raise InputError(f"{package.where}: {DATA}/ holds {other[0]}; only sample/ and secret/ belong there")
@@ -110,7 +110,7 @@ def read_groups(package: Package, inherited: Mapping[str, Any] | None = None) ->
     return root
 
 
-def _read(package: Package, path: str, inherited: Mapping[str, Any]) -> TestGroup:
+def _read(package: Package, path: str, inherited: Mapping[str, Any], for_all: Mapping[str, Any]) -> TestGroup:
     names = [name for name in package.names(path) if not name.startswith(_IGNORED_PATHS)]
     below = [name.removeprefix(f"{path}/") for name in names]
     inputs = {name.removesuffix(".in") for name in below if "/" not in name and name.endswith(".in")}
@@ -122,7 +122,7 @@ def _read(package: Package, path: str, inherited: Mapping[str, Any]) -> TestGrou
     own = next((f"{path}/{name}" for name in _CONFIGURATIONS if package.has(f"{path}/{name}")), None)
     if own and own.endswith(f"/{_CONFIGURATIONS[1]}"):
         inherited = {name: value for name, value in inherited.items() if name in _DEFAULTS}
-    config = {**inherited, **(package.yaml(own) if own else {})}
+    config = {**inherited, **(package.yaml(own) if own else {}), **for_all}
     folders = {name.partition("/")[0] for name in below if "/" in name}
     prefix = f"{path}/".removeprefix(f"{DATA}/")
     items = sorted([*(f"{name}.in" for name in inputs), *folders])  # in the order of judging: by name
@@ -130,7 +130,7 @@ def _read(package: Package, path: str, inherited: Mapping[str, Any]) -> TestGrou
         path=path,
         config=config,
         tests=tuple(f"{prefix}{item.removesuffix('.in')}" for item in items if item not in folders),
-        groups=tuple(_read(package, f"{path}/{item}", config) for item in items if item in folders),
+        groups=tuple(_read(package, f"{path}/{item}", config, for_all) for item in items if item in folders),
         configured=own is not None,
     )
 

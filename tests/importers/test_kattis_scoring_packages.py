@@ -101,6 +101,20 @@ def test_what_no_minimum_can_express_is_refused(tmp_path: Path, changes: dict[st
     assert words in str(caught.value)
 
 
+def test_settings_of_problem_yaml_outrank_those_of_groups(tmp_path: Path) -> None:
+    """As in problemtools, where old packages may state them for all groups."""
+    changes = {"problem.yaml": "type: scoring\ngrading: {accept_score: 20, on_reject: first_error}\n"}
+    changes["data/secret/two/testdata.yaml"] = "accept_score: 70\ngrader_flags: sum\non_reject: continue\n"
+    rows = read(tmp_path, SCORING, **changes).problem_rows
+    assert [(row["subtask"], row["score"], row["test_names"]) for row in rows[1:]] == [
+        ("one", 20, ["sample/1", "secret/one/1"]),
+        ("secret/two/1", 20, ["sample/1", "secret/one/1", "secret/two/1"]),
+        ("secret/two/2", 20, ["sample/1", "secret/one/1", "secret/two/1", "secret/two/2"]),
+    ]
+    changes["problem.yaml"] = "type: scoring\ngrading: {on_reject: worst_error}\n"
+    assert read(tmp_path / "b", SCORING, **changes).problem_rows[1]["test_names"] == ["secret/one/1"]
+
+
 GRADER = """
 import sys
 worth = int([flag for flag in sys.argv if flag.startswith("worth=")][0][6:])
