@@ -138,7 +138,13 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
             notes=notes,
         ),
         notes=notes,
-        test_columns=test_columns(where, root, custom=kind.custom_score and kind.scoring, graded=graded),
+        test_columns=test_columns(
+            where,
+            root,
+            custom=kind.custom_score if kind.scoring else bool(kind.validation),
+            scoring=kind.scoring,
+            graded=graded,
+        ),
     )
 
 

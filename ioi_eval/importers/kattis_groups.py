@@ -341,15 +341,23 @@ def _aggregation(where: Path, group: TestGroup) -> str:
 
 
 def test_columns(
-    where: Path, root: TestGroup, *, custom: bool, graded: Mapping[str, GradedGroup]
+    where: Path, root: TestGroup, *, custom: bool, scoring: bool, graded: Mapping[str, GradedGroup]
 ) -> dict[str, dict[str, object]]:
     """The columns of test rows: further flags of the output validator, and how its scores are read.
 
     If the package's own grader multiplies the validator's score, that score is in [0, 1], and is rounded down if the
-    grader rounds the points. Otherwise it is in points, at most the group's points. On samples that are worth nothing
-    it does not count: there only acceptance does.
+    grader rounds the points. Otherwise it is in points, at most the group's points. On samples that are worth nothing,
+    and in a pass-fail problem, it does not count: there only acceptance does.
+
+    Args:
+        where: the package, for messages.
+        root: the root of its test data.
+        custom: whether the package has its own output validator, and in a scoring problem whether that gives scores.
+        scoring: whether submissions get points.
+        graded: for the paths of groups that the package's own grader scores by their lowest score: how it does.
     """
     columns: dict[str, dict[str, object]] = {}
+    custom, only_accepts = custom and scoring, custom and not scoring
     for group in root.walk():
         own: dict[str, object] = {}
         if flags := _validator_flags(where, group):
@@ -358,6 +366,8 @@ def test_columns(
             own |= {"score_steps": max(graded[group.path].points, 1)} if graded[group.path].rounded else {}
         elif custom and group.tests and group.path.startswith(f"{DATA}/secret"):
             own["full_score"] = _full_score(where, group)
+        elif only_accepts:
+            own["full_score"] = 0
         columns.update(dict.fromkeys(group.tests, own))
     for group in root.groups:
         if custom and group.name == "sample" and ("ignore_sample" in _flags(where, root) or not _points(where, group)):

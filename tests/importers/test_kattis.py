@@ -124,6 +124,7 @@ def test_validator_becomes_the_checker(tmp_path: Path) -> None:
     assert problem.checker_protocol is CheckerProtocol.KATTIS
     assert problem.checker_args == ("strict",)
     assert [file.name for file in problem.checker_files] == ["validate.h"]
+    assert {test.full_score for test in problem.tests.values()} == {0}, "a score.txt changes no pass-fail verdict"
     assert [file.path for file in (*problem.linked, *problem.headers)] == ["graders/grader.cpp", "graders/library.h"]
 
 
