@@ -26,6 +26,7 @@ from ioi_eval.importers.kattis_groups import (
     has_old_scores,
     pass_fail_subtasks,
     read_groups,
+    scored_if_all_accepted,
     scored_once,
     scoring_subtasks,
     test_columns,
@@ -121,6 +122,11 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     graded = try_grader(package, [group for group in groups if _is_graded(group)]) if kind.custom_score else {}
     subtasks = _subtasks(package, kind, root, graded)
     notes: list[str] = []
+    if kind.legacy and kind.scoring and scored_if_all_accepted(root) and sum(one.points > 0 for one in subtasks) > 1:
+        notes.append(
+            "Kattis gives no points to a submission that fails a test, as neither data/ nor data/secret/ has"
+            " accept_if_any_accepted or always_accept; here each group counts, as in problemtools and DOMjudge"
+        )
     return build_task(
         package,
         shared,

@@ -217,6 +217,18 @@ def scoring_subtasks(
     return found
 
 
+def scored_if_all_accepted(root: TestGroup) -> bool:
+    """Whether a submission is rejected as a whole, by the flags of the outer groups, if one test is.
+
+    Kattis gives such a submission no points. Source: Kattis problem package format (legacy), "Graders", "Output".
+    """
+    outer = [root, *(group for group in root.groups if group.name == "secret")]
+    if any(group.config["grading"] != "default" for group in outer):
+        return False
+    stated = [set(str(group.config["grader_flags"] or "").split()) for group in outer]
+    return not any(flags & {"always_accept", "accept_if_any_accepted"} for flags in stated)
+
+
 def _with_required(
     where: Path, group: TestGroup, before: tuple[str, ...]
 ) -> Iterator[tuple[TestGroup, tuple[str, ...]]]:

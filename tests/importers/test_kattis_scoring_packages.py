@@ -115,6 +115,14 @@ def test_settings_of_problem_yaml_outrank_those_of_groups(tmp_path: Path) -> Non
     assert read(tmp_path / "b", SCORING, **changes).problem_rows[1]["test_names"] == ["secret/one/1"]
 
 
+def test_points_of_submissions_that_fail_a_test(tmp_path: Path) -> None:
+    """Kattis gives them none, unless the outer groups are accepted nevertheless; a note says so."""
+    changes = {"data/secret/testdata.yaml": "grader_flags: first_error\n"}
+    task = read(tmp_path, SCORING, **changes)
+    assert [note for note in task.notes if note.startswith("Kattis gives no points to a submission that fails a test")]
+    assert not [note for note in read(tmp_path / "b", SCORING).notes if note.startswith("Kattis gives")]
+
+
 GRADER = """
 import sys
 worth = int([flag for flag in sys.argv if flag.startswith("worth=")][0][6:])
