@@ -9,7 +9,6 @@ Source: Kattis problem package format, version "legacy"; DOMjudge manual, "Probl
 
 from __future__ import annotations
 
-import configparser
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ from typing import Any
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.kattis_constants import constants
+from ioi_eval.importers.kattis_domjudge import INI_FILE, check_executables, read_ini, time_limit
 from ioi_eval.importers.kattis_graders import try_grader, without_own_sums
 from ioi_eval.importers.kattis_groups import (
     GradedGroup,
@@ -38,7 +38,7 @@ from ioi_eval.importers.kattis_timing import MOST_MEASURED_S, derived_timing, is
 from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.task import ImportedTask, RowValues, SubtaskFile, build_task
 
-ROOT_FILE, INI_FILE = "problem.yaml", "domjudge-problem.ini"
+ROOT_FILE = "problem.yaml"
 _FORMAT = "a problem package in the Kattis format"
 _MEMORY_MIB, _OUTPUT_MIB = 2048, 8  # Source: Kattis's and DOMjudge's defaults
 _CODE_KIB = 256  # Source: DOMjudge's default; Kattis's is smaller, 128 KiB
@@ -68,7 +68,7 @@ def import_package(
         package.format = _FORMAT
         if not derive or time_limit_s is not None:
             return _import(package, year, day, time_limit_s)
-        timing = derived_timing(package, ROOT_FILE, _ini(package))
+        timing = derived_timing(package, ROOT_FILE, read_ini(package))
         task = _import(package, year, day, None if timing is None else MOST_MEASURED_S)
         if timing is None:
             return task
@@ -109,9 +109,12 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     meta = package.yaml(ROOT_FILE) if package.has(ROOT_FILE) else {}
     version = str(meta.get("problem_format_version", "legacy"))
     package.format = f"{_FORMAT}, version {version}"
-    kind = _kind(package, meta)
+    notes: list[str] = []
+    kind = _kind(package, meta, notes)
     if not kind.legacy:
         package.edit = constants(where, meta)
+    own = "special_run" if kind.interactive else "special_compare" if kind.validation else None
+    check_executables(package, read_ini(package), own=own)
     shared = _columns(package, meta, kind, year=year, day=day, time_limit_s=time_limit_s)
     root = read_groups(package, _for_all_groups(where, meta))
     if not kind.legacy:
@@ -121,7 +124,6 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     groups = list(root.walk())
     graded = try_grader(package, [group for group in groups if _is_graded(group)]) if kind.custom_score else {}
     subtasks = _subtasks(package, kind, root, graded)
-    notes: list[str] = []
     if kind.legacy and kind.scoring and scored_if_all_accepted(root) and sum(one.points > 0 for one in subtasks) > 1:
         notes.append(
             "Kattis gives no points to a submission that fails a test, as neither data/ nor data/secret/ has"
@@ -175,7 +177,7 @@ def _columns(
 ) -> RowValues:
     """The columns of all rows of the problem, from `problem.yaml` and DOMjudge's settings."""
     where = package.where
-    ini = _ini(package)
+    ini = read_ini(package)
     limits = _mapping(where, meta, "limits")
     return {
         "year": year,
@@ -184,7 +186,7 @@ def _columns(
         "day": day,
         "statement": "",
         "problem": "",
-        "time_limit": _time_limit(package, limits, ini, time_limit_s),
+        "time_limit": time_limit(package, limits, ini, time_limit_s),
         "memory_limit": round(_number(where, limits, "memory", _MEMORY_MIB) * MIB),
         "output_limit": round(_number(where, limits, "output", _OUTPUT_MIB) * MIB),
         "code_limit": round(_number(where, limits, "code", _CODE_KIB) * 1024),
@@ -198,8 +200,8 @@ def _columns(
     }
 
 
-def _kind(package: Package, meta: Mapping[str, Any]) -> _Kind:
-    kind = _legacy_kind(package.where, meta) if is_legacy(meta) else _kind_by_type(package, meta)
+def _kind(package: Package, meta: Mapping[str, Any], notes: list[str]) -> _Kind:
+    kind = _legacy_kind(package, meta, notes) if is_legacy(meta) else _kind_by_type(package, meta)
     if kind.multi_pass and (kind.interactive or kind.scoring):
         raise UnsupportedError(
             f"{package.where}: multi-pass problems that are interactive or scoring are not supported"
@@ -207,12 +209,27 @@ def _kind(package: Package, meta: Mapping[str, Any]) -> _Kind:
     return kind
 
 
-def _legacy_kind(where: Path, meta: Mapping[str, Any]) -> _Kind:
+def _legacy_kind(package: Package, meta: Mapping[str, Any], notes: list[str]) -> _Kind:
     """The kind of a package of a version before 2023."""
     kind = meta.get("type", "pass-fail")
     if kind not in ("pass-fail", "scoring"):
-        raise UnsupportedError(f"{where}: type {kind!r} in {ROOT_FILE} is not supported; pass-fail and scoring are")
-    return _Kind(legacy=True, scoring=kind == "scoring", validation=_validation(where, meta))
+        raise UnsupportedError(
+            f"{package.where}: type {kind!r} in {ROOT_FILE} is not supported; pass-fail and scoring are"
+        )
+    validation = _validation(package.where, meta)
+    if not validation and _has_validator(package):
+        if not package.has(ROOT_FILE):  # Source: DOMjudge
+            validation = frozenset({"custom"})
+        else:
+            notes.append(
+                f"the package's output validator is not used, because validation in {ROOT_FILE} is not custom, as on"
+                " Kattis; DOMjudge would use it"
+            )
+    return _Kind(legacy=True, scoring=kind == "scoring", validation=validation)
+
+
+def _has_validator(package: Package) -> bool:
+    return any(package.names(folder) for folder in VALIDATOR_FOLDERS)
 
 
 def _kind_by_type(package: Package, meta: Mapping[str, Any]) -> _Kind:
@@ -224,9 +241,8 @@ def _kind_by_type(package: Package, meta: Mapping[str, Any]) -> _Kind:
             f"{package.where}: type {', '.join(others)} in {ROOT_FILE} is not supported; pass-fail, scoring,"
             " interactive and multi-pass are"
         )
-    has_validator = any(package.names(folder) for folder in VALIDATOR_FOLDERS)
     special = words & {"interactive", "multi-pass"}
-    validation = special | {"custom"} if has_validator or special else frozenset()
+    validation = special | {"custom"} if _has_validator(package) or special else frozenset()
     return _Kind(legacy=False, scoring="scoring" in words, validation=validation)
 
 
@@ -302,19 +318,6 @@ def _number(where: Path, values: Mapping[str, Any], name: str, default: float) -
     return value
 
 
-def _ini(package: Package) -> Mapping[str, str]:
-    """DOMjudge's own settings: a file with lines `key = value`; values are often quoted."""
-    name = INI_FILE
-    if not package.has(name):
-        return {}
-    parser = configparser.ConfigParser(interpolation=None)
-    try:
-        parser.read_string(f"[problem]\n{package.text(name)}")
-    except configparser.Error as error:
-        raise InputError(f"{package.where}: {name} cannot be read: {error}") from error
-    return {key: value.strip().strip("'\"") for key, value in parser["problem"].items()}
-
-
 def _identifier(package: Package, ini: Mapping[str, str]) -> str:
     name = ini.get("short-name") or ini.get("externalid") or package.name
     if not _IDENTIFIER.fullmatch(name):
@@ -329,29 +332,6 @@ def _title(package: Package, meta: Mapping[str, Any], ini: Mapping[str, str]) ->
     if isinstance(name, Mapping):
         name = name.get("en") or next(iter(name.values()), None)
     return str(name or ini.get("name") or _identifier(package, ini))
-
-
-def _time_limit(package: Package, limits: Mapping[str, Any], ini: Mapping[str, str], given: float | None) -> float:
-    """The time limit in seconds. Order of precedence: the caller, DOMjudge's files, the field of the newer format."""
-    stated: object = given
-    if stated is None:
-        stated = ini.get("timelimit")
-    if stated is None and package.has(".timelimit"):
-        stated = package.text(".timelimit").strip()
-    if stated is None:
-        stated = limits.get("time_limit")
-    if stated is None:
-        raise InputError(
-            f"{package.where} states no time limit (Kattis derives it from the accepted submissions);"
-            " give it in seconds with --time-limit, or --time-limit auto"
-        )
-    try:
-        seconds = float(str(stated))
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < 86_400:
-        raise InputError(f"{package.where}: the time limit {stated!r} is no number of seconds")
-    return seconds
 
 
 def _validator(package: Package, kind: _Kind) -> list[tuple[str, str]]:

@@ -247,6 +247,38 @@ def test_domjudge_settings_alone_are_enough(tmp_path: Path) -> None:
     assert len(list(task.tests())) == 3
 
 
+def test_a_validator_beside_domjudge_settings_alone(tmp_path: Path) -> None:
+    """DOMjudge uses it; where `problem.yaml` does not name it Kattis does not, and a note says so."""
+    check = {"output_validators/check.py": "import sys\nsys.exit(42)\n"}
+    files = {**PASS_FAIL, **check, "problem.yaml": None, ".timelimit": None}
+    settings = "short-name = sums\ntimelimit = 1\nspecial_compare = 'on_the_server'\n"
+    assert read(tmp_path, files, **{"domjudge-problem.ini": settings}).problem_rows[0]["checker_protocol"] == "kattis"
+    task = read(tmp_path / "kattis", PASS_FAIL, **check)
+    assert task.problem_rows[0]["checker_protocol"] == "tokens"
+    assert [note for note in task.notes if note.startswith("the package's output validator is not used")]
+
+
+@pytest.mark.parametrize(("key", "default"), [("special_compare", "compare"), ("special_run", "run")])
+def test_programs_of_a_domjudge_server(tmp_path: Path, key: str, default: str) -> None:
+    """They are not in the package, and judge in place of what is."""
+    with pytest.raises(UnsupportedError, match=f"names {key} 'floats', a program of a DOMjudge server"):
+        read(tmp_path, PASS_FAIL, **{"domjudge-problem.ini": f"{key} = 'floats'\n"})
+    read(tmp_path / "default", PASS_FAIL, **{"domjudge-problem.ini": f"{key} = '{default}'\n"})
+
+
+def test_which_time_limit_counts(tmp_path: Path) -> None:
+    """That of problem.yaml, as in DOMjudge and problemtools; a .timelimit must be the same."""
+    settings = {"domjudge-problem.ini": "timelimit = 3\n", "problem.yaml": "limits: {time_limit: 4.0}\n"}
+    row = read(tmp_path, PASS_FAIL, **settings, **{".timelimit": None}).problem_rows[0]
+    assert row["time_limit"] == 4.0
+    with pytest.raises(InputError, match=r"the time limit is 4\.0 in problem\.yaml and 2\.5 in \.timelimit"):
+        read(tmp_path / "b", PASS_FAIL, **settings)
+    with pytest.raises(InputError, match=r"the time limit is 3 in domjudge-problem\.ini and 2\.5 in \.timelimit"):
+        read(tmp_path / "c", PASS_FAIL, **{"domjudge-problem.ini": "timelimit = 3\n"})
+    given = import_package(package(tmp_path / "d", PASS_FAIL, **settings), year=2026, time_limit_s=1)
+    assert given.problem_rows[0]["time_limit"] == 1
+
+
 def test_included_files_take_the_place_of_a_submissions_own(tmp_path: Path) -> None:
     """A folder may have copies of them, which must not be linked twice."""
     copies = {f"submissions/accepted/{name}": "// copied\n" for name in ("one/grader.cpp", "one/x.h", "two/grader.cpp")}
