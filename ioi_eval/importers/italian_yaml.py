@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ioi_eval.config import MIB
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.fifo_order import with_our_order
 from ioi_eval.importers.output_sets import output_sets
@@ -33,10 +33,15 @@ from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
 ROOT_FILE = "task.yaml"
 _HEADERS = (".h", ".hpp")
+_SOURCES = (".c", ".cpp", ".cc", ".cxx", ".c++", ".C", ".cs", ".hs", ".java", ".pas", ".php", ".py", ".rs")
+"""The endings of sources. Source: CMS, `cms/grading/languages`."""
+
 _LINKED = ("grader", "stub")
 _MODELS = ("solution", "soluzione")
 _NO_SOLUTIONS = (*_LINKED, "template", "manager", "checker")
 _JUDGE_FOLDERS = ("check", "cor")
+_JUDGE_NAMES = ("checker", "correttore", "manager")
+_JUDGE_ENDINGS = (".cpp", ".cc", ".py", ".sh")  # in the order in which they are looked for
 _MOST_TESTS = 100_000
 _LARGEST = 1e12  # of any limit, whatever its unit
 
@@ -63,6 +68,7 @@ def _task(package: Package, meta: Mapping[str, Any], year: int, day: str | None)
     code = str(_first(package, meta, "name", "nome_breve"))
     score_type, subtasks, count = _scoring(package, meta, notes)
     config = _config(package, meta, code)
+    files = _files(package, str(config["task_type"]), notes)
     shared = {
         "year": year,
         "name": str(meta.get("title", meta.get("nome", code))),
@@ -81,7 +87,7 @@ def _task(package: Package, meta: Mapping[str, Any], year: int, day: str | None)
         package,
         shared,
         subtasks=subtasks,
-        files=with_our_order(_files(package), notes) if _has_one_process(config) else _files(package),
+        files=with_our_order(files, notes) if _has_one_process(config) else files,
         config=config,
         tests=_tests(package, count, notes),
         solutions=_solutions(package, output_only=config["task_type"] == "OutputOnly"),
@@ -218,13 +224,13 @@ def _task_type(package: Package, meta: Mapping[str, Any]) -> tuple[TaskType, dic
     if meta.get("output_only"):
         return TaskType.OUTPUT_ONLY, {Parameter.OUTPUT_EVAL: output_eval}
     if _judge(package, "manager") is not None:
-        linked = any(name.startswith("sol/stub.") for name in package.names("sol"))
+        linked = _is_linked(package, "stub")
         return TaskType.COMMUNICATION, {
             Parameter.NUM_PROCESSES: meta.get("num_processes") or 1,
             Parameter.COMPILATION: "stub" if linked else "alone",
             Parameter.USER_IO: meta.get("user_io") or ("fifo_io" if linked else "std_io"),
         }
-    linked = any(name.startswith("sol/grader.") for name in package.names("sol"))
+    linked = _is_linked(package, "grader")
     batch = {
         Parameter.COMPILATION: "grader" if linked else "alone",
         Parameter.INPUT_FILE: _file_name(meta, "infile", "input.txt"),
@@ -236,6 +242,16 @@ def _task_type(package: Package, meta: Mapping[str, Any]) -> tuple[TaskType, dic
         Parameter.OUTPUT_OPTIONAL_TESTS: _output_tests(package, meta, "output_optional"),
     }
     return (TaskType.BATCH_AND_OUTPUT, {**batch, **outputs}) if any(outputs.values()) else (TaskType.BATCH, batch)
+
+
+def _is_linked(package: Package, stem: str) -> bool:
+    """Whether there is a grader or stub in some language. Source: CMS, which looks for one in each language."""
+    return any(path.stem == stem and path.suffix in _SOURCES for path in _beside_solutions(package))
+
+
+def _beside_solutions(package: Package) -> list[PurePosixPath]:
+    """The files directly in `sol/`, where CMS looks for graders, stubs and headers."""
+    return [PurePosixPath(name) for name in package.names("sol") if name.count("/") == 1]
 
 
 def _has_one_process(config: RowValues) -> bool:
@@ -261,13 +277,19 @@ def _judge(package: Package, role: str) -> str | None:
 
     Raises:
         InputError: there is only a compiled program.
+        UnsupportedError: its source is in a language that is not supported.
     """
     for folder in _JUDGE_FOLDERS:
         name = "correttore" if role == "checker" and folder == "cor" else role
         base = f"{folder}/{name}"
-        for ending in (".cpp", ".cc", ".py", ".sh"):
+        for ending in _JUDGE_ENDINGS:
             if package.has(base + ending):
                 return base + ending
+        if other := next((base + ending for ending in _SOURCES if package.has(base + ending)), None):
+            raise UnsupportedError(
+                f"{package.where}: {other} is a {role} in a language that is not supported;"
+                f" {', '.join(_JUDGE_ENDINGS)} are"
+            )
         if not package.has(base):
             continue
         if not package.read(base).startswith(b"#!"):
@@ -276,17 +298,16 @@ def _judge(package: Package, role: str) -> str | None:
     return None
 
 
-def _files(package: Package) -> list[tuple[str, str]]:
-    """The judge's files, with their paths in rows."""
-    found: list[tuple[str, str]] = []
-    for name in package.names("sol"):
-        path = PurePosixPath(name)
-        if path.suffix in _HEADERS or (path.stem in _LINKED and language(name) in ("cpp", "c", "python")):
-            found.append((f"graders/{path.name}", package.text(name)))
-    for role in ("checker", "manager"):
-        source = _judge(package, role)
-        if source is None:
-            continue
+def _files(package: Package, task_type: str, notes: list[str]) -> list[tuple[str, str]]:
+    """The judge's files, with their paths in rows. As in CMS, a manager gives the score itself, without a checker."""
+    found = [
+        (f"graders/{path.name}", package.text(str(path)))
+        for path in _beside_solutions(package)
+        if path.suffix in _HEADERS or (path.stem in _LINKED and language(str(path)) in ("cpp", "c", "python"))
+    ]
+    role = "manager" if task_type == TaskType.COMMUNICATION else "checker"
+    source = _judge(package, role)
+    if source is not None:
         found.append((f"{role}/{role}{PurePosixPath(source).suffix}", package.text(source)))
         folder = source.partition("/")[0]
         found += [
@@ -294,6 +315,13 @@ def _files(package: Package) -> list[tuple[str, str]]:
             for name in package.names(folder)
             if name.endswith(_HEADERS)
         ]
+    others = [path for folder in _JUDGE_FOLDERS for path in map(PurePosixPath, package.names(folder))]
+    unused = [
+        str(one) for one in others if one.stem in _JUDGE_NAMES and one.suffix in _JUDGE_ENDINGS and str(one) != source
+    ]
+    if unused:
+        what = f"the {role} is {source}" if source else f"outputs are compared without a {role}"
+        notes.append(f"left out, because CMS does not use them either: {', '.join(unused)} ({what})")
     return found
 
 

@@ -135,6 +135,31 @@ def test_fifos_that_are_not_all_reversed_stay(tmp_path: Path, changes: dict[str,
     assert texts["graders/stub.cpp"] == files["sol/stub.cpp"]
 
 
+def test_a_checker_beside_a_manager(tmp_path: Path) -> None:
+    """CMS does not use it: what the manager prints is the score."""
+    task = read(tmp_path, **{**MANAGED, "check/checker.cpp": "int main() {}\n"})
+    problem = loaded(tmp_path, task)
+    assert (problem.checker, problem.checker_after_manager) == (None, False)
+    assert "check/checker.cpp (the manager is check/manager.py)" in "".join(task.notes)
+
+
+def test_a_checker_where_none_is_looked_for(tmp_path: Path) -> None:
+    """CMS looks for `check/checker` and `cor/correttore`; another name is noted, and outputs are compared."""
+    task = read(tmp_path, **{"cor/correttore.cpp": None, "cor/correttore": None, "cor/checker.cpp": "int main() {}\n"})
+    assert loaded(tmp_path, task).checker_protocol is CheckerProtocol.WHITE_DIFF
+    assert "cor/checker.cpp (outputs are compared without a checker)" in "".join(task.notes)
+
+
+@pytest.mark.parametrize("name", ["sol/grader.h", "sol/grader.txt", "sol/slow/grader.cpp"])
+def test_what_is_no_grader(tmp_path: Path, name: str) -> None:
+    """Submissions stand alone, as in CMS, if no file of a language's ending is a grader."""
+    none = {"sol/grader.cpp": None, "sol/grader.py": None, "sol/grader.pas": None, "sol/soluzione.cpp": None}
+    problem = loaded(tmp_path, read(tmp_path, **{**none, "sol/somma.h": None, name: "// no grader\n"}))
+    assert problem.linked == ()
+    beside = read(tmp_path / "b", **{"sol/slow/grader.cpp": "// another\n", "sol/slow/somma.h": "// another\n"})
+    assert [file.path for file in loaded(tmp_path / "b", beside).headers] == ["graders/somma.h"]
+
+
 def parameters(score_type: str, text: str) -> str:
     """A task.yaml that states its score type."""
     return f"{TASK['task.yaml']}n_input: 4\nscore_type: {score_type}\nscore_type_parameters: {text}\n"
@@ -174,6 +199,14 @@ def test_score_type_parameters(
         ({"gen/GEN": None}, "neither gen/GEN nor n_input in task.yaml says how many tests there are"),
         ({"gen/GEN": None, "task.yaml": f"{TASK['task.yaml']}n_input: many\n"}, "n_input is 'many' in task.yaml"),
         ({"task.yaml": f"{TASK['task.yaml']}n_input: 5\n"}, "gen/GEN has 4 tests, n_input in task.yaml says 5"),
+        (
+            {"cor/correttore.cpp": None, "cor/correttore.c": ""},
+            "cor/correttore.c is a checker in a language that is not",
+        ),
+        (
+            {**MANAGED, "check/manager.py": None, "check/manager.pas": ""},
+            "check/manager.pas is a manager in a language",
+        ),
         ({"cor/correttore.cpp": None}, "cor/correttore is a program without its source; add cor/correttore.cpp"),
         ({"task.yaml": parameters("GroupMin", "[[100, 5]]")}, "take 5 tests, but there are 4"),
         ({"task.yaml": parameters("GroupMin", "[[100, '9']]")}, "no test's name matches '9'"),
