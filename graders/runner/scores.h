@@ -100,11 +100,17 @@ inline Judgement read_cms(int output, int errors) {
 }
 
 // testlib.h as it is published: 0 ok, 1 wrong answer, 2 presentation error, 4 dirt, 8 unexpected end of file;
-// 7 a score as the word after `points`. (3 is the checker's own failure. Its "partially" codes have no range of their own
-// and overlap with these, so they are refused.) testlib does not define the unit of points; here they are parts of 1.
+// 7 a score as the word after `points`. (3 is the checker's own failure. Its "partially" codes begin at 0, so they overlap
+// with these; they are refused by their message.) testlib does not define the unit of points; here they are parts of 1.
+constexpr char kPartially[] = "partially correct (";  // Source: testlib.h, `InStream::quit`
+
 inline Judgement read_testlib(int code, int errors) {
   Judgement judgement;
   judgement.message = first_line(head(errors, kMessageBytes));
+  if (judgement.message.compare(0, sizeof kPartially - 1, kPartially) == 0) {
+    judgement.error = "not a score: the checker says \"" + judgement.message.substr(0, 100) + "\"";
+    return judgement;
+  }
   if (code == 7) {
     std::vector<std::string> words = split(judgement.message, ' ');
     read_score(words.size() > 1 && words[0] == "points" ? words[1] : "", judgement);

@@ -192,6 +192,8 @@ def test_testlib_exit_codes(full_bench: Any, problem_from: Any) -> None:
         "no points": Case("echo points 0.0 >&2; exit 7", WA, 0.0),
         "points of 100": Case("echo points 30 >&2; exit 7", JE, None, "30"),
         "points missing": Case("echo nearly >&2; exit 7", JE, None, "score"),
+        "partially": Case("echo 'partially correct (0) half' >&2; exit 0", JE, None, "partially correct (0)"),
+        "partially, as wrong": Case("echo 'partially correct (1) half' >&2; exit 1", JE, None, "partially correct (1)"),
         "points nan": Case("echo points nan >&2; exit 7", JE, None, "nan"),
         "order of files": Case(
             '[ "$(cat "$2")" = printed ] && [ "$(cat "$3")" = expected ] && cmp $1 input.txt || exit 3', AC, 1.0
