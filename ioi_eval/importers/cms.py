@@ -10,7 +10,7 @@ Source: CMS, `cmscontrib/loaders/tps.py`; TPS, `scripts/exporters/CMS.py`.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -19,6 +19,7 @@ from ioi_eval.expectations import Expectation
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.output_sets import output_sets
 from ioi_eval.importers.package import ROOT_FILE, Package, open_package, zipped_text
+from ioi_eval.importers.score_parameters import SUM_SUBTASK
 from ioi_eval.importers.task import (
     ImportedTask,
     PackageSolution,
@@ -27,7 +28,7 @@ from ioi_eval.importers.task import (
     build_task,
     language,
 )
-from ioi_eval.model import TaskType
+from ioi_eval.model import ScoreType, TaskType
 from ioi_eval.problems.grader_config import parse_score_type, parse_task_type
 from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key
 
@@ -63,6 +64,8 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     notes: list[str] = []
     tests = _tests(package, notes)
     subtasks = _subtasks(package, tuple(tests), notes)
+    if not subtasks:
+        score_type, subtasks = ScoreType.SUM, [SubtaskFile(name=SUM_SUBTASK, points=100, tests=tuple(tests))]
     shared = {
         "year": year,
         "name": meta.get("name") or code,
@@ -179,19 +182,35 @@ def _tests(package: Package, notes: list[str]) -> dict[str, tuple[str, str]]:
 
 
 def _subtasks(package: Package, tests: tuple[str, ...], notes: list[str]) -> list[SubtaskFile]:
+    """The subtasks; none if the package has none, so that the score is a sum over the tests."""
     files = [name for name in package.names("subtasks") if name.endswith(".json")]
     if not files:
         notes.append("there are no subtasks/*.json: as in CMS, each test is then worth an equal part of 100 points")
-        return [SubtaskFile(name=test, points=100 / len(tests), tests=(test,)) for test in tests]
+        return []
     stated = {file: package.json(file) for file in files}
     listed = {file: meta.get("testcases", meta.get("regex")) for file, meta in stated.items()}
     patterns = {file: pattern for file, pattern in listed.items() if isinstance(pattern, str)}
     asked = [(PurePosixPath(file).stem, pattern) for file, pattern in patterns.items()]
     listed |= zip(patterns, map(list, select_tests(package.where, asked, tests)), strict=True)
-    return [
+    found = [
         _subtask(f"{package.where}: {file}", PurePosixPath(file).stem, meta.get("score"), listed[file], tests)
         for file, meta in stated.items()
     ]
+    notes += [note for one in found for note in _read_otherwise(one, tests)]
+    return found
+
+
+def _read_otherwise(subtask: SubtaskFile, tests: tuple[str, ...]) -> Iterator[str]:
+    """Notes where CMS's loader reads a subtask in another way than it is written."""
+    if not float(subtask.points).is_integer():
+        yield f"subtask {subtask.name} is worth {subtask.points:g} points here; CMS's loader rounds that down"
+    listed = frozenset(subtask.tests)
+    more = [test for test in tests if test not in listed and test.startswith(subtask.tests)]
+    if more:
+        yield (
+            f"CMS's loader would also put {', '.join(more[:5])} in the subtask {subtask.name}, as their names begin"
+            " with that of a listed test; here only listed tests count"
+        )
 
 
 def _subtask(where: str, name: str, points: object, listed: object, tests: tuple[str, ...]) -> SubtaskFile:

@@ -23,8 +23,8 @@ META = {
 PACKAGE: dict[str, Any] = {
     "problem.json": META,
     "subtasks/00-samples.json": {"score": 0, "testcases": ["0-01"]},
-    "subtasks/01-small.json": {"score": 30.5, "testcases": ["1-01", "0-01"]},
-    "subtasks/02-full.json": {"score": 69.5, "testcases": ["0-01", "1-01", "2-01"]},
+    "subtasks/01-small.json": {"score": 30, "testcases": ["1-01", "0-01"]},
+    "subtasks/02-full.json": {"score": 70, "testcases": ["0-01", "1-01", "2-01"]},
     **{f"tests/{name}.in": f"{name}\n" for name in ("0-01", "1-01", "2-01")},
     **{f"tests/{name}.out": "ü\n" for name in ("0-01", "1-01", "2-01")},
     "graders/grader.cpp": '#include "sum.h"\n',
@@ -62,8 +62,8 @@ def test_package_becomes_rows(tmp_path: Path) -> None:
     assert task.key == ProblemKey(year=2025, id="sum")
     assert [(row["subtask"], row["score"], row["test_names"]) for row in task.problem_rows] == [
         ("00-samples", 0, ["0-01"]),
-        ("01-small", 30.5, ["1-01", "0-01"]),
-        ("02-full", 69.5, ["0-01", "1-01", "2-01"]),
+        ("01-small", 30, ["1-01", "0-01"]),
+        ("02-full", 70, ["0-01", "1-01", "2-01"]),
     ]
     row = task.problem_rows[0]
     assert {name: row[name] for name in ("year", "name", "id", "day", "time_limit", "memory_limit", "task_type")} == {
@@ -131,7 +131,7 @@ def test_written_rows_are_read_back_as_the_problem(tmp_path: Path) -> None:
     """What `score` reads is what the package holds."""
     problem = loaded(tmp_path, read(tmp_path))
     assert problem.task_type is TaskType.BATCH
-    assert [subtask.points for subtask in problem.subtasks] == [0, 30.5, 69.5]
+    assert [subtask.points for subtask in problem.subtasks] == [0, 30, 70]
     assert problem.tests["2-01"].answer == "ü\n".encode()
     assert [file.path for file in problem.checker_files] == ["checker/testlib.h"]
     assert problem.cxx_std == "gnu++20"
@@ -298,14 +298,24 @@ def test_other_formats_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_package_without_subtasks_is_a_sum(tmp_path: Path) -> None:
-    """As CMS reads it; it is said, as the folder may have been lost."""
+    """As CMS reads it: one sum, so that several submissions have the best total, not the best of each test."""
     lost = {f"subtasks/{name}.json": None for name in ("00-samples", "01-small", "02-full")}
     task = read(tmp_path, **lost)
     problem = loaded(tmp_path, task)
-    assert [(one.name, one.points, one.tests) for one in problem.subtasks] == [
-        (name, 100 / 3, (name,)) for name in ("0-01", "1-01", "2-01")
-    ]
+    assert problem.score_type is ScoreType.SUM
+    assert [(one.points, one.tests) for one in problem.subtasks] == [(100, ("0-01", "1-01", "2-01"))]
     assert any("no subtasks/*.json" in note for note in task.notes)
+
+
+def test_where_cms_reads_a_subtask_otherwise(tmp_path: Path) -> None:
+    """Its loader takes names for the beginnings of names, and whole points only; each difference is noted."""
+    more = {f"tests/1-011.{end}": "1\n" for end in ("in", "out")}
+    small = {"subtasks/01-small.json": {"score": 30.5, "testcases": ["1-01", "0-01"]}}
+    full = {"subtasks/02-full.json": {"score": 69, "testcases": ["2-01"]}}
+    notes = "\n".join(read(tmp_path, **more, **small, **full).notes)
+    assert "subtask 01-small is worth 30.5 points here; CMS's loader rounds that down" in notes
+    assert "would also put 1-011 in the subtask 01-small" in notes
+    assert "02-full" not in notes
 
 
 def test_score_type_is_kept(tmp_path: Path) -> None:
