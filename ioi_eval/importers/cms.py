@@ -66,6 +66,11 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     subtasks = _subtasks(package, tuple(tests), notes)
     if not subtasks:
         score_type, subtasks = ScoreType.SUM, [SubtaskFile(name=SUM_SUBTASK, points=100, tests=tuple(tests))]
+    files = _code_files(package)
+    if task_type is TaskType.COMMUNICATION and any(path.startswith("checker/") for path, _ in files):
+        notes.append(
+            "the checker judges what the manager prints; for CMS that is the score, and it uses no checker here"
+        )
     shared = {
         "year": year,
         "name": meta.get("name") or code,
@@ -83,7 +88,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         package,
         shared,
         subtasks=subtasks,
-        files=_code_files(package),
+        files=files,
         config=_config(package, meta, task_type) | _output_tests(package, task_type),
         tests=tests,
         solutions=_solutions(package, task_type, notes),

@@ -133,7 +133,7 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
         package,
         shared,
         subtasks=subtasks,
-        files=[*_validator(package, kind), *included_files(package)],
+        files=[*_validator(package, kind), *included_files(package, notes)],
         config={"code": shared["id"], "task_type": shared["task_type"]},
         tests={test: (f"data/{test}.in", f"data/{test}.ans") for group in groups for test in group.tests},
         solutions=read_submissions(

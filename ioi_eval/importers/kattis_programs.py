@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.package import Package
+from ioi_eval.importers.task import language
 from ioi_eval.problems.grader_files import BUILD_SCRIPT
 
 VALIDATOR_FOLDERS = ("output_validators", "output_validator")
@@ -93,8 +94,12 @@ def _one_source(package: Package, names: Sequence[str], role: str) -> list[tuple
     return [(f"{role}/{role}.cpp", text), *((f"{role}/{_last(path)}", package.text(path)) for path in headers)]
 
 
-def included_files(package: Package) -> list[tuple[str, str]]:
+def included_files(package: Package, notes: list[str]) -> list[tuple[str, str]]:
     """The files that are compiled with every C++ submission: `include/cpp/`, or `include/default/`.
+
+    Args:
+        package: its `include/` is read.
+        notes: gets notes for the user.
 
     Raises:
         UnsupportedError: there are several sources, or they start processes.
@@ -108,6 +113,11 @@ def included_files(package: Package) -> list[tuple[str, str]]:
         raise UnsupportedError(f"{package.where}: {folder} holds {len(sources)} sources; one is supported")
     headers = [name for name in names if name.endswith(_HEADER_ENDINGS)]
     texts = {path: package.text(path) for path in (*headers, *sources)}
+    others = [name for name in names if name not in texts and (folder == "include/cpp" or language(name) is None)]
+    if others:
+        notes.append(
+            f"left out of {folder}: {', '.join(map(_last, others[:5]))}; submissions in C++ get its headers and source"
+        )
     if forking := next((path for path, text in texts.items() if _FORK.search(_without_comments(text))), None):
         raise UnsupportedError(
             f"{package.where}: {forking} starts processes of its own (fork), which is not supported: every right"

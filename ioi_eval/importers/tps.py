@@ -116,14 +116,16 @@ def _flag(package: Package, meta: Mapping[str, Any], field: str, default: bool) 
 
 
 def _config(package: Package, meta: Mapping[str, Any], shared: RowValues) -> RowValues:
-    params = meta.get("type_params")
+    params = meta.get("type_params") or {}
+    if not isinstance(params, dict):
+        raise InputError(f"{package.where}: type_params is {params!r} in {ROOT_FILE}, where named values are needed")
     config = {
         "task_type": shared["task_type"],
         "code": shared["id"],
         "name": shared["name"],
         "time_limit": shared["time_limit"],
         "memory_limit": shared["memory_limit"],
-        **(params if isinstance(params, dict) else {}),
+        **params,
     }
     if "num_processes" in meta:
         config[parameter_key(TaskType.COMMUNICATION, Parameter.NUM_PROCESSES)] = meta["num_processes"]

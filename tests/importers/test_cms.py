@@ -176,6 +176,7 @@ def test_scripts_are_kept_and_compiled_programs_are_not(tmp_path: Path) -> None:
     files = dict(task.problem_rows[0]["grader_files"])
     assert "graders/manager" not in files
     assert files["checker/checker"] == "#!/bin/sh\n"
+    assert [note for note in task.notes if note.startswith("the checker judges what the manager prints")]
 
 
 def test_params_may_be_absent(tmp_path: Path) -> None:

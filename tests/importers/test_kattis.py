@@ -118,8 +118,11 @@ def test_validator_becomes_the_checker(tmp_path: Path) -> None:
         "output_validators/check/validate.h": "// tools\n",
         "include/cpp/library.cpp": '#include "library.h"\n',
         "include/cpp/library.h": "int f();\n",
+        "include/cpp/table.txt": "1 2\n",
     }
-    problem = loaded(tmp_path, read(tmp_path, PASS_FAIL, **changes))
+    task = read(tmp_path, PASS_FAIL, **changes)
+    problem = loaded(tmp_path, task)
+    assert "left out of include/cpp: table.txt; submissions in C++ get its headers and source" in task.notes
     assert problem.checker is not None
     assert problem.checker_protocol is CheckerProtocol.KATTIS
     assert problem.checker_args == ("strict",)
