@@ -242,8 +242,8 @@ def _with_required(
 def _accepting(where: Path, group: TestGroup) -> tuple[str, ...]:
     """The tests that must be accepted so that a group is accepted."""
     tests = group.all_tests
-    flags = {flag for one in group.walk() for flag in _flags(where, one)}
-    if "always_accept" in _flags(where, group):
+    flags = {flag for one in group.walk() if one.all_tests for flag in _flags(where, one)}
+    if "always_accept" in (flags if len(tests) == 1 else _flags(where, group)):
         return ()
     if len(tests) > 1 and flags & {"always_accept", "accept_if_any_accepted"}:
         raise UnsupportedError(
@@ -256,6 +256,8 @@ def _accepting(where: Path, group: TestGroup) -> tuple[str, ...]:
 def _subtasks(
     where: Path, group: TestGroup, custom: bool, graded: Mapping[str, GradedGroup], before: tuple[str, ...]
 ) -> list[SubtaskFile]:
+    if not group.all_tests:
+        return []
     if before and custom:
         raise UnsupportedError(
             f"{where}: {group.path} is judged only if the groups before it are accepted (on_reject: break), and has"
@@ -265,10 +267,14 @@ def _subtasks(
         return [SubtaskFile(name=group.name, points=graded[group.path].points, tests=group.tests)]
     aggregation = _aggregation(where, group)
     if not group.groups:
-        return _leaf(where, group, aggregation, before, custom=custom) if group.tests else []
+        return _leaf(where, group, aggregation, before, custom=custom)
     if group.tests:
         raise UnsupportedError(f"{where}: {group.path} holds both tests and groups; such a score is not supported")
-    inner = [_subtasks(where, one, custom, graded, needed) for one, needed in _with_required(where, group, before)]
+    inner = [
+        _subtasks(where, one, custom, graded, needed)
+        for one, needed in _with_required(where, group, before)
+        if one.all_tests  # Source: problemtools: a group without tests has no result
+    ]
     if aggregation == "min":
         return [_lowest(where, group, inner, custom)]
     if aggregation == "avg" and group.config["on_reject"] != "break":
