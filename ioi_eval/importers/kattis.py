@@ -18,7 +18,15 @@ from typing import Any
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.kattis_constants import constants
-from ioi_eval.importers.kattis_domjudge import INI_FILE, check_executables, read_ini, time_limit
+from ioi_eval.importers.kattis_domjudge import (
+    INI_FILE,
+    check_executables,
+    read_ini,
+    scored_by_validator,
+    scored_once,
+    states_only_ranges,
+    time_limit,
+)
 from ioi_eval.importers.kattis_graders import try_grader, without_own_sums
 from ioi_eval.importers.kattis_groups import (
     GradedGroup,
@@ -26,8 +34,6 @@ from ioi_eval.importers.kattis_groups import (
     has_old_scores,
     pass_fail_subtasks,
     read_groups,
-    scored_if_all_accepted,
-    scored_once,
     scoring_subtasks,
     test_columns,
 )
@@ -119,12 +125,21 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     root = read_groups(package, _for_all_groups(where, meta))
     if not kind.legacy:
         _check_test_files(package)
-    if kind.custom_score:
+    by_points = kind.scoring and (kind.legacy or (not kind.validation and has_old_scores(root)))
+    for_domjudge = by_points and states_totals(package)
+    if for_domjudge and kind.validation and not kind.custom_score and states_only_ranges(root):
+        kind, root = replace(kind, validation=kind.validation | {"score"}), scored_by_validator(where, root)
+    elif kind.custom_score:
         root = without_own_sums(package, root)
+    elif for_domjudge:
+        root = scored_once(root)
     groups = list(root.walk())
     graded = try_grader(package, [group for group in groups if _is_graded(group)]) if kind.custom_score else {}
-    subtasks = _subtasks(package, kind, root, graded)
-    if kind.legacy and kind.scoring and scored_if_all_accepted(root) and sum(one.points > 0 for one in subtasks) > 1:
+    subtasks = _subtasks(package, kind, root, graded, by_points=by_points)
+    worth = sum(one.points > 0 for one in subtasks)
+    if not worth:
+        raise InputError(f"{where}: no group of tests is worth points; state accept_score in its testdata.yaml")
+    if by_points and not for_domjudge and _is_scored_if_all_accepted(root) and worth > 1:
         notes.append(
             "Kattis gives no points to a submission that fails a test, as neither data/ nor data/secret/ has"
             " accept_if_any_accepted or always_accept; here each group counts, as in problemtools and DOMjudge"
@@ -156,13 +171,13 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     )
 
 
-def _subtasks(package: Package, kind: _Kind, root: TestGroup, graded: Mapping[str, GradedGroup]) -> list[SubtaskFile]:
+def _subtasks(
+    package: Package, kind: _Kind, root: TestGroup, graded: Mapping[str, GradedGroup], *, by_points: bool
+) -> list[SubtaskFile]:
     if not kind.scoring:
         return pass_fail_subtasks(package.where, root)
-    if not kind.legacy and (kind.validation or not has_old_scores(root)):
+    if not by_points:
         return subtasks_by_group(package.where, root, custom=bool(kind.validation))
-    if states_totals(package) and not kind.custom_score:
-        root = scored_once(root)
     return scoring_subtasks(package.where, root, custom=kind.custom_score, graded=graded)
 
 
@@ -281,6 +296,18 @@ def _validation(where: Path, meta: Mapping[str, Any]) -> frozenset[str]:
             " and custom multi-pass are"
         )
     return words
+
+
+def _is_scored_if_all_accepted(root: TestGroup) -> bool:
+    """Whether a submission is rejected as a whole, by the flags of the outer groups, if one test is.
+
+    Kattis gives such a submission no points. Source: Kattis problem package format (legacy), "Graders", "Output".
+    """
+    outer = [root, *(group for group in root.groups if group.name == "secret")]
+    if any(group.config["grading"] != "default" for group in outer):
+        return False
+    stated = [set(str(group.config["grader_flags"] or "").split()) for group in outer]
+    return not any(flags & {"always_accept", "accept_if_any_accepted"} for flags in stated)
 
 
 def _is_graded(group: TestGroup) -> bool:

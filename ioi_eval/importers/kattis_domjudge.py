@@ -1,18 +1,21 @@
-"""What DOMjudge adds to a Kattis package: `domjudge-problem.ini` and `.timelimit`.
+"""What DOMjudge adds to a Kattis package, and how it scores the groups of one.
 
-A package may have the first in place of `problem.yaml`. Then an output validator that exists is used.
+`domjudge-problem.ini` and `.timelimit` have limits. A package may have the first in place of `problem.yaml`; then an
+output validator that exists is used. A group of tests gets its points once, or those that the validator gives.
 
-Source: DOMjudge, `ImportProblemService`; DOMjudge manual, "Problem format".
+Source: DOMjudge, `ImportProblemService`, `SubmissionService::maybeSetScoringResult`; DOMjudge manual, "Problem format".
 """
 
 from __future__ import annotations
 
 import configparser
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.importers.kattis_groups import AGGREGATIONS, TestGroup
 from ioi_eval.importers.package import Package
 
 INI_FILE = "domjudge-problem.ini"
@@ -87,3 +90,54 @@ def _seconds(where: Path, stated: object) -> float:
     if not 0 < seconds < 86_400:
         raise InputError(f"{where}: the time limit {stated!r} is no number of seconds")
     return seconds
+
+
+def scored_once(group: TestGroup) -> TestGroup:
+    """The groups as DOMjudge scores them: a group of tests gets its `accept_score` once, if all tests are accepted.
+
+    A group without `accept_score` gets nothing.
+    """
+    if group.groups:
+        return replace(group, groups=tuple(map(scored_once, group.groups)))
+    return replace(group, config={"accept_score": 0, **group.config, "grader_flags": _with_min(group)})
+
+
+def states_only_ranges(root: TestGroup) -> bool:
+    """Whether a group of secret tests states its points by `range` alone, so that the validator gives the scores."""
+    groups = (one for group in root.groups if group.name == "secret" for one in group.walk())
+    return any(one.tests and "range" in one.config and "accept_score" not in one.config for one in groups)
+
+
+def scored_by_validator(where: Path, group: TestGroup) -> TestGroup:
+    """The groups as DOMjudge scores them, if the validator gives the scores: the upper end of `range` is full marks.
+
+    Source: DOMjudge's example problem *knapsack*.
+
+    Raises:
+        InputError: a range is no two numbers.
+        UnsupportedError: a group adds up the scores of several tests, so that its range is not that of one test.
+    """
+    if group.groups:
+        return replace(group, groups=tuple(scored_by_validator(where, one) for one in group.groups))
+    if "accept_score" in group.config or "range" not in group.config:
+        return replace(group, config={"accept_score": 0, **group.config})
+    if len(group.tests) > 1 and _aggregations(group)[-1:] != ["min"]:
+        raise UnsupportedError(
+            f"{where}: {group.path} has one range for the sum of several scores of its own; one test, or grader_flags:"
+            " min, is supported"
+        )
+    try:
+        _, high = (float(word) for word in str(group.config["range"]).split())
+    except ValueError:
+        stated = group.config["range"]
+        raise InputError(f"{where}: range of {group.path} is {stated!r}, where two numbers are needed") from None
+    return replace(group, config={**group.config, "accept_score": high, "grader_flags": _with_min(group)})
+
+
+def _aggregations(group: TestGroup) -> list[str]:
+    return [flag for flag in str(group.config["grader_flags"] or "").split() if flag in AGGREGATIONS]
+
+
+def _with_min(group: TestGroup) -> str:
+    flags = str(group.config["grader_flags"] or "").split()
+    return " ".join([*(flag for flag in flags if flag not in AGGREGATIONS), "min"])

@@ -174,18 +174,6 @@ def has_old_scores(root: TestGroup) -> bool:
     return any("accept_score" in one for one in configs) and not any("max_score" in one for one in configs)
 
 
-def scored_once(group: TestGroup) -> TestGroup:
-    """The groups as DOMjudge scores them: a group of tests gets its `accept_score` once, if all tests are accepted.
-
-    A group without `accept_score` gets nothing. Source: DOMjudge, `SubmissionService::maybeSetScoringResult`.
-    """
-    if group.groups:
-        return replace(group, groups=tuple(map(scored_once, group.groups)))
-    flags = str(group.config["grader_flags"] or "").split()
-    kept = [flag for flag in flags if flag not in AGGREGATIONS]
-    return replace(group, config={"accept_score": 0, **group.config, "grader_flags": " ".join([*kept, "min"])})
-
-
 def scoring_subtasks(
     where: Path, root: TestGroup, *, custom: bool, graded: Mapping[str, GradedGroup] | None = None
 ) -> list[SubtaskFile]:
@@ -215,18 +203,6 @@ def scoring_subtasks(
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise UnsupportedError(f"{where}: two test groups are called {twice}; rename one")
     return found
-
-
-def scored_if_all_accepted(root: TestGroup) -> bool:
-    """Whether a submission is rejected as a whole, by the flags of the outer groups, if one test is.
-
-    Kattis gives such a submission no points. Source: Kattis problem package format (legacy), "Graders", "Output".
-    """
-    outer = [root, *(group for group in root.groups if group.name == "secret")]
-    if any(group.config["grading"] != "default" for group in outer):
-        return False
-    stated = [set(str(group.config["grader_flags"] or "").split()) for group in outer]
-    return not any(flags & {"always_accept", "accept_if_any_accepted"} for flags in stated)
 
 
 def _with_required(

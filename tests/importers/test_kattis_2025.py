@@ -95,14 +95,14 @@ def test_a_static_validator_of_a_pass_fail_problem(tmp_path: Path) -> None:
     yaml = "problem_format_version: 2025-09\nname: New\nlimits: {time_limit: 1.0}\n"
     group = {"data/secret/test_group.yaml": "static_validation_score: pass-fail\n"}
     with pytest.raises(InputError, match=r"data/secret/test_group\.yaml states a static validation test case"):
-        read(tmp_path, PASS_FAIL, **{"problem.yaml": yaml, **group})
+        read(tmp_path, PASS_FAIL, **{"problem.yaml": yaml, ".timelimit": None, **group})
 
 
 @pytest.mark.parametrize(("kind", "task_type"), [("pass-fail", "Batch"), ("[interactive]", "Interactive")])
 def test_a_validator_that_is_there_is_used_since_2023(tmp_path: Path, kind: str, task_type: str) -> None:
     """Nothing in problem.yaml says so any more."""
     yaml = f"problem_format_version: 2023-07-draft\nname: New\nlimits: {{time_limit: 1.0}}\ntype: {kind}\n"
-    problem = loaded(tmp_path, read(tmp_path, PASS_FAIL, **{"problem.yaml": yaml, **CHECK}))
+    problem = loaded(tmp_path, read(tmp_path, PASS_FAIL, **{"problem.yaml": yaml, ".timelimit": None, **CHECK}))
     assert problem.task_type == task_type
     assert problem.checker_protocol is CheckerProtocol.KATTIS
     assert [one.name for one in problem.subtasks] == ["all"]

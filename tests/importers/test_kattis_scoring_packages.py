@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ioi_eval.errors import UnsupportedError
+from ioi_eval.errors import InputError, UnsupportedError
 from tests.full_isolation import require_full_isolation
 from tests.importers.kattis_packages import ANOTHER, ANY, SCORING, read, stated
 from tests.importers.packages import loaded
@@ -185,6 +185,39 @@ def test_a_package_for_domjudge_scores_groups_once(tmp_path: Path) -> None:
     rows = {row["label"]: row for row in task.solution_rows}
     assert (rows["partial/30.cpp"]["expected"], rows["partial/30.cpp"]["expected_total"]) == ("WA", 30)
     assert "expected_total" not in rows["partial/21.43.cpp"]
+
+
+TAGGED = {"submissions/accepted/all.cpp": "// @EXPECTED_SCORE@: 100\nint main() {}\n"}
+
+
+def test_scores_of_a_validator_for_domjudge(tmp_path: Path) -> None:
+    """A group with a `range` alone, as in DOMjudge's own example, has the points that the validator gives."""
+    changes = {
+        "problem.yaml": "type: scoring\nvalidation: custom\n",
+        "output_validators/check.py": "import sys\nsys.exit(42)\n",
+        "data/secret/one/testdata.yaml": "range: 0 30\non_reject: continue\n",
+        "data/secret/two/testdata.yaml": "range: 0 70\ngrader_flags: min\n",
+        **TAGGED,
+    }
+    problem = loaded(tmp_path, read(tmp_path, SCORING, **changes))
+    assert [(one.name, one.points) for one in problem.subtasks] == [("sample", 0.0), ("one", 30.0), ("two", 70.0)]
+    assert {name: test.full_score for name, test in problem.tests.items()} == {
+        **{"sample/1": 0, "secret/one/1": 30, "secret/two/1": 70, "secret/two/2": 70}
+    }
+    for group, words in (
+        ("range: 0 70\n", "data/secret/two has one range for the sum of several scores of its own"),
+        ("range: all\ngrader_flags: min\n", "range of data/secret/two is 'all', where two numbers are needed"),
+    ):
+        changes["data/secret/two/testdata.yaml"] = group
+        with pytest.raises(InputError, match=words):
+            read(tmp_path / words[:8], SCORING, **changes)
+
+
+def test_groups_that_are_worth_nothing(tmp_path: Path) -> None:
+    """For DOMjudge a group without `accept_score` is; if all are, no submission would get points."""
+    groups = dict.fromkeys(("data/secret/one/testdata.yaml", "data/secret/two/testdata.yaml"))
+    with pytest.raises(InputError, match="no group of tests is worth points; state accept_score"):
+        read(tmp_path, SCORING, **groups, **TAGGED)
 
 
 def test_lowest_of_groups_is_one_subtask(tmp_path: Path) -> None:
