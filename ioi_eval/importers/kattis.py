@@ -125,6 +125,7 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     root = read_groups(package, _for_all_groups(where, meta))
     if not kind.legacy:
         _check_test_files(package)
+    _check_secret_tests(where, root, kind, notes)
     by_points = kind.scoring and (kind.legacy or (not kind.validation and has_old_scores(root)))
     for_domjudge = by_points and states_totals(package)
     if for_domjudge and kind.validation and not kind.custom_score and states_only_ranges(root):
@@ -259,6 +260,20 @@ def _kind_by_type(package: Package, meta: Mapping[str, Any]) -> _Kind:
     special = words & {"interactive", "multi-pass"}
     validation = special | {"custom"} if _has_validator(package) or special else frozenset()
     return _Kind(legacy=False, scoring="scoring" in words, validation=validation)
+
+
+def _check_secret_tests(where: Path, root: TestGroup, kind: _Kind, notes: list[str]) -> None:
+    """Note that there are only samples. Packages without generated tests have no others.
+
+    Raises:
+        InputError: the problem is scored by groups of secret tests.
+    """
+    if any(group.all_tests for group in root.groups if group.name == "secret"):
+        return
+    missing = "there is no test in data/secret/"
+    if kind.scoring:
+        raise InputError(f"{where}: {missing}: the tests are missing; generate them, or get the complete package")
+    notes.append(f"{missing}: only the samples are judged. If the tests are generated, generate them first")
 
 
 def _check_test_files(package: Package) -> None:

@@ -51,6 +51,11 @@ def subtasks_by_group(where: Path, root: TestGroup, *, custom: bool) -> list[Sub
         return [*found, _subtask("secret", _points(where, secret, _SECRET_SCORE), (*tests, *secret.all_tests))]
     if aggregation == "min":
         raise UnsupportedError(f"{where}: {secret.path} takes the min of its groups; only their sum is supported")
+    stated, most = sum(_points(where, group) for group in groups), secret.config.get("max_score", _SECRET_SCORE)
+    if isinstance(most, int) and stated > most:
+        raise InputError(
+            f"{where}: the groups of {secret.path} are worth {stated} points, more than its max_score {most}"
+        )
     for group in groups:
         before = (*required[secret.path], *required[group.path])
         found += _of_tests(

@@ -66,8 +66,9 @@ def test_ignored_samples_count_only_where_their_rejection_ends_it(tmp_path: Path
         assert stated(task)["accepted/good.c"] == {"all": "AC"}
     alone = {name: None for name in PASS_FAIL if name.startswith("data/secret")}
     flags = {"data/testdata.yaml": "grader_flags: ignore_sample\non_reject: continue\n"}
-    rows = read(tmp_path / "alone", PASS_FAIL, **alone, **flags).problem_rows
-    assert [row["test_names"] for row in rows] == [["sample/1"]]
+    task = read(tmp_path / "alone", PASS_FAIL, **alone, **flags)
+    assert [row["test_names"] for row in task.problem_rows] == [["sample/1"]]
+    assert "there is no test in data/secret/: only the samples are judged" in "".join(task.notes)
 
 
 def test_verdicts_come_from_folders_and_tags(tmp_path: Path) -> None:
@@ -160,6 +161,11 @@ def test_python_2_validator_is_refused(tmp_path: Path) -> None:
         (PASS_FAIL, {"data/secret/02.in": None}, "data/secret/02.ans has no data/secret/02.in"),
         (PASS_FAIL, {"data/other/1.in": "", "data/other/1.ans": ""}, "data/other; only sample/ and secret/"),
         (PASS_FAIL, {name: None for name in PASS_FAIL if name.startswith("data/")}, "the tests are missing"),
+        (
+            SCORING,
+            {name: None for name in SCORING if name.endswith((".in", ".ans")) and "secret" in name},
+            "in data/secret/",
+        ),
         (PASS_FAIL, {"problem.yaml": "validator_flags: float_tolerance\n"}, "float_tolerance is followed by nothing"),
         (PASS_FAIL, {"problem.yaml": "validation: custom\n"}, "there is no output validator"),
         (PASS_FAIL, {"submissions/mixed/x.cpp": "// @EXPECTED_RESULTS@: SOMETIMES"}, "expects 'SOMETIMES'"),
