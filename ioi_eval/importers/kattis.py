@@ -37,7 +37,7 @@ from ioi_eval.importers.kattis_groups import (
     scoring_subtasks,
     test_columns,
 )
-from ioi_eval.importers.kattis_programs import VALIDATOR_FOLDERS, included_files, validator_files
+from ioi_eval.importers.kattis_programs import VALIDATOR_FOLDERS, flag_words, included_files, validator_files
 from ioi_eval.importers.kattis_scoring import subtasks_by_group
 from ioi_eval.importers.kattis_submissions import read_submissions, states_totals
 from ioi_eval.importers.kattis_timing import MOST_MEASURED_S, derived_timing, is_legacy, timing_by_statements
@@ -209,7 +209,7 @@ def _columns(
         "score_precision": 6,  # the format does not round; this only removes the errors of adding fractions
         "task_type": "Interactive" if kind.interactive else "Batch",
         "checker_protocol": "kattis" if kind.validation else "tokens",
-        "checker_args": str(meta.get("validator_flags") or "").split(),
+        "checker_args": flag_words(f"{where}: {ROOT_FILE}", meta.get("validator_flags")),
         "passes": round(_number(where, limits, "validation_passes", _PASSES)) if kind.multi_pass else None,
         "cxx_std": "gnu++20",  # Source: Kattis and DOMjudge compile with it
         "starting_code": "",

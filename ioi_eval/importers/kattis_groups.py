@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.importers.kattis_programs import validator_flags
 from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import SubtaskFile
 
@@ -354,7 +355,7 @@ def test_columns(
     custom, only_accepts = custom and scoring, custom and not scoring
     for group in root.walk():
         own: dict[str, object] = {}
-        if flags := _validator_flags(where, group):
+        if flags := validator_flags(f"{where}: {group.path}", group.config):
             own["checker_args"] = flags
         if group.path in graded:
             own |= {"score_steps": max(graded[group.path].points, 1)} if graded[group.path].rounded else {}
@@ -368,18 +369,6 @@ def test_columns(
             for test in group.all_tests:
                 columns[test] = {**columns[test], "full_score": 0}
     return columns
-
-
-def _validator_flags(where: Path, group: TestGroup) -> list[str]:
-    """Flags of the output validator for the tests of a group: one text before version 2025, then a list."""
-    if "output_validator_args" not in group.config:
-        return str(group.config["output_validator_flags"] or "").split()
-    stated = group.config["output_validator_args"] or []
-    if not isinstance(stated, list) or not all(isinstance(word, str) for word in stated):
-        raise InputError(
-            f"{where}: output_validator_args of {group.path} is {stated!r}, where a list of texts is needed"
-        )
-    return stated
 
 
 def _full_score(where: Path, group: TestGroup) -> int:

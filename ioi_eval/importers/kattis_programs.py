@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.package import Package
@@ -63,6 +64,36 @@ def validator_files(package: Package, role: str) -> list[tuple[str, str]]:
     if build := next((name for name in names if _last(name) == BUILD_SCRIPT), None):
         return _built(package, build, below, role)
     return _one_source(package, names, role)
+
+
+def validator_flags(where: str, config: Mapping[str, Any]) -> list[str]:
+    """The flags of the output validator for a group of tests: one text before version 2025, then a list.
+
+    Args:
+        where: the package and the group, for messages.
+        config: the group's settings.
+
+    Raises:
+        InputError: they are neither.
+    """
+    if "output_validator_args" not in config:
+        stated = config["output_validator_flags"] or ""  # a text, or a mapping with it and the validator's name
+        return flag_words(where, stated.get("flags") if isinstance(stated, Mapping) else stated)
+    words = config["output_validator_args"] or []
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise InputError(f"{where}: output_validator_args is {words!r}, where a list of texts is needed")
+    return words
+
+
+def flag_words(where: str, stated: object) -> list[str]:
+    """The words of a text with flags.
+
+    Raises:
+        InputError: it is no text.
+    """
+    if isinstance(stated, Mapping | list):
+        raise InputError(f"{where}: the flags of the output validator are {stated!r}, where a text is needed")
+    return str(stated or "").split()
 
 
 def _built(package: Package, build: str, below: Sequence[str], role: str) -> list[tuple[str, str]]:

@@ -132,6 +132,16 @@ def test_validator_becomes_the_checker(tmp_path: Path) -> None:
     assert [file.path for file in (*problem.linked, *problem.headers)] == ["graders/grader.cpp", "graders/library.h"]
 
 
+def test_flags_of_a_named_validator(tmp_path: Path) -> None:
+    """Before 2023 a group may name the validator beside its flags."""
+    check = {"problem.yaml": "validation: custom\n", "output_validators/check.py": "import sys\nsys.exit(42)\n"}
+    flags = {"data/secret/testdata.yaml": "output_validator_flags: {name: check, flags: strict 7}\n"}
+    problem = loaded(tmp_path, read(tmp_path, PASS_FAIL, **check, **flags))
+    assert {name: test.checker_args for name, test in problem.tests.items()} == {
+        **{"sample/1": (), "secret/02": ("strict", "7"), "secret/10": ("strict", "7")}
+    }
+
+
 @pytest.mark.parametrize("first_line", ["", "#! /usr/env/python3\n", "#!/opt/pypy3\n"])
 def test_python_validator_is_a_script(tmp_path: Path, first_line: str) -> None:
     """It gets the first line that makes it one, in place of one that names a file which may be missing here."""
@@ -167,6 +177,11 @@ def test_python_2_validator_is_refused(tmp_path: Path) -> None:
             "in data/secret/",
         ),
         (PASS_FAIL, {"problem.yaml": "validator_flags: float_tolerance\n"}, "float_tolerance is followed by nothing"),
+        (
+            PASS_FAIL,
+            {"problem.yaml": "validator_flags: [strict]\n"},
+            "problem.yaml: the flags of the output validator are [",
+        ),
         (PASS_FAIL, {"problem.yaml": "validation: custom\n"}, "there is no output validator"),
         (PASS_FAIL, {"submissions/mixed/x.cpp": "// @EXPECTED_RESULTS@: SOMETIMES"}, "expects 'SOMETIMES'"),
     ],
