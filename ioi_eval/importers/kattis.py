@@ -29,6 +29,7 @@ from ioi_eval.importers.kattis_domjudge import (
 )
 from ioi_eval.importers.kattis_graders import try_grader, without_own_sums
 from ioi_eval.importers.kattis_groups import (
+    SETTINGS,
     GradedGroup,
     TestGroup,
     has_old_scores,
@@ -135,6 +136,8 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     elif for_domjudge:
         root = scored_once(root)
     groups = list(root.walk())
+    if unknown := sorted({str(name) for group in groups for name in group.config if name not in SETTINGS}):
+        notes.append(f"settings of test groups that the format does not have are not read: {', '.join(unknown[:5])}")
     graded = try_grader(package, [group for group in groups if _is_graded(group)]) if kind.custom_score else {}
     subtasks = _subtasks(package, kind, root, graded, by_points=by_points)
     worth = sum(one.points > 0 for one in subtasks)

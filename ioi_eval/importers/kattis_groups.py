@@ -33,6 +33,15 @@ _IGNORED_KINDS = ("invalid_input", "invalid_answer", "invalid_output", "valid_ou
 """Folders of data that tests the package itself. BAPCtools used `bad` and the plurals before it took over 2025-09."""
 
 _DEFAULTS = {"on_reject": "break", "grading": "default", "grader_flags": "", "output_validator_flags": ""}
+SETTINGS = frozenset((
+    *_DEFAULTS,
+    *("accept_score", "reject_score", "range", "input_validator_flags"),
+    *("max_score", "score_aggregation", "static_validation_score", "require_pass", "args", "full_feedback"),
+    *(f"{program}_args" for program in ("output_validator", "input_validator", "static_validator")),
+    *(f"{program}_args" for program in ("input_visualizer", "output_visualizer")),
+))  # fmt: skip
+"""The settings of a group that the format has, before version 2025 and since."""
+
 _IGNORED_PATHS = (f"{DATA}/bad/", *(f"{DATA}/{kind}{end}/" for kind in _IGNORED_KINDS for end in ("", "s")))
 _CONFIGURATIONS = ("testdata.yaml", "test_group.yaml")  # before version 2025, and since (the second is not inherited)
 AGGREGATIONS = ("sum", "avg", "min", "max")
@@ -124,6 +133,8 @@ def _read(package: Package, path: str, inherited: Mapping[str, Any], for_all: Ma
     if own and own.endswith(f"/{_CONFIGURATIONS[1]}"):
         inherited = {name: value for name, value in inherited.items() if name in _DEFAULTS}
     config = {**inherited, **(package.yaml(own) if own else {}), **for_all}
+    if (policy := config["on_reject"]) not in ("break", "continue"):
+        raise InputError(f"{package.where}: on_reject of {path} is {policy!r}; it must be break or continue")
     folders = {name.partition("/")[0] for name in below if "/" in name}
     prefix = f"{path}/".removeprefix(f"{DATA}/")
     items = sorted([*(f"{name}.in" for name in inputs), *folders])  # in the order of judging: by name

@@ -182,6 +182,11 @@ def test_python_2_validator_is_refused(tmp_path: Path) -> None:
             {"problem.yaml": "validator_flags: [strict]\n"},
             "problem.yaml: the flags of the output validator are [",
         ),
+        (
+            SCORING,
+            {"data/secret/testdata.yaml": "on_reject: grade\n"},
+            "on_reject of data/secret is 'grade'; it must be",
+        ),
         (PASS_FAIL, {"problem.yaml": "validation: custom\n"}, "there is no output validator"),
         (PASS_FAIL, {"submissions/mixed/x.cpp": "// @EXPECTED_RESULTS@: SOMETIMES"}, "expects 'SOMETIMES'"),
     ],

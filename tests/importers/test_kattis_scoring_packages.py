@@ -187,6 +187,12 @@ def test_a_package_for_domjudge_scores_groups_once(tmp_path: Path) -> None:
     assert "expected_total" not in rows["partial/21.43.cpp"]
 
 
+def test_settings_that_are_not_read(tmp_path: Path) -> None:
+    """A misspelt one would change the points."""
+    task = read(tmp_path, SCORING, **{"data/secret/testdata.yaml": "acept_score: 5\ngrader_flags: always_accept\n"})
+    assert "settings of test groups that the format does not have are not read: acept_score" in task.notes
+
+
 TAGGED = {"submissions/accepted/all.cpp": "// @EXPECTED_SCORE@: 100\nint main() {}\n"}
 
 
