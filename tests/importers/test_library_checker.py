@@ -101,6 +101,7 @@ def test_statuses_are_stated(tmp_path: Path) -> None:
         ({"info.toml": "timelimit = 1.0"}, "names no tests"),
         ({"in/random_01.in": None}, "there is no in/random_01.in (1 of 6 test files are missing); generate them"),
         ({"out/random_01.out": "other\n"}, "out/random_01.out is not what hash.json states; generate them"),
+        ({"hash.json": "{}"}, "is not what hash.json states; generate them"),
         ({"checker.cpp": None}, "there is no checker.cpp"),
         ({"checker.cpp": '#include "lost.h"\n'}, "checker/checker.cpp includes lost.h"),
         ({"sol/wa.cpp": None}, "there is no sol/wa.cpp"),
