@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.errors import UnsupportedError
-from ioi_eval.importers.kattis_groups import TestGroup, scoring_subtasks
+from ioi_eval.importers.kattis_groups import TestGroup, pass_fail_subtasks, scoring_subtasks
 
 Result = tuple[bool, float]
 """Whether a test or a group is accepted, and its score."""
@@ -114,5 +114,27 @@ def test_subtasks_give_the_points_of_the_groups(seed: int) -> None:
             assert list(different(root)) == []
         except UnsupportedError:
             continue
+        compared += 1
+    assert compared > _PACKAGES // 10
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_pass_fail_problems_accept_what_the_groups_accept(seed: int) -> None:
+    """The only subtask with points has the tests that decide; or the package is refused."""
+    packages, compared = Packages(seed), 0
+    for _ in range(_PACKAGES):
+        root = packages.root()
+        tests = root.all_tests
+        if not root.groups[1].all_tests or len(tests) > _MOST_TESTS:
+            continue
+        try:
+            (subtask,) = (one for one in pass_fail_subtasks(Path("package"), root) if one.points)
+        except UnsupportedError:
+            continue
+        for bits in itertools.product((False, True), repeat=len(tests)):
+            passes = dict(zip(tests, bits, strict=True))
+            result = judged(root, passes)
+            assert result is not None
+            assert result[0] == all(passes[test] for test in subtask.tests), (passes, root)
         compared += 1
     assert compared > _PACKAGES // 10
