@@ -108,8 +108,8 @@ def _words(value: Value) -> str:
     if isinstance(value, list | tuple):
         return f"[{','.join(map(_words, value))}]"
     if isinstance(value, dict):
-        pairs = ((key if isinstance(key, str) else _words(key), _words(item)) for key, item in value.items())
-        return f"{{{','.join(f'{big_json.dumps(key)}:{item}' for key, item in pairs)}}}"
+        keys = [big_json.dumps(key if isinstance(key, str) else _words(key)) for key in value]
+        return f"{{{','.join(map(':'.join, zip(keys, map(_words, value.values()), strict=True)))}}}"
     if isinstance(value, Foreign):
         return big_json.dumps(f"<{value.type_name}>")
     if isinstance(value, Fraction):

@@ -35,6 +35,10 @@ _PLAIN_BELOW = 1 << 53
 MOST_NESTED = 100
 """How deeply lists and dictionaries may be nested. The deepest in APPS is 5."""
 
+_MOST_RETURNED = 200
+"""How deeply a result may be nested. Source: `MOST_NESTED` of `graders/harness/values.py`, which writes nothing deeper.
+Only programs that write the result themselves exceed it, and who reads it here would exceed the limit of recursion."""
+
 _MOST_ALIKE = 256
 """How many keys may share a hash, on average. Among 10,000 powers of two, 164 share each; honest results stay below."""
 
@@ -90,7 +94,7 @@ def decode(data: bytes) -> Value:
         ValueFormatError: the bytes are not an encoded value.
     """
     try:
-        return _untagged(json.loads(data.decode("ascii")))
+        return _untagged(json.loads(data.decode("ascii")), _MOST_RETURNED)
     except (ValueError, TypeError, LookupError, RecursionError, OverflowError, ZeroDivisionError) as error:
         raise ValueFormatError(f"no value: {type(error).__name__}") from None
 
@@ -113,19 +117,21 @@ def _tagged(value: Value, left: int) -> Any:
     raise ValueFormatError(f"{type(value).__name__} is no data")
 
 
-def _untagged(data: Any) -> Value:  # noqa: PLR0911 - one line for each tag
+def _untagged(data: Any, left: int) -> Value:  # noqa: PLR0911 - one line for each tag
     if data is None or isinstance(data, bool | str | int):
         return data
     if not isinstance(data, list):
         raise ValueFormatError("an untagged value")
+    if left < 0:
+        raise ValueFormatError(f"nested more than {_MOST_RETURNED} deep")
     tag, *rest = data
     match tag:
         case "l":
-            return [_untagged(item) for item in rest]
+            return [_untagged(item, left - 1) for item in rest]
         case "t":
-            return tuple(map(_untagged, rest))
+            return tuple(_untagged(item, left - 1) for item in rest)
         case "d":
-            parts = [_untagged(item) for item in rest]
+            parts = [_untagged(item, left - 1) for item in rest]
             if _are_alike(parts[::2]):
                 raise ValueFormatError("keys that were chosen to be slow")
             return dict(zip(parts[::2], parts[1::2], strict=True))
@@ -134,7 +140,7 @@ def _untagged(data: Any) -> Value:  # noqa: PLR0911 - one line for each tag
         case "f":
             return float.fromhex(rest[0])
         case "q":
-            return _fraction(_untagged(rest[0]), _untagged(rest[1]))
+            return _fraction(_untagged(rest[0], left - 1), _untagged(rest[1], left - 1))
         case "o":
             return Foreign(type_name=str(rest[0])[:200])
     raise ValueFormatError("an unknown tag")

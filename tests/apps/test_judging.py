@@ -9,9 +9,9 @@ import pytest
 from ioi_eval.apps.codec import decode_result, encode_result
 from ioi_eval.apps.family import blames_the_sandbox
 from ioi_eval.apps.outcomes import AppsResult, AppsSettings
-from ioi_eval.apps.verdicts import judged
-from ioi_eval.model import TestOutcome, Verdict
-from ioi_eval.model.apps import RowFault, StdinTest
+from ioi_eval.apps.verdicts import judged, returns_right
+from ioi_eval.model import Returned, TestOutcome, Verdict
+from ioi_eval.model.apps import CallTest, RowFault, StdinTest
 
 PASSED = TestOutcome(test="0", verdict=Verdict.AC, score=1.0)
 
@@ -37,6 +37,20 @@ def test_whom_a_judge_error_blames(expected: bool, of_result: dict[str, Any]) ->
     """A hundred failures of the user's own checker, or rows with a fault, do not say that the sandbox is broken."""
     result = AppsResult(problem="0", verdict=Verdict.JE, passed=0, total=2, **of_result)
     assert blames_the_sandbox(result) is expected
+
+
+@pytest.mark.parametrize("opening", ['["l",', '["t",', '["d","",', '["d",["t",1],'])
+@pytest.mark.parametrize("deep", [199, 250, 333, 450, 900])
+def test_no_depth_of_a_result_is_a_failure_of_ours(opening: str, deep: int) -> None:
+    """What a program returns, or writes in place of that, is wrong; a judge error would spare it the zero."""
+    output = (opening * deep + "1" + "]" * deep).encode()
+    returned = Returned(judged=False, output_bytes=len(output))
+    outcome = TestOutcome(test="0", verdict=Verdict.JE, score=None, output=output, returned=returned)
+    test = CallTest(number=0, given=(1,), expected="a" * 10 * deep, accepts=("a" * 10 * deep,))
+    settings = AppsSettings()
+    result = judged(test, outcome, settings, passed=returns_right(test, outcome, settings))
+    assert result.verdict is Verdict.WA
+    assert result.message.startswith("expected ")
 
 
 RECORD = {

@@ -62,6 +62,16 @@ CALLED = (
         """,
     ),
     function(
+        "nested_result",
+        "a result nested more deeply than its judge can describe, so that the judge fails",
+        """
+        def solve(n):
+            for fd in range(3, 100):
+                attempt(os.write, fd, b'["d","",' * 330 + b"1" + b"]" * 330)
+            os._exit(0)
+        """,
+    ),
+    function(
         "harness_replaced",
         "to replace the harness's own functions",
         """

@@ -123,6 +123,14 @@ def test_keys_that_share_a_hash_are_no_value(keys: tuple[Any, ...]) -> None:
         decode(encode([dict.fromkeys(keys)]))
 
 
+@pytest.mark.parametrize("opening", ['["l",', '["t",', '["d","",', '["d",["t"],'])
+def test_nothing_is_nested_more_deeply_than_the_harness_writes(opening: str) -> None:
+    """What only the program itself can have written is no value, before anything fails on its depth."""
+    decode((opening * 200 + "1" + "]" * 200).encode())
+    with pytest.raises(ValueFormatError, match="no value: ValueFormatError"):
+        decode((opening * 202 + "1" + "]" * 202).encode())
+
+
 def test_powers_of_two_are_keys() -> None:
     """Honest keys share hashes too: 2^n and 2^(n + 61)."""
     powers = {1 << n: n for n in range(10_000)}
