@@ -19,7 +19,7 @@ _SURE = re.compile(
 _LIKELY = re.compile(
     r"\bstd::\w"
     r"|^[ \t]*(?:(?:static|inline|const|unsigned|signed)[ \t]+)*"
-    r"(?:void|bool|char|int|long|float|double|auto|string|int64_t|ll)\b[^\n;{}()]*\([^\n;{}]*\)[ \t]*\n?[ \t]*\{",
+    r"(?:void|bool|char|int|long|float|double|auto|string|int64_t|ll)\b[^\n;{}()]*\([^\n;{}]*\)[ \t]*+(?:\n[ \t]*+)?\{",
     re.MULTILINE,
 )
 _OTHER = re.compile(

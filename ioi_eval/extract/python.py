@@ -14,7 +14,8 @@ _OTHER_LANGUAGES = frozenset(
 )
 
 # Words with which lines of Python programs begin, but not lines of prose or of sample output.
-_NAMES = r"[A-Za-z_][\w.]*+(?:\[[^\n]*?\])?(?:[ \t]*+,[ \t]*+\*?[A-Za-z_]\w*+(?:\[[^\n]*?\])?)*+"
+# What follows the first index is read again for each "]" in it, so its length is limited. Other parts are read once.
+_NAMES = r"[A-Za-z_][\w.]*+(?:\[[^\n]{0,60}?\])?(?:[ \t]*+,[ \t]*+\*?[A-Za-z_]\w*+(?:\[[^\n]*?\])?)*+"
 _CODE_LINE = re.compile(
     r"^[ \t]*+(?:"
     r"import[ \t]++[A-Za-z_][\w.]*+[ \t]*+(?:$|[,;#]|as[ \t])"
@@ -22,7 +23,7 @@ _CODE_LINE = re.compile(
     r"|(?:async[ \t]++)?def[ \t]++\w++[ \t]*+\("
     r"|class[ \t]++\w++[ \t]*+[(:]"
     r"|for[ \t]++\(?\w++(?:[ \t]*+,[ \t]*+\(?\w++\)?)*+\)?[ \t]++in\b[^\n]*:"
-    r"|(?:while|if)\b[^\n]*:[ \t]*+(?:#|$|\w[^\n]*[=(])"
+    r"|(?:while|if)\b(?:[^\n]*?:[ \t]*+(?:#|$)|(?>[^\n]*?:[ \t]*+(?=\w))[^\n]+[=(])"
     r"|(?:try|else|finally)[ \t]*+:"
     r"|with[ \t]++[\w.]++\([^\n]*:"
     r"|@\w[\w.]*+[ \t]*+(?:\(|$)"

@@ -122,6 +122,13 @@ def test_huge_generation() -> None:
     assert found.code == code
 
 
+@pytest.mark.timeout(300)
+def test_every_text_comes_to_an_end() -> None:
+    """No untagged block makes the search for words of C++ go back and forth, which would take ten minutes."""
+    text = "```\nint f()" + " " * 60_000 + "\n```\n"
+    assert extract_cpp(300 * text).rule == "none"
+
+
 prose = st.text().filter(lambda text: "```" not in text and "~~~" not in text and "think>" not in text)
 programs = st.text(min_size=1).filter(
     lambda text: text.strip() and "```" not in text and "think>" not in text and "\r" not in text
