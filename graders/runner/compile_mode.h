@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "capabilities.h"
@@ -125,6 +126,8 @@ class Compilation {
     size_t printed = 0;
     Limit limit = Limit::None;
     int64_t begun_us = 0, cpu_us = 0, peak_bytes = 0;
+    int64_t looked_us = 0, looked_cpu_us = 0;  // when its processes were last looked at, and their CPU time then
+    int64_t idle_us = 0;                       // for how long none of them has done anything
     StartError start_error;
   };
 
@@ -136,7 +139,7 @@ class Compilation {
     Fd theirs(ends[1]);
     show_itself(argv[0]);
     if (machine_.full() && !s.pid_namespace.enter(machine_.own_pidns)) system_fault("a PID namespace cannot be made");
-    s.begun_us = now_us();
+    s.begun_us = s.looked_us = now_us();
     long long kills = out_of_memory_kills();
     if (start(s.process) == 0) execute(argv, theirs.get(), s.start_error);
     if (machine_.full()) PidNamespace::leave(machine_.own_pidns);
@@ -190,16 +193,30 @@ class Compilation {
       for (pid_t orphan : descendants(s.pid_namespace.pid())) family.push_back(orphan);
     }
     int64_t cpu = 0;
+    bool waits = true;
     for (pid_t pid : family) {
-      cpu += cpu_clock_us(pid) + cpu_of_dead_children_us(pid);
-      s.peak_bytes = std::max(s.peak_bytes, resident_bytes(pid));
+      Sample sample = ProcFiles().read(pid, {}, true);
+      cpu += sample.cpu_us + cpu_of_dead_children_us(pid);
+      s.peak_bytes = std::max(s.peak_bytes, sample.resident_bytes);
+      waits &= sample.threads > 0 && !sample.runs && !sample.waits;
     }
+    count_idle(s, waits && cpu == std::exchange(s.looked_cpu_us, cpu));
     s.cpu_us = std::max(s.cpu_us, cpu);
+    if (s.idle_us > plan_.cpu_ms * 1000) stop(s, Limit::Idle);
     if (s.peak_bytes > plan_.memory_bytes) stop(s, Limit::Memory);
     if (cpu > plan_.cpu_ms * 1000) stop(s, Limit::Cpu);
     if (now_us() - s.begun_us > plan_.wall_ms * 1000) stop(s, Limit::Wall);
     if (static_cast<long>(family.size()) > plan_.processes) stop(s, Limit::Processes);
     if (largest_file() > plan_.file_bytes) stop(s, Limit::File);
+  }
+
+  // A compiler waits for a processor or a disk only. If it waits for something else, a program made it open a pipe: under
+  // reduced isolation the pipes of its own processes are in /proc/self/fd. It would reach its wall clock limit, which a loaded
+  // machine can cause too. A pause of the machine is not idle time: so a look counts at most kStepLongestTickUs.
+  static void count_idle(Step& s, bool idle) {
+    int64_t now = now_us();
+    s.idle_us = idle ? s.idle_us + std::min(now - s.looked_us, kStepLongestTickUs) : 0;
+    s.looked_us = now;
   }
 
   // Limits that polling has missed.

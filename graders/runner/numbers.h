@@ -46,6 +46,7 @@ constexpr int64_t kHiddenDelayUs = 2'000'000;   // a process may get no processo
 
 // Steps of a compilation.
 constexpr int kStepTickMs = 20;                   // it looks at their processes; what grows in between has rlimits
+constexpr int64_t kStepLongestTickUs = 100'000;   // a longer time between two looks is not the step's
 constexpr size_t kStepFloodBytes = 64 << 20;      // a step that prints more than this is stopped
 constexpr int64_t kStepFileSlackBytes = 1 << 30;  // polling sees a file over its limit long before it has grown by this
 

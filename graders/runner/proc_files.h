@@ -166,13 +166,4 @@ class ProcFiles {
   Fd tasks_, statm_, schedstat_, stat_;  // the last two of the main thread
 };
 
-// The same for a process that is read only once or twice.
-inline int64_t resident_bytes(pid_t pid) {
-  char path[64], text[128];
-  snprintf(path, sizeof path, "/proc/%d/statm", pid);
-  read_text(AT_FDCWD, path, text, sizeof text);
-  int64_t bytes = resident_of(text);
-  return bytes > 0 ? bytes : ProcFiles().read(pid, {}, false).resident_bytes;
-}
-
 }  // namespace runner

@@ -38,7 +38,7 @@ constexpr const char* name_of(Verdict verdict) {
   return nullptr;
 }
 
-// The rule that stopped a program, or a step of a compilation (Wall, File, Processes).
+// The rule that stopped a program, or a step of a compilation (Wall, File and Processes only such a step).
 enum class Limit { None, Cpu, Idle, Wall, Memory, Output, File, Files, Threads, Processes };
 
 // nullptr: no rule did.

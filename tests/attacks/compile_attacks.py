@@ -305,6 +305,16 @@ EXHAUSTING = (
     _takes("big_switch", "a switch that takes long to optimise", lambda: _switch(100_000), "CE WA", slow=True),
 )
 
+DELAYING = (
+    _text(
+        "include_output",
+        "#include of its own output, which never ends, so that the machine seems too busy",
+        '#include "/dev/stdout"',
+        slow=True,
+    ),
+    _text("include_messages", "the same with where its messages go", '#include "/proc/self/fd/2"', slow=True),
+)
+
 FORGING = (
     _takes("words_of_a_kill", "to be taken for a compiler that the machine killed", _names_of_signals),
     _takes("terminal_codes", "to have a terminal obey the compiler's words", _terminal_codes),
@@ -377,4 +387,4 @@ FORGING = (
     ),
 )
 
-ATTACKS: tuple[CompileAttack, ...] = READING + WATCHING + EXHAUSTING + FORGING
+ATTACKS: tuple[CompileAttack, ...] = READING + WATCHING + EXHAUSTING + DELAYING + FORGING

@@ -238,6 +238,13 @@ def test_wall_clock_limit(box: Box) -> None:
     assert entry["wall_us"] >= 300_000
 
 
+def test_idle_limit(box: Box) -> None:
+    """A step whose processes wait for each other is stopped: no load of the machine explains that."""
+    entry = last_step(compile_(box, step("bash", "-c", "sleep 1000 | cat"), cpu_ms=300, wall_ms=600_000))
+    assert entry["limit"] == "idle"
+    assert entry["wall_us"] >= 300_000
+
+
 def test_memory_limit(box: Box) -> None:
     """A process of a step over the memory limit stops it."""
     eat = "x=$(head -c 200000000 /dev/urandom | od -v)"
