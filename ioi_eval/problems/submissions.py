@@ -27,6 +27,9 @@ DEFAULT_YEAR = 2024  # Source: the reference, which takes a dump without years f
 MAX_CODE_BYTES = 100_000
 """Source: CMS's `max_submission_length`, the limit of the IOI's own server."""
 
+MAX_SOURCE_FILES = 32
+"""Each file costs a descriptor, and, unless it is a header, a run of the compiler. Chosen: tasks ask for one or two."""
+
 SOURCE_COLUMNS = ("source_files", "code")
 """The columns that may contain source files; the first that is not empty counts."""
 
@@ -84,6 +87,9 @@ def submission_from_row(
         code, extraction = _code(row, language)
     if code is None:
         return Submission(id=name, problem=problem, code=None, language=language, extraction=extraction)
+    if len(sources) > MAX_SOURCE_FILES:
+        words = f"The program has {len(sources):,} files; {MAX_SOURCE_FILES} are taken at most. It was not compiled."
+        return Submission(id=name, problem=problem, code=None, language=language, extraction=extraction, refused=words)
     sizes = [len(file.content) for file in sources] or [len(code.encode("utf-8", "replace"))]
     size = max(sizes)  # Source: CMS
     own = problems.get(problem) if problems else None

@@ -318,6 +318,15 @@ def test_each_source_file_has_the_limit() -> None:
     assert "has 100,001 bytes" in read(source_files={"a.cpp": "x" * 100_001, "b.cpp": ""}).refused
 
 
+def test_more_files_than_a_job_may_hold_are_refused() -> None:
+    """Each is a descriptor of the job: over the machine's limit it would be a judge error."""
+    files = {f"h{number}.h": "" for number in range(31)}
+    assert read(source_files={"a.cpp": "int a;", **files}).refused == ""
+    found = read(source_files={"a.cpp": "int a;", "b.cpp": "", **files})
+    assert (found.code, found.sources) == (None, ())
+    assert "has 33 files; 32 are taken at most" in found.refused
+
+
 def test_source_files_share_the_limit_of_a_problem() -> None:
     """Source: DOMjudge, whose limit is of all files of a submission together."""
     nile = replace(problem(), code_limit_bytes=120_000)
