@@ -24,6 +24,7 @@ class HangUps {
   explicit HangUps(Job& job)
       : closes_(job.closes),
         interactive_(job.plan.task == TaskType::Interactive),
+        forgeable_(job.plan.shows_fifos() && job.machine.can.landlock == 0),
         first_(job.directories.size(), Nobody),
         left_by_manager_(first_.size(), 0) {
     if (!job.plan.has_manager() || closes_) return;
@@ -72,7 +73,8 @@ class HangUps {
           left_by_manager_[w.process] |= w.of_manager;
           // An interactor's FIFOs have its lowest numbers and close before `errors`: closing the one that it reads is enough.
           bool deaf = interactive_ && w.of_manager == IN_CLOSE_NOWRITE;
-          if (manager_leaves_ || deaf || left_by_manager_[w.process] == IN_CLOSE) first_[w.process] = TheManager;
+          bool left = deaf || (left_by_manager_[w.process] == IN_CLOSE && !forgeable_);
+          if (manager_leaves_ || left) first_[w.process] = TheManager;
         }
         at += static_cast<ssize_t>(sizeof *event + event->len);
       }
@@ -93,6 +95,7 @@ class HangUps {
   }
   Fd& closes_;  // of the job
   bool interactive_;
+  bool forgeable_;  // the process can open the manager's ends too, and close them: without Landlock only the manager's end counts
   std::vector<Side> first_;
   std::vector<uint32_t> left_by_manager_;
   int lifeline_ = -1;

@@ -220,13 +220,17 @@ inline void put_step_fifo(const Job& job, ProcessDirectories& place, long index)
   if (link(job.directories[0].fifo_out.c_str(), place.fifo_in.c_str()) != 0) system_fault("link a fifo");
 }
 
+// Whether the FIFOs are in the contestant's root directory. What is opened for it before its start, it does not see.
+inline bool fifos_are_inside(const Job& job) { return job.full() && job.plan.shows_fifos(); }
+
 // Two FIFOs, from the manager to the process and back.
 inline void put_manager_fifos(const Job& job, ProcessDirectories& place, long index) {
-  std::string directory = job.full() ? place.outside + "/fifo" : make_directory(job.machine.base + "/" + random_name(), 0711);
+  bool inside = fifos_are_inside(job);
+  std::string directory = inside ? place.outside + "/fifo" : make_directory(job.machine.base + "/" + random_name(), 0711);
   place.fifo_in = directory + format("/m_to_u%ld", index);
   place.fifo_out = directory + format("/u%ld_to_m", index);
-  place.inside_in = job.full() ? format("/fifo/m_to_u%ld", index) : place.fifo_in;
-  place.inside_out = job.full() ? format("/fifo/u%ld_to_m", index) : place.fifo_out;
+  place.inside_in = inside ? format("/fifo/m_to_u%ld", index) : place.fifo_in;
+  place.inside_out = inside ? format("/fifo/u%ld_to_m", index) : place.fifo_out;
   for (const std::string& fifo : {place.fifo_in, place.fifo_out}) share_fifo(fifo, job.machine.can.contestant_uid);
 }
 
@@ -302,7 +306,7 @@ inline void clear_directories(const Job& job, ProcessDirectories& place) {
   if (place.fifo_in.empty()) return;
   unlink(place.fifo_in.c_str());
   unlink(place.fifo_out.c_str());
-  if (!job.full()) rmdir(place.fifo_in.substr(0, place.fifo_in.rfind('/')).c_str());
+  if (!fifos_are_inside(job)) rmdir(place.fifo_in.substr(0, place.fifo_in.rfind('/')).c_str());
   place.fifo_in.clear();
 }
 

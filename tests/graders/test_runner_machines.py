@@ -40,6 +40,19 @@ def test_full_isolation_without_landlock(boxes: Callable[[str], Box], program: C
     assert run_game(box, program, "play play", processes=2, io="fifo_io").verdicts == ["AC"]
 
 
+@pytest.mark.parametrize("io", ["std_io", "fifo_io"])
+def test_nobody_blames_the_manager_without_landlock(
+    boxes: Callable[[str], Box], program: Callable[..., Path], io: str
+) -> None:
+    """A process that opens and closes its manager's ends is still known to have hung up first: its manager's SIGPIPE
+    is its own 0, and no JE. FIFOs that are its stdin and stdout it does not even find.
+    """
+    box = replace(boxes("dir-full"), more=("--without", "landlock"))
+    answer = run_game(box, program, "default-sigpipe blame", "gives-up play 0", "play play", io=io)
+    assert answer.verdicts == ["WA", "WA", "AC"]
+    assert answer.lines[0]["stderr"] == ("opened 0 0\n" if io == "std_io" else "opened 1 1\n")
+
+
 def test_reduced_isolation_needs_landlock(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
     """Without namespaces and Landlock nothing keeps a program from the machine's files: isolation `none`."""
     box = replace(boxes("fds-reduced-user"), more=("--without", "landlock"))

@@ -51,6 +51,22 @@ int main(int argc, char** argv) {
     if (what == "end") return 0;
     if (what == "wrong") number++;
     if (what == "leave") return 0;
+    if (what == "blame") {  // to look as if the manager had hung up: it opens the manager's ends, and closes them
+#ifdef FIFOS
+      const char *its_input = argv[-1], *its_output = argv[0];
+#else
+      const char *its_input = "/fifo/m_to_u0", *its_output = "/fifo/u0_to_m";
+#endif
+      int writes = open(its_input, O_WRONLY | O_NONBLOCK), reads = open(its_output, O_RDONLY | O_NONBLOCK);
+      fprintf(stderr, "opened %d %d\n", writes >= 0, reads >= 0);
+      close(writes);
+      close(reads);
+      close(fileno(in));
+      fprintf(out, "%d\n", 2 * number);
+      fflush(out);
+      usleep(300000);
+      return 0;
+    }
     if (what == "fail") return 5;
     if (what == "abort") abort();
     if (what == "burn") {
