@@ -101,5 +101,5 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [_plain(item) for item in value]
-    text = str(value).encode("utf-8", "replace").decode()
+    text = str(value)[: 2 * _MOST_CHARS].encode("utf-8", "replace").decode()  # the search may take quadratic time
     return _SECRETS.sub(lambda match: f"{match[1] or ''}…", text)[:_MOST_CHARS]

@@ -45,6 +45,14 @@ def test_secrets_are_left_out(text: str, told: str) -> None:
     assert listener.told[0]["options"] == {"endpoints": [told]}
 
 
+@pytest.mark.timeout(300)
+def test_a_long_text_comes_to_an_end() -> None:
+    """The message about a row may quote megabytes of it; to look for secrets in all of it would take an hour."""
+    listener = Listener()
+    Events([listener]).emit("row_refused", message="?" + "key" * 1_000_000)
+    assert len(listener.told[0]["message"]) == 2000
+
+
 def test_values_become_what_json_has() -> None:
     """Also those that it has no form for."""
     listener = Listener()
