@@ -215,4 +215,4 @@ def test_a_job_without_anything_to_run(worker: Worker) -> None:
     """Exit code 1 and words, not silence."""
     execution = worker.execute({"data.txt": b"1"})
     assert execution.run.code == 1
-    assert "the job brings neither" in execution.run.stderr
+    assert "the job has neither" in execution.run.stderr

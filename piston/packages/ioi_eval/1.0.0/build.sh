@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 
-# Makes the package complete, in place: judge/, our pair of scripts for the classic contract with the runner, and, if
-# GCC_TREE names an installed GCC (one of Piston's own gcc packages, unpacked, will do), gcc/.
+# Completes the package in place. judge/ gets our two scripts for the classic profile, and the runner. If GCC_TREE names an
+# installed GCC (for example one of Piston's own gcc packages, unpacked), gcc/ gets a copy of it.
 #
-# GRADERS says where ioi_eval's graders/ lies; by default, where it lies in a checkout.
+# GRADERS is the directory graders/ of ioi_eval; by default that of the checkout.
 
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")"
