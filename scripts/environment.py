@@ -1,4 +1,4 @@
-"""For the scripts of this folder: continue with a Python that has the package."""
+"""Restarts the scripts of this folder with a Python that has the package."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def use_environment() -> None:
-    """Start the script again with the virtual environment's Python, if the present one does not have the package.
+    """Start the script again with the virtual environment's Python, if this Python does not have the package.
 
-    If there is no such environment, the script ends with a message.
+    If there is no virtual environment, the script ends with a message.
     """
     if importlib.util.find_spec("ioi_eval") is not None:
         return

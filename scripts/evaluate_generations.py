@@ -4,8 +4,8 @@
     scripts/evaluate_generations.py [DUMP PROBLEMS TESTS [DIR]]
 
 Without arguments it evaluates the sample contest's dump. DIR (`evaluation` by default) gets results.jsonl, tests.jsonl,
-summary.json, report.md and the journal. Started again, it continues where it stopped. `ioi-eval score` can do more
-(clusters, options, several ways of reading a dump); this script shows the functions that it uses.
+summary.json, report.md and the journal. If you start it again, it continues where it stopped. `ioi-eval score` can do
+more (clusters, options, several ways of reading a dump); this script shows the functions that it uses.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ async def evaluate(dump: str, problem_rows: str, test_rows: str, directory: Path
 
 
 def show(summary: Mapping[str, Any]) -> None:
-    """Print the best scores, and what was not judged. (JE, our failure or a checker's, is not a zero.)"""
+    """Print the best scores, and what was not judged. (JE means that we or a checker failed; it is not a zero.)"""
     for problem in summary["problems"]:
         if problem["best_score"] is not None:
             print(f"{problem['year']}/{problem['problem']}\t{problem['best_score']:g}")
     counts = summary["submissions"]
     print(f"not judged\t{counts['undecided'] + counts['refused'] + counts['pending']}")
-    for one in summary["undecided"]:
-        print(f"{one['submission']}: {one['error']}", file=sys.stderr)
+    for undecided in summary["undecided"]:
+        print(f"{undecided['submission']}: {undecided['error']}", file=sys.stderr)
     for refused in summary["refused"]:
         print(*refused["examples"], sep="\n", file=sys.stderr)
 

@@ -3,9 +3,9 @@
 
     scripts/fidelity_table.py DIR…
 
-Each DIR has a `validation.json`. Rows of tasks that are in none of them are kept, and marked. Exit code 1 if a
-disagreement has no reason in `docs/fidelity-reasons.toml`, or a task no origin in `docs/fidelity-packages.toml`, 2 if
-something cannot be read.
+Each DIR has a `validation.json`. Rows of the page about other tasks are kept, and marked. Exit code 1 if a disagreement
+has no reason in `docs/fidelity-reasons.toml`, or a task has no origin in `docs/fidelity-packages.toml`; 2 if something
+cannot be read.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def main(directories: list[str]) -> int:
         return 2
     document.write_text(table.markdown, encoding="utf-8")
     for reason in table.idle:
-        print(f"explains nothing here: {reason.problem}, {', '.join(reason.solutions)}", file=sys.stderr)
+        print(f"no disagreement for this reason: {reason.problem}, {', '.join(reason.solutions)}", file=sys.stderr)
     if table.unplaced:
         tasks = ", ".join(table.unplaced)
         print(f"docs/fidelity-packages.toml does not say where these are from: {tasks}", file=sys.stderr)
@@ -46,7 +46,7 @@ def main(directories: list[str]) -> int:
 def _read(path: Path) -> dict[str, Any]:
     values = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(values, dict) or values.get("format") != 1:
-        raise InputError(f"{path} is nothing that this version's `ioi-eval validate --out` wrote; make it anew")
+        raise InputError(f"{path} was not written by this version of `ioi-eval validate --out`; make it again")
     return values
 
 

@@ -1,11 +1,11 @@
-# Sourced by quickstart, test and check. Installs missing packages, then makes the virtual environment.
-# Sets ROOT, VENV and PYTHON. As root, or with passwordless sudo, it installs by apt; otherwise it prints what is missing.
+# The other scripts source this file. It sets ROOT, VENV and PYTHON. `set_up` installs missing packages, then makes the virtual
+# environment. As root, or with passwordless sudo, it installs packages by apt; otherwise it prints what is missing.
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 VENV=${IOI_EVAL_VENV:-$ROOT/.venv}
 PYTHON=$VENV/bin/python
 
-# The tests start Python more than a thousand times: compiled modules are kept (in __pycache__, which git ignores).
+# The tests start Python more than a thousand times, so compiled modules must be kept (in __pycache__, which git ignores).
 unset PYTHONDONTWRITEBYTECODE
 
 say() { printf '%s\n' "$*" >&2; }

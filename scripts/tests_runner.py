@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes the command line of huggingface/ioi's `run_tests/tests_runner.py`: the same as `ioi-eval run-tests`.
+"""Accepts the command line of huggingface/ioi's `run_tests/tests_runner.py`, like `ioi-eval run-tests`.
 
 scripts/tests_runner.py DATASETS [RESULTS] [OPTIONS]      `docs/coming-from.md` says what differs
 """

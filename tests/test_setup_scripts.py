@@ -214,7 +214,7 @@ def test_a_suite_that_fails_hides_no_other(machine: Machine, failing: str, named
         "pytest -m pytest -q -rs tests/attacks",
         f"pytest -m pytest -q -n {len(os.sched_getaffinity(0)) + 2}",
     ]
-    missing = "The site was not built, as mkdocs could not be installed."
+    missing = "The site was not built, because mkdocs could not be installed."
     assert (missing in done.stderr.splitlines()) is ("scripts/check" not in named)
     assert done.stderr.splitlines()[-1] == named
     assert done.returncode == (0 if failing == "nothing" else 1)

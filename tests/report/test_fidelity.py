@@ -257,5 +257,5 @@ def test_the_script_refuses_what_is_no_validation(tmp_path: Path) -> None:
     (tmp_path / "validation.json").write_text("{}")
     ended = subprocess.run([sys.executable, script, tmp_path], capture_output=True, text=True, check=False)
     assert ended.returncode == 2
-    assert f"{tmp_path}/validation.json is nothing that this version's" in ended.stderr
+    assert f"{tmp_path}/validation.json was not written by this version" in ended.stderr
     assert (DOCS / "fidelity.md").read_bytes() == before
