@@ -1,4 +1,4 @@
-// The program that `ioi-eval doctor` runs as a contestant: it tries what no contestant may do.
+// The program that `ioi-eval doctor` runs as a contestant: it tries what contestants are forbidden to do.
 //
 // stdin has the name of one attempt; stdout reports its result: `denied <errno text>`, or `ALLOWED <what it got>`.
 // If the runner kills the program for an attempt, nothing is printed, and the doctor counts it as denied too. It runs in

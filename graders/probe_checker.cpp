@@ -1,4 +1,4 @@
-// The doctor's checker: score 1 where the probe was denied, and its words as the message. Protocol: cms.
+// The doctor's checker: score 1 if the probe's attempt was denied; the message is the probe's output. Protocol: cms.
 
 #include <cstdio>
 #include <fstream>

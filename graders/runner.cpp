@@ -9,7 +9,7 @@
 // first process of a PID namespace. In compile mode there are *steps* instead. The runner trusts the plan and the
 // judges; it does not trust contestants.
 //
-//   runner ─┬─ PID 1 ····of a namespace that lives for one process of one test
+//   runner ─┬─ PID 1         of a namespace that lives for one process of one test
 //           │    └─ (the contestant is PID 2 there, but the runner's own child)
 //           ├─ contestant      its own root directory, no capabilities, Landlock, seccomp, rlimits
 //           └─ judge           sees everything that the plan names, by descriptor
@@ -24,7 +24,7 @@
 // Seccomp is an allowlist (system_calls.h). A call that is not on it is reported to the runner through a seccomp
 // listener. The runner records its name and lets it fail with an errno, so that an honest program that tries
 // `system("pause")` continues. A call that no honest program needs ends the program (verdict SV). After many refusals the
-// listener is closed, and the kernel refuses without asking: so refusals cost the judge only a bounded time. If a filter
+// listener is closed, and the kernel refuses without asking, so refusals cost the judge only a bounded time. If a filter
 // outside of ours (a container's) already answers a call with an error, the listener is not asked: then our filter itself
 // refuses the call or kills the program, with the same verdict.
 //
@@ -69,8 +69,8 @@
 // `main`, which prints it; destructors end the processes and remove the directories. No child throws one: everything that a
 // child does before its exec is `noexcept`.
 //
-// There are no global variables. `main` owns what exists as long as the job (plan, machine, files, lines), run mode what the
-// tests share (Job, WarmInterpreter), a test its own state; each function gets what it needs as arguments.
+// There are no global variables. `main` owns what lives as long as the job (plan, machine, files, lines). Run mode owns what the
+// tests share (Job, WarmInterpreter), and each test owns its state. Functions get what they need as arguments.
 
 // The parts are headers in `runner/`. Each includes what it uses and compiles alone; boxes get them as one file. From the
 // bottom up:
@@ -154,14 +154,14 @@ void require_isolation(const Plan& plan, Capabilities& m) {
                             root));
 }
 
-// Ends the runner when its parent ends, which could not read an answer. (bwrap does this itself; others do not.)
+// Ends the runner when its parent ends, because nobody could then read an answer. (bwrap does this itself; others do not.)
 void die_with_parent() {
   pid_t parent = getppid();
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (getppid() != parent) _exit(4);
 }
 
-// Waits in a box that was prepared in advance, until the parent writes a byte. An end of file means that the parent has ended.
+// In a box that was prepared in advance: waits until the parent writes a byte. An end of file means that the parent has ended.
 void await_turn() {
   char word;
   ssize_t n;

@@ -8,11 +8,11 @@
 // Only this program writes the answer. Its children get pipes for stdout and stderr, which it empties into memory files,
 // and no other descriptor. They have the same user id, but cannot open its descriptors or its memory, because it is not
 // dumpable, and cannot signal it, because PID 1 gets only signals for which it has a handler. With `prlimit` they can
-// starve it: then there is no answer, which is never taken for a result.
+// take its resources away: then there is no answer, and the job has no result.
 //
-// How it measures. CPU time is complete: that of reaped processes (getrusage), and for each living process its own and
-// that of the children it has reaped (/proc/<pid>/stat). Only children of a process that ignores SIGCHLD are missed; wall
-// clock and RLIMIT_CPU still limit those. Memory is the resident memory of all processes together, measured whenever the
+// How it measures. CPU time is that of reaped processes (getrusage), and for each living process its own and that of the
+// children it has reaped (/proc/<pid>/stat). Only children of a process that ignores SIGCHLD are missed; wall clock and
+// RLIMIT_CPU still limit those. Memory is the resident memory of all processes together, measured whenever the
 // loop polls; pages that processes share count for each. Over the limit, the largest process is killed, as the kernel
 // does if a memory cgroup is full: the script itself may continue and report it. Files on the box's tmpfs are limited by
 // its size and not counted.

@@ -41,9 +41,9 @@ struct Capabilities {
   int landlock = 0;
   bool seccomp = false, notify = false;
   unsigned long uids = 1;
-  uid_t contestant_uid = 0;  // other than ours only if several are mapped
+  uid_t contestant_uid = 0;  // differs from ours only if several user ids are mapped
   CallSet hidden;            // calls that are not reported to the listener
-  bool hides = false;        // whether there are any
+  bool hides = false;        // whether there are such calls
   Isolation isolation = Isolation::None;
 };
 
@@ -112,8 +112,8 @@ inline bool make_base(std::string& base) {
   return true;
 }
 
-// Capabilities alone do not show this: our PID namespace may belong to another user namespace, and then we could not return
-// to it.
+// Whether we can enter new PID namespaces and return to our own. The capabilities alone do not show this: our PID namespace may
+// belong to another user namespace, and then we could not return to it.
 inline bool can_make_pid_namespaces(Fd& own) {
   own = Fd(open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC));
   if (!own || setns(own.get(), CLONE_NEWPID) != 0) return false;
@@ -169,7 +169,7 @@ inline Machine find_machine(Isolation most, const std::string& without) {
   Machine machine;
   Capabilities& found = machine.can;
   read_uid_map(found);
-  found.root = geteuid() == 0 && found.uids >= 4294967295UL;  // and not just that of a user namespace
+  found.root = geteuid() == 0 && found.uids >= 4294967295UL;  // not the root of a user namespace
   if (most >= Isolation::Reduced) {
     found.landlock = std::max(0, static_cast<int>(syscall(kSysLandlockCreateRuleset, nullptr, 0, 1 /* VERSION */)));
     found.seccomp = action_available(SECCOMP_RET_KILL_PROCESS);

@@ -57,7 +57,7 @@ struct Contestant {
   PidNamespace pid_namespace;
   Process process;  // after the namespace, whose end waits for it
   Fd control, listener, output, errors, report;
-  bool ready = false, started = false;  // about to exec; past it
+  bool ready = false, started = false;  // about to exec; after the exec
   int64_t started_us = 0, ended_us = 0, spent_before_us = 0;
   ProcFiles files;
   Sample last;
@@ -69,7 +69,7 @@ struct Contestant {
   bool not_executable = false;              // the kernel refuses to execute it because of the file's content
   bool made_deadly_call = false;           // a call that ends the program (SV)
   bool killed_itself = false;            // by SIGKILL
-  bool has_timers = false;         // it has timers that send a signal of its choice
+  bool has_timers = false;         // it has timers, which can send any signal
   bool stopped = false;            // by us, because of another process
   int refusals = 0;
   int looks = 0;
@@ -85,7 +85,7 @@ struct Contestant {
   }
 };
 
-// The target of its stdout.
+// Opens the file that becomes its stdout.
 inline int open_output(const Plan& plan, const Contestant& contestant) {
   return plan.output_file.empty() ? reopen(contestant.output.get(), O_WRONLY) : open("/dev/null", O_WRONLY | O_CLOEXEC);
 }
@@ -107,8 +107,8 @@ inline int64_t busy_us(const Process& process, const Sample& last) {
   return (process.ended ? std::max(process.cpu_us(), last.cpu_us) : last.cpu_us) + last.delay_us;
 }
 
-// Whether an error of exec is not caused by the file's content. (The file is in memory: EIO means that it ends too early,
-// unless a dynamic linker had to be read from a disk.)
+// Whether an error of exec is our failure, and not caused by the file's content. (The file is in memory: EIO means that it ends
+// too early, unless a dynamic linker had to be read from a disk.)
 inline bool is_ours(const Plan& plan, int exec_error) {
   if (!plan.interpreter.empty()) return true;
   switch (exec_error) {
@@ -119,7 +119,7 @@ inline bool is_ours(const Plan& plan, int exec_error) {
 }
 
 const char* const kExecStep = "execute the program";
-constexpr int kNotExecutableCode = 127;  // as shells say of a program that cannot be executed
+constexpr int kNotExecutableCode = 127;  // the exit code of shells for a program that cannot be executed
 
 // The command line of a contestant's program, or of the interpreter that reads it.
 class Command {
@@ -153,7 +153,7 @@ class Command {
 };
 
 // The threads that RLIMIT_NPROC counts in addition to a contestant's own: none in our own user namespace since Linux 5.14, else
-// all of its user. We take an upper bound instead of counting them: the machine's threads now, and a number for new ones.
+// all threads of its user. We do not count these, but take an upper bound: the machine's threads now, and a number for new ones.
 inline rlim_t threads_of_other_processes(bool full) {
   utsname system;
   int major = 0, minor = 0;
@@ -169,15 +169,15 @@ inline rlim_t threads_of_other_processes(bool full) {
 // All limits except that of descriptors, which is set last.
 inline std::vector<std::pair<__rlimit_resource_t, rlim_t>> contestant_limits(const Plan& plan, bool full) {
   rlim_t memory = static_cast<rlim_t>(plan.memory_bytes);
-  // NPROC and SIGPENDING are counted for a user id: one sibling could read from what is left how much the other uses. So with
-  // siblings they are 0 or unlimited. Threads are counted by polling; NPROC stops a burst, which on a busy machine could use
-  // up all ids before the next poll. (Siblings have no threads under reduced isolation, where they could do this.)
+  // The kernel counts NPROC and SIGPENDING for a user id, so a sibling could find out how much the other one uses. So with
+  // siblings they are 0 or unlimited. Polling counts threads; NPROC stops a sudden burst of them, which on a busy machine could
+  // use up all ids before the next poll. (Under reduced isolation siblings could do this, but there they get no threads.)
   bool siblings = plan.processes > 1;
   std::vector<std::pair<__rlimit_resource_t, rlim_t>> limits{
       {RLIMIT_CORE, kNoCore},
       {RLIMIT_STACK, RLIM_INFINITY},
       {RLIMIT_AS, std::max(2 * memory + (rlim_t{1} << 30), memory + (rlim_t{4} << 30))},
-      // The output limit is enforced by polling; FSIZE must be higher, as stderr is cut only at every tick and grows in between.
+      // Polling enforces the output limit. FSIZE must be higher, because stderr is cut only at every tick and grows in between.
       {RLIMIT_FSIZE, static_cast<rlim_t>(plan.output_bytes + kFileSlackBytes)},
       {RLIMIT_CPU, cpu_backstop_s(plan.cpu_ms + (plan.margin_us() + plan.page_margin_us()) / 1000)},
       {RLIMIT_MEMLOCK, 0},
@@ -188,7 +188,7 @@ inline std::vector<std::pair<__rlimit_resource_t, rlim_t>> contestant_limits(con
   return limits;
 }
 
-// The access rights to the paths that all tests use. `root`: the contestant's root directory, as the caller sees it.
+// Grants access to the paths that all tests use. `root`: the contestant's root directory, as the caller sees it.
 inline void grant_system(const Plan& plan, Landlock& landlock, const std::string& root) {
   auto grant = [&](const std::string& path, uint64_t rights) { landlock.grant((root + path).c_str(), rights); };
   grant("/dev/null", right::ReadFile | right::WriteFile | right::Truncate);
@@ -337,8 +337,8 @@ class Launch {
   int control_, input_, task_, program_;
 };
 
-// Reads the child's messages: the listener, the time it spent, an error; or the end of the socket, which is the exec.
-// Returns an error if it could not be started, else nothing.
+// Reads the child's messages: the listener, the time it spent, an error; or the end of the socket, which means that the exec
+// has happened. Returns an error if the contestant could not be started, else nothing.
 inline std::string read_start_messages(const Plan& plan, Contestant& contestant) {
   for (;;) {
     StartMessage word;
@@ -376,7 +376,7 @@ inline std::string read_start_messages(const Plan& plan, Contestant& contestant)
   }
 }
 
-// One refused call, reported by the kernel. The calling process waits for our answer, or until it is killed.
+// Answers one refused call that the kernel reports. The calling process waits for our answer, or until it is killed.
 inline void answer_refusal(const Plan& plan, Contestant& contestant) {
   union {
     seccomp_notif fields;
@@ -388,7 +388,7 @@ inline void answer_refusal(const Plan& plan, Contestant& contestant) {
   } answer = {};
   memset(&request, 0, sizeof request);
   memset(&answer, 0, sizeof answer);
-  if (ioctl(contestant.listener.get(), SECCOMP_IOCTL_NOTIF_RECV, &request) != 0) return;  // it has died meanwhile
+  if (ioctl(contestant.listener.get(), SECCOMP_IOCTL_NOTIF_RECV, &request) != 0) return;  // the process has died meanwhile
   const seccomp_data& call = request.fields.data;
   int clock = static_cast<int>(call.args[0]);
   bool may_have_timers = plan.processes == 1 && plan.passes == 1 && clock >= -8 /* its own */;

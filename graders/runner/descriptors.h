@@ -54,7 +54,7 @@ inline int reopen(int fd, int flags) {
   return open(path, flags | O_CLOEXEC);
 }
 
-// Opens a file that need not exist. If it exists and cannot be opened, that is our failure.
+// Opens a file that may not exist. If it exists and cannot be opened, that is our failure.
 inline Fd open_if_there(const std::string& path, int flags = O_RDONLY) {
   Fd file(open(path.c_str(), flags | O_NONBLOCK | O_CLOEXEC));
   if (!file && errno != ENOENT) system_fault("open %s", path.c_str());
@@ -159,7 +159,7 @@ class StartError {
     _exit(127);
   }
 
-  // After its end. Empty: nothing went wrong.
+  // Called after the child's end. Returns an empty text if nothing went wrong.
   std::string read() {
     char text[512];
     ssize_t n = ::read(ours_.get(), text, sizeof text);

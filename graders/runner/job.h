@@ -13,8 +13,8 @@ namespace runner {
 
 // The directories of one process of the submission. Made once; what a test can change in them is made again for each test.
 struct ProcessDirectories {
-  std::string outside;             // full: the later root directory, in the form that the runner can write
-  std::string root;                // full: its root directory, read-only
+  std::string outside;             // full: the root directory as the runner can write to it
+  std::string root;                // full: the same directory, mounted read-only
   std::string scratch;             // its working directory, as the runner sees it
   std::string fifo_in, fifo_out;   // as the runner and the manager see them
   std::string inside_in, inside_out;

@@ -35,7 +35,7 @@
 namespace runner {
 
 // A checker or manager. It runs in a directory of its own, in which `input.txt`, `correct_output.txt`, `output.txt` and
-// the program itself are links to its descriptors: some are scripts and read these names.
+// the program itself are links to its descriptors, because some judge programs are scripts and read files of these names.
 class Judge {
  public:
   Process process;
@@ -101,7 +101,7 @@ class Judge {
     process.kill();
   }
 
-  // After its end: the failure that its exit shows, except for the exit codes of its protocol.
+  // Called after its end: finds out whether it failed. The exit codes of its protocol are not failures.
   void conclude() {
     const ProtocolRules& rules = rules_of(spec_->protocol);
     ended_us = now_us();
@@ -205,7 +205,7 @@ inline Fd program_copy(int original) {
   if (!writable) writable = Fd(static_cast<int>(syscall(SYS_memfd_create, "program", 1 | 2)));
   if (!writable) system_fault("memfd_create");
   if (!copy_bytes(original, writable.get())) system_fault("copy the program");
-  int fd = reopen(writable.get(), O_RDONLY);  // as long as it is readable
+  int fd = reopen(writable.get(), O_RDONLY);  // before its mode forbids reading
   if (fd < 0 || fchmod(writable.get(), 0111) != 0) system_fault("the program's memory file");
   fcntl(writable.get(), 1033 /* F_ADD_SEALS */, 0xf);
   return Fd(fd);

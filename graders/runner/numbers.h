@@ -24,9 +24,9 @@ constexpr int64_t kScratchBytes = 16 << 20;    // of files in its scratch direct
 constexpr int kScratchFiles = 256;
 constexpr int64_t kScratchSlackBytes = 1 << 20;  // a file system adds blocks of this size to a file of a stated size
 constexpr int64_t kFileSlackBytes = 256 << 20;   // a file may exceed its limit by this much before polling sees it
-// Page tables may take twice what the memory limit needs, and this. A page in each 2 MiB that may be reserved takes less.
+// Page tables may take twice what the memory limit needs, plus this. One page in each 2 MiB of the address space takes less.
 constexpr int64_t kTablesBytes = 32 << 20;
-constexpr uint32_t kOpenRefused = 020000000 | 010000000;  // under reduced isolation: __O_TMPFILE, O_PATH
+constexpr uint32_t kOpenRefused = 020000000 | 010000000;  // flags refused under reduced isolation: __O_TMPFILE, O_PATH
 
 // How much of a text goes into a line.
 constexpr size_t kMessageBytes = 4000;
@@ -39,7 +39,7 @@ constexpr size_t kScoreBytes = 4096;    // a longer line or file is not a score
 constexpr int64_t kFirstTickUs = 1000, kTickUs = 5000;  // how often it looks at the processes; at first more often
 constexpr int kLooksAtTables = 8;                       // at every eighth look it counts page tables
 constexpr int kMostRefusals = 1000;             // it answers this many refused calls; then the kernel refuses without asking
-constexpr int64_t kWarmUs = 30'000'000;         // an interpreter starts, or answers, within this on a loaded machine
+constexpr int64_t kWarmUs = 30'000'000;         // a warm interpreter must start and answer within this, also on a loaded machine
 constexpr int64_t kManagerIdleUs = 10'000'000;  // a manager may be idle this long after all contestants have ended
 constexpr int64_t kManagerGraceUs = 200'000;    // how long after a manager's failure a contestant's own failure is awaited
 constexpr int64_t kHiddenDelayUs = 2'000'000;   // a process may get no processor for this long if /proc hides what it waits for
@@ -50,7 +50,7 @@ constexpr int64_t kStepLongestTickUs = 100'000;   // a longer time between two l
 constexpr size_t kStepFloodBytes = 64 << 20;      // a step that prints more than this is stopped
 constexpr int64_t kStepFileSlackBytes = 1 << 30;  // polling sees a file over its limit long before it has grown by this
 
-constexpr const char* kHiddenCall = "hidden_call";  // replaces the name of a deadly call that no listener was told of
+constexpr const char* kHiddenCall = "hidden_call";  // replaces the name of a deadly call that the listener did not receive
 constexpr const char* kPath = "/usr/local/bin:/usr/bin:/bin";
 constexpr const char* kKilledFromOutside = "killed from outside: is there memory left?";
 

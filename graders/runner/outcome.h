@@ -26,8 +26,8 @@ struct Outcome {
   int64_t cpu_us = 0, wall_us = 0, idle_us = 0, memory_bytes = 0, judge_cpu_us = 0, judge_wall_us = 0;
   std::vector<std::pair<std::string, int>> attempted;
   std::string errors, report;
-  Fd output;                          // of it, the first bytes are returned
-  JudgeFault fault = JudgeFault::None;  // of a JE, with:
+  Fd output;                          // its first bytes are returned
+  JudgeFault fault = JudgeFault::None;  // of a JE, with the program at fault and an explanation
   Culprit program = Culprit::Runner;
   std::string explanation;
   bool zero = false;

@@ -48,7 +48,7 @@ struct CompileAction {
 struct Plan {
   Isolation least = Isolation::Full;
   bool compile = false;
-  // both modes, where they apply
+  // in both modes, or in one of them
   int64_t cpu_ms = 0, wall_ms = 0, memory_bytes = 0, output_bytes = 0, stderr_bytes = 0, file_bytes = 0;
   long processes = 1, threads = 1;
   std::vector<CompileAction> actions;
@@ -57,7 +57,7 @@ struct Plan {
   std::string interpreter;  // executes the program's file; empty: the kernel does
   std::vector<std::string> interpreter_args, environment;
   std::vector<std::string> sees;  // of this machine, in both modes
-  bool sees_system = false;       // steps: and the system's programs and libraries
+  bool sees_system = false;       // steps also see the system's programs and libraries
   std::string with;         // a file for the interpreter
   bool warm = false;        // it forks for each test
   TaskType task = TaskType::Batch;
@@ -68,7 +68,7 @@ struct Plan {
   Protocol protocol = Protocol::Cms;
   comparators::Spec rule;
   int64_t return_bytes = 0;  // of each output
-  int64_t ready_bytes = 0;   // memory that the runner touches first, so that a virtual machine really has it
+  int64_t ready_bytes = 0;   // memory that the runner touches first, so that a virtual machine gets it from its host
   int64_t room_ms = -1;      // how much wall clock the sandbox allows for all tests; -1: no bound
   long passes = 1;           // most runs of a program on one test
   bool needed_only = false;
@@ -86,10 +86,10 @@ struct Plan {
   // Whether the runner itself compares the output with the test's answer.
   bool compares() const { return rules_of(protocol).judged_by == JudgedBy::Runner; }
 
-  // How much CPU time a program may use beyond its limit, when it is already TLE, before it is stopped.
+  // How much CPU time a program may use beyond its limit before it is stopped (it is TLE already).
   int64_t margin_us() const { return cpu_stop_us(cpu_ms) - cpu_ms * 1000; }
 
-  // The most that is added to that for a process with slow page faults: the cost of as many pages as fit into its memory.
+  // The most that is added to this margin for a process with slow page faults: the cost of as many pages as fit into its memory.
   int64_t page_margin_us() const {
     return std::min(memory_bytes / getpagesize() * kPageUs, most_for_pages_us(cpu_ms));
   }

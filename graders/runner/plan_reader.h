@@ -47,7 +47,7 @@ inline std::string path_below(PlanLine& line, const char* key) {
   return path;
 }
 
-// One that is shown, or executed.
+// A path that is shown to programs, or executed.
 inline std::string seen_path(PlanLine& line, const std::string& path) {
   bool absolute = !path.empty() && path[0] == '/' && (path + "/").find("/../") == std::string::npos;
   if (!absolute) line.bad("has a path that is not absolute: " + path);
@@ -163,7 +163,7 @@ inline std::string plain_name(PlanLine& line, const char* key) {
   return name;
 }
 
-// The protocol in a manager's own line says whether it is an interactor.
+// (The task type Interactive comes from the protocol in the manager's line, in `read_plan`.)
 inline void read_task_line(PlanLine& line, Plan& plan) {
   plan.task = line.choice<TaskType>("kind", {{"batch", TaskType::Batch},
                                              {"communication", TaskType::Communication},

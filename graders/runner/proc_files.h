@@ -52,7 +52,7 @@ inline int wanting_per_processor() {
 
 // Processes are read up to a thousand times a second, and that takes CPU time from the programs. Opening a file of /proc by its
 // path costs five times as much as reading it, so the files stay open: those of the process, and of its main thread, as most
-// processes have no other. An open file belongs to this process for ever, even if its pid is reused.
+// processes have no other. An open file keeps belonging to this process, even if its pid is reused.
 class ProcFiles {
  public:
   // `states`: whether to read `runs` and `waits`. Producing `stat` costs the kernel more than all the rest.
@@ -107,8 +107,9 @@ class ProcFiles {
 
  private:
   // For a process that has ended, or that /proc hides (hidepid). Its CPU clock is still readable, its run-queue delay is not. If
-  // processors are short, the time in which it did not run counts as delay. But a process that wants a processor gets a share
-  // of it: if it used less than an eighth of a fair share (after a time for its start), the rest counts as sleep.
+  // more threads want a processor than there are processors, the time in which it did not run counts as delay. But a process that
+  // wants a processor gets a share of it: if it used less than an eighth of a fair share (after a time for its start), the rest
+  // counts as sleep.
   static void look_at_hidden(pid_t pid, const Sample& before, Sample& result) {
     result.cpu_us = cpu_clock_us(pid);
     result.at_us = now_us();

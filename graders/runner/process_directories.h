@@ -40,7 +40,7 @@ inline void bind_mount(const std::string& from, const std::string& to) {
   if (mount(from.c_str(), to.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) system_fault("bind %s", from.c_str());
 }
 
-// The kernel refuses to drop restrictions of a mount from another namespace, so they are kept.
+// Keeps the other restrictions of the mount, because the kernel refuses to drop those of a mount from another namespace.
 inline void make_read_only(const std::string& at) {
   struct statfs mounted;
   if (statfs(at.c_str(), &mounted) != 0) system_fault("look at %s", at.c_str());

@@ -33,7 +33,7 @@
 
 namespace runner {
 
-// How much of its CPU time may be the cost of page faults: at most its system time, and at most the cost of so many faults.
+// How much of a process's CPU time may be the cost of its page faults: at most kPageUs a fault, and at most its system time.
 inline int64_t cost_of_pages_us(int64_t faults, int64_t system_us) { return std::min(faults * kPageUs, system_us); }
 
 inline int64_t cpu_of(const rusage& usage) {
@@ -160,7 +160,7 @@ inline int64_t kill_leftovers(const std::vector<pid_t>& keep) {
 inline void set_limit(__rlimit_resource_t resource, rlim_t value) {
   rlimit limit = {value, value};
   rlimit current;
-  // An existing lower limit stays: not every user could raise it, and it need not be raised.
+  // An existing lower limit stays, because not every user can raise it, and nothing needs it to be raised.
   if (setrlimit(resource, &limit) != 0 && getrlimit(resource, &current) == 0) {
     current.rlim_cur = std::min(value, current.rlim_max);
     setrlimit(resource, &current);

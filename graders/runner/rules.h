@@ -21,8 +21,8 @@ constexpr int64_t kIdleSlackMs = 1'000;
 constexpr int64_t kGivenUpTimes = 10;
 constexpr int64_t kGivenUpSlackMs = 10'000;
 
-// The CPU time that the kernel may need for a page of memory, for which a virtual machine may have to ask its host. 13 us were
-// measured, 1 us elsewhere. It is added to the CPU time at which a program is stopped, up to this many times L plus this slack.
+// The CPU time that the kernel may need for a page of memory. 13 us were measured on a virtual machine that gets the page from
+// its host, 1 us elsewhere. It is added to the CPU time at which a program is stopped, up to this many times L plus this slack.
 constexpr int64_t kPageUs = 20;
 constexpr int64_t kPageBytes = 4'096;
 constexpr int64_t kPagesTimes = 8;

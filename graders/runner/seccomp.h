@@ -24,11 +24,11 @@ namespace runner {
 
 // A seccomp filter from the table. The kernel compiles it for every contestant, and executes it once for each existing call, to
 // remember those that are always allowed. Therefore it is a tree: a call's decision is reached in nine steps rather than
-// hundreds. It is written from its end, because jumps lead forward. They do not reach far, so a decision is written again
+// hundreds. It is written from its end, because jumps lead forward. Jumps do not reach far, so a decision is written again
 // if no copy of it is near.
 struct Filter {
-  std::vector<sock_filter> code;  // with 0 for the process's own id
-  std::vector<size_t> self;       // the instructions that need it
+  std::vector<sock_filter> code;  // with 0 in place of the process's own id
+  std::vector<size_t> self;       // the instructions that need this id
 };
 
 class FilterWriter {
@@ -201,7 +201,7 @@ inline std::vector<sock_filter> step_filter() {
 }
 
 // Returns the listener if one was asked for, 0 if not, -1 on failure. Needs no_new_privs.
-// SPEC_ALLOW: without it, kernels before 5.16 slow a filtered program down against Spectre v4, and with it its times.
+// SPEC_ALLOW: without it, kernels before 5.16 slow a filtered program down (their mitigation of Spectre v4).
 inline int install_filter(const std::vector<sock_filter>& code, bool notify) {
   sock_fprog program{static_cast<unsigned short>(code.size()), const_cast<sock_filter*>(code.data())};
   unsigned long flags = SECCOMP_FILTER_FLAG_SPEC_ALLOW | (notify ? 1UL << 3 /* NEW_LISTENER */ : 0);

@@ -101,7 +101,7 @@ class TestState {
   std::vector<Contestant> contestants_;
   HangUps hang_ups_;
   Judge manager_;
-  Limit limit_ = Limit::None;  // the rule about all processes together that stopped them
+  Limit limit_ = Limit::None;  // the rule that stopped all processes, if it is one about all of them together
 };
 
 }  // namespace runner

@@ -43,9 +43,9 @@ constexpr int kTestsARuleset = 64;
 
 // Starting an interpreter takes ten times as long as forking one. So one is started, which is part of the judge: no program
 // of a submission ever runs in it, and it sees no input. For each test it clones a child that is *our* child (CLONE_PARENT),
-// so that we can treat it like any contestant. The child prepares itself, before it reads its program, as Launch prepares a
-// contestant before its exec, with the same limits, Landlock rules and filter, which we send. It also sends the same messages
-// as Launch. PROTOCOL.md defines the requests.
+// so that we can treat it like any contestant. Before it reads its program, the child prepares itself as Launch prepares a
+// contestant before its exec. It uses the same limits, Landlock rules and filter, which we send to it, and sends the same
+// messages as Launch. PROTOCOL.md defines the requests.
 //
 //   full      it runs in the contestant's root directory and keeps its capabilities (of our own user namespace), to put each
 //             child into its own PID namespace. The child drops them.
@@ -109,8 +109,8 @@ class WarmInterpreter {
     return rules_;
   }
 
-  // A file for what the interpreter makes of a program: a program's first test fills it, before any of the program runs, and
-  // the others find it there. The tests of one program follow each other.
+  // A file for the compiled code of a program: the program's first test writes it, before any of the program runs, and its next
+  // tests read it. The tests of one program follow each other.
   int code_of(int task) {
     if (task != coded_) code_ = memory_file("code");
     coded_ = task;
@@ -163,7 +163,7 @@ class WarmInterpreter {
     _exit(127);
   }
 
-  // What every child must do to itself.
+  // The request: how every child must confine itself.
   std::string request(const std::vector<std::pair<const char*, int>>& descriptors) const {
     Json line;
     line.open('{').key("descriptors").open('[');
@@ -224,8 +224,8 @@ inline std::string start_contestant(Job& job, WarmInterpreter& warm, Contestant&
   int ends[2];
   contestant.errors = memory_file("stderr");
   contestant.output = memory_file("stdout");
-  // They have no path, so Landlock would let the contestant open them again and use them as memory that is not counted. So
-  // their owner can write to them, but not read them.
+  // Memory files have no path, so Landlock would let the contestant open them again and use them as memory that is not counted.
+  // So their owner can write to them, but not read them.
   if (fchmod(contestant.errors.get(), 0200) != 0 || fchmod(contestant.output.get(), 0200) != 0) system_fault("fchmod");
   if (job.interpreter) {
     contestant.report = memory_file("report");

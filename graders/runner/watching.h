@@ -175,7 +175,7 @@ class Watching : protected TestState {
     if ((ready.revents & POLLIN) != 0) {
       answer_refusal(plan_, c);
     } else {
-      c.listener.reset();  // all its processes have ended
+      c.listener.reset();  // all processes under the filter have ended
     }
   }
 
