@@ -1,4 +1,4 @@
-"""One program of which a function is called, with arguments that came in as data, in this process."""
+"""Calls a function of one program in this process, with arguments that are read as data."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from typing import Any
 
 CALL_MODULES = ("typing", "collections", "itertools", "functools", "heapq", "bisect", "math", "fractions", "random")
-"""A call-based answer is written against LeetCode's preamble, which has these names and the modules themselves."""
+"""Programs with a function are written for LeetCode's preamble, which has these modules and their names."""
 
 
 def run_call(task: program.Task, arguments: Any, result_fd: int, report: program.Report, prelude: Any = None) -> int:
-    """Load a program and call its function; what it returns is written to `result_fd`. Returns the exit code.
+    """Load a program, call its function, and write the function's result to `result_fd`. Returns the exit code.
 
     Args:
         task: the program.
         arguments: of the call.
         result_fd: gets the result.
-        report: where to say more.
+        report: says how the run ended.
         prelude: code that is executed before the program, in its module.
     """
     prepared, names = prepare_calls() if prelude is None else (None, frozenset())
@@ -42,7 +42,7 @@ def run_call(task: program.Task, arguments: Any, result_fd: int, report: program
         function = _function(module, task.name)
         phase = "run"
         data = values.encode(function(*arguments))
-    except BaseException as error:  # noqa: BLE001 - whatever ends a program ends it here; an exit too is no result
+    except BaseException as error:  # noqa: BLE001 - a program may end by any exception; an exit has no result either
         program.print_error(error)
         report.write(phase, error)
     else:
@@ -56,10 +56,10 @@ _calls: list[tuple[types.ModuleType, frozenset[str]]] = []
 
 
 def prepare_calls() -> tuple[types.ModuleType, frozenset[str]]:
-    """A module that holds the names of `call_prelude`, and these names.
+    """A module that has the names of `call_prelude`, and these names.
 
-    It is made once, before forks: to put 200 objects into another dictionary changes each of them, and the kernel
-    copies the pages on which they lie.
+    It is made once, before forks: putting 200 objects into another dictionary changes each object, and then the kernel
+    copies their pages.
     """
     if not _calls:
         module = type(sys)("solution")
@@ -70,7 +70,7 @@ def prepare_calls() -> tuple[types.ModuleType, frozenset[str]]:
 
 
 def call_prelude() -> dict[str, Any]:
-    """The names that a call-based answer may use without importing them. None hides a builtin."""
+    """The names that a program with a function may use without importing them. None of them hides a builtin."""
     names: dict[str, Any] = {}
     for module_name in CALL_MODULES:
         module = importlib.import_module(module_name)
@@ -83,21 +83,21 @@ def call_prelude() -> dict[str, Any]:
 
 
 class ListNode:
-    """LeetCode's node of a list: answers name it in annotations, in rows without any list of the kind."""
+    """LeetCode's node of a list: programs name it in annotations, also in rows that use no such list."""
 
     def __init__(self, val: Any = 0, next: Any = None) -> None:
         self.val, self.next = val, next
 
 
 class TreeNode:
-    """LeetCode's node of a tree; as above."""
+    """LeetCode's node of a tree, for the same reason."""
 
     def __init__(self, val: Any = 0, left: Any = None, right: Any = None) -> None:
         self.val, self.left, self.right = val, left, right
 
 
 def _function(module: types.ModuleType, name: str) -> Any:
-    """The method of `class Solution` where there is one of this name, else the function."""
+    """The method of `class Solution` if it has one of this name, else the function."""
     solution: Any = module.__dict__.get("Solution")
     if issubclass(type(solution), type) and hasattr(solution, name):
         return getattr(solution(), name)

@@ -1,14 +1,15 @@
 """The harness's command line.
 
 [--grader NAME] run [--task FD] [--report FD] [WORD...]
-                                                 do what a task asks, with the streams on 0, 1 and 2; the program gets
-                                                 the words as its arguments
+                                                 execute a task, with the streams on 0, 1 and 2; the program gets the
+                                                 words as its arguments
 [--grader NAME] serve [--control FD] [--preload NAME,...]
                                                  fork for each request: see `warm.py`
 probe                                            print what this interpreter is
-bundle FILE                                      print that too; write the harness as this interpreter loads it fastest
+bundle FILE                                      the same; also write the harness to FILE, compiled, so that this
+                                                 interpreter loads it faster
 
-The descriptors are those that the runner gives (PROTOCOL.md), if none are named.
+Descriptors that are not given are those that the runner uses (PROTOCOL.md).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ TASK_FD, REPORT_FD, CONTROL_FD = 3, 4, 3
 
 
 def probe() -> dict[str, Any]:
-    """What this interpreter is, for the results; where it is, and what it reads, for its confinement."""
+    """The interpreter's version for the results, and its path and the files that it reads for its confinement."""
     from . import sight
 
     numpy_version: str | None
@@ -46,7 +47,7 @@ def probe() -> dict[str, Any]:
 
 
 def _packages(directories: list[str]) -> str:
-    """A hash of what is installed beside the standard library, by the names there: those of packages have versions."""
+    """A hash of the names in the directories of packages. The names of installed packages contain their versions."""
     import hashlib
 
     names: list[str] = []

@@ -1,8 +1,8 @@
-"""Programs run as other graders run them, in all but their insecurity.
+"""Runs programs as other graders run them, but securely.
 
-What a program sees differs from grader to grader: names that are there without an import, a function around its top
-level (where `global` and star imports mean something else), a stand-in for standard input that lacks `buffer`, `exit`
-taken away. A file of `profiles/` says all that, and their verdicts depend on it.
+Graders differ in what a program finds: names that exist without an import, a function around its top level (where
+`global` and star imports mean something else), a replacement of standard input without `buffer`, no `exit`. Their
+verdicts depend on all this. For each grader a file in `profiles/` defines it.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from . import program, values
 
 
 class OtherGrader:
-    """One of them, by the name of its file in `profiles/`. That defines
+    """One grader, by the name of its file in `profiles/`. The file defines
 
     `PRELUDE`: source that is put before every program;
-    `MODULE`, `ENTRY`: the names of the module, and of the function that holds a stdin program;
-    `DIGITS`: how long an integer may be in decimal; `None` for the interpreter's own limit;
+    `MODULE`, `ENTRY`: the names of the module, and of the function that contains a stdin program;
+    `DIGITS`: how many digits an integer may have; `None` for the interpreter's own limit;
     `prepare(text)`: a stdin program as the grader executes it;
-    `guard()`: takes from the interpreter what the grader takes;
-    `pretend(text)`: puts what the grader puts in place of standard input;
-    or only `PRELUDE` and `SCRIPT`: programs run as ours do, behind the prelude.
+    `guard()`: removes from the interpreter what the grader removes;
+    `pretend(text)`: replaces standard input as the grader does;
+    or only `PRELUDE` and `SCRIPT`: programs run as under our own rules, after the prelude.
 
-    A run ends in the phase `load`, `run` or `done`. A `SystemExit` from the function is swallowed, as all of them do.
+    A run ends in the phase `load`, `run` or `done`. A `SystemExit` from the function is ignored, as they all do.
     """
 
     def __init__(self, name: str) -> None:
@@ -39,12 +39,12 @@ class OtherGrader:
         self._is_script: bool = getattr(self._rules, "SCRIPT", False)
         if not self._is_script:
             with contextlib.suppress(ImportError):
-                import numpy  # noqa: F401 - all of them have it loaded
+                import numpy  # noqa: F401 - all these graders have it loaded
         self._prelude = compile(self._rules.PRELUDE, "prelude", "exec", dont_inherit=True)
-        exec(self._prelude, {"__name__": "prelude"})  # so that the imports of every program find it done
+        exec(self._prelude, {"__name__": "prelude"})  # its imports are then done before any program runs
 
     def run_stdin(self, task: program.Task, report: program.Report) -> int:
-        """Run a program as the function that the grader makes of it; write what it printed, if it succeeded."""
+        """Run a program as the function that the grader makes of it; write its output if it succeeded."""
         if self._is_script:
             return program.run_stdin(task, report, self._prelude)
         text = program.read_all(0).decode("utf-8", "replace")
@@ -52,7 +52,7 @@ class OtherGrader:
         if module is None:
             return 1
         result_fd = os.dup(1)
-        os.dup2(2, 1)  # what does not go through `sys.stdout` does not count
+        os.dup2(2, 1)  # output that does not go through `sys.stdout` does not count
         printed = io.StringIO()
         phase = "load"
         try:
@@ -62,7 +62,7 @@ class OtherGrader:
             self._rules.pretend(text)
             with contextlib.suppress(SystemExit):
                 entry()
-        except Exception as error:  # noqa: BLE001 - the graders' own way
+        except Exception as error:  # noqa: BLE001 - as these graders do
             report.write(phase, error)
             return 1
         program.write_all(result_fd, printed.getvalue().encode("utf-8", "backslashreplace"))
@@ -84,7 +84,7 @@ class OtherGrader:
             function = getattr(module.Solution() if "class Solution" in text else module, task.name)
             phase = "run"
             data = values.encode(function(*arguments))
-        except Exception as error:  # noqa: BLE001 - the graders' own way
+        except Exception as error:  # noqa: BLE001 - as these graders do
             report.write(phase, error)
             return 1
         program.write_all(result_fd, data)
@@ -99,7 +99,7 @@ class OtherGrader:
             self._rules.guard()
             code = program.code_of(task, lambda: compile(source, "<string>", "exec", dont_inherit=True))
             exec(code, module.__dict__)
-        except Exception as error:  # noqa: BLE001 - the graders' own way
+        except Exception as error:  # noqa: BLE001 - as these graders do
             report.write("load", error)
             return None
         return module

@@ -1,4 +1,4 @@
-"""One program, run as a script in this process; and what every way to run it needs: see `calls.py`."""
+"""Runs one program as a script in this process. Also has the functions that `calls.py` and `other_graders.py` share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import marshal
 import os
 import sys
 
-TYPE_CHECKING = False  # each module that is loaded costs every job: `typing` as much as a test
+TYPE_CHECKING = False  # each imported module costs every job time: `typing` as much as a test
 if TYPE_CHECKING:
     import types
     from collections.abc import Callable
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 FILE = "solution.py"
 SHOWN = 4000  # characters of an error that are reported
-DEEP = 2000  # frames of a traceback, more than there can be without a program's own recursion limit
-MOST_UNSEEN = 3  # calls in C below a program that have no frame, and count as recursion before Python 3.12
+DEEP = 2000  # frames of a traceback: more only if a program has raised its recursion limit
+MOST_UNSEEN = 3  # calls in C below a program that have no frame, but count as recursion before Python 3.12
 
-MOST_CODE = 1 << 20  # bytes of a program's code that is kept for its next tests
+MOST_CODE = 1 << 20  # bytes of a program's compiled code that is kept for its next tests
 
 
 class Task:
-    """A program and how to run it. Travels as one line of three words, then the program.
+    """A program and how to run it. It is sent as one line of three words, then the program.
 
     mode:         `stdin`, `call`, or `linked`: as `stdin`, but the program (a grader) imports others (a submission).
-    conventions:  1: mend what the data set did to its reference solutions: see `top_level.py`; else 0.
-    name:         the rest of the line: the function or method (call); the name of each module that is imported, and how
-                  many bytes it has: they stand before the program (linked).
+    conventions:  1: undo what the data set changed in its reference solutions (`top_level.py`); else 0.
+    name:         the rest of the line. For `call`: the function or method. For `linked`: the name of each module that
+                  can be imported, and its length in bytes; the modules come before the program.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -39,7 +39,7 @@ class Task:
         self.mode, conventions, self.name = line.decode("utf-8", "surrogatepass").split(" ", 2)
         self.conventions = conventions == "1"
         self.arguments: list[str] = []
-        self.code_fd: int | None = None  # of a file for its code: see `code_of`
+        self.code_fd: int | None = None  # a file for its compiled code: see `code_of`
         self.modules: list[Module] = []
         if self.mode == "linked":
             words = self.name.split(" ")
@@ -50,43 +50,43 @@ class Task:
 
 
 class Module:
-    """Finds a module for the program that imports it, by its name in any case. There is no file."""
+    """Provides a module to the program that imports it, with the name in upper or lower case. It is in no file."""
 
     def __init__(self, name: str, source: bytes) -> None:
         self._name = name.lower()
         self._source = source
 
     def find_spec(self, name: str, path: Any = None, _: Any = None) -> Any:
-        """Its own, if it is meant."""
+        """The spec of this module, if the name is its name."""
         if path is None and name.lower() == self._name:
-            loader: Any = self  # by its methods: to inherit from `importlib.abc.Loader` would import much
+            loader: Any = self  # it has a loader's methods; `importlib.abc.Loader` would import many modules
             return _frozen_importlib.ModuleSpec(name, loader, origin=f"{name}.py")
         return None
 
     def create_module(self, spec: Any) -> None:
-        """The usual one."""
+        """Let the interpreter make the module."""
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Execute it."""
         exec(compile(self._source, f"{module.__name__}.py", "exec", dont_inherit=True), module.__dict__)
 
     def get_source(self, _: str) -> str:
-        """Where tracebacks get its lines from."""
+        """The source, for tracebacks."""
         return self._source.decode("utf-8", "replace")
 
 
 class Report:
-    """Says how a run ended, as one line of JSON, where somebody wants to know more than the exit code.
+    """Writes how a run ended, as one line of JSON, if a descriptor for it is given.
 
-    `phase`: `compile` (a syntax error), `load` (while the module was executed, or the function was looked for), `run`,
-    or `done`. With an error: its `repr`, its traceback, and whether it was an `exit`.
+    `phase` is `compile` (a syntax error), `load` (an error while the module was executed or the function looked up),
+    `run`, or `done`. An error has its `repr`, its traceback, and whether it was an `exit`.
     """
 
     def __init__(self, fd: int | None) -> None:
         self._fd = fd
 
     def write(self, phase: str, error: BaseException | None = None) -> None:
-        """Write the line; only the first is."""
+        """Write the line, if none has been written yet."""
         fd, self._fd = self._fd, None
         if fd is None:
             return
@@ -104,25 +104,25 @@ class Report:
         os.close(fd)
 
 
-# --------------------------------------------------------------------------- to its end
+# --------------------------------------------------------------------------- a whole run
 
 
 def perform(task: Task, report: Report, grader: Any = None) -> int:
-    """Do what a task asks, with the streams on 0, 1 and 2. Returns the exit code.
+    """Execute a task, with the streams on 0, 1 and 2. Returns the exit code.
 
-    In a call the standard input holds the arguments and the standard output gets the result; the program itself reads
+    In a call the standard input has the arguments and the standard output gets the result; the program itself reads
     nothing, and what it prints goes to standard error.
 
     Args:
         task: the program.
-        report: where to say more.
-        grader: an `OtherGrader`, to run it as that one would.
+        report: says how the run ended.
+        grader: an `OtherGrader`, if the program must run as that grader would run it.
     """
-    sys.path[0] = os.getcwd()  # as for a script; the harness's own archive is no place to import from
+    sys.path[0] = os.getcwd()  # as for a script; programs must not import from the harness's archive
     sys.meta_path[:0] = task.modules
     if task.mode != "call":
         return grader.run_stdin(task, report) if grader else run_stdin(task, report)
-    from . import calls, values  # before the program is looked at: all that writes its result is bound by then
+    from . import calls, values  # before the program is executed, so that it cannot replace what writes its result
 
     arguments = values.decode(read_all(0))
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -139,8 +139,8 @@ def run_stdin(task: Task, report: Report, prelude: Any = None) -> int:
 
     Args:
         task: the program.
-        report: where to say more.
-        prelude: code that is executed before it, in its module; its own lines keep their numbers.
+        report: says how the run ended.
+        prelude: code that is executed before it, in its module; the program's line numbers stay the same.
     """
     module = fresh_module("__main__", task)
     phase = "compile"
@@ -158,7 +158,7 @@ def run_stdin(task: Task, report: Report, prelude: Any = None) -> int:
     except SystemExit as error:
         status = _exit_status(error)
         report.write(phase, error)
-    except BaseException as error:  # noqa: BLE001 - whatever ends a program ends it here
+    except BaseException as error:  # noqa: BLE001 - a program may end by any exception
         status = 1
         print_error(error)
         report.write(phase, error)
@@ -171,14 +171,15 @@ def run_stdin(task: Task, report: Report, prelude: Any = None) -> int:
 
 
 def _name_streams() -> None:
-    """Let a program open its streams by their paths on other machines: in a box these stand for nothing."""
+    """Let a program open its streams by their usual paths, which do not exist in a box."""
     builtins.open = io.open = _OpenStreams(io.open)
 
 
 class _OpenStreams:
-    """`open`, which knows the paths of the streams.
+    """`open`, with the paths of the streams added.
 
-    As an attribute of a class it is no method, as the builtin is none: `pathlib` of Python 3.10 keeps `io.open` so.
+    It is an object and not a function, because as an attribute of a class it must not become a method: `pathlib` of
+    Python 3.10 keeps `io.open` as such an attribute.
     """
 
     def __init__(self, opened: Callable[..., Any]) -> None:
@@ -192,7 +193,7 @@ class _OpenStreams:
 
 
 class _Source:
-    """Where tracebacks get the program's lines from: there is no file."""
+    """Gives tracebacks the program's lines, because it is in no file."""
 
     def __init__(self, program: bytes) -> None:
         self._program = program
@@ -202,7 +203,7 @@ class _Source:
 
 
 def fresh_module(name: str, task: Task, prepared: types.ModuleType | None = None) -> types.ModuleType:
-    """A fresh module, or the prepared one, which tracebacks can quote from."""
+    """A fresh module, or the prepared one, with the program's source for tracebacks."""
     module = type(sys)(name) if prepared is None else prepared
     module.__dict__["__builtins__"] = builtins
     if name == "__main__":
@@ -214,10 +215,11 @@ def fresh_module(name: str, task: Task, prepared: types.ModuleType | None = None
 
 
 def code_of(task: Task, compiled: Callable[[], types.CodeType]) -> types.CodeType:
-    """The program's code: as `compiled` makes it, or as it was in an earlier test of the same program.
+    """The program's compiled code: from `compiled`, or from an earlier test of the same program.
 
-    The first test to come so far leaves it in `code_fd`, before any of the program runs, and closes that. Not if the
-    compiler had something to say, which each test is to show. What is not whole was left by one that was stopped.
+    The first test that compiles the program writes the code to `code_fd`, before any of the program runs, and closes
+    the file. If the compiler prints a warning, the code is not kept, so that each test prints it. If the kept code is
+    incomplete, the test that wrote it was stopped.
     """
     fd, task.code_fd = task.code_fd, None
     if fd is None:
@@ -246,7 +248,7 @@ def _keep(code: types.CodeType, fd: int) -> None:
 
 
 def compiled_task(task: Task) -> types.CodeType:
-    """The code of the program as it is."""
+    """The program's code, without another grader's changes."""
     return code_of(task, lambda: _compile(task))
 
 
@@ -262,7 +264,7 @@ def _compile(task: Task) -> types.CodeType:
 
 
 def reset_interpreter() -> None:
-    """At least the depth of recursion that a script has, and integers of any length, as when APPS was made."""
+    """Allow at least a script's depth of recursion, and integers of any length, as when APPS was made."""
     depth = 0
     frame: types.FrameType | None = sys._getframe(2)
     while frame:
@@ -283,7 +285,7 @@ def _start(task: Task, module: types.ModuleType) -> None:
 
 
 def _exit_status(error: SystemExit) -> int:
-    """What the interpreter makes of `sys.exit(x)`."""
+    """The exit code that the interpreter gives for `sys.exit(x)`."""
     if error.code is None:
         return 0
     if isinstance(error.code, int):
@@ -314,7 +316,10 @@ def from_program(trace: Any) -> Any:
 
 
 def most_frames(trace: Any) -> int | None:
-    """How many frames of a traceback are told: the last of a deep one; `None` for all. 100,000 would take seconds."""
+    """How many frames of a traceback to print: the last ones if it is deep, else `None`, which means all.
+
+    Printing 100,000 frames would take seconds.
+    """
     depth = 0
     while trace is not None and depth <= DEEP:
         trace, depth = trace.tb_next, depth + 1
@@ -329,9 +334,9 @@ def _shown(error: BaseException) -> str:
 
 
 def end_run(module: types.ModuleType, status: int, ours: frozenset[str] = frozenset()) -> int:
-    """What the interpreter does at its end, as far as a program can tell: threads, exit functions, files.
+    """Do what an interpreter does at its end, as far as a program notices: threads, exit functions, open files.
 
-    Names of ours in the module stay: to clear them would change what they stand for.
+    Our own names in the module are not cleared: that would change their objects, whose pages forks share.
     """
     try:
         if "threading" in sys.modules:
@@ -344,14 +349,14 @@ def end_run(module: types.ModuleType, status: int, ours: frozenset[str] = frozen
     names = module.__dict__
     for name in sorted(names, key=lambda name: not (type(name) is str and name[:1] == "_")):
         if name != "__builtins__" and name not in ours:
-            names[name] = None  # a file that was never closed is written out when nothing refers to it any more
+            names[name] = None  # an unclosed file is written out when nothing refers to it any more
     gc.collect()
-    flush(sys.stdout, sys.stderr)  # what has taken their place was flushed above, and only that counts
+    flush(sys.stdout, sys.stderr)  # the program's own replacements were flushed above, and only that flush counts
     return status if flushed else status or 120
 
 
 def flush(*streams: Any) -> bool:
-    """Whether everything that was printed could be written."""
+    """Flush streams. Returns whether everything that was printed could be written."""
     flushed = True
     for stream in streams:
         try:
@@ -376,7 +381,7 @@ def read_all(fd: int) -> bytes:
     """Everything that comes from a descriptor."""
     pieces: list[bytes] = []
     while True:
-        piece = os.read(fd, 1 << 16)  # what is larger would be mapped, and unmapped again
+        piece = os.read(fd, 1 << 16)  # a larger buffer would be mapped and unmapped each time
         if not piece:
             return b"".join(pieces)
         pieces.append(piece)
@@ -392,9 +397,9 @@ def fresh_streams() -> None:
             binary,
             encoding=old.encoding if old else "utf-8",
             errors=old.errors if old else "surrogateescape",
-            newline="\n",  # nothing is translated, on input neither: a carriage return reaches the program
+            newline="\n",  # nothing is translated, also not on input: a carriage return reaches the program
             line_buffering=fd == 2,
         )
-        text.mode = mode[0]  # type: ignore[misc]  # the interpreter sets it so; the stubs say that nobody can
+        text.mode = mode[0]  # type: ignore[misc]  # as the interpreter does; the type stubs do not allow it
         setattr(sys, name, text)
         setattr(sys, f"__{name}__", text)

@@ -1,15 +1,15 @@
-"""What an interpreter reads of the machine: what a box must show programs, and all that it shows them.
+"""The files of the machine that an interpreter reads: a box shows programs these files and no others.
 
     its program      and `pyvenv.cfg` beside it
-    its library      of the directories that it looks in (`sys.path`) those that are its own
-    its packages     those of them that are called `site-packages` or `dist-packages`
-    libraries        what the loader says that it would load for the program and for each extension module
-    a few places     that the library asks by name: time zones, locales
+    its library      the directories of `sys.path` that belong to the interpreter
+    its packages     the directories of `sys.path` that are called `site-packages` or `dist-packages`
+    libraries        what the loader would load for the program and for each extension module
+    a few files      that the library opens by name: time zones, locales
 
-Any other directory that it looks in is not shown. A line in a `.pth` file leads there, as an installation that can be
-edited writes it, and it is somebody's project: beside its modules lies whatever data it works on.
+Other directories of `sys.path` are not shown. They come from a line in a `.pth` file, as editable installations write
+it, so they are somebody's project, and may have data beside the modules.
 
-A link is named as a link: whoever shows it shows what it leads to.
+A link is listed as a link; the code that shows it also shows its target.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ _BY_NAME = (
     "libgcc_s.so.1",  # the C library loads it when a thread ends early
     "libstdc++.so.6",
 )
-"""Libraries that are looked up while a program runs: by the C library, and by programs with `ctypes`."""
+"""Libraries that are loaded while a program runs: by the C library, and by programs with `ctypes`."""
 _PLACES = ("/etc/ld.so.cache", "/usr/lib/locale")
-_AT_ONCE = 200  # modules that the loader is asked about: their names have to fit into one variable
+_AT_ONCE = 200  # modules in one question to the loader: their names must fit into one environment variable
 _LOADER_S = 60
 
 
 def visible() -> list[str]:
-    """Every file and directory that a box is to show."""
+    """Every file and directory that a box must show."""
     own = directories()
     paths = [sys.executable, *_settings(), *own, *_PLACES, *_time_zones(), *libraries(own)]
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None) or ""
-        if os.path.islink(file):  # some of those with which it starts lead elsewhere (Debian: sitecustomize)
+        if os.path.islink(file):  # a module that is loaded at the start may be a link (Debian: sitecustomize)
             paths.append(os.path.realpath(file))
     return sorted({path for path in paths if os.path.isabs(path) and os.path.exists(path)})
 
 
 def directories() -> list[str]:
-    """Where modules are found: the library's own directories and archive, and those of packages."""
+    """The directories of modules: the standard library's directories and archive, and the directories of packages."""
     library = os.path.dirname(os.path.abspath(os.__file__))
     archive = f"python{sys.version_info[0]}{sys.version_info[1]}.zip"
     names = ("lib-dynload", archive, *_PACKAGES)
@@ -56,14 +56,14 @@ def directories() -> list[str]:
 
 
 def packages() -> list[str]:
-    """Of these directories those of packages."""
+    """The directories of packages."""
     return [path for path in directories() if os.path.basename(path) in _PACKAGES]
 
 
 def libraries(roots: Iterable[str]) -> set[str]:
     """The shared libraries that the loader would load for the interpreter, and for the extension modules below `roots`.
 
-    Those of one directory have been linked alike, so they are asked about together.
+    The loader is asked about all modules of a directory together, because they are linked in the same way.
     """
     found = set(_loaded(_BY_NAME, "/"))
     for root in roots:
@@ -75,9 +75,9 @@ def libraries(roots: Iterable[str]) -> set[str]:
 
 
 def _loaded(names: Iterable[str], directory: str) -> Iterator[str]:
-    """What the loader would load for this interpreter and for some libraries, of which none is started."""
+    """What the loader would load for this interpreter and for some libraries. Nothing of them is executed."""
     environment = {"LD_TRACE_LOADED_OBJECTS": "1", "LD_PRELOAD": ":".join(names), "PATH": os.environ.get("PATH", "")}
-    command = [sys.executable, "-I", "-S", "-c", ""]  # a program that needs no loader is started, and does nothing
+    command = [sys.executable, "-I", "-S", "-c", ""]  # a static interpreter is started, and does nothing
     said = subprocess.run(
         command, cwd=directory, env=environment, capture_output=True, timeout=_LOADER_S, check=False
     ).stdout
@@ -88,7 +88,7 @@ def _loaded(names: Iterable[str], directory: str) -> Iterator[str]:
 
 
 def _settings() -> Iterator[str]:
-    """A virtual environment's."""
+    """Where the settings of a virtual environment may be."""
     directory = os.path.dirname(sys.executable)
     for place in (directory, os.path.dirname(directory)):
         yield os.path.join(place, "pyvenv.cfg")

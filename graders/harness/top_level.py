@@ -1,7 +1,7 @@
-"""What the collectors of APPS did to its reference solutions, mended for those who ask.
+"""Undoes what the collectors of APPS changed in its reference solutions (`--conventions`).
 
 They turned `exit()` at the top level into `return`, which no interpreter accepts there, and `if __name__ ==
-"__main__":` into a function `__starting_point`, called behind it, or by nobody.
+"__main__":` into a function `__starting_point`, which some solutions call and others do not.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENER
 def compile_returning(source: bytes, file: str) -> types.CodeType:
     """The program's code, with its top level in a function, so that it may return; all its names stay global.
 
-    A `return` is not made an exception, as an `except:` of the program would catch that.
+    A `return` is not turned into an exception, because an `except:` of the program would catch it.
 
     Raises:
-        SyntaxError: something else is wrong with the program too.
+        SyntaxError: the program has another syntax error too.
     """
     tree = ast.parse(source, file)
     head: list[ast.stmt] = []
@@ -37,7 +37,7 @@ def compile_returning(source: bytes, file: str) -> types.CodeType:
     code = _code_of(head, function, file)
     if code.co_flags & _SUSPENDS:
         raise SyntaxError("'yield' or 'await' outside function", (file, 1, 1, ""))
-    # The compiler itself says which names the top level binds: those that would be local.
+    # The compiler tells which names the top level binds: they would be local to the function.
     names = {*code.co_varnames, *code.co_cellvars}
     if names:
         function.body.insert(0, ast.Global(names=sorted(names)))
@@ -46,12 +46,15 @@ def compile_returning(source: bytes, file: str) -> types.CodeType:
 
 
 def lacks_start(source: bytes) -> bool:
-    """Whether nobody calls the `__starting_point` that the program may define."""
+    """Whether the program does not call `__starting_point`, which it may define."""
     return re.search(rb"(?m)^__starting_point[ \t]*\(", source) is None
 
 
 class _TopLevel(ast.NodeTransformer):
-    """Makes statements that only a module may have ones that a function may have. Does not enter other scopes."""
+    """Replaces statements that are allowed only in a module by ones that are allowed in a function.
+
+    Does not enter other scopes.
+    """
 
     def visit_FunctionDef(self, node: ast.AST) -> ast.AST:
         return node

@@ -1,8 +1,9 @@
-"""Results and arguments as data. The spelling is fixed in `ioi_eval/problems/apps_values.py`.
+"""Reads arguments and writes results as data. `ioi_eval/problems/apps_values.py` defines the format.
 
-A result is written without running code of the program: objects are told by `type(x)`, never by `isinstance` (which
-believes `__class__`) or `==`; what derives from a builtin type is read through that type's own methods (`dict.items`),
-so a `Counter` or an `IntEnum` is the data in it, whatever it overrides. Everything else leaves as the name of its type.
+Writing a result never runs code of the program. An object's type is `type(x)`, never found by `isinstance` (which
+believes `__class__`) or `==`. An object of a subclass of a builtin type is read through the builtin's own methods
+(`dict.items`), so a `Counter` or an `IntEnum` is written as its data, whatever it overrides. Of any other object only
+the name of its type is written.
 """
 
 from __future__ import annotations
@@ -16,23 +17,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-MOST_NESTED = 200  # deeper results equal no expected one: those have at most 100
+MOST_NESTED = 200  # deeper results equal no expected result, because those have at most 100 levels
 LONGEST = 64 << 20
 
-quote = json.encoder.encode_basestring_ascii  # bound here: the program may replace it there
+quote = json.encoder.encode_basestring_ascii  # bound before the program can replace it in its module
 _type_flags = type.__dict__["__flags__"].__get__
 _type_name = type.__dict__["__name__"].__get__
 _type_module = type.__dict__["__module__"].__get__
-_HEAP_TYPE = 1 << 9  # Source: CPython's Py_TPFLAGS_HEAPTYPE: every class that Python code makes has it
+_HEAP_TYPE = 1 << 9  # Source: CPython's Py_TPFLAGS_HEAPTYPE; every class that Python code defines has this flag
 _Decimal, _Fraction = decimal.Decimal, fractions.Fraction
 
 
 class NoDataError(Exception):
-    """A result is too large to leave."""
+    """A result is too large to be written."""
 
 
 def encode(value: object) -> bytes:
-    """A result as it leaves the process."""
+    """A result as data."""
     pieces: list[str] = []
     try:
         _Writer(pieces.append).write(value, MOST_NESTED)
@@ -42,7 +43,7 @@ def encode(value: object) -> bytes:
 
 
 def decode(data: bytes) -> Any:
-    """Arguments as they come in."""
+    """Arguments from data."""
     return _untagged(json.loads(data))
 
 

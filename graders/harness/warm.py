@@ -1,6 +1,6 @@
-"""The warm interpreter: one process that forks for each test, and what a fork gives up before it reads its program.
+"""The warm interpreter: one process that forks for each test. Each fork confines itself before it reads its program.
 
-`__init__.py` says why this is safe. Numbers are those of x86-64, like the runner's tables.
+`__init__.py` says why this is safe. The numbers are those of x86-64, as in the runner's tables.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-SIGKILL, SIGCHLD = 9, 17  # `signal` takes as long to load as half a test to run
+SIGKILL, SIGCHLD = 9, 17  # not from `signal`: importing it takes half as long as a test
 
 CLONE_PARENT = 0x00008000
 CLONE_CHILD_CLEARTID, CLONE_CHILD_SETTID = 0x00200000, 0x01000000
@@ -36,30 +36,30 @@ SYS_CLONE, SYS_CAPSET, SYS_SECCOMP, SYS_LANDLOCK_RESTRICT_SELF = 56, 126, 317, 4
 
 _CAPABILITIES_OF_SELF, _NO_CAPABILITIES = struct.pack("Ii", CAPABILITY_VERSION_3, 0), bytes(24)
 
-_ABOVE_ALL = 64  # what a fork keeps beside its streams is moved here
+_ABOVE_ALL = 64  # from this number on are the descriptors that a fork keeps besides its streams
 _MOST_PASSED, _LONGEST_REQUEST = 16, 1 << 16
-_MOST_DESCRIPTORS = 1024  # what is opened here takes the lowest numbers
-_WORD = "=qqi24s4x"  # the runner's `StartMessage`: CPU time and clock in microseconds, an error, and where
+_MOST_DESCRIPTORS = 1024  # no descriptor is as high as this, because new ones get the lowest free numbers
+_WORD = "=qqi24s4x"  # the runner's `StartMessage`: CPU time and clock in microseconds, an error, and its place
 _REHEARSALS = 10  # the interpreter adapts its code after eight
 _COMMON = (
     *("bisect", "cmath", "collections", "copy", "functools", "heapq", "io", "itertools", "math", "operator", "re"),
     "string",
 )
-"""What many programs import. Most of it comes with what tells of errors."""
+"""Modules that many programs import. Most of them are loaded anyway, by the modules that print tracebacks."""
 _POOL_HEADER, _BYTES_HEADER = 48, 33  # sizes in CPython's memory
-_LAST_WISH = 3  # the exit code of a fork that could not be confined: no program ran in it
+_LAST_WISH = 3  # the exit code of a fork that could not confine itself: no program ran in it
 
 _libc = ctypes.PyDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
 
 
 def serve(control_fd: int, grader: Any = None, preload: str = "") -> NoReturn:
-    """Fork for each request until the socket is closed, and exit; a fork exits with the exit code of its program.
+    """Fork for each request until the socket is closed, then exit; a fork exits with the exit code of its program.
 
-    A request is one message of a SOCK_SEQPACKET socket: JSON with `descriptors` (the names of those that come with it:
-    task, stdin, stdout, stderr, and maybe code, report, ready, landlock, directory, zone), `sibling`, and the rules of
-    `confine`. With `zone`, a PID namespace, the fork is born into that. The answer is `{"pid": …}`, seen from this
-    process's namespace.
+    A request is one message of a SOCK_SEQPACKET socket: JSON with `descriptors` (the names of the descriptors that come
+    with the message: task, stdin, stdout, stderr, and maybe code, report, ready, landlock, directory, zone), `sibling`,
+    and the rules of `confine`. `zone` is a PID namespace for the fork. The answer is `{"pid": …}`, as this process's
+    namespace sees it.
     """
     control = _socket_of(control_fd)
     load(",".join(_COMMON))
@@ -69,13 +69,13 @@ def serve(control_fd: int, grader: Any = None, preload: str = "") -> NoReturn:
     _prepare_streams()
     gc.collect()
     _filled = _fill_pools()
-    gc.freeze()  # a collection in a fork looks at what its program made, and copies no pages of ours
+    gc.freeze()  # then a garbage collection in a fork visits only new objects, and copies no pages of ours
     said, request = b"", {}
     while True:
         data, descriptors = _received(control)
         if not data:
             os._exit(0)
-        if data != said:  # the tests of a job say the same
+        if data != said:  # the requests of a job's tests are equal
             said, request = data, _parsed(data)
         fds = {name: descriptors[place] for place, name in enumerate(request["descriptors"])}
         if "zone" in fds:
@@ -83,16 +83,16 @@ def serve(control_fd: int, grader: Any = None, preload: str = "") -> NoReturn:
         pid = fork_sibling() if request.get("sibling") else os.fork()
         if pid == 0:
             control.close()
-            os._exit(_become_contestant(request, fds, grader))  # at once: to unwind would free what forks share
+            os._exit(_become_contestant(request, fds, grader))  # at once: unwinding would free objects that forks share
         for fd in descriptors:
             os.close(fd)
         control.send(b'{"pid": %d}' % pid)
 
 
 def load(names: str) -> None:
-    """Import modules that programs ask for, so that their forks need not: names with `,` between them.
+    """Import modules that programs use, so that forks need not import them. `names` has commas between the names.
 
-    `call` stands for what calls need. A module that is not there is the program's to stumble over.
+    The name `call` means the modules for calls. If a module does not exist, the program's own import fails later.
     """
     for name in names.split(",") if names else ():
         if name == "call":
@@ -115,10 +115,10 @@ if _libc.prctl(PR_GET_TID_ADDRESS, ctypes.byref(_thread_id_at), 0, 0, 0) == 0 an
 
 
 def fork_sibling() -> int:
-    """Fork, but the child is a child of this process's parent. Returns 0 in the child.
+    """Fork a child of this process's parent. Returns 0 in the child.
 
-    The C library's `fork` cannot do that; what it does besides is done here: the locks of the interpreter, and the
-    place in which the library keeps the thread's id.
+    The C library's `fork` cannot do that. So this function also does what `fork` does besides: it handles the locks of
+    the interpreter, and the place where the library keeps the thread's id.
     """
     _before_fork()
     pid = _libc.syscall(ctypes.c_long(SYS_CLONE), ctypes.c_long(_sibling_flags), None, None, _thread_id_at, None)
@@ -133,14 +133,14 @@ def fork_sibling() -> int:
 
 
 def confine(rules: dict[str, Any], fds: dict[str, int]) -> None:
-    """Give up what the runner says, for good, and close all of `fds`. Any failure ends the process.
+    """Confine this process permanently by the runner's rules, and close all of `fds`. Any failure ends the process.
 
     Args:
-        rules: `rlimits` [[number, soft, hard], …], and `nofile`, the last of them; `drop`, whether there are
+        rules: `rlimits` [[number, soft, hard], …], and `nofile`, which is set last; `drop`, whether there are
             capabilities to give up, and `uid`, a user to become; `filter`, the prepared seccomp filter, and
             `listener`, whether the runner gets the descriptor of its notifications.
-        fds: maybe `directory`, where the program works; `landlock`, a ruleset; `ready`, a socket for the listener and
-            a last word.
+        fds: maybe `directory`, the program's working directory; `landlock`, a ruleset; `ready`, a socket for the
+            listener and a last message.
     """
     try:
         for number, soft, hard in rules.get("rlimits", ()):
@@ -162,15 +162,17 @@ def confine(rules: dict[str, Any], fds: dict[str, int]) -> None:
 
 
 def _drop_for_forks() -> None:
-    """What keeps a fork from root's privileges (of whatever namespace), and this process, which executes nothing, has
-    no use for: it is inherited, so once is enough."""
+    """Drop what could give a fork the privileges of root (of any namespace).
+
+    Forks inherit this, so once is enough. This process itself executes nothing and needs none of it.
+    """
     for capability in range(64):
         _libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
     _must(_libc.prctl(PR_SET_SECUREBITS, NO_ROOT_FOR_GOOD, 0, 0, 0), "securebits")
 
 
 def _drop_privileges(rules: dict[str, Any]) -> None:
-    """Nothing that root's privileges could be regained from; as the runner does it."""
+    """Drop everything by which root's privileges could be regained, as the runner does."""
     if "uid" in rules:
         os.setgroups([])
         os.setresgid(*(rules["uid"],) * 3)
@@ -180,7 +182,7 @@ def _drop_privileges(rules: dict[str, Any]) -> None:
 
 
 class _Filter(ctypes.Structure):
-    """The kernel's `struct sock_fprog`, prepared: all but this process's id is in it."""
+    """The kernel's `struct sock_fprog`, complete except for the process's own id."""
 
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p))
 
@@ -210,7 +212,7 @@ def _install_filter(rules: dict[str, Any], ready_fd: int | None) -> None:
                 [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", listener))],
             )
             os.close(listener)
-    if "nofile" in rules:  # now: the listener needed one more
+    if "nofile" in rules:  # only now, because the listener needed one more descriptor
         resource.setrlimit(resource.RLIMIT_NOFILE, (rules["nofile"], rules["nofile"]))
     if ready is not None:
         spent_us = max(1, time.process_time_ns() // 1000)
@@ -232,8 +234,11 @@ def _socket_of(fd: int) -> Any:
 
 
 def _prepare_streams() -> None:
-    """Make the standard streams that forks have: over empty files, as the runner's are, so that nothing about them
-    differs when the descriptors below them do."""
+    """Make the standard streams of the forks.
+
+    They are made over empty files, because the runner's descriptors are files too. So they are still right when a fork
+    has replaced the descriptors.
+    """
     nothing = os.memfd_create("nothing")
     kept = [os.dup(fd) for fd in (0, 1, 2)]
     for fd in (0, 1, 2):
@@ -260,8 +265,11 @@ print("%d %s" % (f(2), "x"), f"{len(str(n))}", max(a, b), min(a, b), sorted({1: 
 
 
 def _rehearse(nothing: int) -> None:
-    """Run a program of ours as forks run theirs: what the interpreter then knows (classes that the first compilation
-    makes, where methods are found, which code is used again), no fork has to find out, on pages that it would copy."""
+    """Run a program of ours as forks run theirs.
+
+    The interpreter then has the classes that a first compilation makes, caches of methods, and adapted code. Otherwise
+    each fork would make these again, on pages that the kernel must copy.
+    """
     task = program.Task(_REHEARSED)
     for _ in range(_REHEARSALS):
         os.ftruncate(nothing, 0)
@@ -275,7 +283,7 @@ def _rehearse(nothing: int) -> None:
 
 
 def _rehearse_error() -> None:
-    """Let a program of ours fail: what tells of it takes five times as long to load as a test to run."""
+    """Let a program of ours fail, to import what prints tracebacks: that takes five times as long as a test."""
     import linecache
 
     task = program.Task(b"stdin 0 \ndef f(n):\n    print(n, missing)\nf(1)\n")
@@ -285,12 +293,15 @@ def _rehearse_error() -> None:
         program.print_error(error)
         program.Report(os.open(os.devnull, os.O_WRONLY)).write("run", error)
     del sys.modules["rehearsal"]
-    linecache.clearcache()  # it goes by the names of files, and those of programs are the same
+    linecache.clearcache()  # its keys are names of files, and all programs have the same name
 
 
 def _fill_pools() -> list[Any]:
-    """Take what is free in pages that are in use, so that a fork's first objects lie together on new pages, rather than
-    each on one of ours, of which the kernel must make a copy. (CPython's small objects: a pool for each size.)"""
+    """Fill the free places on pages that are in use.
+
+    Then a fork's first objects are on new pages. Otherwise each would be on a page of ours, which the kernel must copy.
+    (CPython puts small objects into pools, one for each size.)
+    """
     pool = 1 << 14 if sys.version_info >= (3, 10) else 1 << 12
     kept: list[Any] = []
     for size in range(16, 513, 16):
@@ -314,8 +325,8 @@ def _received(control: socket.socket) -> tuple[bytes, tuple[int, ...]]:
 
 
 def _parsed(data: bytes) -> dict[str, Any]:
-    """A request, with all that can be done for its forks in advance."""
-    request: dict[str, Any] = eval(data, {"true": True, "false": False, "null": None})  # the runner's words: JSON
+    """A request, with everything prepared that forks would otherwise do."""
+    request: dict[str, Any] = eval(data, {"true": True, "false": False, "null": None})  # JSON, from the runner
     if "seccomp" in request:
         request["filter"] = _Filter(binascii.a2b_base64(request.pop("seccomp")), request.get("self", []))
     if request.get("drop"):
@@ -324,11 +335,11 @@ def _parsed(data: bytes) -> dict[str, Any]:
 
 
 def _become_contestant(request: dict[str, Any], fds: dict[str, int], grader: Any) -> int:
-    """What a fork does before it reads its program."""
+    """Confine a fork, then read its program and run it. Returns the exit code."""
     for target, name in enumerate(("stdin", "stdout", "stderr")):
         os.dup2(fds[name], target)
     kept: dict[str, int] = {}
-    for name in ("task", "code", "report", "landlock", "directory"):  # low numbers are the program's to get
+    for name in ("task", "code", "report", "landlock", "directory"):  # low numbers stay free for the program
         if name in fds:
             kept[name] = os.dup2(fds[name], _ABOVE_ALL + len(kept), False)
     first_free = above = _ABOVE_ALL + len(kept)

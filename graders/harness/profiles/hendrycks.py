@@ -26,9 +26,9 @@ PRELUDE = (
 
 
 def prepare(text: str) -> str:
-    """Imports at the beginning of a line stay, all else becomes the body of a function.
+    """Imports at the beginning of the program stay; the rest becomes the body of a function.
 
-    It begins at the first line that is no import; imports behind that go into it, as they are.
+    The body begins at the first line that is not an import. Later imports stay in it.
     """
     source = [PRELUDE]
     inside = False
@@ -44,10 +44,10 @@ def prepare(text: str) -> str:
 
 
 def guard() -> None:
-    """`exit` and `quit` are gone, so that calling them is an error; `sys.exit` is not."""
+    """Remove `exit` and `quit`, so that calling them is an error; `sys.exit` stays."""
     take_away("exit", "quit")
 
 
 def pretend(text: str) -> None:
-    """A text stream, without a `buffer`; the real object's lines come without their ends."""
+    """A text stream without a `buffer`; the real object returns lines without their ends."""
     pretend_text(text, io.StringIO(text), "")

@@ -16,7 +16,7 @@ PRELUDE = _SAME_IMPORTS.replace("6*10**5", "50000")
 
 
 def prepare(text: str) -> str:
-    """Top-level imports stay, all other statements become a function; what cannot be parsed stays as it is."""
+    """Top-level imports stay, all other statements become a function. A program with a syntax error is not changed."""
     text = without_main_guard(text)
     try:
         statements = ast.parse(text).body
@@ -27,17 +27,17 @@ def prepare(text: str) -> str:
         function.body = others
         head = ast.unparse(ast.Module(body=imports, type_ignores=[]))
         return f"{PRELUDE}\n{head}\n{ast.unparse(function)}"
-    except Exception:  # noqa: BLE001 - whatever is wrong is found again when it is executed
+    except Exception:  # noqa: BLE001 - any error occurs again when the program is executed
         return text
 
 
 def guard() -> None:
-    """`quit` is gone; `exit` is not."""
+    """Remove `quit`; `exit` stays."""
     take_away("quit")
 
 
 class _Stdin:
-    """Text with a `buffer`; cannot be iterated."""
+    """A text with a `buffer`. It cannot be iterated."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -58,7 +58,7 @@ class _Stdin:
 
 
 class _Buffer:
-    """Bytes, of which every line is the first."""
+    """Bytes. Each line that is read is the first one."""
 
     def __init__(self, text: str) -> None:
         self._bytes = text.encode("utf-8")
@@ -71,5 +71,5 @@ class _Buffer:
 
 
 def pretend(text: str) -> None:
-    """A stand-in of its own; the real object's lines come without their ends."""
+    """A stand-in of its own; the real object returns lines without their ends."""
     pretend_text(text, _Stdin(text), "")
