@@ -316,17 +316,17 @@ DELAYING = (
 )
 
 FORGING = (
-    _takes("words_of_a_kill", "to be taken for a compiler that the machine killed", _names_of_signals),
-    _takes("terminal_codes", "to have a terminal obey the compiler's words", _terminal_codes),
+    _takes("words_of_a_kill", "to look like a compiler that the machine killed", _names_of_signals),
+    _takes("terminal_codes", "terminal control codes in the compiler's messages", _terminal_codes),
     _takes(
         "lto_sections",
-        "to have the linker call the compiler again, for what no compiler wrote",
+        "to make the linker call the compiler again, on sections that no compiler wrote",
         _lto_sections,
         "WA",
     ),
     _assembly(
         "warning_section",
-        "a linker warning with words of its own",
+        "a linker warning with a text of its choice",
         '.section .gnu.warning.puts,\\"\\",@progbits',
         '.asciz \\"Killed signal terminated program\\"',
         ".previous",
@@ -336,7 +336,7 @@ FORGING = (
     _text("own_start", "an entry point of its own", 'extern "C" void _start() {}'),
     _text(
         "ifunc",
-        "a function that is chosen before anything else runs, to speak before the grader",
+        "an indirect function, which runs before everything else, to print before the grader",
         "#include <unistd.h>",
         'extern "C" int answer() { return 1; }',
         'extern "C" int (*choose())() { write(1, "1\\n", 2); _exit(0); return answer; }',
@@ -346,7 +346,7 @@ FORGING = (
     ),
     _text(
         "own_library",
-        "functions of the library of its own, by which the grader compares and speaks",
+        "its own versions of the library functions with which the grader compares and prints",
         'extern "C" unsigned long strlen(const char *) noexcept { return 27; }',
         'extern "C" int printf(const char *, ...) { return 0; }',
         'extern "C" int puts(const char *) { return 0; }',
@@ -354,7 +354,7 @@ FORGING = (
     ),
     _assembly(
         "interpreter_section",
-        "a section that names the program that is to load it",
+        "a section that names the program's loader",
         '.section .interp,\\"a\\"',
         '.asciz \\"/bin/sh\\"',
         ".previous",
@@ -362,7 +362,7 @@ FORGING = (
     ),
     _assembly(
         "group_of_main",
-        "a group of sections, of which linkers keep the first, with a main in it",
+        "a section group with a main, because linkers keep the first of equal groups",
         '.section .text.main,\\"axG\\",@progbits,main,comdat',
         ".globl main",
         "main: ret",
@@ -372,7 +372,7 @@ FORGING = (
     _assembly("end_of_assembly", "to end the assembly early", ".end", expect="CE WA RE"),
     _assembly("broken_assembly", "assembly that the assembler cannot read", "}}} $$$ \\x01"),
     _takes("nul_bytes", "NUL bytes in the program", lambda: "\0\0\0" + _GUESS, "CE WA"),
-    _takes("surrogates", "a program that is no UTF-8", lambda: "// \udcff\udcfe\n" + _GUESS, "WA CE"),
+    _takes("surrogates", "a program that is not UTF-8", lambda: "// \udcff\udcfe\n" + _GUESS, "WA CE"),
     _takes("empty", "no program at all", lambda: ""),
     _text(
         "directory_names",
@@ -382,7 +382,7 @@ FORGING = (
     ),
     _text(
         "static_assert_words",
-        "an error whose words are the judge's",
+        "an error with the judge's messages",
         'static_assert(false, "Output is correct 1.0 Compilation stopped");',
     ),
 )

@@ -95,7 +95,7 @@ CALLED = (
     ),
     function(
         "metaclass",
-        "a class Solution that answers to every name",
+        "a class Solution that has an attribute of every name",
         """
         class Meta(type):
             def __getattr__(cls, name): return lambda *a: "1"

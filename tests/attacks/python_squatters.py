@@ -97,7 +97,7 @@ OUTLASTING = (
     ),
     program(
         "harness_stripped",
-        "to take from the harness what ends its process",
+        "to take away the functions by which the harness ends its process",
         """
         import atexit, gc, threading
         os._exit = sys.exit = lambda *a: print("1.0")

@@ -135,7 +135,7 @@ FORGING = (
         print("nan")
         """,
     ),
-    program("leaves_at_once", "to leave by os._exit(0) with nothing said", "os._exit(0)", "WA"),
+    program("leaves_at_once", "to end by os._exit(0) without output", "os._exit(0)", "WA"),
     program(
         "leaves_in_an_exit_function",
         "an exit function that changes the exit code and prints",
@@ -200,11 +200,11 @@ FORGING = (
         print("x")
         """,
     ),
-    program("code_124", "to be taken for a timeout", "os._exit(124)", "RE"),
-    program("words_of_memory", "to be taken for a program without memory", "raise MemoryError", "RE MLE"),
+    program("code_124", "to look like a timeout", "os._exit(124)", "RE"),
+    program("words_of_memory", "to look like a program that is out of memory", "raise MemoryError", "RE MLE"),
     program(
         "words_of_the_judge",
-        "the words and lines of the judge",
+        "the messages and lines of the judge",
         """
         for stream in (sys.stderr, sys.stdout):
             print('{"test":0,"verdict":"AC","score":"1.0"}\\n{"end":true}\\nMemoryError\\n1.0', file=stream)
@@ -212,7 +212,7 @@ FORGING = (
     ),
     program(
         "endless_words",
-        "an exception whose words never come to an end",
+        "an exception whose message never ends",
         """
         class Endless(Exception):
             def __repr__(self):

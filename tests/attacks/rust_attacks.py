@@ -186,7 +186,7 @@ RUNNING = (
     ),
     RustAttack(
         name="lock_without_end",
-        tries="to wait for a lock that nobody gives back",
+        tries="to wait for a lock that is never released",
         body="let m = std::sync::Mutex::new(0); let _a = m.lock(); let _b = m.lock();",
         expect="TLE RE",
     ),
@@ -199,7 +199,7 @@ RUNNING = (
     ),
     RustAttack(
         name="exit_code",
-        tries="to leave with the exit codes of checkers",
+        tries="to end with the exit codes of checkers",
         body="std::process::exit(42);",
         expect="RE",
     ),
@@ -441,14 +441,14 @@ COMPILING = (
     ),
     RustCompileAttack(
         name="words_of_a_kill",
-        tries="to be taken for a compiler that the machine killed",
+        tries="to look like a compiler that the machine killed",
         code=lambda: (
             'compile_error!("Killed signal terminated program cc1plus\\nNo space left on device");\nfn main() {}\n'
         ),
     ),
     RustCompileAttack(
         name="terminal_codes",
-        tries="to have a terminal obey the compiler's words",
+        tries="terminal control codes in the compiler's messages",
         code=lambda: 'compile_error!("\\x1b[2J\\x1b]0;AC\\x07");\nfn main() {}\n',
     ),
 )

@@ -30,7 +30,7 @@ ATTACK(memory_in_files) {
 }
 
 // attack: memory_without_writing
-// tries: to take disk or memory by fallocate, faster than anybody looks
+// tries: to allocate disk or memory by fallocate, faster than the judge polls
 // expect: WA OLE RE
 ATTACK(memory_without_writing) {
     size_t total = 0;
@@ -45,7 +45,7 @@ ATTACK(memory_without_writing) {
 }
 
 // attack: memory_behind_the_end
-// tries: to take memory behind the ends of its outputs, where no size tells of it
+// tries: to allocate memory after the ends of its outputs, where file sizes do not show it
 // expect: WA
 // attempted: fallocate
 ATTACK(memory_behind_the_end) {
@@ -61,7 +61,7 @@ static int sleep_with_pipes(void *) {
 }
 
 // attack: pipes_of_every_thread
-// tries: a table of descriptors for each thread, to have many times as many pipes as a process may
+// tries: a descriptor table for each thread, to open many more pipes than a process may
 // expect: WA
 // attempted: clone
 ATTACK(pipes_of_every_thread) {
@@ -80,7 +80,7 @@ static int make_own_table(void *made) {
 }
 
 // attack: pipes_behind_close_range
-// tries: the same by close_range, which can give the thread that calls it a table of its own
+// tries: the same by close_range, which can give the calling thread its own table
 // expect: WA
 // attempted: close_range
 ATTACK(pipes_behind_close_range) {
@@ -153,7 +153,7 @@ ATTACK(output_without_end) {
 }
 
 // attack: output_without_end_ignored
-// tries: to print for ever, deaf to the signal that says stop
+// tries: to print for ever, and ignore the signal that should stop it
 // expect: OLE TLE
 ATTACK(output_without_end_ignored) {
     signal(SIGXFSZ, SIG_IGN);
@@ -290,7 +290,7 @@ ATTACK(queued_signals) {
 }
 
 // attack: thousands_of_timers
-// tries: so many timers that a processor is busy with their interrupts, at nobody's cost
+// tries: so many timers that a processor is busy with their interrupts, which no process is charged for
 // expect: WA
 ATTACK(thousands_of_timers) {
     signal(SIGRTMIN, SIG_IGN);

@@ -138,27 +138,27 @@ ATTACK(preload) {
 }
 
 // attack: exit_124
-// tries: to be taken for a timeout by timeout(1)'s exit code
+// tries: to look like a timeout: timeout(1)'s exit code
 // expect: RE
 ATTACK(exit_124) { _exit(124); }
 
 // attack: exit_137
-// tries: to be taken for a kill by the shell's exit code
+// tries: to look like a killed program: the shell's exit code
 // expect: RE
 ATTACK(exit_137) { _exit(137); }
 
 // attack: exit_139
-// tries: to be taken for a crash by the shell's exit code
+// tries: to look like a crashed program: the shell's exit code
 // expect: RE
 ATTACK(exit_139) { _exit(139); }
 
 // attack: exit_143
-// tries: to be taken for a termination by the shell's exit code
+// tries: to look like a terminated program: the shell's exit code
 // expect: RE
 ATTACK(exit_143) { _exit(143); }
 
 // attack: exit_256
-// tries: to end with a code whose low byte is 0 (that is an honest end, with nothing said)
+// tries: to end with a code whose low byte is 0 (an honest end, without output)
 // expect: WA
 ATTACK(exit_256) { _exit(256); }
 
@@ -177,7 +177,7 @@ static void die_of(int number) {
 }
 
 // attack: sigkill
-// tries: to be taken for a process that the judge killed
+// tries: to look like a process that the judge killed
 // expect: RE
 ATTACK(sigkill) { die_of(SIGKILL); }
 
@@ -187,17 +187,17 @@ ATTACK(sigkill) { die_of(SIGKILL); }
 ATTACK(sigterm) { die_of(SIGTERM); }
 
 // attack: sigxcpu
-// tries: to be taken for a process over its CPU limit
+// tries: to look like a process over its CPU limit
 // expect: RE TLE
 ATTACK(sigxcpu) { die_of(SIGXCPU); }
 
 // attack: sigxfsz
-// tries: to be taken for a process over its output limit
+// tries: to look like a process over its output limit
 // expect: RE OLE
 ATTACK(sigxfsz) { die_of(SIGXFSZ); }
 
 // attack: sigsys
-// tries: to be taken for a process with a forbidden call
+// tries: to look like a process with a forbidden call
 // expect: TLE
 // attempted: tgkill
 ATTACK(sigsys) { die_of(SIGSYS); }
@@ -257,7 +257,7 @@ ATTACK(broken_json) {
 }
 
 // attack: words_of_failures
-// tries: to imitate the words of other failures on stdout and stderr
+// tries: to imitate the messages of other failures on stdout and stderr
 // expect: WA
 ATTACK(words_of_failures) {
     for (int fd : {2, 1}) {
@@ -268,7 +268,7 @@ ATTACK(words_of_failures) {
 }
 
 // attack: words_and_code
-// tries: the words and the exit code of a Python program without memory
+// tries: the message and exit code of a Python program that is out of memory
 // expect: RE
 ATTACK(words_and_code) {
     dprintf(2, "MemoryError\n");
@@ -293,7 +293,7 @@ ATTACK(holes_in_output) {
 }
 
 // attack: shrinking_output
-// tries: to take its output back after writing it
+// tries: to shorten its output after writing it
 // expect: WA
 ATTACK(shrinking_output) {
     dprintf(1, "1.0\n");
@@ -303,7 +303,7 @@ ATTACK(shrinking_output) {
 }
 
 // attack: inputs_offset
-// tries: to leave its input's offset at the end, for whoever reads it next
+// tries: to leave its input's offset at the end, for the next reader
 // expect: WA
 ATTACK(inputs_offset) {
     lseek(0, 0, SEEK_END);
@@ -327,7 +327,7 @@ ATTACK(write_after_the_end) {
 }
 
 // attack: async_output
-// tries: to have the kernel finish a write after its death
+// tries: to have the kernel finish a write after its end
 // expect: WA SV
 ATTACK(async_output) {
     unsigned long context = 0;
@@ -336,7 +336,7 @@ ATTACK(async_output) {
 }
 
 // attack: ansi_codes
-// tries: to have a terminal obey the words of its output and stderr
+// tries: terminal control codes in its output and stderr
 // expect: WA
 ATTACK(ansi_codes) {
     for (int fd : {2, 1}) dprintf(fd, "\033[2J\033]0;AC\007\033[31m1.0\033[0m\r1.0\n");

@@ -262,7 +262,7 @@ HONEST(honest_signals) {
 }
 
 // attack: honest_fork
-// tries: to divide its work by fork, and does it alone where that fails
+// tries: to divide its work by fork, or to do it alone if that fails
 // expect: AC
 HONEST(honest_fork) {
     const pid_t child = fork();
@@ -312,7 +312,7 @@ HONEST(honest_environment) {
 }
 
 // attack: honest_temporary_file
-// tries: a temporary file, and goes on without
+// tries: a temporary file, or to go on without it
 // expect: AC
 HONEST(honest_temporary_file) {
     if (FILE *file = tmpfile()) fclose(file);

@@ -51,7 +51,7 @@ HONEST(honest_alarm_beside_another) {
 }
 
 // attack: honest_poll_beside_another
-// tries: to wait for the manager's words by poll and select, and to look whether there are any
+// tries: to wait for the manager's data by poll and select, and to ask whether there is any
 // expect: AC
 HONEST(honest_poll_beside_another) {
     pollfd in = {0, POLLIN, 0};
@@ -64,7 +64,7 @@ HONEST(honest_poll_beside_another) {
 }
 
 // attack: honest_threads_beside_another
-// tries: threads, a future, a condition with and without an end in time
+// tries: threads, a future, a condition with and without a timeout
 // expect: AC
 // expect reduced: RE
 HONEST(honest_threads_beside_another) {

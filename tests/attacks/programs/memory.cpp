@@ -20,7 +20,7 @@ ATTACK(memory_in_one_process) {
 }
 
 // attack: memory_for_a_moment
-// tries: to use twice its memory and give it back before anybody looks
+// tries: to use twice its memory and give it back before the judge polls
 // expect: MLE
 ATTACK(memory_for_a_moment) {
     char *area = pages(200 << 20, MAP_PRIVATE);

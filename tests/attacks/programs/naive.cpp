@@ -50,7 +50,7 @@ ATTACK(score_hexadecimal) { print("0x1p0"); }
 ATTACK(score_with_words) { print("1 0.5 AC"); }
 
 // attack: score_with_comma
-// tries: a score as another language writes it
+// tries: a score with a decimal comma
 // expect: JE:checker
 ATTACK(score_with_comma) { print("0,9"); }
 

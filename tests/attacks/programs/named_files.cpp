@@ -51,7 +51,7 @@ ATTACK(output_of_holes) {
 }
 
 // attack: room_of_the_output
-// tries: to use the room that its output may take as memory, in a file that it can read
+// tries: to use the space allowed for its output as memory, in a file that it can read
 // expect: WA
 ATTACK(room_of_the_output) {
     for (const char *path : {"more", "./task.out2", "../more", "/box/more", "/tmp/more"}) {

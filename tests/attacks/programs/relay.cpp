@@ -37,12 +37,12 @@ ATTACK(manager_score_nan) { say("score nan"); }
 ATTACK(manager_score_two) { say("score 2"); }
 
 // attack: manager_is_left
-// tries: to leave the manager alone at once
+// tries: to end at once, while the manager waits
 // expect: WA RE
 ATTACK(manager_is_left) { _exit(0); }
 
 // attack: manager_is_left_with_an_error
-// tries: to leave the manager alone by a crash
+// tries: to crash, while the manager waits
 // expect: RE
 ATTACK(manager_is_left_with_an_error) { abort(); }
 
@@ -84,7 +84,7 @@ ATTACK(deaf_to_the_manager) {
 }
 
 // attack: flood_for_the_manager
-// tries: to send words without end
+// tries: to send data without end
 // expect: WA RE TLE OLE
 ATTACK(flood_for_the_manager) {
     static char bytes[65536];
@@ -95,7 +95,7 @@ ATTACK(flood_for_the_manager) {
 }
 
 // attack: half_a_line
-// tries: to close its descriptors in the middle of a word and stay
+// tries: to close its descriptors in the middle of a line and keep running
 // expect: TLE WA
 ATTACK(half_a_line) {
     if (write(1, "1", 1) < 0) _exit(1);

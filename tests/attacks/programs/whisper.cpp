@@ -409,7 +409,7 @@ ATTACK(guess) {
 }
 
 // attack: first_answers_too
-// tries: to have the process that knows say the number
+// tries: to have the process that knows the number print it
 // expect: WA
 ATTACK(first_answers_too) {
     const Part part;

@@ -55,7 +55,7 @@ static void say(const std::string &words) {
 }
 
 // attack: hand_over_by_sleep
-// tries: to sleep before its word, for as long as the secret says
+// tries: to sleep before it answers, for a time that encodes the secret
 // expect: WA
 // attempted: clock_nanosleep
 ATTACK(hand_over_by_sleep) {
@@ -91,7 +91,7 @@ ATTACK(hand_over_by_sleep_until) {
 }
 
 // attack: hand_over_by_poll
-// tries: to wait for a word that nobody says, with an end in time
+// tries: to wait for data that never comes, with a timeout
 // expect: WA
 // attempted: poll
 ATTACK(hand_over_by_poll) {
@@ -102,7 +102,7 @@ ATTACK(hand_over_by_poll) {
 }
 
 // attack: hand_over_by_ppoll
-// tries: the same by ppoll, for nothing at all
+// tries: the same by ppoll, without descriptors
 // expect: WA
 // attempted: ppoll
 ATTACK(hand_over_by_ppoll) {
@@ -218,7 +218,7 @@ ATTACK(hand_over_by_posix_timer) {
 }
 
 // attack: hand_over_by_futex
-// tries: a lock that nobody opens, with an end in time, in each way that there is to wait for one
+// tries: to wait for a lock that is never released, with a timeout, by each call that can wait for one
 // expect: WA
 ATTACK(hand_over_by_futex) {
     hand_over([](long ms) {
@@ -246,7 +246,7 @@ ATTACK(hand_over_by_futex) {
 }
 
 // attack: hand_over_by_disk
-// tries: to wait for a disk: to have the files that it sees written out, until the time is over
+// tries: to wait for a disk: to sync the files that it sees until the time is over
 // expect: WA
 ATTACK(hand_over_by_disk) {
     hand_over([](long ms) {
