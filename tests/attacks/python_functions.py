@@ -28,10 +28,14 @@ CALLED = (
         def solve(n): return Liar()
         """,
     ),
-    function("not_a_number", "to return what compares with nothing", 'def solve(n): return float("nan")'),
+    function(
+        "not_a_number",
+        "to return NaN, which is neither greater nor less than a number",
+        'def solve(n): return float("nan")',
+    ),
     function(
         "endless_result",
-        "to return what never ends",
+        "to return an iterator that never ends",
         """
         import itertools
         def solve(n): return itertools.count()
@@ -40,7 +44,7 @@ CALLED = (
     ),
     function(
         "result_in_itself",
-        "to return a list that holds itself",
+        "to return a list that contains itself",
         "def solve(n):\n    a = []\n    a.append(a)\n    return a",
         "WA RE MLE",
     ),
@@ -52,7 +56,7 @@ CALLED = (
     ),
     function(
         "alike_keys",
-        "a result whose keys share one hash, by which its judge would be busy for long",
+        "a result whose keys all have the same hash, to keep the judge busy",
         """
         def solve(n):
             keys = ",".join('["i","%#x"],0' % (key * ((1 << 61) - 1)) for key in range(100))

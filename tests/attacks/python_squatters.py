@@ -7,7 +7,7 @@ from tests.attacks.python_attack import program
 STATE = (
     program(
         "left_in_modules",
-        "to leave something in modules, builtins and hooks for its next test",
+        "to leave data in modules, builtins and hooks for its next test",
         """
         import builtins, json
         if hasattr(builtins, "left") or hasattr(json, "left") or "left" in sys.modules:
@@ -108,7 +108,7 @@ OUTLASTING = (
     ),
     program(
         "harness_interrupted",
-        "exceptions from another thread, to break out of the harness's frames on their way to the end",
+        "exceptions from another thread, to leave the harness's frames on their way to the end",
         """
         import ctypes, threading
         main = ctypes.c_ulong(threading.get_ident())

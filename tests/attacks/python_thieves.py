@@ -32,7 +32,7 @@ READING = (
     ),
     program(
         "own_memory",
-        "to search its memory for the answer, by ctypes",
+        "to search its memory for the answer, with ctypes",
         """
         import ctypes
         texts = []
@@ -147,7 +147,7 @@ FORGING = (
     ),
     program(
         "report_forged",
-        "to write to the harness's report that all is well, and to fail",
+        "to write to the harness's report that all is well, and then to fail",
         """
         for fd in range(3, 300):
             attempt(os.write, fd, b'{"phase":"done","verdict":"AC","score":"1"}\\n')
@@ -157,7 +157,7 @@ FORGING = (
     ),
     program(
         "report_broken",
-        "to write to the report what cannot be read",
+        "to write unreadable data to the report",
         """
         for fd in range(3, 300):
             attempt(os.write, fd, bytes(range(256)) + b'{"phase":[[[["\\n' * 1000)

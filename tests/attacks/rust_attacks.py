@@ -174,7 +174,7 @@ RUNNING = (
     ),
     RustAttack(
         name="stderr_flood",
-        tries="messages without end, and to be judged right meanwhile",
+        tries="messages without end",
         body='let line = "flood ".repeat(8192); for _ in 0..20000 { eprintln!("{}", line); }',
         expect="WA OLE TLE",
     ),

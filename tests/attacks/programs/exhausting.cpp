@@ -277,7 +277,7 @@ ATTACK(nested_epolls) {
 }
 
 // attack: queued_signals
-// tries: as many waiting signals as the user may have, so that others get none
+// tries: as many pending signals as the user may have, so that others get none
 // expect: WA
 ATTACK(queued_signals) {
     sigset_t all;

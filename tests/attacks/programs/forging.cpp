@@ -47,7 +47,7 @@ ATTACK(write_stdin) {
 }
 
 // attack: read_own_output
-// tries: to read its output back, or that of an earlier test
+// tries: to read its own output again, or that of an earlier test
 // expect: WA
 ATTACK(read_own_output) {
     char text[16];
@@ -90,7 +90,7 @@ ATTACK(result_files) {
 }
 
 // attack: own_names
-// tries: to leave files with the names of the judge's in its own directory
+// tries: to leave files with the judge's names in its own directory
 // expect: WA
 ATTACK(own_names) {
     for (const char *name : {"checker", "manager", "program", "run", "compile", "output.txt", "correct_output.txt", "input.txt", "score",

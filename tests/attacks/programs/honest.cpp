@@ -167,7 +167,7 @@ HONEST(honest_files) {
 }
 
 // attack: honest_redirection
-// tries: to redirect stdin and stderr to files that are not there, as at home
+// tries: to redirect stdin and stderr to files that do not exist here, as at home
 // expect: AC
 HONEST(honest_redirection) {
     if (std::ifstream input("input.txt"); input) exit(5);

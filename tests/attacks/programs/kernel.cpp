@@ -294,7 +294,7 @@ ATTACK(capabilities) {
 }
 
 // attack: undo_the_leash
-// tries: to take back what the judge set on it: parent-death signal, dumpable, subreaper, timer slack
+// tries: to undo what the judge set for it: parent-death signal, dumpable, subreaper, timer slack
 // expect: WA
 // attempted: prctl
 ATTACK(undo_the_leash) {
@@ -390,7 +390,7 @@ ATTACK(deadly_after_refusals) {
 }
 
 // attack: seldom_calls
-// tries: calls that no program of a contest needs, each harmless to try
+// tries: calls that no contest program needs, each harmless to try
 // expect: WA
 ATTACK(seldom_calls) {
     // pkey_*, map_shadow_stack, mseal, process_mrelease, set_mempolicy_home_node, cachestat, futex_wake, statmount,

@@ -40,7 +40,7 @@ ATTACK(shared_memory) {
 }
 
 // attack: memory_that_is_not_counted
-// tries: to keep three times its memory in a shared mapping, of which it never shows more than a little
+// tries: to keep three times its memory in a shared mapping, of which only a little is resident at a time
 // expect: MLE WA RE
 ATTACK(memory_that_is_not_counted) {
     const size_t size = 384 << 20, step = 16 << 20;
@@ -119,7 +119,7 @@ static int fill_and_stay(void *) {
 }
 
 // attack: memory_kept_without_a_main_thread
-// tries: the same, and to keep it: nobody would stop it before its time is up
+// tries: the same, and to keep this memory until the time limit
 // expect: MLE
 ATTACK(memory_kept_without_a_main_thread) {
     attack::bare_thread(fill_and_stay, nullptr);
@@ -127,7 +127,7 @@ ATTACK(memory_kept_without_a_main_thread) {
 }
 
 // attack: memory_that_may_be_dropped
-// tries: pages that the kernel may drop (MAP_DROPPABLE), should these not be counted
+// tries: pages that the kernel may drop (MAP_DROPPABLE), in case these are not counted
 // expect: MLE WA
 ATTACK(memory_that_may_be_dropped) {
     const size_t size = 256 << 20;

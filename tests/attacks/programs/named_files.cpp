@@ -26,7 +26,7 @@ ATTACK(output_read_again) {
 }
 
 // attack: output_in_its_way
-// tries: to put a link, a FIFO or a directory where the judge looks for its output
+// tries: to put a link, a FIFO or a directory where the judge expects its output
 // expect: WA
 ATTACK(output_in_its_way) {
     chmod(".", 0777);

@@ -109,7 +109,7 @@ ATTACK(thread_bomb) {
 }
 
 // attack: thread_bomb_that_ends
-// tries: more threads than allowed, gone before anybody counts
+// tries: more threads than allowed, which end before the judge counts them
 // expect: RE WA
 ATTACK(thread_bomb_that_ends) {
     long started = 0;
@@ -155,7 +155,7 @@ static int compute_shortly(void *) {
 }
 
 // attack: cpu_in_short_threads
-// tries: CPU time in threads that end before they are looked at
+// tries: CPU time in threads that end before the judge looks at them
 // expect: TLE
 ATTACK(cpu_in_short_threads) {
     for (;;) {
@@ -184,7 +184,7 @@ ATTACK(wait_for_children) {
 }
 
 // attack: timers
-// tries: timers of every kind, which may ring after its end
+// tries: timers of every kind, which may expire after its end
 // expect: WA
 ATTACK(timers) {
     timer_t timer;

@@ -11,7 +11,7 @@
 extern char **environ;
 
 // attack: answer_by_name
-// tries: to open the answer under each name that judges give it
+// tries: to open the answer under each name that judges use for it
 // expect: WA
 ATTACK(answer_by_name) {
     for (const char *path : {"correct_output.txt", "../correct_output.txt", "/box/correct_output.txt", "answer.txt", "../output.txt",

@@ -76,7 +76,7 @@ ATTACK(manager_waits) {
 }
 
 // attack: deaf_to_the_manager
-// tries: not to read, so that the manager is blocked
+// tries: not to read, so that the manager blocks
 // expect: TLE
 ATTACK(deaf_to_the_manager) {
     dprintf(1, "write\n");
@@ -121,7 +121,7 @@ ATTACK(right_and_then_stay) {
 }
 
 // attack: input_of_the_manager
-// tries: to open the manager's input by each name that judges give it
+// tries: to open the manager's input by each name that judges use for it
 // expect: WA
 ATTACK(input_of_the_manager) {
     for (const char *path : {"input.txt", "../input.txt", "/box/input.txt", "/tmp/input.txt", "../m_to_u0", "/fifo/m_to_u0", "/fifo/u0_to_m"}) {

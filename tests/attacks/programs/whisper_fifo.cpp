@@ -77,7 +77,7 @@ ATTACK(fifo_moved_away) {
 }
 
 // attack: fifo_opened_again
-// tries: to open its FIFOs many times and close them, to look as if the manager had left first
+// tries: to open its FIFOs many times and close them, so that the manager seems to have ended first
 // expect: RE
 ATTACK(fifo_opened_again) {
     const Part part;
@@ -104,7 +104,7 @@ ATTACK(fifo_watched) {
 }
 
 // attack: never_opened
-// tries: not to open its FIFOs at all: ends before the manager can
+// tries: to close its FIFOs at once and wait for ever
 // expect: WA RE TLE
 ATTACK(never_opened) {
     const Part part;
