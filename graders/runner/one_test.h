@@ -140,7 +140,8 @@ class TestRun : Watching {
     }
   }
 
-  // Whether a program that /proc hides was over its memory limit. Nobody stopped it for that, so it could run until it was late.
+  // Whether a program that /proc hides was over its memory limit. The runner could not stop it for that, so it may have run
+  // until it was late.
   bool was_over_memory_unseen() const {
     return std::any_of(contestants_.begin(), contestants_.end(),
                        [&](const Contestant& c) { return c.files.hidden() && !c.stopped && over_memory(c); });
