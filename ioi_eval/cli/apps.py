@@ -4,68 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from ioi_eval.cli import apps_options as given
 from ioi_eval.cli import options
+from ioi_eval.cli.apps_options import Problems, Rules
 from ioi_eval.cli.endpoints import Endpoints, RequestsPerEndpoint
 from ioi_eval.cli.grouped import grouped
 from ioi_eval.cli.sandboxes import Place, ProfileChoice, SandboxChoice, SandboxOption, place_of
-from ioi_eval.cli.watching import Watch, watch_of
+from ioi_eval.cli.watching import Watch
 from ioi_eval.model.terms import Keep
-
-if TYPE_CHECKING:
-    from ioi_eval.cli.apps_calls import Problems, Rules
-
-
-def problems_of(
-    *,
-    dataset: given.Dataset,
-    split: given.Split = None,
-    filter_difficulty: given.Difficulties = None,
-    sample: given.SampleSize = None,
-    task: given.Tasks = None,
-    sampling: given.SamplingHow = None,
-    seed: given.Seed = None,
-    exclude: given.Exclude = None,
-) -> Problems:
-    """Which problems of which data set."""
-    from ioi_eval.cli.apps_calls import Problems
-
-    return Problems(
-        dataset=dataset,
-        split=split,
-        difficulties=tuple(filter_difficulty or ()),
-        ids=tuple(task or ()),
-        limit=sample,
-        sampling=sampling,
-        seed=seed,
-        exclude=tuple(exclude or ()),
-    )
-
-
-def rules_of(
-    *,
-    comparator: given.HowCompared = "lines",
-    timeout: given.Timeout = None,
-    memory: given.Memory = 1024,
-    python: given.Python = "python3",
-    near_limit_repeats: options.NearLimitRepeats = 1,
-    isolation: options.LeastIsolation = None,
-) -> Rules:
-    """How programs are run and judged."""
-    from ioi_eval.cli.apps_calls import Rules
-
-    return Rules(
-        comparator=comparator,
-        timeout=timeout,
-        memory_mib=memory,
-        python=python,
-        near_limit_repeats=near_limit_repeats,
-        isolation=isolation,
-    )
 
 
 def where(
@@ -87,7 +37,7 @@ def where(
     )
 
 
-@grouped(problems=problems_of, rules=rules_of, place=where, watch=watch_of)
+@grouped(problems=Problems, rules=Rules, place=where, watch=Watch)
 def score(
     dump: given.Dumps,
     *,
@@ -139,7 +89,7 @@ def score(
     )
 
 
-@grouped(problems=problems_of, rules=rules_of, place=where)
+@grouped(problems=Problems, rules=Rules, place=where)
 def audit(
     *,
     problems: Problems,
@@ -167,7 +117,7 @@ def audit(
     return apps_audit.audit(call)
 
 
-@grouped(problems=problems_of, rules=rules_of, place=where)
+@grouped(problems=Problems, rules=Rules, place=where)
 def explain(
     dump: given.Dump,
     *,

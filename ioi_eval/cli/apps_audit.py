@@ -25,6 +25,7 @@ from ioi_eval.apps.intake import AppsIntake
 from ioi_eval.apps.outcomes import AppsSettings
 from ioi_eval.apps.verdicts import refusal_of
 from ioi_eval.cli import apps_calls
+from ioi_eval.cli.apps_options import Problems, Rules
 from ioi_eval.cli.exits import FAILED
 from ioi_eval.cli.outputs import check_list
 from ioi_eval.cli.sandboxes import Place, opened, tell
@@ -45,8 +46,8 @@ from ioi_eval.sandbox import Sandbox
 class AuditCall:
     """What the command line asks for; see `ioi-eval apps audit --help`."""
 
-    problems: apps_calls.Problems
-    rules: apps_calls.Rules
+    problems: Problems
+    rules: Rules
     place: Place
     out: Path | None
     most: int | None = None

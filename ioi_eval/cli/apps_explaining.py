@@ -13,6 +13,7 @@ from ioi_eval.apps.dumps import open_dump, survey
 from ioi_eval.apps.explain import OURS, Opinion, differ, differing_tests, opinions
 from ioi_eval.apps.intake import AppsIntake, JudgeableSample
 from ioi_eval.cli import apps_calls
+from ioi_eval.cli.apps_options import Problems, Rules
 from ioi_eval.cli.exits import FAILED
 from ioi_eval.cli.readiness import make_ready
 from ioi_eval.cli.sandboxes import Place, opened, tell
@@ -33,8 +34,8 @@ class ExplainCall:
     """What the command line asks for; see `ioi-eval apps explain --help`."""
 
     dump: str
-    problems: apps_calls.Problems
-    rules: apps_calls.Rules
+    problems: Problems
+    rules: Rules
     place: Place
     graders: tuple[str, ...] = NAMES
     id_column: str = "uuid"
@@ -84,7 +85,7 @@ def explain(call: ExplainCall) -> int:
     unknown = sorted(set(call.graders) - set(NAMES))
     if unknown:
         raise InputError(f"there is no profile {unknown[0]!r}; there are: {', '.join(NAMES)}")
-    dump = KeptColumns(open_dump(call.dump, call.problems.ids), submission_columns(call.id_column))
+    dump = KeptColumns(open_dump(call.dump, call.problems.selection.ids), submission_columns(call.id_column))
     dataset = call.problems.open()
     counts = survey(dump, id_column=call.id_column)
     needed = {problem for problem in counts if problem is not None}

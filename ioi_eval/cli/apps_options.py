@@ -1,11 +1,27 @@
-"""Options that the commands of `ioi-eval apps` share."""
+"""Options that the commands of `ioi-eval apps` share: which problems, and which rules."""
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from ioi_eval.cli import options
+from ioi_eval.config import MIB
+from ioi_eval.errors import InputError
+from ioi_eval.model.terms import Isolation
+
+if TYPE_CHECKING:
+    from ioi_eval.apps.configuration import Configuration
+    from ioi_eval.apps.outcomes import AppsSettings
+    from ioi_eval.problems.apps_selection import ProblemSelection
+    from ioi_eval.rows import Source
+
+SPLITS = ("test", "train")
+"""The order in which splits are looked for by default: published numbers are for `test`."""
 
 Dump = Annotated[
     str,
@@ -121,3 +137,107 @@ PassAt = Annotated[
 RetryFailed = Annotated[
     bool, typer.Option("--retry-failed", help="Judge programs again at which the comparator's checker failed.")
 ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problems:
+    """Which problems of which data set the user selected: a group of options."""
+
+    dataset: Dataset
+    split: Split = None
+    difficulties: Difficulties = None
+    limit: SampleSize = None
+    ids: Tasks = None
+    sampling: SamplingHow = None
+    seed: Seed = None
+    exclude: Exclude = None
+    config: Path | None = None
+
+    @cached_property
+    def configuration(self) -> Configuration:
+        """What the configuration file says."""
+        from ioi_eval.apps.configuration import Configuration, read_configuration
+
+        return Configuration() if self.config is None else read_configuration(self.config)
+
+    @cached_property
+    def selection(self) -> ProblemSelection:
+        """Which problems of the data set are selected; options of the command take precedence over the file."""
+        from ioi_eval.problems.apps_selection import ProblemSelection, Sampling
+
+        config = self.configuration
+        try:
+            sampling = Sampling(self.sampling) if self.sampling is not None else config.sampling_strategy
+        except ValueError:
+            raise InputError(f"--sampling {self.sampling}: must be one of {', '.join(Sampling)}") from None
+        seed = self.seed if self.seed is not None else config.random_seed
+        return ProblemSelection(
+            difficulties=tuple(self.difficulties or config.filter_difficulty),
+            ids=tuple(self.ids or config.task_ids),
+            limit=self.limit if self.limit is not None else config.sample_size,
+            sampling=sampling or Sampling.SEQUENTIAL,
+            seed=seed or 0,
+        )
+
+    @cached_property
+    def excluded(self) -> frozenset[str]:
+        """The problems that are left out."""
+        from ioi_eval.apps.catalog import read_excluded
+
+        return frozenset[str]().union(*map(read_excluded, self.exclude or ()))
+
+    def open(self) -> Source:
+        """The data set."""
+        from ioi_eval.rows import open_source
+
+        return open_source(self.dataset, split=self.split, obvious=SPLITS)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The values that the journal and the summary record."""
+        chosen = asdict(self.selection)
+        chosen |= {name: list(chosen[name]) for name in ("difficulties", "ids")}
+        return {"dataset": self.dataset, "split": self.split, **chosen, "excluded": len(self.excluded)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """How programs are run and judged: a group of options, and what only some commands let the user choose."""
+
+    comparator: HowCompared = "lines"
+    timeout: Timeout = None
+    memory_mib: Memory = 1024
+    python: Python = "python3"
+    near_limit_repeats: options.NearLimitRepeats = 1
+    isolation: options.LeastIsolation = None
+    compat: str | None = None
+    fail_fast: bool = False
+    conventions: bool = False
+
+    def settings(self, configuration: Configuration | None = None) -> AppsSettings:
+        """The settings for the executor.
+
+        Raises:
+            InputError: an option has a value that is not allowed.
+        """
+        from ioi_eval.apps.outcomes import TIME_LIMIT_S, AppsSettings
+        from ioi_eval.compat import profile_named
+        from ioi_eval.model.apps import Comparator
+
+        profile = None if self.compat is None else profile_named(self.compat)
+        timeout = self.timeout
+        if timeout is None and configuration is not None and configuration.timeout_seconds is not None:
+            most = TIME_LIMIT_S if profile is None else profile.per_test_s
+            timeout = min(most, configuration.timeout_seconds)
+        if profile is not None and self.comparator != "lines":
+            raise InputError(f"--compat {profile.name} has its own rules; leave --comparator {self.comparator} out")
+        return AppsSettings(
+            python=self.python,
+            time_limit_s=timeout,
+            memory_limit_bytes=self.memory_mib * MIB,
+            comparator=Comparator.parse(self.comparator),
+            profile=profile,
+            fail_fast=self.fail_fast,
+            conventions=self.conventions,
+            near_limit_repeats=self.near_limit_repeats,
+            isolation=self.isolation or Isolation.REDUCED,
+        )

@@ -16,6 +16,7 @@ from ioi_eval.apps.report import terminal_report
 from ioi_eval.apps.results import AppsSummary
 from ioi_eval.apps.verdicts import refusal_of
 from ioi_eval.cli import apps_calls
+from ioi_eval.cli.apps_options import Problems, Rules
 from ioi_eval.cli.judging import DumpSize, RunCall, judge_dump
 from ioi_eval.cli.outputs import APPS_SCORE, check_out
 from ioi_eval.cli.reporting import end_run
@@ -36,8 +37,8 @@ _NARROWING = {"--filter-difficulty": "difficulties", "--task": "ids", "--sample"
 class AppsScoreCall(RunCall):
     """What the command line asks for; see `ioi-eval apps score --help`."""
 
-    problems: apps_calls.Problems
-    rules: apps_calls.Rules
+    problems: Problems
+    rules: Rules
     ks: tuple[int, ...] | None = None
     keep: Keep = Keep.FAILING
 

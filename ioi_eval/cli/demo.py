@@ -56,14 +56,15 @@ def _contest(out: Path, place: Place, watch: Watch) -> int:
 
 
 def _apps(out: Path, place: Place, watch: Watch) -> int:
-    from ioi_eval.cli import apps_calls, apps_scoring
+    from ioi_eval.cli import apps_scoring
+    from ioi_eval.cli.apps_options import Problems, Rules
 
     files = leave_sample(out)
     code = apps_scoring.score(
         apps_scoring.AppsScoreCall(
             dumps=(str(files / "dump.jsonl"),),
-            problems=apps_calls.Problems(dataset=str(files / "problems.jsonl")),
-            rules=apps_calls.Rules(timeout=TIME_LIMIT_S),
+            problems=Problems(dataset=str(files / "problems.jsonl")),
+            rules=Rules(timeout=TIME_LIMIT_S),
             out=out / "apps",
             place=place,
             watch=watch,

@@ -2,25 +2,27 @@
 
 A command names a group, and gets the object that is made from the options of the group:
 
-    @grouped(problems=problems_of)
+    @grouped(problems=Problems)
     def score(dump: Dump, *, problems: Problems, out: Out) -> int: ...
 
-The command line then has the options of `problems_of` instead of `problems`. Two groups may share an option.
+The command line then has the options of `Problems` instead of `problems`: its fields, or the parameters of a function,
+that are `Annotated`. Other fields keep their defaults. Two groups may share an option.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any, get_origin
 
 
 def grouped(**groups: Callable[..., Any]) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """Make a command of a function, some of whose parameters are made from options.
 
     Args:
-        groups: for each such parameter, a function that makes it; the parameters of that function are the options.
+        groups: for each such parameter, the class or function that makes it.
     """
 
     def decorate(run: Callable[..., int]) -> Callable[..., int]:
@@ -43,10 +45,11 @@ def grouped(**groups: Callable[..., Any]) -> Callable[[Callable[..., int]], Call
 
 
 def _options(make: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    return {name: _evaluated(parameter, make) for name, parameter in inspect.signature(make).parameters.items()}
+    parameters = [_evaluated(parameter, make) for parameter in inspect.signature(make).parameters.values()]
+    return {one.name: one for one in parameters if get_origin(one.annotation) is Annotated}
 
 
 def _evaluated(parameter: inspect.Parameter, of: Callable[..., Any]) -> inspect.Parameter:
     """The parameter with its annotation evaluated. Annotations of groups are kept: they name types imported later."""
-    annotation = eval(parameter.annotation, of.__globals__)  # only text from our own modules
+    annotation = eval(parameter.annotation, vars(sys.modules[of.__module__]))  # only text from our own modules
     return parameter.replace(annotation=annotation, kind=inspect.Parameter.KEYWORD_ONLY)

@@ -54,10 +54,10 @@ KattisTimeLimit = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """What all formats have in common: the rows' year, and where they go."""
+    """The options that all formats have: the rows' year, and where they go."""
 
-    year: int
-    out: Path
+    year: Year
+    out: Out
 
     def write(self, packages: Sequence[Path], read: Callable[..., ImportedTask], **stated: Any) -> int:
         """Turn packages into rows, and print a line about each.
@@ -87,12 +87,7 @@ class Rows:
         return 0
 
 
-def rows_of(year: Year, out: Out) -> Rows:
-    """The options of every format."""
-    return Rows(year=year, out=out)
-
-
-@grouped(rows=rows_of)
+@grouped(rows=Rows)
 def cms(
     packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE…", help="CMS export packages: zips or folders.")],
     rows: Rows,
@@ -104,7 +99,7 @@ def cms(
     return rows.write(packages, import_package, day=day)
 
 
-@grouped(rows=rows_of)
+@grouped(rows=Rows)
 def tps(
     tasks: Annotated[list[Path], typer.Argument(metavar="TASK…", help="TPS task folders, with generated tests.")],
     rows: Rows,
@@ -116,7 +111,7 @@ def tps(
     return rows.write(tasks, import_package, day=day)
 
 
-@grouped(rows=rows_of)
+@grouped(rows=Rows)
 def italian_yaml(
     tasks: Annotated[list[Path], typer.Argument(metavar="TASK…", help="Folders with task.yaml, input/ and output/.")],
     rows: Rows,
@@ -131,7 +126,7 @@ def italian_yaml(
     return rows.write(tasks, import_package, day=day)
 
 
-@grouped(rows=rows_of)
+@grouped(rows=Rows)
 def kattis(
     packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE…", help="Problem packages: folders or archives.")],
     rows: Rows,
@@ -164,7 +159,7 @@ def _seconds(time_limit: str | None) -> float | None:
     return seconds
 
 
-@grouped(rows=rows_of)
+@grouped(rows=Rows)
 def library_checker(
     problems: Annotated[list[Path], typer.Argument(metavar="PROBLEM…", help="Folders with info.toml, in/ and out/.")],
     rows: Rows,
@@ -182,7 +177,7 @@ def library_checker(
 def import_by_extension(name: str) -> Callable[..., int]:
     """The command of a format that another Python package reads."""
 
-    @grouped(rows=rows_of)
+    @grouped(rows=Rows)
     def by_extension(
         packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE…", help="What that package's importer reads.")],
         rows: Rows,

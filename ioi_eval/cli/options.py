@@ -160,32 +160,21 @@ By = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContestRules:
-    """How programs for contest problems are compiled and run.
+    """How programs for contest problems are compiled and run: a group of options.
 
     Args:
         std, python, near_limit_repeats: as in `Policy`.
         time_scale: `auto`, or a number as text.
     """
 
-    std: str | None = None
-    python: str = "python3"
-    time_scale: str = "1"
-    near_limit_repeats: int = 1
+    std: Std = None
+    python: Python = "python3"
+    time_scale: TimeScale = "1"
+    near_limit_repeats: NearLimitRepeats = 1
 
     def policy(self, isolation: Isolation) -> Policy:
         """These rules for the scorer, with the weakest isolation that is accepted."""
         return Policy(isolation=isolation, std=self.std, python=self.python, near_limit_repeats=self.near_limit_repeats)
-
-
-def contest_rules_of(
-    *,
-    std: Std = None,
-    python: Python = "python3",
-    time_scale: TimeScale = "1",
-    near_limit_repeats: NearLimitRepeats = 1,
-) -> ContestRules:
-    """The rules, by the options."""
-    return ContestRules(std=std, python=python, time_scale=time_scale, near_limit_repeats=near_limit_repeats)
 
 
 def time_scale_of(text: str, *, here: bool = True) -> float:

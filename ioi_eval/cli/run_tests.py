@@ -14,7 +14,7 @@ import typer
 from ioi_eval.cli import options
 from ioi_eval.cli.grouped import grouped
 from ioi_eval.cli.sandboxes import Place, place_of
-from ioi_eval.cli.watching import Watch, watch_of
+from ioi_eval.cli.watching import Watch
 from ioi_eval.config import PATIENCE_S
 from ioi_eval.errors import InputError
 
@@ -82,7 +82,7 @@ AlwaysExtractCode = Annotated[
 Public = Annotated[bool, typer.Option("--public", help="Make the data set on the Hub public; private by default.")]
 
 
-@grouped(place=place_of, watch=watch_of)
+@grouped(place=place_of, watch=Watch)
 def run_tests(
     datasets_to_evaluate: Datasets,
     results_dataset_name: Results = None,

@@ -9,9 +9,9 @@ import typer
 
 from ioi_eval.cli import options
 from ioi_eval.cli.grouped import grouped
-from ioi_eval.cli.options import ContestRules, contest_rules_of, time_scale_of
+from ioi_eval.cli.options import ContestRules, time_scale_of
 from ioi_eval.cli.sandboxes import Place, place_of
-from ioi_eval.cli.watching import Watch, watch_of
+from ioi_eval.cli.watching import Watch
 from ioi_eval.errors import InputError
 from ioi_eval.model.terms import Keep
 
@@ -30,7 +30,7 @@ DryRun = Annotated[
 ]
 
 
-@grouped(rules=contest_rules_of, place=place_of, watch=watch_of)
+@grouped(rules=ContestRules, place=place_of, watch=Watch)
 def score(
     dump: Annotated[list[str], typer.Argument(metavar="DUMP...", help="The generations: files, folders, or Hub ids.")],
     *,

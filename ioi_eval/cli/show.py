@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,58 +13,47 @@ from ioi_eval.cli.grouped import grouped
 from ioi_eval.cli.sandboxes import Place, place_of
 
 
-@grouped(place=place_of)
-def show(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Results, as score or apps score wrote them.")],
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowCall:
+    """What the user asks for: a group of options, and where programs are judged again."""
+
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Results, as score or apps score wrote them.")]
     submission: Annotated[
         str | None, typer.Argument(metavar="[ID]", help="The submission; without one, all are listed.")
-    ] = None,
-    *,
+    ] = None
     test: Annotated[
         str | None, typer.Option("--test", metavar="T", help="The test to look at; by default the first that failed.")
-    ] = None,
+    ] = None
     problem: Annotated[
         str | None,
         typer.Option("--problem", metavar="P", help="Only submissions for this problem (nile, or 2024/nile)."),
-    ] = None,
+    ] = None
     verdict: Annotated[
         str | None, typer.Option("--verdict", metavar="V", help="List only submissions with this verdict.")
-    ] = None,
+    ] = None
     rerun: Annotated[
         bool, typer.Option("--rerun", help="Judge it again and show what it prints; the results are not changed.")
-    ] = False,
+    ] = False
     problems: Annotated[
         str | None,
         typer.Option("--problems", metavar="SRC", help="Where the problems are now, if they have moved."),
-    ] = None,
+    ] = None
     tests: Annotated[
         str | None, typer.Option("--tests", metavar="SRC", help="Where the tests are now, if they have moved.")
-    ] = None,
-    id_column: options.IdColumnOfRun = None,
-    most: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="List at most N submissions.")] = 50,
-    place: Place,
-) -> int:
+    ] = None
+    id_column: options.IdColumnOfRun = None
+    most: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="List at most N submissions.")] = 50
+    place: Place = field(default_factory=Place)
+
+
+@grouped(call=ShowCall, place=place_of)
+def show(call: ShowCall, place: Place) -> int:
     """Show one submission, or list the submissions.
 
     Of one it shows the program, the compiler's message, every test, and the first difference of a failing test. Inputs
     and expected outputs are read from the sources of the run. The beginning of an output is shown if the run kept it
     (`score --keep`). --rerun judges the program again and shows more of it.
     """
-    from ioi_eval.cli.show_calls import ShowCall
     from ioi_eval.cli.showing import show as show_submission
 
-    return show_submission(
-        ShowCall(
-            directory=directory,
-            submission=submission,
-            test=test,
-            problem=problem,
-            verdict=verdict,
-            rerun=rerun,
-            problems=problems,
-            tests=tests,
-            id_column=id_column,
-            most=most,
-            place=place,
-        )
-    )
+    return show_submission(replace(call, place=place))

@@ -4,31 +4,53 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
+from ioi_eval.apps.catalog import load_catalog
+from ioi_eval.apps.outcomes import AppsSettings
+from ioi_eval.apps.results import error_of, judged_columns
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
+from ioi_eval.cli import apps_calls
+from ioi_eval.cli.apps_options import SPLITS, Rules
 from ioi_eval.cli.options import ContestRules
 from ioi_eval.cli.readiness import make_ready, memory_limits_of
 from ioi_eval.cli.sandboxes import opened, tell
-from ioi_eval.cli.show_calls import ONLY_RESULTS, READ_BYTES, ShowCall, chosen_test, tell_change
-from ioi_eval.cli.showing_apps import apps_text
-from ioi_eval.config import KEPT_OUTPUT_BYTES
+from ioi_eval.cli.show import ShowCall
+from ioi_eval.compat import NAMES
+from ioi_eval.config import KEPT_OUTPUT_BYTES, MIB
 from ioi_eval.errors import InputError
 from ioi_eval.model import Problem
+from ioi_eval.model.apps import AppsProblem
+from ioi_eval.problems.apps_values import shown_texts
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.problems.row import Row
 from ioi_eval.problems.submissions import fitted, submission_from_row
 from ioi_eval.problems.time_scale import scaled
 from ioi_eval.report.frame import RESULTS
 from ioi_eval.report.inputs import beginning, stored_input
-from ioi_eval.report.one_submission import Limits, Seen, TestTexts, listing, submission_text, tests_of
+from ioi_eval.report.one_submission import (
+    Limits,
+    Seen,
+    TestTexts,
+    failing_test,
+    listing,
+    submission_text,
+    tests_of,
+)
 from ioi_eval.report.result_sets import Family, Name, ResultSet, open_results
 from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.report.terminal import printable
 from ioi_eval.report.totals import distinct_outcomes
 from ioi_eval.rows import open_source
 from ioi_eval.scorer import Scorer
+
+_READ_BYTES = 1 << 16
+"""How many bytes of an input, an output and the official output are read."""
+
+_ONLY_RESULTS = "so of its tests only what the results have is shown"
 
 
 def show(call: ShowCall) -> int:
@@ -48,7 +70,7 @@ def show(call: ShowCall) -> int:
         return 0
     row, name = _find(call, results)
     if results.family is Family.APPS:
-        print(apps_text(call, results, row, name))
+        print(_apps_text(call, results, row, name))
     else:
         print(_contest_text(call, results, row, name))
     return 0
@@ -85,6 +107,42 @@ def _find(call: ShowCall, results: ResultSet) -> tuple[dict[str, Any], Name]:
     return next(row for number, row in enumerate(results.rows(tests=True)) if number == place), name
 
 
+def _chosen_test(call: ShowCall, row: Mapping[str, Any]) -> str | None:
+    """The test to show: the one that the user named, else the first that failed; `None` if none failed.
+
+    Raises:
+        InputError: there is no such test.
+    """
+    tests = tests_of(row)
+    if call.test is None:
+        return failing_test(row)
+    if call.test not in tests:
+        there = ", ".join(map(printable, list(tests)[:20]))
+        raise InputError(f"this submission has no test {call.test}; it has {there or 'none, as nothing was run'}")
+    return call.test
+
+
+def _output(content: bytes | None, most: int) -> Seen | None:
+    """What there is of an output, of which `most` bytes came back or were stored; `None` where there is nothing."""
+    return None if content is None else Seen(content=content, size=len(content) if len(content) < most else None)
+
+
+def _tell_change(row: Mapping[str, Any], verdict: str, worth: object, *, before: str) -> None:
+    """Print a line if judging again gave another result.
+
+    Args:
+        row: the stored result.
+        verdict, worth: verdict and score of the new result.
+        before: the column of `row` with the stored score.
+    """
+    was = row.get("verdict")
+    if was is not None and (was, row.get(before)) != (verdict, worth):
+        tell(f"it was {was} with {row.get(before)}, and is {verdict} with {worth} now")
+
+
+# --------------------------------------------------------------------------- contest problems
+
+
 def _contest_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], name: Name) -> str:
     problem = _problem(call, results, name, float(row.get("time_scale") or 1.0))
     outputs: Mapping[str, bytes] = {}
@@ -92,9 +150,9 @@ def _contest_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], na
         if problem is None:
             raise InputError("--rerun needs the problem: say with --problems and --tests where it is")
         row, outputs = asyncio.run(_rerun(call, results, row, problem))
-    test = chosen_test(call, row)
+    test = _chosen_test(call, row)
     case = None if problem is None or test is None else problem.tests.get(test)
-    output, most = outputs.get(test or ""), READ_BYTES
+    output, most = outputs.get(test or ""), _READ_BYTES
     if output is None and test is not None and (kept := tests_of(row)[test].get("output")) is not None:
         output, most = str(kept).encode(), KEPT_OUTPUT_BYTES
     talks = problem is not None and problem.task_type.has_manager  # what it writes to a manager is not an output
@@ -102,9 +160,9 @@ def _contest_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], na
         tell("what it printed is not kept (`score --keep failing`): --rerun judges it again, and shows it")
     stored = None if case is not None or test is None else stored_input(results.directory, name[0], test)
     texts = TestTexts(
-        given=stored if case is None else beginning(case.input, READ_BYTES),
-        expected=None if case is None or case.answer is None else beginning(case.answer, READ_BYTES),
-        output=None if output is None else Seen(content=output, size=len(output) if len(output) < most else None),
+        given=stored if case is None else beginning(case.input, _READ_BYTES),
+        expected=None if case is None or case.answer is None else beginning(case.answer, _READ_BYTES),
+        output=_output(output, most),
     )
     limits = Limits()
     if problem is not None:
@@ -114,7 +172,8 @@ def _contest_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], na
 
 def _problem(call: ShowCall, results: ResultSet, name: Name, scale: float) -> Problem | None:
     """The problem as it was judged. If it cannot be read: `None`, and a line says so."""
-    problems, tests = (given or results.options.get(key) for given, key in _sources(call))
+    options = results.options
+    problems, tests = call.problems or options.get("problems"), call.tests or options.get("tests")
     if not problems or not tests:
         tell("the results do not say where the problems are: --problems and --tests say it")
         return None
@@ -127,17 +186,13 @@ def _problem(call: ShowCall, results: ResultSet, name: Name, scale: float) -> Pr
             open_source(problems, all_splits=True), open_source(tests), BlobStore(), years={int(year)}, ids={problem_id}
         )
     except InputError as error:
-        tell(f"the problem cannot be read, {ONLY_RESULTS}: {error}; --problems and --tests say where it is")
+        tell(f"the problem cannot be read, {_ONLY_RESULTS}: {error}; --problems and --tests say where it is")
         return None
     problem = next(iter(found.problems.values()), None)
     if problem is None:
-        tell(f"problem {name[0]} is not in {problems} any more, {ONLY_RESULTS}")
+        tell(f"problem {name[0]} is not in {problems} any more, {_ONLY_RESULTS}")
         return None
     return scaled(problem, scale)
-
-
-def _sources(call: ShowCall) -> tuple[tuple[str | None, str], tuple[str | None, str]]:
-    return (call.problems, "problems"), (call.tests, "tests")
 
 
 async def _rerun(
@@ -151,10 +206,91 @@ async def _rerun(
     async with opened(call.place, rules=rules) as here:
         await make_ready(here, memory_limits_of([problem]))
         policy = rules.policy(here.isolation)
-        scorer = Scorer(here.sandbox, artifacts=ArtifactStore(), policy=policy, return_bytes=READ_BYTES)
+        scorer = Scorer(here.sandbox, artifacts=ArtifactStore(), policy=policy, return_bytes=_READ_BYTES)
         result = await scorer.score(problem, submission)
-    tell_change(row, result.verdict, result.score, before="total_score")
+    _tell_change(row, result.verdict, result.score, before="total_score")
     judged = JudgedSubmission(problem=problem, submission=submission, fingerprint=result.fingerprint, result=result)
     new = result_row(row, judged, target_subtask=row.get("target_subtask"))
     outputs = {one.test: one.output for one in distinct_outcomes(result) if one.output is not None}
     return {**new, "extraction": row.get("extraction")}, outputs
+
+
+# --------------------------------------------------------------------------- APPS
+
+
+def _apps_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], name: Name) -> str:
+    problem = _apps_problem(call, results, name[0])
+    most = AppsSettings().shown_bytes
+    if call.rerun:
+        if problem is None:
+            raise InputError("--rerun needs the problem: say with --problems where it is")
+        row, most = asyncio.run(_rerun_apps(call, results, row, problem)), _READ_BYTES
+    test = _chosen_test(call, row)
+    texts = TestTexts()
+    if test is not None:
+        output = tests_of(row)[test].get("output")
+        content = None if output is None else str(output).encode("utf-8", "replace")
+        texts = replace(_apps_texts(problem, int(test)), output=_output(content, most))
+        texts = replace(texts, given=texts.given or stored_input(results.directory, name[0], test))
+    memory = results.options.get("memory_limit_bytes")
+    limits = Limits(time_s=results.options.get("time_limit_s"), memory_bytes=memory)
+    return submission_text(row, name, limits, test=test, texts=texts)
+
+
+def _apps_problem(call: ShowCall, results: ResultSet, problem: str) -> AppsProblem | None:
+    """The problem from the data set. If that cannot be read: `None`, and a line says so."""
+    dataset = call.problems or results.options.get("dataset")
+    try:
+        if not dataset:
+            raise InputError("the results do not say where it is")
+        source = open_source(dataset, split=results.options.get("split"), obvious=SPLITS)
+        with closing(load_catalog(source, needed={problem})) as catalog:
+            if problem not in catalog.listed:
+                raise InputError(f"{dataset} does not have it any more")
+            return catalog.problem(problem)
+    except InputError as error:
+        tell(f"problem {problem} cannot be read, {_ONLY_RESULTS}: {error}; --problems says where it is")
+        return None
+
+
+def _apps_texts(problem: AppsProblem | None, test: int) -> TestTexts:
+    """Input and expected output of a test; empty if the data set does not have the test."""
+    if problem is None or test >= len(problem.tests):
+        return TestTexts()
+    given, expected = (text.encode("utf-8", "replace") for text in shown_texts(problem.tests[test]))
+    return TestTexts(
+        given=Seen(content=given[:_READ_BYTES], size=len(given)),
+        expected=Seen(content=expected[:_READ_BYTES], size=len(expected)),
+    )
+
+
+async def _rerun_apps(
+    call: ShowCall, results: ResultSet, row: Mapping[str, Any], problem: AppsProblem
+) -> dict[str, Any]:
+    """Judge it again by the rules of the run. Returns its result as a row."""
+    code = row.get("code")
+    if not isinstance(code, str):
+        raise InputError("--rerun needs a program, and this result has none")
+    rules = replace(_rules(results, row), isolation=call.place.isolation)
+    settings = replace(rules.settings(), shown_bytes=_READ_BYTES)
+    async with opened(call.place) as here:
+        executor = await apps_calls.ready(here, settings, call.place)
+        result = await executor.score(problem, code)
+    _tell_change(row, result.verdict, result.passed if result.score is not None else None, before="passed")
+    return {**row, **judged_columns(result), "error": error_of(result)}
+
+
+def _rules(results: ResultSet, row: Mapping[str, Any]) -> Rules:
+    """The rules of the run, as far as its summary and the row record them."""
+    options, judged_by = results.options, str(row.get("judged_by") or "lines")
+    memory = options.get("memory_limit_bytes")
+    return Rules(
+        comparator="lines" if judged_by in NAMES else judged_by,
+        compat=judged_by if judged_by in NAMES else None,
+        timeout=options.get("time_limit_s"),
+        memory_mib=1024 if memory is None else memory // MIB,
+        python=str(options.get("python") or "python3"),
+        near_limit_repeats=int(options.get("near_limit_repeats") or 1),
+        fail_fast=bool(options.get("fail_fast")),
+        conventions=bool(options.get("conventions")),
+    )

@@ -9,9 +9,9 @@ import typer
 
 from ioi_eval.cli import options
 from ioi_eval.cli.grouped import grouped
-from ioi_eval.cli.options import ContestRules, contest_rules_of, time_scale_of
+from ioi_eval.cli.options import ContestRules, time_scale_of
 from ioi_eval.cli.sandboxes import Place, place_of
-from ioi_eval.cli.watching import Watch, watch_of
+from ioi_eval.cli.watching import Watch
 
 Solutions = Annotated[
     str | None, typer.Argument(metavar="SOLUTIONS", help="Rows with expected_subtasks, expected_total or expected.")
@@ -33,7 +33,7 @@ OutOrNone = Annotated[
 ]
 
 
-@grouped(rules=contest_rules_of, place=place_of, watch=watch_of)
+@grouped(rules=ContestRules, place=place_of, watch=Watch)
 def validate(
     solutions: Solutions = None,
     *,

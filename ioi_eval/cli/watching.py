@@ -44,7 +44,7 @@ _SUMMARY = ("complete", "interrupted", "submissions", "verdicts", "average_score
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watch:
-    """Who is told what happens in a run.
+    """Who is told what happens in a run: a group of options.
 
     Args:
         bar: whether a progress bar is shown; `None` for on a terminal only.
@@ -52,9 +52,9 @@ class Watch:
         track: `wandb` or `trackio`, with a project behind a colon.
     """
 
-    bar: bool | None = None
-    log_file: Path | None = None
-    track: tuple[str, ...] = ()
+    bar: Bar = None
+    log_file: LogFile = None
+    track: Track = None
 
     def run(
         self, command: str, options: Mapping[str, Any], work: Callable[[Events], int], *, read: Sequence[str] = ()
@@ -93,7 +93,7 @@ class Watch:
         from ioi_eval.events.tracking import TrackerProcess
 
         log = None if self.log_file is None else log_file(self.log_file, read=read)
-        trackers = [TrackerProcess(name, tell) for name in self.track]
+        trackers = [TrackerProcess(name, tell) for name in self.track or ()]
         events = Events([*([] if log is None else [log]), *trackers])
         here = {"ioi_eval": __version__, "python": platform.python_version(), "machine": platform.platform()}
         events.emit("run_begins", **call, **here)
@@ -103,11 +103,6 @@ class Watch:
                 raise InputError(f"--log-file {self.log_file} cannot be written: {log.failure}; name another file")
             log.say = tell
         return events
-
-
-def watch_of(*, progress: Bar = None, log_file: LogFile = None, track: Track = None) -> Watch:
-    """Who is told, by the options."""
-    return Watch(bar=progress, log_file=log_file, track=tuple(track or ()))
 
 
 def tell_judging(events: Events, sandbox: Opened, *, dump: str, out: Path | None, rows: int, problems: int) -> None:

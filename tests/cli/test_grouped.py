@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import dataclass
 from typing import Annotated
 
 import pytest
@@ -24,6 +25,21 @@ def dyed(
 ) -> str:
     """A colour, by the same unit."""
     return f"{colour} a {unit}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Brush:
+    """A brush; nobody says on the command line who made it."""
+
+    hair: Annotated[str, typer.Option("--hair")] = "pig"
+    maker: str = "us"
+
+
+@grouped(brush=Brush)
+def sweep(brush: Brush) -> int:
+    """Sweep."""
+    print(brush.hair, brush.maker)
+    return 0
 
 
 @grouped(size=sized, dye=dyed)
@@ -54,3 +70,12 @@ def test_what_is_missing_or_unknown_is_a_wrong_call(arguments: list[str]) -> Non
     app = typer.Typer()
     app.command()(paint)
     assert CliRunner().invoke(app, arguments).exit_code == 2
+
+
+def test_the_annotated_fields_of_a_class_are_options() -> None:
+    """The others keep their defaults."""
+    app = typer.Typer()
+    app.command()(sweep)
+    assert list(inspect.signature(sweep).parameters) == ["hair"]
+    assert CliRunner().invoke(app, ["--hair", "horse"]).stdout == "horse us\n"
+    assert CliRunner().invoke(app, ["--maker", "them"]).exit_code == 2

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.apps.configuration import Configuration
-from ioi_eval.cli.apps_calls import Rules
+from ioi_eval.cli.apps_options import Rules
 from tests.apps_rows import DOUBLE, write_rows
 from tests.compat.coming_from import PROBLEMS, Cells, apps, cases, read, run, without_row
 from tests.forked_commands import forked_commands
