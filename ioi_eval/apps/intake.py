@@ -10,7 +10,7 @@ from typing import TypeAlias
 from ioi_eval.apps.catalog import Catalog, Listed
 from ioi_eval.errors import ODD_DATA, RowError
 from ioi_eval.journal import Keys
-from ioi_eval.pipeline.intake import DumpReader, Judgeable, Place, Refused, best_known, faulty, refused
+from ioi_eval.pipeline.intake import DumpReader, Judgeable, Reading, Refused, faulty, refused
 from ioi_eval.pipeline.window import Candidate
 from ioi_eval.problems.apps_submissions import (
     AppsSubmission,
@@ -48,6 +48,19 @@ class Invalid(Refused):
     """
 
     listed: Listed
+
+
+class _NumberedReading(Reading):
+    """One reading of a dump, which numbers the samples for each problem."""
+
+    def __init__(self, id_column: str, standing: Callable[[Keys], int] | None) -> None:
+        super().__init__(id_column, standing)
+        self._count: Counter[str] = Counter()
+
+    def number(self, problem: str) -> str:
+        """What the next sample for a problem is called where its row has no id."""
+        self._count[problem] += 1
+        return f"{problem}/{self._count[problem] - 1}"
 
 
 class AppsIntake(DumpReader[AppsCandidate]):
@@ -90,22 +103,15 @@ class AppsIntake(DumpReader[AppsCandidate]):
     ) -> Iterator[JudgeableSample | Refused]:
         """One for each program, in order; rows for problems that were not asked for are passed over."""
         columns = None if whole_rows else submission_columns(self.id_column)
-        ordinals: Counter[str] = Counter()
-        taken: dict[bytes, Place] = {}
+        reading = _NumberedReading(self.id_column, standing)
         self.passed_over = 0
         for row in self.source.iterate(columns):
             try:
-                yield from self._row_entries(row, ordinals, taken, standing)
+                yield from self._row_entries(row, reading)
             except ODD_DATA as error:
                 yield faulty(row, error)
 
-    def _row_entries(
-        self,
-        row: Row,
-        ordinals: Counter[str],
-        taken: dict[bytes, Place],
-        standing: Callable[[Keys], int] | None,
-    ) -> Iterator[JudgeableSample | Refused]:
+    def _row_entries(self, row: Row, reading: _NumberedReading) -> Iterator[JudgeableSample | Refused]:
         try:
             problem = problem_of(row)
             listed = self.catalog.listed.get(problem)
@@ -128,30 +134,22 @@ class AppsIntake(DumpReader[AppsCandidate]):
         else:
             for sample in samples:
                 try:
-                    entry = self._entry(row, sample, listed, ordinals, taken, standing=standing)
+                    entry = self._entry(row, sample, listed, reading)
                 except ODD_DATA as error:
                     entry = faulty(row, error)
                 yield entry
 
-    def _entry(
-        self,
-        row: Row,
-        sample: Sample,
-        listed: Listed,
-        ordinals: Counter[str],
-        taken: dict[bytes, Place],
-        *,
-        standing: Callable[[Keys], int] | None,
-    ) -> JudgeableSample | Refused:
+    def _entry(self, row: Row, sample: Sample, listed: Listed, reading: _NumberedReading) -> JudgeableSample | Refused:
         try:
-            name = self._name(row, sample, listed.id, ordinals)
+            name = self._name(row, sample, reading.number(listed.id))
             found = submission(row, sample, name=name, problem=listed.id, rules=self._rules)
         except RowError as error:
             return refused(row, error)
-        if repeated := self._taken_before(row, name, listed.id, taken):
+        if repeated := reading.taken_before(row, name, listed.id):
             return repeated
         found_by = (found.extraction,)
-        fingerprint, keys = best_known(self._fingerprints(listed.digest, found), listed.id, name, found_by, standing)
+        fingerprints = self._fingerprints(listed.digest, found)
+        fingerprint, keys = reading.best_known(fingerprints, listed.id, name, found_by)
         candidate = Candidate(
             problem=listed,
             submission=found,
@@ -165,9 +163,8 @@ class AppsIntake(DumpReader[AppsCandidate]):
         )
         return JudgeableSample(row=row, sample=sample, candidate=candidate)
 
-    def _name(self, row: Row, sample: Sample, problem: str, ordinals: Counter[str]) -> str:
-        ordinals[problem] += 1
+    def _name(self, row: Row, sample: Sample, otherwise: str) -> str:
         if not row.has(self.id_column):
-            return f"{problem}/{ordinals[problem] - 1}"
+            return otherwise
         name = row.identifier(self.id_column)
         return name if sample.number is None else f"{name}/{sample.number}"

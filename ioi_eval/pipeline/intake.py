@@ -39,9 +39,6 @@ _SIMILAR = 3  # how many similar problem ids a message names
 
 OWN_FAULT = "a fault in ioi-eval itself: its message says where"
 
-Place = tuple[str, int]
-"""Source and number of a row."""
-
 
 @record
 class Judgeable(Generic[W]):
@@ -181,6 +178,55 @@ def _needs(id_column: str) -> tuple[Need, ...]:
     )
 
 
+class Reading:
+    """One reading of a dump, from its first row to its last.
+
+    Args:
+        id_column: the column that names a submission.
+        standing: returns how much the journal has for these keys; if `None`, the first way to judge is used.
+    """
+
+    def __init__(self, id_column: str, standing: Callable[[Keys], int] | None) -> None:
+        self._id_column, self._standing = id_column, standing
+        self._taken: dict[bytes, tuple[str, int]] = {}  # source and number of the row that has an id
+
+    def taken_before(self, row: Row, name: str, problem: ProblemKey | str) -> Refused | None:
+        """Refuse a row if an earlier row for the same problem has its id; `None` if it is the first with this id.
+
+        The programs of one row have different ids.
+        """
+        place = (row.source, row.number)
+        first = self._taken.setdefault(name_key(problem, name), place)
+        if first == place:
+            return None
+        where = f"row {first[1]}" if first[0] == row.source else f"{first[0]}, row {first[1]}"
+        message = (
+            f"{self._id_column} {name!r} of problem {problem} stands in {where} already, which is the one that counts; "
+            "make the ids unique, or give another --id-column"
+        )
+        kind = f"the same {self._id_column} and problem as an earlier row"
+        return Refused(row=row, kind=kind, message=str(row.error(message)))
+
+    def best_known(
+        self, fingerprints: Sequence[str], problem: ProblemKey | str, name: str, found_by: Sequence[str]
+    ) -> tuple[str, Keys]:
+        """Of the ways in which a submission may be judged, the one for which the journal has most.
+
+        Args:
+            fingerprints: one for each way; of equals the first is used.
+            problem, name: the problem, and the submission's id.
+            found_by: how its program was found and changed.
+
+        Returns:
+            The fingerprint of that way, and its keys.
+        """
+        if self._standing is None or len(fingerprints) == 1:
+            return fingerprints[0], keys_of(problem, name, fingerprints[0], found_by=found_by)
+        ways = {keys_of(problem, name, fingerprint, found_by=found_by): fingerprint for fingerprint in fingerprints}
+        keys = max(ways, key=self._standing)
+        return ways[keys], keys
+
+
 class DumpReader(ABC, Generic[W]):
     """Reads a dump's rows as submissions.
 
@@ -207,25 +253,6 @@ class DumpReader(ABC, Generic[W]):
             standing: returns how much the journal has for these keys. If a submission may be judged in several ways,
                 its entry is for the one for which the journal has most; of equals, for the first.
         """
-
-    def _taken_before(
-        self, row: Row, name: str, problem: ProblemKey | str, taken: dict[bytes, Place]
-    ) -> Refused | None:
-        """Refuse a row if an earlier row for the same problem has its id; `None` if it is the first with this id.
-
-        The programs of one row have different ids.
-        """
-        place = (row.source, row.number)
-        first = taken.setdefault(name_key(problem, name), place)
-        if first == place:
-            return None
-        where = f"row {first[1]}" if first[0] == row.source else f"{first[0]}, row {first[1]}"
-        message = (
-            f"{self.id_column} {name!r} of problem {problem} stands in {where} already, which is the one that counts; "
-            "make the ids unique, or give another --id-column"
-        )
-        kind = f"the same {self.id_column} and problem as an earlier row"
-        return Refused(row=row, kind=kind, message=str(row.error(message)))
 
     def candidates(self, standing: Callable[[Keys], int] | None = None) -> Iterator[W | Refused]:
         """The same entries, without their rows."""
@@ -266,7 +293,7 @@ class Intake(DumpReader[ContestCandidate]):
     ) -> Iterator[JudgeableRow | Refused]:
         """One entry for each program, in the order of the rows; one for a row that cannot be used."""
         columns = None if whole_rows else submission_columns(self.id_column)
-        taken: dict[bytes, Place] = {}
+        reading = Reading(self.id_column, standing)
         for row, problem in self.selection.rows(self.source, columns):
             try:
                 samples = sample_rows(row, self.id_column)
@@ -278,7 +305,7 @@ class Intake(DumpReader[ContestCandidate]):
                 continue
             for sample in samples:
                 try:
-                    entry = self._entry(sample, problem, taken, standing)
+                    entry = self._entry(sample, problem, reading)
                 except ODD_DATA as error:
                     entry = faulty(sample, error)
                 yield entry
@@ -292,13 +319,7 @@ class Intake(DumpReader[ContestCandidate]):
                 yield from self._fingerprints(problem, probe)
         yield from (f"{key}: {error}" for key, error in sorted(self.problems.unusable.items(), key=str))
 
-    def _entry(
-        self,
-        row: Row,
-        key: ProblemKey | None,
-        taken: dict[bytes, Place],
-        standing: Callable[[Keys], int] | None,
-    ) -> JudgeableRow | Refused:
+    def _entry(self, row: Row, key: ProblemKey | None, reading: Reading) -> JudgeableRow | Refused:
         problems = self.problems.problems
         try:
             submission = submission_from_row(row, id_column=self.id_column, problem=key, problems=problems)
@@ -314,11 +335,11 @@ class Intake(DumpReader[ContestCandidate]):
             return refused(row, error)
         if self._with_includes:
             submission = with_includes(submission, problem)
-        if repeated := self._taken_before(row, submission.id, problem.key, taken):
+        if repeated := reading.taken_before(row, submission.id, problem.key):
             return repeated
         found_by = (submission.extraction, *submission.fixes)
         fingerprints = self._fingerprints(problem, submission)
-        fingerprint, keys = best_known(fingerprints, problem.key, submission.id, found_by, standing)
+        fingerprint, keys = reading.best_known(fingerprints, problem.key, submission.id, found_by)
         candidate = Candidate(
             problem=problem,
             submission=submission,
@@ -343,31 +364,6 @@ class Intake(DumpReader[ContestCandidate]):
             if similar := self.problems.similar_to(key):
                 kind += f"; did you mean {' or '.join(map(str, similar[:_SIMILAR]))}?"
         return Refused(row=row, kind=kind, message=str(row.error(kind)))
-
-
-def best_known(
-    fingerprints: Sequence[str],
-    problem: ProblemKey | str,
-    name: str,
-    found_by: Sequence[str],
-    standing: Callable[[Keys], int] | None,
-) -> tuple[str, Keys]:
-    """Of the ways in which a submission may be judged, the one for which the journal has most.
-
-    Args:
-        fingerprints: one for each way.
-        problem, name: the problem, and the submission's id.
-        found_by: how its program was found and changed.
-        standing: returns how much the journal has for these keys; if `None`, the first way is used.
-
-    Returns:
-        The fingerprint of that way, and its keys.
-    """
-    if standing is None or len(fingerprints) == 1:
-        return fingerprints[0], keys_of(problem, name, fingerprints[0], found_by=found_by)
-    ways = {keys_of(problem, name, fingerprint, found_by=found_by): fingerprint for fingerprint in fingerprints}
-    keys = max(ways, key=standing)
-    return ways[keys], keys
 
 
 def refused(row: Row, error: InputError) -> Refused:
