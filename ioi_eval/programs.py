@@ -26,14 +26,12 @@ from ioi_eval.errors import (
 )
 from ioi_eval.events import Events
 from ioi_eval.jobs import compile as compiling
-from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.protocol import CompileAnswer, compile_answer
 from ioi_eval.jobs.runner import runner_binary, runner_job, runner_key
 from ioi_eval.languages import CompiledLanguage, compiled, rules_of
 from ioi_eval.model import Blob, Content, Language, Problem, ProblemKey, Retries, SourceFile
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.sandbox.slots import Slots
-from ioi_eval.toolchain import Toolchain
 from ioi_eval.tools import Tool, Tools
 
 ATTEMPTS = 3
@@ -94,6 +92,8 @@ class Builder:
         artifacts: stores the compiled programs.
         policy: gives the compile limits.
         events: gets an event when a problem's own program is compiled.
+
+    `tools` has the compilers and interpreters of targets.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Builder:
         self._refused: dict[str, str] = {}  # only messages, because a raised error would keep its frames in memory
         self._refusals: dict[tuple[str, Language, str], str | None] = {}
         self._trying: dict[tuple[str, Language, str], Slots] = {}
-        self._tools = Tools(self._ask, self.runner)
+        self.tools = Tools(self._ask, self.runner)
 
     async def runner(self, target: Target) -> Blob:
         """The runner for a target: the one in this package, or one that is compiled there.
@@ -153,15 +153,7 @@ class Builder:
 
     async def tool(self, language: Language, target: Target) -> Tool:
         """The compiler or interpreter for a language on a target: `Tools.of`."""
-        return await self._tools.of(language, target, python=self._policy.python)
-
-    async def toolchain(self, language: Language, target: Target) -> Toolchain:
-        """The compiler for a language on a target: `Tools.toolchain`."""
-        return await self._tools.toolchain(language, target)
-
-    async def interpreter(self, python: str, target: Target) -> Interpreter:
-        """A Python interpreter on a target: `Tools.interpreter`."""
-        return await self._tools.interpreter(python, target)
+        return await self.tools.of(language, target, python=self._policy.python)
 
     async def _ask(self, recipe: compiling.Recipe, target: Target) -> CompileAnswer:
         """Execute a recipe without a submission's files, with the target's runner."""
@@ -262,7 +254,7 @@ class Builder:
         """
         if self._refusals.get((target.name, language, std)) is None:
             return
-        compiler = f"{self._tools.known(language, target).version} on {target.name}"
+        compiler = f"{self.tools.known(language, target).version} on {target.name}"
         flags = compiled(language).flags(std)
         if language is not Language.CPP:
             name = rules_of(language).name
@@ -281,7 +273,7 @@ class Builder:
         return self._refusals[key]
 
     async def _try_good(self, std: str, runner: Content, target: Target, language: Language) -> str | None:
-        recipe = compiling.good_recipe(await self.toolchain(language, target), std, language)
+        recipe = compiling.good_recipe(await self.tools.toolchain(language, target), std, language)
         try:
             answer = await self._execute(recipe, runner, target, trusted=True)
         except TransientError as error:

@@ -60,10 +60,10 @@ def test_the_embedded_sandbox_refuses_before_a_job(
     with tempfile.TemporaryDirectory(dir="/tmp") as directory:
         monkeypatch.chdir(directory)
         with pytest.raises(SetupError, match=f"no interpreter {directory}/bin/python on this machine"):
-            asyncio.run(builder.interpreter("bin/python", target))
+            asyncio.run(builder.tools.interpreter("bin/python", target))
         Path("bin").mkdir()
         Path("bin/python").touch()
         refused = pytest.raises(SetupError, match="has a /tmp of its own")
         with refused if isolation is Isolation.FULL else pytest.raises(AssertionError, match="a job was sent"):
-            asyncio.run(builder.interpreter("bin/python", target))
+            asyncio.run(builder.tools.interpreter("bin/python", target))
         monkeypatch.undo()

@@ -87,7 +87,7 @@ def test_the_good_program_of_a_compiled_language_compiles_here(cache: Path, lang
             (target,) = sandbox.targets()
             builder = Builder(sandbox, ArtifactStore(cache), Policy())
             try:
-                toolchain = await builder.toolchain(language, target)
+                toolchain = await builder.tools.toolchain(language, target)
             except SetupError as error:
                 pytest.skip(str(error))
             answer = await builder.compile(good_recipe(toolchain, None, language), target)

@@ -306,7 +306,7 @@ def test_an_interpreter_that_is_not_there_is_asked_for_once(tmp_path: Path, answ
         builder, asked = Builder(sandbox, ArtifactStore(tmp_path), Policy()), set()
         for _ in range(3):
             with pytest.raises(SetupError, match="the interpreter pypy3") as caught:
-                await builder.interpreter("pypy3", TARGET)
+                await builder.tools.interpreter("pypy3", TARGET)
             assert len(list(traceback.walk_tb(caught.tb))) < 5
             asked.add(sandbox.asked)
         assert len(asked) == 1
@@ -333,8 +333,8 @@ def test_a_machine_s_bad_moment_is_not_the_interpreter_s(tmp_path: Path, unsure:
         sandbox = Scripted(built, *unsure, said("harness.bin", output=line))
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         with pytest.raises(SetupError, match="the interpreter python3"):
-            await builder.interpreter("python3", TARGET)
-        found = await builder.interpreter("python3", TARGET)
+            await builder.tools.interpreter("python3", TARGET)
+        found = await builder.tools.interpreter("python3", TARGET)
         assert (str(found), found.fingerprint) == ("cpython 3.11.2", "cpython 3.11.2|ab")
 
     asyncio.run(scenario())

@@ -168,7 +168,7 @@ class AppsExecutor:
         """
         settings = self._settings
         try:
-            found = await self._builder.interpreter(settings.python, target)
+            found = await self._builder.tools.interpreter(settings.python, target)
             if settings.profile is not None:
                 require_fit(found, settings.profile, on=target.name)
         except SetupError as error:

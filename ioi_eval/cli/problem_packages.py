@@ -196,7 +196,7 @@ async def _runners(builder: Builder, target: Target) -> list[Content]:
     """What runs programs on a target, whatever the problem."""
     runners: list[Content] = [await builder.ready_runner(target)]
     try:
-        interpreter = await builder.interpreter("python3", target)
+        interpreter = await builder.tools.interpreter("python3", target)
     except (SetupError, SandboxError):  # it has no Python
         return runners
     return [*runners, interpreter.harness]

@@ -216,7 +216,7 @@ def fitting(
         tests: as they are sent, by name.
         room: how much a job on this target may hold.
         most_tests: in a job.
-        wall_ms_per_test: the longest that one test is expected to take (`jobs.run_job.usual_wall_ms`).
+        wall_ms_per_test: the longest that one test is expected to take (`jobs.rules.usual_wall_ms`).
         taken_bytes: the size of the program.
 
     Raises:

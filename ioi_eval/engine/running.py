@@ -22,8 +22,9 @@ from ioi_eval.engine.judging import Bundle, Judging
 from ioi_eval.engine.packing import AnswerSizes, Durations, fitting, run_in_parallel
 from ioi_eval.engine.sharing import MOST_TESTS, RunRequest, SharedJobs
 from ioi_eval.errors import RejectedError, SandboxError, TransientError, UnavailableError
+from ioi_eval.jobs import rules
 from ioi_eval.jobs.returned import RunAnswer
-from ioi_eval.jobs.run_job import BUNDLE_TESTS, GivenProgram, GivenTest, RunSetup, room, size, usual_wall_ms
+from ioi_eval.jobs.run_job import BUNDLE_TESTS, GivenProgram, GivenTest, RunSetup, room, size
 from ioi_eval.model import Content, Isolation, ProblemPackage, Retries, TestOutcome, Verdict
 from ioi_eval.programs import ATTEMPTS
 from ioi_eval.sandbox import Sandbox, Target
@@ -158,7 +159,7 @@ class _Run:
             program.tests,
             self._room,
             most_tests=most_tests,
-            wall_ms_per_test=usual_wall_ms(program.setup.time_limit_s),
+            wall_ms_per_test=rules.usual_wall_ms(program.setup.time_limit_s),
             taken_bytes=0 if program.content is None else size(program.content),
         )
 

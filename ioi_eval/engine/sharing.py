@@ -23,8 +23,9 @@ from weakref import WeakKeyDictionary
 
 from ioi_eval.engine.packing import BUNDLE_S, AnswerSizes, Durations
 from ioi_eval.errors import IoiEvalError, SandboxError, StoppedError, TransportError, UnavailableError
+from ioi_eval.jobs import rules
 from ioi_eval.jobs.returned import RunAnswer, run_answer
-from ioi_eval.jobs.run_job import BUNDLE_TESTS, GivenProgram, RunSetup, room, run_job, usual_wall_ms
+from ioi_eval.jobs.run_job import BUNDLE_TESTS, GivenProgram, RunSetup, room, run_job
 from ioi_eval.model import Retries
 from ioi_eval.sandbox import Sandbox, Target
 
@@ -187,7 +188,7 @@ class SharedJobs:
         return (
             tests <= min(self._most_tests, share, bounds.tests, self._answer_sizes.most_tests(first.target.name))
             and expected_s <= BUNDLE_S
-            and tests * usual_wall_ms(first.setup.time_limit_s) <= wall_ms
+            and tests * rules.usual_wall_ms(first.setup.time_limit_s) <= wall_ms
             and sum(one.program.size for one in requests) <= most_bytes
         )
 

@@ -52,6 +52,10 @@ def cpu_stop_ms(limit_s: float) -> float:
 def usual_wall_ms(limit_s: float) -> int:
     """The longest wall clock of a test that gets half of a processor, in ms: it computes and idles to both limits.
 
+    Slow page faults may add to that (PROTOCOL.md), but not beyond what the server allows (`room_ms`). The size of
+    jobs is computed from this and not from `RunSetup.most_wall_ms`, which a test reaches only on a machine that is
+    hopelessly overloaded. A job that does reach a server's limit is split in two.
+
     Args:
         limit_s: the program's CPU limit.
     """
@@ -59,5 +63,5 @@ def usual_wall_ms(limit_s: float) -> int:
 
 
 def pages_ms(memory_bytes: int) -> int:
-    """The most CPU time that page faults for this much memory may cost, in ms."""
+    """The most CPU time that page faults for this much memory may cost, in ms: PROTOCOL.md allows 20 µs for each."""
     return memory_bytes // RULES["kPageBytes"] * RULES["kPageUs"] // 1000

@@ -168,7 +168,7 @@ def run_job(
     enough_ms = None if enough_s is None else max(1, round(enough_s * 1000))
     plan.line("order", run="needed" if setup.stops else "all", enough_ms=enough_ms)
     files += _test_lines(plan, programs, same_once=setup.shares)
-    wall_ms = _START_MS + ready_wall_ms(ready_bytes) + count * setup.most_wall_ms
+    wall_ms = _START_MS + rules.pages_ms(ready_bytes) + count * setup.most_wall_ms
     output_bytes = max(_LEAST_OUTPUT_BYTES, (count + 1) * setup.line_bytes)
     return Job(
         kind=JobKind.RUNNER,
@@ -252,22 +252,6 @@ def _request_room(target: Target, taken: int) -> int | None:
     if target.max_body_bytes is None:
         return None
     return max(0, (target.max_body_bytes - _REQUEST_BYTES) * 3 // 4 - taken)
-
-
-def usual_wall_ms(time_limit_s: float) -> int:
-    """The longest that one test takes if it gets half of a processor, in ms of wall clock.
-
-    A program is stopped at 1.25 L + 0.1 s of CPU time or L + 1 s of idle time. Slow page faults may add to that
-    (PROTOCOL.md), but not beyond what the server allows (`room_ms`). The size of jobs is computed from this and not
-    from `RunSetup.most_wall_ms`, which a test reaches only on a machine that is hopelessly overloaded. A job that does
-    reach a server's limit is split in two.
-    """
-    return rules.usual_wall_ms(time_limit_s)
-
-
-def ready_wall_ms(ready_bytes: int) -> int:
-    """The longest time for touching this much memory in advance: PROTOCOL.md allows 20 µs for a page of 4 KiB."""
-    return rules.pages_ms(ready_bytes)
 
 
 def size(content: Content) -> int:

@@ -42,7 +42,7 @@ async def judged(cache: Path) -> RunAnswer:
             runner=await builder.runner(target),
             submission=task(CODE),
             static=False,
-            interpreter=await builder.interpreter("python3", target),
+            interpreter=await builder.tools.interpreter("python3", target),
             preload=preloaded(CODE, calls=False),
         )
         tests = list(given_tests(PROBLEM, {}).values())

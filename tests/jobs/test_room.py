@@ -9,8 +9,9 @@ import pytest
 
 from ioi_eval.config import Policy
 from ioi_eval.engine.packing import fitting
+from ioi_eval.jobs import rules
 from ioi_eval.jobs.bundled import Programs, given_tests, setup_of
-from ioi_eval.jobs.run_job import PlannedTest, room, usual_wall_ms
+from ioi_eval.jobs.run_job import PlannedTest, room
 from ioi_eval.model import Blob, Isolation, Subtask, TestCase
 from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
@@ -42,7 +43,7 @@ def first_bundle(target: Target) -> int:
             given_tests(PROBLEM, {}),
             room(target, SETUP),
             most_tests=1000,
-            wall_ms_per_test=usual_wall_ms(PROBLEM.time_limit_s),
+            wall_ms_per_test=rules.usual_wall_ms(PROBLEM.time_limit_s),
             taken_bytes=1 << 20,
         )
     )
