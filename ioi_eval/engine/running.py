@@ -23,7 +23,7 @@ from ioi_eval.engine.packing import AnswerSizes, Durations, fitting, run_in_para
 from ioi_eval.engine.sharing import MOST_TESTS, RunRequest, SharedJobs
 from ioi_eval.errors import RejectedError, SandboxError, TransientError, UnavailableError
 from ioi_eval.jobs import rules
-from ioi_eval.jobs.returned import RunAnswer
+from ioi_eval.jobs.protocol import RunAnswer
 from ioi_eval.jobs.run_job import BUNDLE_TESTS, GivenProgram, GivenTest, RunSetup, room, size
 from ioi_eval.model import Content, Isolation, ProblemPackage, Retries, TestOutcome, Verdict
 from ioi_eval.programs import ATTEMPTS

@@ -24,7 +24,7 @@ from weakref import WeakKeyDictionary
 from ioi_eval.engine.packing import BUNDLE_S, AnswerSizes, Durations
 from ioi_eval.errors import IoiEvalError, SandboxError, StoppedError, TransportError, UnavailableError
 from ioi_eval.jobs import rules
-from ioi_eval.jobs.returned import RunAnswer, run_answer
+from ioi_eval.jobs.protocol import RunAnswer, run_answer
 from ioi_eval.jobs.run_job import BUNDLE_TESTS, GivenProgram, RunSetup, room, run_job
 from ioi_eval.model import Retries
 from ioi_eval.sandbox import Sandbox, Target

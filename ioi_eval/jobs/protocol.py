@@ -1,19 +1,23 @@
-"""Reads the runner's lines, strictly. Pure.
+"""Reads the runner's answers to compile plans and run plans, strictly. Pure.
 
 An answer is accepted as a whole or not at all. If it lacks the end line, which repeats the nonce and counts the lines
 before it, part of the answer was lost: that is a `TransportError` and never a verdict. It does happen: newer Piston
 servers can lose the end of stdout.
+
+A function's result is compared as data, and other graders compare in their own ways. Both are done on our side, where
+the program cannot interfere. The size of a returned output is limited; for a longer output, only its length is known.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import json
 import math
 import signal
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import orjson
 
@@ -25,11 +29,10 @@ from ioi_eval.errors import (
     TransientError,
     TransportError,
 )
-from ioi_eval.model import Isolation, Stage, TestOutcome, Verdict
+from ioi_eval.extract.fences import encodable
+from ioi_eval.model import Isolation, Report, Returned, Stage, TestOutcome, Verdict
 
 FAILED = frozenset({Verdict.TLE, Verdict.MLE, Verdict.OLE, Verdict.SV, Verdict.RE})
-
-T = TypeVar("T")
 
 NEAR_LIMIT = 0.10
 """A result whose CPU time differs from the limit by at most this part of the limit is marked `near_limit`. Chosen:
@@ -66,6 +69,14 @@ class CompileAnswer:
     isolation: Isolation
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunAnswer:
+    """The outcomes of the tests that were run, by their number in the plan."""
+
+    tests: Mapping[int, TestOutcome]
+    isolation: Isolation
+
+
 def compile_answer(stage: Stage, nonce: str, returned: Mapping[str, bytes] | None = None) -> CompileAnswer:
     """Read the answer to a compile plan.
 
@@ -83,7 +94,7 @@ def compile_answer(stage: Stage, nonce: str, returned: Mapping[str, bytes] | Non
     try:
         for line in lines:
             if "artifact" in line:
-                name = string(line, "artifact")
+                name = _string(line, "artifact")
                 content = _content(line, returned or {})
                 if len(content) != line["bytes"]:
                     raise TransportError(f"artifact {name!r} arrived with {len(content)} bytes")
@@ -98,30 +109,34 @@ def compile_answer(stage: Stage, nonce: str, returned: Mapping[str, bytes] | Non
 def _content(line: Mapping[str, Any], returned: Mapping[str, bytes]) -> bytes:
     """An artifact's bytes, from the line or from a returned file."""
     if "into" in line:
-        return returned[string(line, "into")]
-    return base64.b64decode(string(line, "base64"), validate=True)
+        return returned[_string(line, "into")]
+    return base64.b64decode(_string(line, "base64"), validate=True)
 
 
-def by_number(lines: Iterable[dict[str, Any]], read: Callable[[int, dict[str, Any]], T]) -> dict[int, T]:
-    """Read the lines of tests; by the test's number in the plan.
+def run_answer(stage: Stage, nonce: str, *, names: Mapping[int, str], time_limit_s: float) -> RunAnswer:
+    """Read the answer to a run plan.
 
     Args:
-        lines: of a complete answer.
-        read: reads one line; may raise KeyError, TypeError or ValueError if it is malformed.
+        stage: the job's run stage.
+        nonce: the plan's.
+        names: test numbers of the plan → test names.
+        time_limit_s: to mark near-limit results.
 
     Raises:
-        TransportError: a line is malformed, or a test has two lines.
+        TransportError: the answer is incomplete.
+        IsolationError, RejectedError: the runner refused.
     """
-    told: dict[int, T] = {}
+    lines, isolation = whole_lines(stage, nonce)
+    tests: dict[int, TestOutcome] = {}
     try:
         for line in lines:
-            number = integer(line, "test")
-            if number in told:
+            number = _integer(line, "test")
+            if number in tests:
                 raise TransportError("the runner reported a test twice")
-            told[number] = read(number, line)
+            tests[number] = _outcome(line, names[number], time_limit_s)
     except (KeyError, TypeError, ValueError) as error:
         raise TransportError(f"a line of the runner is malformed: {error!r}") from error
-    return told
+    return RunAnswer(tests=tests, isolation=isolation)
 
 
 def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolation]:
@@ -144,7 +159,7 @@ def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolati
         parsed.append(line)
     last = parsed.pop() if parsed else {}
     if "fault" in last and "test" not in last and last.get("nonce") in (nonce, "", None):
-        words = text(str(last.get("words", "")))
+        words = _text(str(last.get("words", "")))
         if last["fault"] == "isolation":
             raise IsolationError(f"the runner cannot isolate programs here: {words}")
         if last["fault"] == "system":
@@ -172,32 +187,36 @@ def _unfinished(stage: Stage) -> SandboxError:
 
 def _step(line: dict[str, Any]) -> StepLine:
     return StepLine(
-        step=integer(line, "step"),
-        code=integer(line, "code"),
-        signal=integer(line, "signal"),
+        step=_integer(line, "step"),
+        code=_integer(line, "code"),
+        signal=_integer(line, "signal"),
         limit=_limit(line),
-        killed=integer(line, "killed") if "killed" in line else 0,
-        cpu_ms=integer(line, "cpu_us") / 1000,
-        wall_ms=integer(line, "wall_us") / 1000,
-        memory_bytes=integer(line, "memory_bytes"),
-        output=text(string(line, "output")),
+        killed=_integer(line, "killed") if "killed" in line else 0,
+        cpu_ms=_integer(line, "cpu_us") / 1000,
+        wall_ms=_integer(line, "wall_us") / 1000,
+        memory_bytes=_integer(line, "memory_bytes"),
+        output=_text(_string(line, "output")),
     )
 
 
-def outcome_of(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcome:
-    """The outcome of a test, from its line in the answer.
+_UNJUDGED = {"verdict": "JE", "score": None, "program": "reader", "words": "nobody has judged it yet"}
 
-    Raises:
-        KeyError, TypeError, ValueError: it is malformed.
-    """
+
+def _outcome(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcome:
+    """The outcome of a test, from its line in the answer; one without a verdict is judged on our side."""
+    judged = line["verdict"] is not None
+    if not judged:
+        if line["score"] is not None:
+            raise ValueError("a score without a verdict")
+        line = {**line, **_UNJUDGED}
     verdict = Verdict(line["verdict"])
-    cpu_us, signalled = integer(line, "cpu_us"), integer(line, "signal")
-    code = integer(line, "code")
-    message = text(string(line, "message"))
+    cpu_us, signalled = _integer(line, "cpu_us"), _integer(line, "signal")
+    code = _integer(line, "code")
+    message = _text(_string(line, "message"))
     program = None
     if verdict is Verdict.JE:
-        program = string(line, "program") if "program" in line else None
-        words = text(str(line.get("words", ""))).strip().rstrip(":")
+        program = _string(line, "program") if "program" in line else None
+        words = _text(str(line.get("words", ""))).strip().rstrip(":")
         message = f"{program or 'runner'}: {words or line.get('fault', '')}"
     return TestOutcome(
         test=test,
@@ -205,19 +224,42 @@ def outcome_of(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutc
         score=_score(verdict, line["score"]),
         message=message or _why(verdict, line),
         cpu_ms=cpu_us / 1000,
-        wall_ms=integer(line, "wall_us") / 1000,
-        memory_bytes=integer(line, "memory_bytes"),
+        wall_ms=_integer(line, "wall_us") / 1000,
+        memory_bytes=_integer(line, "memory_bytes"),
         exit_code=None if signalled else code,
         signal=signal_name(signalled),
         limit=_limit(line),
-        attempted={name: integer(line["attempted"], name) for name in line["attempted"]},
+        attempted={name: _integer(line["attempted"], name) for name in line["attempted"]},
         in_time_score=_in_time(verdict, line),
         near_limit=is_near_limit(cpu_us / 1000, time_limit_s),
-        evidence=text(string(line, "stderr")),
-        check_cpu_ms=integer(line["judge"], "cpu_us") / 1000,
+        evidence=_text(_string(line, "stderr")),
+        check_cpu_ms=_integer(line["judge"], "cpu_us") / 1000,
         judge_program=program,
-        output=base64.b64decode(string(line, "output"), validate=True) if "output" in line else None,
+        output=base64.b64decode(_string(line, "output"), validate=True) if "output" in line else None,
+        returned=Returned(
+            judged=judged,
+            output_bytes=_integer(line, "output_bytes") if "output_bytes" in line else 0,
+            idle_s=_integer(line, "idle_us") / 1e6,
+            report=_report(_text(_string(line, "report"))) if "report" in line else Report(),
+        ),
     )
+
+
+def _report(line: str) -> Report:
+    """The harness's report; empty if the line is not one. A program can forge it, but no score depends on it.
+
+    Lone surrogates are replaced: JSON can contain them, our files cannot.
+    """
+    try:
+        said = json.loads(line)
+        return Report(
+            phase=encodable(str(said["phase"])),
+            exit=said.get("exit") is True,
+            error=encodable(str(said.get("error", ""))),
+            traceback=encodable(str(said.get("traceback", ""))),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return Report()
 
 
 def is_near_limit(cpu_ms: float, time_limit_s: float) -> bool:
@@ -225,7 +267,7 @@ def is_near_limit(cpu_ms: float, time_limit_s: float) -> bool:
     return abs(cpu_ms * 1000 - time_limit_s * 1e6) <= round(NEAR_LIMIT * time_limit_s * 1e6)
 
 
-def integer(line: Mapping[str, Any], key: str) -> int:
+def _integer(line: Mapping[str, Any], key: str) -> int:
     """The value, which must be an integer that is neither negative nor too large."""
     value = line[key]
     if type(value) is not int or not 0 <= value < 1 << 63:
@@ -233,7 +275,7 @@ def integer(line: Mapping[str, Any], key: str) -> int:
     return value
 
 
-def string(line: Mapping[str, Any], key: str) -> str:
+def _string(line: Mapping[str, Any], key: str) -> str:
     """The value, which must be a string."""
     value = line[key]
     if not isinstance(value, str):
@@ -242,7 +284,7 @@ def string(line: Mapping[str, Any], key: str) -> str:
 
 
 def _limit(line: Mapping[str, Any]) -> str | None:
-    return None if line["limit"] is None else string(line, "limit")
+    return None if line["limit"] is None else _string(line, "limit")
 
 
 _STOPPED = {
@@ -286,7 +328,7 @@ def _in_time(verdict: Verdict, line: dict[str, Any]) -> float | None:
     """The score of a late run if it had been in time; `None` if the runner does not know it."""
     if "in_time" not in line:
         return None
-    score = float(string(line, "in_time"))
+    score = float(_string(line, "in_time"))
     if verdict is not Verdict.TLE or not 0.0 <= score <= 1.0:
         raise ValueError(f"verdict {verdict} with {line['in_time']!r} in time")
     return score
@@ -302,6 +344,6 @@ def signal_name(number: int) -> str | None:
         return f"SIG{number}"
 
 
-def text(escaped: str) -> str:
+def _text(escaped: str) -> str:
     """Decode bytes that the runner wrote as `\\u00XX`, as UTF-8."""
     return escaped.encode("latin-1", "replace").decode("utf-8", "replace")

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.errors import IsolationError, SandboxError
-from ioi_eval.jobs.protocol import compile_answer
-from ioi_eval.jobs.returned import run_answer
+from ioi_eval.jobs.protocol import compile_answer, run_answer
 from ioi_eval.model import Isolation, Stage, Verdict
 from tests.fuzz.budget import damaged, fuzzed, mutated
 

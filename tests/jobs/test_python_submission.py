@@ -9,7 +9,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.jobs.bundled import Programs, given_tests, setup_of
 from ioi_eval.jobs.harness import preloaded, task
-from ioi_eval.jobs.returned import RunAnswer, run_answer
+from ioi_eval.jobs.protocol import RunAnswer, run_answer
 from ioi_eval.jobs.run_job import GivenProgram, run_job
 from ioi_eval.model import CheckerProtocol, Subtask, TestCase
 from ioi_eval.programs import Builder

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.errors import TransportError
-from ioi_eval.jobs.protocol import FAILED
-from ioi_eval.jobs.returned import run_answer
+from ioi_eval.jobs.protocol import FAILED, run_answer
 from ioi_eval.model import CheckerProtocol, Isolation, Stage, Verdict
 from tests.schemas import errors, plan_lines, schema
 

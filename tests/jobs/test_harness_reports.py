@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ioi_eval.jobs.returned import run_answer
+from ioi_eval.jobs.protocol import run_answer
 from ioi_eval.model import Report, Stage
 
 NONCE = "0123456789abcdef" * 2
