@@ -7,7 +7,7 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,11 +19,10 @@ from ioi_eval.apps.audit import (
     RowFindingKind,
     comparators_that_take,
 )
-from ioi_eval.apps.catalog import Catalog, load_catalog
+from ioi_eval.apps.catalog import Catalog
 from ioi_eval.apps.family import AppsFamily
 from ioi_eval.apps.intake import AppsIntake
 from ioi_eval.apps.outcomes import AppsSettings
-from ioi_eval.apps.verdicts import refusal_of
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.apps_options import Problems, Rules
 from ioi_eval.cli.exits import FAILED
@@ -66,31 +65,22 @@ def audit(call: AuditCall) -> int:
     if call.out is not None:
         check_list(call.out)
     settings = call.rules.settings(call.problems.configuration)
-    dataset = call.problems.open()
-    with _working_directory(call.out) as directory:
-        catalog = load_catalog(
-            dataset,
-            selection=call.problems.selection,
-            excluded=call.problems.excluded,
-            refusal=lambda problem: refusal_of(problem, settings),
+    with _working_directory(call.out) as directory, call.problems.catalog(settings, directory=directory) as catalog:
+        solutions = ReferenceSolutions(call.problems.source, frozenset(catalog.listed), call.most)
+        dump = KeptColumns(solutions, None, directory)
+        count = sum(1 for _ in dump.rows(None))
+        said = f"{counted(count, 'reference solution')} of {counted(len(catalog.listed), 'problem')}"
+        tell(f"{said}, {solutions.without} without any")
+        auditing = _audit(
+            call,
+            settings=settings,
+            dump=dump,
+            broken=solutions.broken,
+            catalog=catalog,
             directory=directory,
+            count=count,
         )
-        with closing(catalog):
-            solutions = ReferenceSolutions(dataset, frozenset(catalog.listed), call.most)
-            dump = KeptColumns(solutions, None, directory)
-            count = sum(1 for _ in dump.rows(None))
-            said = f"{counted(count, 'reference solution')} of {counted(len(catalog.listed), 'problem')}"
-            tell(f"{said}, {solutions.without} without any")
-            auditing = _audit(
-                call,
-                settings=settings,
-                dump=dump,
-                broken=solutions.broken,
-                catalog=catalog,
-                directory=directory,
-                count=count,
-            )
-            outcome, findings = asyncio.run(auditing)
+        outcome, findings = asyncio.run(auditing)
     _report(findings, len(catalog.listed), solutions)
     if outcome.stopped_by or outcome.interrupted:
         print("Not all was judged: run the same command again." if call.out else "Not all was judged.")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 
-from ioi_eval.apps.catalog import Catalog, load_catalog
+from ioi_eval.apps.catalog import Catalog
 from ioi_eval.apps.dumps import open_dump, survey
 from ioi_eval.apps.explain import OURS, Opinion, differ, differing_tests, opinions
 from ioi_eval.apps.intake import AppsIntake, JudgeableSample
@@ -86,12 +85,10 @@ def explain(call: ExplainCall) -> int:
     if unknown:
         raise InputError(f"there is no profile {unknown[0]!r}; there are: {', '.join(NAMES)}")
     dump = KeptColumns(open_dump(call.dump, call.problems.selection.ids), submission_columns(call.id_column))
-    dataset = call.problems.open()
+    _ = call.problems.source  # a wrong name is refused before the dump is read
     counts = survey(dump, id_column=call.id_column)
     needed = {problem for problem in counts if problem is not None}
-    selection, excluded = call.problems.selection, call.problems.excluded
-    catalog = load_catalog(dataset, needed=needed, selection=selection, excluded=excluded)
-    with closing(catalog):
+    with call.problems.catalog(needed=needed) as catalog:
         intake = AppsIntake(dump, catalog, fingerprints=lambda *_: ("",), id_column=call.id_column)
         count = sum(count for problem, count in counts.items() if problem in catalog.listed)
         if not count:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from contextlib import AbstractContextManager, closing
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +17,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.model.terms import Isolation
 
 if TYPE_CHECKING:
+    from ioi_eval.apps.catalog import Catalog
     from ioi_eval.apps.configuration import Configuration
     from ioi_eval.apps.outcomes import AppsSettings
     from ioi_eval.problems.apps_selection import ProblemSelection
@@ -186,11 +189,42 @@ class Problems:
 
         return frozenset[str]().union(*map(read_excluded, self.exclude or ()))
 
-    def open(self) -> Source:
+    @cached_property
+    def source(self) -> Source:
         """The data set."""
         from ioi_eval.rows import open_source
 
         return open_source(self.dataset, split=self.split, obvious=SPLITS)
+
+    def catalog(
+        self,
+        settings: AppsSettings | None = None,
+        *,
+        needed: Collection[str] | None = None,
+        directory: Path | None = None,
+    ) -> AbstractContextManager[Catalog]:
+        """The selected problems, until the context ends.
+
+        Args:
+            settings: how programs are judged, as some problems can be judged in some ways only; `None` for several.
+            needed: ids of those that a dump is for; `None` for all.
+            directory: where their tests are stored meanwhile; the system's directory by default.
+
+        Raises:
+            InputError: the data set or a list of excluded problems cannot be read, or there is no such problem.
+        """
+        from ioi_eval.apps.catalog import load_catalog
+        from ioi_eval.apps.verdicts import refusal_of
+
+        catalog = load_catalog(
+            self.source,
+            needed=needed,
+            selection=self.selection,
+            excluded=self.excluded,
+            refusal=lambda problem: problem.reason if settings is None else refusal_of(problem, settings),
+            directory=directory,
+        )
+        return closing(catalog)
 
     def as_dict(self) -> dict[str, Any]:
         """The values that the journal and the summary record."""

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from ioi_eval.apps.catalog import Catalog, load_catalog
+from ioi_eval.apps.catalog import Catalog
 from ioi_eval.apps.dumps import open_dump, survey
 from ioi_eval.apps.family import AppsFamily
 from ioi_eval.apps.intake import AppsIntake
 from ioi_eval.apps.outcomes import AppsSettings
 from ioi_eval.apps.report import terminal_report
 from ioi_eval.apps.results import AppsSummary
-from ioi_eval.apps.verdicts import refusal_of
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.apps_options import Problems, Rules
 from ioi_eval.cli.judging import DumpSize, RunCall, judge_dump
@@ -68,21 +66,13 @@ def _score_all(call: AppsScoreCall, settings: AppsSettings, events: Events) -> i
         tell(f"of {call.problems.config} not read, as it is not about scoring: {', '.join(configuration.unused)}")
     dumps = [open_dump(name, call.problems.selection.ids) for name in call.dumps]
     dump = KeptColumns(in_one(list(zip(call.dumps, dumps, strict=True))), submission_columns(call.id_column), there)
-    dataset = call.problems.open()
+    dataset = call.problems.source
     counts = survey(dump, id_column=call.id_column)
     grouping = grouping_of(dumps, call.by)
     needed = {problem for problem in counts if problem is not None}
     said = f"{counted(sum(counts.values()), 'program')} for {counted(len(needed), 'problem')}"
     tell(f"{said}; reading {dataset.describe()}")
-    catalog = load_catalog(
-        dataset,
-        needed=needed,
-        selection=call.problems.selection,
-        excluded=call.problems.excluded,
-        refusal=lambda problem: refusal_of(problem, settings),
-        directory=there,
-    )
-    with closing(catalog):
+    with call.problems.catalog(settings, needed=needed, directory=there) as catalog:
         rows = sum(count for problem, count in counts.items() if _counts(catalog, problem))
         if not rows:
             raise InputError(f"{dump.describe()} has no program for any of the problems that were asked for")
