@@ -23,12 +23,11 @@ from ioi_eval.report.groups import label_of
 from ioi_eval.report.html_cells import KS, Cell, cells_of
 from ioi_eval.report.html_details import Details, packed, visible
 from ioi_eval.report.html_rows import GROUP, PageProblem, PageRow, Results
-from ioi_eval.report.naming import problem_of
+from ioi_eval.report.naming import VERDICT_NAMES, problem_of
 from ioi_eval.report.result_sets import Family
 from ioi_eval.report.selections import PLACED, PRACTICE, contest_places
 from ioi_eval.report.standings import Standings, published_cutoffs
 from ioi_eval.report.terminal import counted, points, printable
-from ioi_eval.report.verdict_names import VERDICT_NAMES
 from ioi_eval.selection import Way
 from ioi_eval.version import __version__
 

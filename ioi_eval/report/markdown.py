@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ioi_eval.estimates import INTERVALS
+from ioi_eval.report.naming import VERDICT_NAMES
 from ioi_eval.report.terminal import (
     bounded,
     counted,
@@ -16,7 +17,6 @@ from ioi_eval.report.terminal import (
     problem_cells,
     share,
 )
-from ioi_eval.report.verdict_names import VERDICT_NAMES
 
 _SHOWN = 20
 _SEVERAL = 2

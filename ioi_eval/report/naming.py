@@ -4,9 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
+from ioi_eval.model import Verdict
 from ioi_eval.problems.submissions import DEFAULT_YEAR
+
+VERDICT_NAMES: Final[Mapping[str, str]] = {
+    Verdict.AC: "accepted",
+    Verdict.PA: "partly accepted",
+    Verdict.WA: "wrong answer",
+    Verdict.TLE: "time limit exceeded",
+    Verdict.MLE: "memory limit exceeded",
+    Verdict.OLE: "output limit exceeded",
+    Verdict.SV: "security violation",
+    Verdict.RE: "runtime error",
+    Verdict.CE: "compilation error",
+    Verdict.NC: "no code found",
+    Verdict.JE: "judge error",
+    Verdict.SKIPPED: "not run",
+}
+"""What verdicts are called in full; `docs/verdicts.md` says when each is given."""
 
 
 def name_columns(id_column: str) -> tuple[str, ...]:
