@@ -7,7 +7,7 @@ compilation (here) becomes JE, not final. A failure of ours never becomes a scor
     Scorer ── engine/target.py: which target ──┬── bundled.py: compiles; engine/running.py runs, many tests a job
               (another, if it is lost)         └── classic.py: the worker's own scripts judge, one test a job
 
-`run.py` has the state of a submission that is being judged; `refusal.py` says which targets may judge it.
+`run.py` has the state of a submission that is being judged.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from ioi_eval.errors import SandboxError, SetupError, UnavailableError
 from ioi_eval.events import Events
 from ioi_eval.fingerprint import Fingerprints
 from ioi_eval.headers import PrecompiledHeaders
+from ioi_eval.jobs.classic import refusal as refusal_of_scripts
+from ioi_eval.jobs.classic import to_standard
 from ioi_eval.jobs.run_job import BUNDLE_TESTS
 from ioi_eval.kept_programs import KeptPrograms
 from ioi_eval.languages import rules_of
@@ -33,7 +35,6 @@ from ioi_eval.programs import ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer.bundled import BundledWay
 from ioi_eval.scorer.classic import ClassicWay
-from ioi_eval.scorer.refusal import refusal
 from ioi_eval.scorer.run import SubmissionRun
 from ioi_eval.scores import submission_result
 from ioi_eval.toolchain import Toolchain
@@ -85,19 +86,17 @@ class Scorer:
         self._fingerprints = Fingerprints(policy)
         self._tools: dict[tuple[str, Language], str] = {}  # fingerprints of the targets' tools, as far as known
         headers = PrecompiledHeaders(sandbox, artifacts, policy)
-        self._ways = {
-            profile: BundledWay(
-                sandbox,
-                setup.builder,
-                headers,
-                policy,
-                runner=setup.runner(most_tests=tests, spread=spread),
-                return_bytes=wanted,
-                keep=keep,
-                kept=kept,
-            )
-            for profile, tests in (("bundled", bundle_tests), ("classic", 1))
-        }
+        by_profile = {"bundled": bundle_tests, "classic": 1}
+        self._bundled = BundledWay(
+            sandbox,
+            setup.builder,
+            headers,
+            policy,
+            runners={name: setup.runner(most_tests=tests, spread=spread) for name, tests in by_profile.items()},
+            return_bytes=wanted,
+            keep=keep,
+            kept=kept,
+        )
         self._own_pairs = ClassicWay(sandbox, policy)
 
     def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:
@@ -200,7 +199,7 @@ class Scorer:
 
     async def _judge(self, run: SubmissionRun, code: str | None) -> CompileOutcome:
         try:
-            way = self._own_pairs if run.target.brings_pair else self._ways[run.target.profile]
+            way = self._own_pairs if run.target.brings_pair else self._bundled
             return await way.judge(run, code)
         except (UnavailableError, UnfitError):
             raise  # the caller moves the submission to another target, or ends the run
@@ -208,6 +207,20 @@ class Scorer:
             return CompileOutcome(verdict=Verdict.JE, message=str(error), final=True)
         except SandboxError as error:
             return CompileOutcome(verdict=Verdict.JE, message=f"not compiled: {error}")
+
+
+def refusal(target: Target, problem: Problem, policy: Policy) -> str | None:
+    """Why a target may not judge submissions to a problem under a policy; `None` if it may."""
+    if target.isolation.rank < policy.isolation.rank:
+        return (
+            f"{target.name} offers isolation {target.isolation.value!r}, and {policy.isolation.value!r} is asked for: "
+            "install the ioi_eval package on its workers, or accept less with --isolation"
+        )
+    if not target.brings_pair:
+        return None
+    problem = to_standard(problem, policy.std)
+    reason = next(filter(None, (refusal_of_scripts(problem, case) for case in problem.tests.values())), None)
+    return reason and f"{target.name} cannot judge {problem.key}: {reason}; use the bundled profile"
 
 
 def _describe(target: Target, tool: Tool) -> str:

@@ -1,4 +1,4 @@
-"""Judges a submission in the bundled profile: one compilation, then many tests in each job.
+"""Judges a submission by the runner: one compilation, then many tests in each job (in the classic profile one).
 
 What is repeated, and why:
 - a compilation with a precompiled header that produced no program: again without that header;
@@ -8,6 +8,7 @@ What is repeated, and why:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from ioi_eval.config import Policy
@@ -49,7 +50,7 @@ class BundledWay:
         builder: compiles.
         headers: precompiled headers.
         policy: how submissions are judged.
-        runner: runs the tests.
+        runners: run the tests, by the profile of the target.
         return_bytes: how much of each output is returned.
         keep: for which tests the results contain it.
         kept: programs that earlier runs compiled; `None` to compile all.
@@ -62,7 +63,7 @@ class BundledWay:
         headers: PrecompiledHeaders,
         policy: Policy,
         *,
-        runner: ProgramRunner,
+        runners: Mapping[str, ProgramRunner],
         return_bytes: int = 0,
         keep: Keep = Keep.ALL,
         kept: KeptPrograms | None = None,
@@ -71,7 +72,7 @@ class BundledWay:
         self._builder = builder
         self._headers = headers
         self._policy = policy
-        self._runner = runner
+        self._runners = runners
         self._return_bytes = return_bytes
         self._keep = keep
         self._kept = kept
@@ -87,7 +88,7 @@ class BundledWay:
         judges, (compiled, programs) = await both(
             builder.judge_programs(problem, target),
             self._compile(run, code),
-            at_once=self._runner.jobs_at_once(target) > 1,
+            at_once=self._runners[target.profile].jobs_at_once(target) > 1,
         )
         run.record_missing()
         if compiled.verdict is None:
@@ -215,7 +216,7 @@ class BundledWay:
             ),
             package=self._packages.of(problem),
         )
-        weakest = await self._runner.run(program, run.judging, run.target, record)
+        weakest = await self._runners[run.target.profile].run(program, run.judging, run.target, record)
         if weakest is not None:
             run.note_isolation(weakest)
 

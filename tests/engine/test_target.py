@@ -10,7 +10,7 @@ from ioi_eval.config import Policy
 from ioi_eval.engine.target import Bindings
 from ioi_eval.model import Isolation, Problem, Subtask, TestCase
 from ioi_eval.sandbox import Target
-from ioi_eval.scorer.refusal import refusal
+from ioi_eval.scorer import refusal
 from ioi_eval.toolchain import Toolchain
 from tests.small_problems import small_problem
 from tests.small_targets import IdleSandbox
