@@ -360,6 +360,11 @@ def pass_at_k(counts: Sequence[tuple[int, int]], k: int) -> float | None:
     return math.fsum(_pass_at_k(n, c, k) for n, c in counts) / len(counts)
 
 
+def pass_at_each_k(counts: Sequence[tuple[int, int]], ks: Iterable[int]) -> dict[int, list[float]]:
+    """By k, the same for each problem by itself; without the ks for which `pass_at_k` gives none."""
+    return {k: [_pass_at_k(n, c, k) for n, c in counts] for k in ks if pass_at_k(counts, k) is not None}
+
+
 def _pass_at_k(n: int, c: int, k: int) -> float:
     if n - c < k:
         return 1.0

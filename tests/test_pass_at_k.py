@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.errors import InputError
-from ioi_eval.scores import pass_at_k
+from ioi_eval.scores import pass_at_each_k, pass_at_k
 
 SMALL = [(n, c, k) for n in range(1, 7) for c in range(n + 1) for k in range(1, n + 1)]
 
@@ -40,6 +40,12 @@ def test_pass_at_k_needs_k_samples_everywhere() -> None:
     """With fewer than k samples of any problem there is no pass@k, and none of nothing."""
     assert pass_at_k([(10, 5), (4, 4)], 5) is None
     assert pass_at_k([], 1) is None
+
+
+def test_pass_at_each_k_tells_problems_apart() -> None:
+    """By k, of which none stands there that `pass_at_k` does not know."""
+    assert pass_at_each_k([(2, 1), (4, 0)], (1, 2, 3)) == {1: [0.5, 0.0], 2: [1.0, 0.0]}
+    assert pass_at_each_k([], (1,)) == {}
 
 
 @pytest.mark.parametrize(("counts", "k"), [([(3, 1)], 0), ([(3, 1)], -1), ([(3, 4)], 1), ([(3, -1)], 1)])

@@ -16,7 +16,7 @@ from itertools import chain
 
 from ioi_eval.errors import InputError
 from ioi_eval.estimates import Estimate, mean_estimates
-from ioi_eval.scores import pass_at_k
+from ioi_eval.scores import pass_at_each_k
 
 DIFFICULTIES = ("introductory", "interview", "competition")
 ALL = "all"
@@ -124,10 +124,7 @@ def _line(name: str, group: _DifficultyGroup, ks: Sequence[int]) -> Line:
         "average": [math.fsum(problem) / len(problem) for problem in shares],
         "strict": [right / n for n, right in counts],
     }
-    for k in ks:
-        each = [pass_at_k([count], k) for count in counts]
-        if counts and None not in each:
-            columns[f"pass@{k}"] = [value for value in each if value is not None]
+    columns |= {f"pass@{k}": column for k, column in pass_at_each_k(counts, ks).items()}
     estimates = mean_estimates(columns) if shares else {}
     return Line(
         difficulty=name,

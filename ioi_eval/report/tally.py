@@ -11,7 +11,7 @@ from typing import Any
 
 from ioi_eval.estimates import Estimate, mean_estimates
 from ioi_eval.model import Problem, SubmissionResult, Verdict
-from ioi_eval.scores import Together, pass_at_k, total_points
+from ioi_eval.scores import Together, pass_at_each_k, total_points
 from ioi_eval.selection import reasoning_length, select
 
 _COLUMNS = ("all_subtasks_results", "target_subtask", "code_compiles", "metadata")
@@ -159,9 +159,6 @@ def problem_estimates(tallies: Sequence[ProblemTally]) -> dict[str, Estimate]:
     if tallies and all(judged) and all(tally.points for tally in tallies):
         pairs = zip(tallies, judged, strict=True)
         columns[AVERAGE] = [tally.total_score / count / tally.points for tally, count in pairs]
-    for k in KS:
-        each = [pass_at_k([(count, tally.solved)], k) for tally, count in zip(tallies, judged, strict=True)]
-        known = [value for value in each if value is not None]
-        if tallies and len(known) == len(each):
-            columns[str(k)] = known
+    counts = [(count, tally.solved) for tally, count in zip(tallies, judged, strict=True)]
+    columns |= {str(k): column for k, column in pass_at_each_k(counts, KS).items()}
     return mean_estimates(columns)

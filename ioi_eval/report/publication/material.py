@@ -20,7 +20,7 @@ from ioi_eval.report.one_submission import failing_test, tests_of
 from ioi_eval.report.result_sets import Family, ResultSet, summary_of
 from ioi_eval.report.tally import KS
 from ioi_eval.report.terminal import points
-from ioi_eval.scores import pass_at_k
+from ioi_eval.scores import pass_at_each_k
 
 SCORE = "score"
 """The metric that is the mean share of the points, or of the tests."""
@@ -79,11 +79,7 @@ class ModelGroup:
         columns: dict[str, list[float]] = {}
         if counts and all(n for n, _ in counts) and all(self.full.values()):
             columns[SCORE] = [math.fsum(shares) / len(shares) for shares in self.shares.values()]
-        for k in KS:
-            each = [pass_at_k([count], k) for count in counts]
-            known = [value for value in each if value is not None]
-            if counts and len(known) == len(each):
-                columns[f"pass@{k}"] = known
+        columns |= {f"pass@{k}": column for k, column in pass_at_each_k(counts, KS).items()}
         return mean_estimates(columns)
 
 
