@@ -13,6 +13,8 @@ from typing import Any
 
 import orjson
 
+from ioi_eval.report.naming import PASSED, name_of_test, verdict_of_test
+
 TESTS_ID, TEST_RESULTS, SUBTASKS = "tests_id", "test_results", "subtasks"
 _NAME_BYTES = 12
 
@@ -69,8 +71,8 @@ def named(line: Mapping[str, Any], dump: Any) -> tuple[str, bytes]:
 def first_failing(line: Mapping[str, Any]) -> str | None:
     """The first test of a line that is neither passed nor skipped; `None` where there is none."""
     for test in line[TEST_RESULTS]:
-        if test.get("status", test.get("verdict")) not in ("AC", "SKIPPED"):
-            return str(test.get("test_name", test.get("test")))
+        if verdict_of_test(test) not in PASSED:
+            return name_of_test(test)
     return None
 
 

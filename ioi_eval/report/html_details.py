@@ -23,6 +23,7 @@ from ioi_eval.report.compact import SUBTASKS, TEST_RESULTS, TESTS_ID, first_fail
 from ioi_eval.report.frame import RESULTS, TESTS
 from ioi_eval.report.html_rows import PageRow, Results, line_at
 from ioi_eval.report.inputs import INPUTS
+from ioi_eval.report.naming import PASSED, message_of_test, name_of_test, verdict_of_test
 from ioi_eval.report.result_sets import Family
 
 CODE, WORDS, MESSAGE, SHOWN_TESTS = 60_000, 4_000, 600, 200
@@ -33,7 +34,6 @@ _TURN = 512  # rows that are put in order by problem before they are packed
 _PLAIN = 20_000  # bytes that are not worth packing
 _LEVEL = 9
 
-_RIGHT = ("AC", "SKIPPED")
 _CAUSES = ("exit_code", "signal", "limit")
 _OUTPUTS = ("output", "stderr")
 
@@ -207,7 +207,7 @@ def _tests(
     tests, table = _once(tests, table)
     if len(tests) <= SHOWN_TESTS:
         return tests, table
-    order = sorted(range(len(tests)), key=lambda place: (_verdict(tests[place]) in _RIGHT, place))
+    order = sorted(range(len(tests)), key=lambda place: (verdict_of_test(tests[place]) in PASSED, place))
     placed = {old: new for new, old in enumerate(order[:SHOWN_TESTS])}
     return [tests[place] for place in order], {
         name: [placed[place] for place in places if place in placed] for name, places in table.items()
@@ -218,8 +218,8 @@ def _once(
     tests: Sequence[Mapping[str, Any]], table: Mapping[str, Sequence[int]]
 ) -> tuple[list[Mapping[str, Any]], dict[str, list[int]]]:
     """Each test once: where a subtask skipped a test that ran for another one, it has that one's result."""
-    names = [test.get("test_name", test.get("test", place)) for place, test in enumerate(tests)]
-    skipped = [_verdict(test) == Verdict.SKIPPED for test in tests]
+    names = [name_of_test(test) or place for place, test in enumerate(tests)]
+    skipped = [verdict_of_test(test) == Verdict.SKIPPED for test in tests]
     best: dict[object, int] = {}
     for place, name in enumerate(names):
         if not skipped[place] or name not in best:
@@ -243,9 +243,9 @@ def _input(results: Results, problem: str, test: str | None) -> str:
 
 def _test(test: Mapping[str, Any]) -> dict[str, Any]:
     """A test without details that no reader needs: a passed test has no message."""
-    verdict = _verdict(test)
+    verdict = verdict_of_test(test)
     shown: dict[str, Any] = {
-        "name": _cut(str(test.get("test_name", test.get("test", ""))), MESSAGE),
+        "name": _cut(name_of_test(test), MESSAGE),
         "verdict": verdict,
     }
     if (seconds := test.get("time_s")) is not None:
@@ -254,16 +254,12 @@ def _test(test: Mapping[str, Any]) -> dict[str, Any]:
         shown["memory"] = float(f"{size / 2**20:.3g}")
     if test.get("near_limit"):
         shown["near"] = True
-    if verdict not in _RIGHT:
+    if verdict not in PASSED:
         fields = (*_CAUSES, "score") if verdict == "PA" else _CAUSES
         shown |= {name: value for name in fields if (value := test.get(name)) is not None}
-        words = (("message", test.get("feedback") or test.get("message")), *((n, test.get(n)) for n in _OUTPUTS))
+        words = (("message", message_of_test(test)), *((n, test.get(n)) for n in _OUTPUTS))
         shown |= {name: _cut(value, MESSAGE) for name, value in words if value}
     return shown
-
-
-def _verdict(test: Mapping[str, Any]) -> str:
-    return str(test.get("status", test.get("verdict", "")))
 
 
 def _cut(value: object, most: int) -> str:

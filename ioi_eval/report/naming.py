@@ -1,4 +1,4 @@
-"""What a row of results tells: its problem and its submission, as judging named them, its verdict, and its worth."""
+"""What a row of results tells: problem and submission, as judging named them, verdict, worth; and what a test tells."""
 
 from __future__ import annotations
 
@@ -85,6 +85,25 @@ def share_of(row: Row) -> float | None:
 def full_marks_of(row: Row) -> float:
     """The points of all subtasks; for APPS, where a share is a score, 1."""
     return math.fsum(one["points"] for one in _subtasks(row)) if "all_subtasks_results" in row else 1.0
+
+
+PASSED = (Verdict.AC, Verdict.SKIPPED)
+"""Verdicts of tests that no reader need look at."""
+
+
+def name_of_test(test: Row) -> str:
+    """The name of a test of either family; empty where it has none."""
+    return str(test.get("test_name", test.get("test", "")))
+
+
+def verdict_of_test(test: Row) -> str:
+    """The verdict of a test of either family."""
+    return str(test.get("status", test.get("verdict", "")))
+
+
+def message_of_test(test: Row) -> str:
+    """The words about a test of either family; empty for none."""
+    return str(test.get("feedback") or test.get("message") or "")
 
 
 def _subtasks(row: Row) -> Sequence[Row]:

@@ -11,10 +11,10 @@ from typing import Any
 
 from ioi_eval.config import MIB
 from ioi_eval.report.excerpt import escaped, excerpt, first_difference, plain
+from ioi_eval.report.naming import PASSED, message_of_test
 from ioi_eval.report.terminal import points, printable, table
 
 _CODE_LINES = 400
-_PASSED = ("AC", "SKIPPED")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ def tests_of(row: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 def failing_test(row: Mapping[str, Any]) -> str | None:
     """The first test that is not passed, in the order of the subtasks; `None` where there is none."""
-    return next((name for name, test in tests_of(row).items() if test["status"] not in _PASSED), None)
+    return next((name for name, test in tests_of(row).items() if test["status"] not in PASSED), None)
 
 
 def submission_text(
@@ -167,7 +167,7 @@ def _tests(row: Mapping[str, Any], limits: Limits) -> str:
             _score(test),
             _time(test, limits),
             _memory(test, limits),
-            printable(_feedback(test), length=60),
+            printable(message_of_test(test), length=60),
         )
         for name, test in tests_of(row).items()
     ]
@@ -178,7 +178,7 @@ def _one_test(test: Mapping[str, Any], name: str, limits: Limits, texts: TestTex
     ended = [f"{what} {test[key]}" for key, what in (("exit_code", "exit code"), ("signal", "signal")) if test.get(key)]
     facts = [str(test["status"]), f"time {_time(test, limits)}", f"memory {_memory(test, limits)}", *ended]
     parts = [f"Test {printable(name)}: {', '.join(facts)}"]
-    if feedback := _feedback(test):
+    if feedback := message_of_test(test):
         parts.append("Feedback:\n" + _indented(excerpt(feedback)))
     for what, seen in (("Input", texts.given), ("Output", texts.output), ("Expected", texts.expected)):
         if seen is not None:
@@ -200,10 +200,6 @@ def _one_test(test: Mapping[str, Any], name: str, limits: Limits, texts: TestTex
 
 def _indented(lines: Sequence[str]) -> str:
     return "\n".join(f"  | {line}" for line in lines)
-
-
-def _feedback(test: Mapping[str, Any]) -> str:
-    return str(test.get("feedback") or test.get("message") or "")
 
 
 def _score(test: Mapping[str, Any]) -> str:

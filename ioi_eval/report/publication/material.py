@@ -15,7 +15,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.estimates import Estimate, mean_estimates
 from ioi_eval.report.excerpt import excerpt
 from ioi_eval.report.groups import MOST_GROUPS, NONE, Grouping, group_name
-from ioi_eval.report.naming import full_marks_of, share_of, verdict_of
+from ioi_eval.report.naming import full_marks_of, message_of_test, share_of, verdict_of
 from ioi_eval.report.one_submission import failing_test, tests_of
 from ioi_eval.report.result_sets import Family, ResultSet, summary_of
 from ioi_eval.report.tally import KS
@@ -241,7 +241,6 @@ def details(row: Row) -> str:
     name = failing_test(row)
     if name is not None:
         test = tests_of(row)[name]
-        words = str(test.get("feedback") or test.get("message") or "")
-        first, *more = excerpt(words, lines=_LINES, width=_WIDTH) or [""]
+        first, *more = excerpt(message_of_test(test), lines=_LINES, width=_WIDTH) or [""]
         parts += [f"test {name}: {test['status']}{', ' if first else ''}{first}", *more]
     return "\n".join(parts)
