@@ -2,7 +2,7 @@
 
 They show how tasks are packaged. `ioi-eval demo` scores them. The score of each program is known, so they also show
 that a sandbox judges correctly. `tasks/` and `apps/` have the sources, one folder for each task;
-`python -m ioi_eval.sample.generate` makes the rows beside this file from them.
+`python -m tests.sample.generate`, in a checkout, makes the rows beside this file from them.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 
-from ioi_eval.sample.generate import contest
-from ioi_eval.sample.task import Task
+from tests.sample.generate import contest
+from tests.sample.task import Task
 
 IDS = ("berths", "buoys", "lamps", "keepers")
 

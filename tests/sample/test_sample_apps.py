@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ioi_eval import sample
-from ioi_eval.sample.apps_rows import program_of
+from tests.sample.apps_rows import program_of
 
 Rows = Callable[[Path], list[dict[str, Any]]]
 

@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 
 from ioi_eval import sample
-from ioi_eval.sample.generate import made_files
+from tests.sample.generate import made_files
 from tests.sample.made import IDS, tasks
 
+ROOT = Path(__file__).resolve().parents[2]
 Rows = Callable[[Path], list[dict[str, Any]]]
 
 PROBLEM_COLUMNS = {
@@ -51,12 +52,16 @@ def test_made_again_the_rows_are_the_same() -> None:
 def test_the_rows_do_not_depend_on_the_hash_seed() -> None:
     """Another process with another order of hashes makes the same bytes."""
     program = (
-        "import hashlib; from ioi_eval.sample.generate import made_files;"
+        "import hashlib; from tests.sample.generate import made_files;"
         "print(hashlib.sha256(repr(list(made_files())).encode()).hexdigest())"
     )
     seeds = {
         subprocess.run(
-            [sys.executable, "-c", program], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+            [sys.executable, "-c", program],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
         ).stdout
         for seed in ("1", "2")
     }

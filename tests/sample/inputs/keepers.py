@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ioi_eval.sample.case import Case, lines
-from ioi_eval.sample.dice import Dice
+from tests.sample.inputs.case import Case, lines
+from tests.sample.inputs.dice import Dice
 
 HIGHEST = 1_000_000_000
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ioi_eval.sample.case import Case, lines
-from ioi_eval.sample.dice import Dice
+from tests.sample.inputs.case import Case, lines
+from tests.sample.inputs.dice import Dice
 
 LARGEST = 1_000_000_000
 FRESH = 100_000  # the largest number of a flash in questions, while batteries are fresh

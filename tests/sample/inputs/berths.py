@@ -5,8 +5,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 
-from ioi_eval.sample.case import Case, lines
-from ioi_eval.sample.dice import Dice
+from tests.sample.inputs.case import Case, lines
+from tests.sample.inputs.dice import Dice
 
 HOUR = 3_599
 REGATTA = 50_000_000

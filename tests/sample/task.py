@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ioi_eval.sample.case import Case
+from tests.sample.inputs.case import Case
 
 Row = dict[str, Any]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from ioi_eval.sample.dice import Dice
+from tests.sample.inputs.dice import Dice
 
 Pairs: TypeAlias = "Iterator[tuple[Any, Any]]"
 

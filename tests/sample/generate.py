@@ -1,4 +1,4 @@
-"""Makes the rows of the sample contest and of the sample of APPS: `python -m ioi_eval.sample.generate`.
+"""Makes the rows of the sample contest and of the sample of APPS: `python -m tests.sample.generate`.
 
 The rows are committed, so that an installed package has them. A test checks that this program still makes exactly
 these bytes.
@@ -10,18 +10,18 @@ import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ioi_eval.sample import YEAR, tasks
-from ioi_eval.sample.apps_rows import dump_rows, problem_rows
-from ioi_eval.sample.generations import dump_row, expected_row, generations
-from ioi_eval.sample.inputs import berths, buoys, keepers, lamps
-from ioi_eval.sample.task import Row, Task
+from ioi_eval import sample
+from tests.sample.apps_rows import dump_rows, problem_rows
+from tests.sample.generations import dump_row, expected_row, generations
+from tests.sample.inputs import berths, buoys, keepers, lamps
+from tests.sample.task import Row, Task
 
 _CASES = {"berths": berths.cases, "buoys": buoys.cases, "lamps": lamps.cases, "keepers": keepers.cases}
 
 
 def contest() -> tuple[Task, ...]:
     """The four tasks, in the contest's order."""
-    return tuple(Task.read(tasks() / id, year=YEAR, cases=cases()) for id, cases in _CASES.items())
+    return tuple(Task.read(sample.tasks() / id, year=sample.YEAR, cases=cases()) for id, cases in _CASES.items())
 
 
 def made_files() -> Iterator[tuple[str, str]]:
@@ -43,8 +43,8 @@ def _jsonl(rows: Iterable[Row]) -> str:
 
 
 def main() -> None:
-    """Write the files beside this one."""
-    here = Path(__file__).parent
+    """Write the files where the package has them."""
+    here = Path(sample.__file__).parent
     for name, contents in made_files():
         (here / name).write_text(contents, encoding="utf-8", newline="\n")
         print(f"{name}: {contents.count(chr(10))} rows, {len(contents.encode()):,} bytes")

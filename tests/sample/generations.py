@@ -20,7 +20,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ioi_eval.sample.task import Row, Task
+from tests.sample.task import Row, Task
 
 _HEADER = re.compile(r"^%% target=(?P<target>\S+) found=(?P<found>\S+)(?: fixed=(?P<fixed>\S+))?\n", re.MULTILINE)
 _CODE = re.compile(r"\{\{(?P<label>[^|}\s]+)(?: \| (?P<filter>[a-z ]+))?\}\}\n")

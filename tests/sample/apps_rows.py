@@ -18,11 +18,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ioi_eval.sample.inputs.apps import TESTS
+from ioi_eval import sample
+from tests.sample.inputs.apps import TESTS
 
 Row: TypeAlias = "dict[str, Any]"
 
-FOLDER = Path(__file__).parent / "apps"
+FOLDER = Path(sample.__file__).parent / "apps"
 _HEADER = re.compile(
     r"^%% found=(?P<found>\S+) verdict=(?P<verdict>\S+) passed=(?P<passed>\d+)"
     r"(?: by_checker=(?P<by_checker>\d+))?(?: by_page=(?P<by_page>\d+))?\n",
