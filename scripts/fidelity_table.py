@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import InputError
-from ioi_eval.report.fidelity import fidelity_table, read_reasons
-from ioi_eval.report.fidelity_origins import read_origins
+from ioi_eval.report.fidelity import fidelity_table, read_origins, read_reasons
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 

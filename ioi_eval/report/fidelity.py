@@ -3,22 +3,31 @@
 Reasons are stored apart from results, by problem, solution and subtask, so that the table can be made again after
 every run. A disagreement without a reason is still unexplained; a reason without a disagreement is outdated, or applies
 to another machine.
+
+Packages are not always available. A task's rows are kept until it is judged again, and are marked, so that nobody
+mistakes them for results of the present code.
+
+Statements that all come from one author show that one author's habits are understood. So the page says which importer
+read a task, and who made its package.
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import InputError
-from ioi_eval.report.fidelity_earlier import EARLIER_MARK, EarlierRows
-from ioi_eval.report.fidelity_origins import Origin, origins_section, without_origin
 from ioi_eval.report.markdown import cell, markdown_table
 from ioi_eval.report.validation import told
 
+EARLIER_MARK = "†"
+IMPORTERS = ("cms", "italian-yaml", "kattis", "library-checker", "tps")
+_COUNTS = re.compile(rf"\| (\S+)(?: {EARLIER_MARK})? ((?:\| \d+ ){{6}})\|")
+_ORIGINS_HEAD = ("importer", "tasks", "from", "by")
 _HEAD = ("task", "solutions", "stated", "agree", "disagree", "not judged", "times within 10 % of the limit")
 _NEAR_HEAD = ("task", "solution", "tests", "verdicts", "closest", "of the limit")
 _OPEN = "**not explained yet**"
@@ -50,6 +59,56 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Packages of one author.
+
+    Args:
+        importer: the format that `ioi-eval import` read them in.
+        source: the repository.
+        by: who made them, as the package or the repository's history says.
+        tasks: the tasks' keys (`2024/machine`).
+    """
+
+    importer: str
+    source: str
+    by: str
+    tasks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierRows:
+    """Rows that stay.
+
+    Args:
+        counts: the numbers of each task, by its key.
+        disagreements: lines of the table of what came out otherwise, as they stand.
+        near: lines of the table of times close to a limit, as they stand.
+    """
+
+    counts: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    disagreements: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, document: str, judged: Collection[str]) -> EarlierRows:
+        """Those of a document of ours.
+
+        Args:
+            document: its Markdown; empty for none.
+            judged: the tasks that were judged again, by their keys.
+        """
+        counts, *sections = document.split("\n## ")
+        found = [match for line in counts.splitlines() if (match := _COUNTS.fullmatch(line))]
+        kept = {match[1]: tuple(map(int, re.findall(r"\d+", match[2]))) for match in found}
+        kept = {key: numbers for key, numbers in kept.items() if key != "all" and key not in judged}
+        return cls(
+            counts=tuple(kept.items()),
+            disagreements=_lines_below(sections, "What came out otherwise", kept),
+            near=_lines_below(sections, "Times within 10 % of a limit", kept),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FidelityTable:
     """The document, and what is wrong with it.
 
@@ -72,11 +131,15 @@ def read_reasons(path: Path) -> tuple[Reason, ...]:
     Raises:
         InputError: the file cannot be read, or an entry lacks something.
     """
+    return tuple(_reason(path, number, entry) for number, entry in enumerate(_entries(path, "reason"), 1))
+
+
+def _entries(path: Path, table: str) -> Sequence[Mapping[str, Any]]:
     try:
-        entries = tomllib.loads(path.read_text(encoding="utf-8")).get("reason", [])
+        entries: Sequence[Mapping[str, Any]] = tomllib.loads(path.read_text(encoding="utf-8")).get(table, [])
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{path} cannot be read: {error}") from error
-    return tuple(_reason(path, number, entry) for number, entry in enumerate(entries, 1))
+    return entries
 
 
 def _reason(path: Path, number: int, entry: Mapping[str, Any]) -> Reason:
@@ -93,6 +156,30 @@ def _reason(path: Path, number: int, entry: Mapping[str, Any]) -> Reason:
         where=tuple(entry.get("where", ())),
         text=" ".join(entry["text"].split()),
     )
+
+
+def read_origins(path: Path) -> tuple[Origin, ...]:
+    """Read origins from TOML: `[[package]]` with importer, source, by and tasks.
+
+    Raises:
+        InputError: the file cannot be read, an entry lacks something, or a task is in two of them.
+    """
+    origins = tuple(_origin(path, number, entry) for number, entry in enumerate(_entries(path, "package"), 1))
+    tasks = [task for origin in origins for task in origin.tasks]
+    if twice := sorted({task for task in tasks if tasks.count(task) > 1}):
+        raise InputError(f"{path}: {', '.join(twice)} is in two packages; name each task once")
+    return origins
+
+
+def _origin(path: Path, number: int, entry: Mapping[str, Any]) -> Origin:
+    tasks: Any = entry.get("tasks")
+    good = all(isinstance(entry.get(name), str) and entry[name].strip() for name in ("importer", "source", "by"))
+    good = good and isinstance(tasks, list) and bool(tasks) and all(isinstance(task, str) for task in tasks)
+    if not good or set(entry) - {"importer", "source", "by", "tasks"} or entry["importer"] not in IMPORTERS:
+        raise InputError(
+            f"{path}, package {number}: it needs source, by, a list of tasks, and an importer: {', '.join(IMPORTERS)}"
+        )
+    return Origin(importer=entry["importer"], source=entry["source"], by=entry["by"], tasks=tuple(tasks))
 
 
 def fidelity_table(
@@ -181,6 +268,29 @@ def _near_limit_rows(validations: Sequence[Mapping[str, Any]]) -> list[tuple[str
 
 def _facts(one: Mapping[str, Any]) -> tuple[str, ...]:
     return one["problem"], one["solution"], one["where"], one["stated"], one["seen"], told(one)
+
+
+def origins_section(origins: Sequence[Origin], judged: Collection[str]) -> str:
+    """The section that says where the packages of these tasks are from, in Markdown; empty if nothing is known.
+
+    Args:
+        origins: of these, and maybe of others.
+        judged: the keys of all tasks in the table.
+    """
+    shown = [(one, [task for task in one.tasks if task in judged]) for one in origins]
+    rows = sorted((one.importer, ", ".join(tasks), one.source, one.by) for one, tasks in shown if tasks)
+    return f"## Where the packages are from\n\n{markdown_table(_ORIGINS_HEAD, rows)}" if rows else ""
+
+
+def without_origin(origins: Sequence[Origin], judged: Collection[str]) -> tuple[str, ...]:
+    """The tasks in the table of which nobody says where they are from."""
+    known = {task for origin in origins for task in origin.tasks}
+    return tuple(sorted(set(judged) - known))
+
+
+def _lines_below(sections: Collection[str], title: str, kept: Collection[str]) -> tuple[str, ...]:
+    lines = next((section.splitlines() for section in sections if section.startswith(title)), [])
+    return tuple(line for line in lines if line.startswith(tuple(f"| {key} | " for key in kept)))
 
 
 def _line(row: Sequence[str]) -> str:

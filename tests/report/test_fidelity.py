@@ -11,8 +11,16 @@ from typing import Any
 import pytest
 
 from ioi_eval.errors import InputError
-from ioi_eval.report.fidelity import FidelityTable, Reason, fidelity_table, read_reasons
-from ioi_eval.report.fidelity_origins import IMPORTERS, Origin, origins_section, read_origins
+from ioi_eval.report.fidelity import (
+    IMPORTERS,
+    FidelityTable,
+    Origin,
+    Reason,
+    fidelity_table,
+    origins_section,
+    read_origins,
+    read_reasons,
+)
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
