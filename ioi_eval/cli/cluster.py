@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,15 +13,13 @@ import typer
 from ioi_eval.cli import options
 from ioi_eval.cli.endpoints import Endpoints, RequestsPerEndpoint
 from ioi_eval.cli.exits import FAILED, WRONG_CALL
+from ioi_eval.cli.grouped import grouped
 from ioi_eval.errors import InputError
 from ioi_eval.report.terminal import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from ioi_eval.cli.problem_packages import ProblemRowsCall
     from ioi_eval.sandbox.abilities import Abilities, Ability
-    from ioi_eval.sandbox.control import PackageChange, PackageRequest
+    from ioi_eval.sandbox.control import PackageChange
     from ioi_eval.sandbox.discovery import Worker
 
 PackageName = Annotated[str | None, typer.Option("--package", metavar="NAME", help="The package; ioi_eval by default.")]
@@ -105,15 +105,28 @@ def probe(*, endpoints: Endpoints = None) -> int:
     return _usable(found)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhichPackages:
+    """Which packages on which workers: a group of options."""
+
+    endpoints: Endpoints = None
+    package: PackageName = None
+    version: PackageVersion = None
+    problems: ProblemRows = None
+    tests: TestRows = None
+    year: options.Years = None
+    problem: options.ProblemIds = None
+
+    @property
+    def about_problems(self) -> Mapping[str, object]:
+        """The options that say which problems' packages are meant."""
+        return {"--tests": self.tests, "--year": self.year, "--problem": self.problem}
+
+
+@grouped(which=WhichPackages)
 def install(
+    which: WhichPackages,
     *,
-    endpoints: Endpoints = None,
-    package: PackageName = None,
-    version: PackageVersion = None,
-    problems: ProblemRows = None,
-    tests: TestRows = None,
-    year: options.Years = None,
-    problem: options.ProblemIds = None,
     repository: Repository = None,
     url: RepositoryUrl = None,
     most_gb: MostGb = None,
@@ -130,63 +143,43 @@ def install(
     worker may have the package and still not be usable. Exit code 1 if some workers lack the package or cannot be used,
     2 if all do.
     """
-    about_problems = {
-        "--tests": tests,
-        "--year": year,
-        "--problem": problem,
-        "--repository": repository,
-        "--url": url,
-        "--most-gb": most_gb,
-        "--prune": prune or None,
-    }
-    _check_options(problems, about_problems, {"--package": package, "--version": version})
-    if problems is None:
-        return _change(endpoints, _request(package, version, is_wanted=True))
+    own = {"--repository": repository, "--url": url, "--most-gb": most_gb, "--prune": prune or None}
+    _check_options(which, {**which.about_problems, **own})
+    if which.problems is None:
+        return _change(which, is_wanted=True)
     if repository is None:
         raise InputError("--problems needs --repository DIR, the directory that the workers' PISTON_REPO_URL serves")
     from ioi_eval.cli import problem_packages as calls
 
     most_bytes = int((_MOST_GB if most_gb is None else most_gb) * 1e9)
-    named = _problem_rows(problems, tests, year, problem)
-    return calls.install(endpoints, named, repository, url=url, most_bytes=most_bytes, prune=prune, show=_show_changes)
+    return calls.install(which, repository, url=url, most_bytes=most_bytes, prune=prune, show=_show_changes)
 
 
-def uninstall(
-    *,
-    endpoints: Endpoints = None,
-    package: PackageName = None,
-    version: PackageVersion = None,
-    problems: ProblemRows = None,
-    tests: TestRows = None,
-    year: options.Years = None,
-    problem: options.ProblemIds = None,
-) -> int:
+@grouped(which=WhichPackages)
+def uninstall(which: WhichPackages) -> int:
     """Remove a package from every worker.
 
     With --problems, these problems' packages; with `--problems all`, those of all problems. The warnings and exit codes
     of `install` apply.
     """
-    about_problems = {"--tests": tests, "--year": year, "--problem": problem}
-    _check_options(problems, about_problems, {"--package": package, "--version": version})
-    if problems is None:
-        return _change(endpoints, _request(package, version, is_wanted=False))
+    _check_options(which, which.about_problems)
+    if which.problems is None:
+        return _change(which, is_wanted=False)
     from ioi_eval.cli import problem_packages as calls
 
-    if problems == calls.ALL and (given := _given(about_problems)):
+    if which.problems == calls.ALL and (given := _given(which.about_problems)):
         raise InputError(
             f"--problems {calls.ALL} means every problem's package, so {given} cannot be given with it; leave it out, "
             "or name the problems' rows with --problems"
         )
-    return calls.uninstall(endpoints, _problem_rows(problems, tests, year, problem), show=_show_changes)
+    return calls.uninstall(which, show=_show_changes)
 
 
-def _check_options(
-    problems: str | None, about_problems: Mapping[str, object], about_packages: Mapping[str, object]
-) -> None:
+def _check_options(which: WhichPackages, about_problems: Mapping[str, object]) -> None:
     """See that no option would be ignored: another package would be installed or removed than was meant."""
-    if problems is None and (given := _given(about_problems)):
+    if which.problems is None and (given := _given(about_problems)):
         raise InputError(f"{given} needs --problems, which says whose packages are meant; add --problems P")
-    if problems is not None and (given := _given(about_packages)):
+    if which.problems is not None and (given := _given({"--package": which.package, "--version": which.version})):
         raise InputError(
             f"{given} cannot be given with --problems, which names the packages itself; leave out one of them"
         )
@@ -195,25 +188,6 @@ def _check_options(
 def _given(options: Mapping[str, object]) -> str:
     """The first option that was given; empty if none was."""
     return next((name for name, value in options.items() if value is not None), "")
-
-
-def _request(package: str | None, version: str | None, *, is_wanted: bool) -> PackageRequest:
-    from ioi_eval.sandbox.control import PackageRequest
-
-    return PackageRequest(language=package or "ioi_eval", version=version or "*", is_wanted=is_wanted)
-
-
-def _problem_rows(
-    problems: str, tests: str | None, years: Iterable[int] | None, ids: Iterable[str] | None
-) -> ProblemRowsCall:
-    from ioi_eval.cli.problem_packages import ProblemRowsCall
-
-    return ProblemRowsCall(
-        problems=problems,
-        tests=tests or "open-r1/ioi-test-cases",
-        years=frozenset(years or ()),
-        ids=frozenset(ids or ()),
-    )
 
 
 def _show_changes(changes: Mapping[str, Sequence[PackageChange]], what: Mapping[str, str]) -> int:
@@ -236,21 +210,23 @@ def _show_changes(changes: Mapping[str, Sequence[PackageChange]], what: Mapping[
     return _exit_code(number - len(failed), number) if number else 0
 
 
-def _change(endpoints: str | None, package: PackageRequest) -> int:
+def _change(which: WhichPackages, *, is_wanted: bool) -> int:
     import asyncio
 
     from ioi_eval.cli.endpoints import needed_cluster
     from ioi_eval.sandbox.abilities import abilities
-    from ioi_eval.sandbox.control import change
+    from ioi_eval.sandbox.control import PackageRequest, change
     from ioi_eval.sandbox.endpoints import endpoints_now
     from ioi_eval.sandbox.wire import Starter
 
-    changes = asyncio.run(change(asyncio.run(endpoints_now(needed_cluster(endpoints).source)), package))
+    language = which.package or "ioi_eval"
+    package = PackageRequest(language=language, version=which.version or "*", is_wanted=is_wanted)
+    changes = asyncio.run(change(asyncio.run(endpoints_now(needed_cluster(which.endpoints).source)), package))
     rows = [[_short(each.url), "ok" if each.is_done else "FAILED", each.words] for each in changes]
-    _show(("endpoint", "", package.language), rows, left=frozenset({0, 1, 2}))
+    _show(("endpoint", "", language), rows, left=frozenset({0, 1, 2}))
     done = [each.url for each in changes if each.is_done]
     code = _exit_code(len(done), len(changes))
-    if not package.is_wanted or package.language not in {starter.value for starter in Starter} or not done:
+    if not is_wanted or language not in {starter.value for starter in Starter} or not done:
         return code
     print()
     return max(code, _usable(asyncio.run(abilities(done))))

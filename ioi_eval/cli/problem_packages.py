@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
+from ioi_eval.cli.cluster import WhichPackages
 from ioi_eval.cli.endpoints import needed_cluster
 from ioi_eval.cli.sandboxes import tell
 from ioi_eval.config import Environment, Policy
@@ -36,49 +36,33 @@ Show = Callable[[Mapping[str, Sequence[PackageChange]], Mapping[str, str]], int]
 _Versions = set[tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProblemRowsCall:
-    """Which problems are meant."""
+def _read(which: WhichPackages) -> Sequence[Problem]:
+    """The problems that are meant.
 
-    problems: str
-    tests: str
-    years: frozenset[int] = frozenset()
-    ids: frozenset[str] = frozenset()
-
-    def read(self) -> Sequence[Problem]:
-        """The problems.
-
-        Raises:
-            InputError: a source cannot be read, or has none of them.
-        """
-        found = load_problems(
-            open_source(self.problems, all_splits=True),
-            open_source(self.tests),
-            BlobStore(),
-            years=self.years or None,
-            ids=self.ids or None,
-        )
-        tell(*(f"{key} is left out: {error}" for key, error in found.unusable.items()))
-        if not found.problems:
-            raise InputError(f"{self.problems} has no such problem; check --year and --problem")
-        return tuple(found.problems.values())
+    Raises:
+        InputError: a source cannot be read, or has none of them.
+    """
+    assert which.problems is not None, "these are packages of problems"
+    found = load_problems(
+        open_source(which.problems, all_splits=True),
+        open_source(which.tests or "open-r1/ioi-test-cases"),
+        BlobStore(),
+        years=which.year or None,
+        ids=which.problem or None,
+    )
+    tell(*(f"{key} is left out: {error}" for key, error in found.unusable.items()))
+    if not found.problems:
+        raise InputError(f"{which.problems} has no such problem; check --year and --problem")
+    return tuple(found.problems.values())
 
 
 def install(
-    endpoints: str | None,
-    call: ProblemRowsCall,
-    repository: Path,
-    *,
-    url: str | None,
-    most_bytes: int,
-    prune: bool,
-    show: Show,
+    which: WhichPackages, repository: Path, *, url: str | None, most_bytes: int, prune: bool, show: Show
 ) -> int:
     """Make the packages, and install them on every worker. Older versions of them are removed.
 
     Args:
-        endpoints: the workers.
-        call: which problems.
+        which: the workers and the problems.
         repository: where the packages are put.
         url: where that is served; by default at this host's port 8000.
         most_bytes: the most that they may take on a worker.
@@ -89,14 +73,14 @@ def install(
         InputError: they take more than that.
         SetupError: the repository cannot be written, or no worker be used.
     """
-    problems = call.read()
+    problems = _read(which)
     least = sum(map(_data_bytes, problems))
     if least > most_bytes:
         raise InputError(
             f"{counted(len(problems), 'problem')} with {least / 1e9:.1f} GB of test data: --most-gb allows "
             f"{most_bytes / 1e9:g} on a worker; name fewer with --problem and --year, or allow more"
         )
-    cluster = needed_cluster(endpoints)
+    cluster = needed_cluster(which.endpoints)
     made = asyncio.run(_make(cluster.source, problems, repository))
     total = sum(each.size for _, each in made)
     if total > most_bytes:
@@ -111,11 +95,13 @@ def install(
     return show(_install(urls, [each for _, each in made], prune=prune), names)
 
 
-def uninstall(endpoints: str | None, call: ProblemRowsCall, *, show: Show) -> int:
+def uninstall(which: WhichPackages, *, show: Show) -> int:
     """Remove problems' packages from every worker, in all versions."""
-    urls = asyncio.run(endpoints_now(needed_cluster(endpoints).source))
-    named = {} if call.problems == ALL else {package_of(problem).language: str(problem.key) for problem in call.read()}
-    installed = _installed(urls, None if call.problems == ALL else named.keys())
+    urls = asyncio.run(endpoints_now(needed_cluster(which.endpoints).source))
+    is_all = which.problems == ALL
+    problems = () if is_all else _read(which)
+    named = {package_of(problem).language: str(problem.key) for problem in problems}
+    installed = _installed(urls, None if is_all else named.keys())
     if not installed:
         tell("no worker has any of these packages")
         return 0
