@@ -6,9 +6,10 @@ import asyncio
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from ioi_eval.apps.audit import (
@@ -41,7 +42,7 @@ from ioi_eval.rows import KeptColumns, Source
 from ioi_eval.sandbox import Sandbox
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class AuditCall:
     """What the command line asks for; see `ioi-eval apps audit --help`."""
 
@@ -51,6 +52,11 @@ class AuditCall:
     out: Path | None
     most: int | None = None
     bar: bool | None = None
+
+    @cached_property
+    def settings(self) -> AppsSettings:
+        """How programs are run and judged."""
+        return self.rules.settings(self.problems.configuration)
 
 
 def audit(call: AuditCall) -> int:
@@ -64,23 +70,14 @@ def audit(call: AuditCall) -> int:
     """
     if call.out is not None:
         check_list(call.out)
-    settings = call.rules.settings(call.problems.configuration)
+    settings, dataset = call.settings, call.problems.source
     with _working_directory(call.out) as directory, call.problems.catalog(settings, directory=directory) as catalog:
-        solutions = ReferenceSolutions(call.problems.source, frozenset(catalog.listed), call.most)
+        solutions = ReferenceSolutions(dataset, frozenset(catalog.listed), call.most)
         dump = KeptColumns(solutions, None, directory)
         count = sum(1 for _ in dump.rows(None))
         said = f"{counted(count, 'reference solution')} of {counted(len(catalog.listed), 'problem')}"
         tell(f"{said}, {solutions.without} without any")
-        auditing = _audit(
-            call,
-            settings=settings,
-            dump=dump,
-            broken=solutions.broken,
-            catalog=catalog,
-            directory=directory,
-            count=count,
-        )
-        outcome, findings = asyncio.run(auditing)
+        outcome, findings = asyncio.run(_audit(call, catalog, solutions, dump, directory, count=count))
     _report(findings, len(catalog.listed), solutions)
     if outcome.stopped_by or outcome.interrupted:
         print("Not all was judged: run the same command again." if call.out else "Not all was judged.")
@@ -109,15 +106,9 @@ def _working_directory(out: Path | None) -> Iterator[Path]:
 
 
 async def _audit(
-    call: AuditCall,
-    *,
-    settings: AppsSettings,
-    dump: Source,
-    broken: Mapping[str, str],
-    catalog: Catalog,
-    directory: Path,
-    count: int,
+    call: AuditCall, catalog: Catalog, solutions: ReferenceSolutions, dump: Source, directory: Path, *, count: int
 ) -> tuple[Outcome, list[RowFinding]]:
+    settings = call.settings
     options = {**call.problems.as_dict(), "judged_by": settings.judged_by, **call.place.as_dict()}
     summary = AuditSummary()
     async with opened(call.place) as here:
@@ -133,27 +124,25 @@ async def _audit(
                 settings=Settings(workers=workers, spare=spare_for(workers, shares=True), options=options),
                 progress=progress_for(count, bar=call.bar, load=here.load),
             )
-        findings = summary.findings(catalog.listed, broken)
+        findings = summary.findings(catalog.listed, solutions.broken)
         if not outcome.interrupted and settings.profile is None:
-            findings = await _with_comparators(
-                findings, summary, catalog, settings, sandbox=here.sandbox, place=call.place, workers=workers
-            )
+            findings = await _with_comparators(call, here.sandbox, catalog, summary, findings, workers=workers)
     return outcome, findings
 
 
 async def _with_comparators(
-    findings: list[RowFinding],
-    summary: AuditSummary,
-    catalog: Catalog,
-    settings: AppsSettings,
-    *,
+    call: AuditCall,
     sandbox: Sandbox,
-    place: Place,
+    catalog: Catalog,
+    summary: AuditSummary,
+    findings: list[RowFinding],
+    *,
     workers: int,
 ) -> list[RowFinding]:
     """Add to each finding with a wrong output the other comparators that accept it."""
+    settings = replace(call.settings, fail_fast=True)
     executors = {
-        name: apps_calls.executor(sandbox, replace(settings, comparator=Comparator.parse(name), fail_fast=True), place)
+        name: apps_calls.executor(sandbox, replace(settings, comparator=Comparator.parse(name)), call.place)
         for name in OTHER_COMPARATORS
         if name != str(settings.comparator)
     }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 from ioi_eval.apps.catalog import Catalog
 from ioi_eval.apps.dumps import open_dump, survey
@@ -24,21 +25,45 @@ from ioi_eval.events import Events
 from ioi_eval.model import Keep
 from ioi_eval.pipeline import Outcome
 from ioi_eval.problems.apps_submissions import RULES, our_rules, submission_columns
-from ioi_eval.report.groups import Grouping, grouping_of
+from ioi_eval.report.groups import grouping_of
 from ioi_eval.report.terminal import counted
 from ioi_eval.rows import KeptColumns, Source, in_one
 
-_NARROWING = {"--filter-difficulty": "difficulties", "--task": "ids", "--sample": "limit"}
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class AppsScoreCall(RunCall):
     """What the command line asks for; see `ioi-eval apps score --help`."""
+
+    narrowing: ClassVar = {"--filter-difficulty": "difficulties", "--task": "ids", "--sample": "limit"}
 
     problems: Problems
     rules: Rules
     ks: tuple[int, ...] | None = None
     keep: Keep = Keep.FAILING
+
+    @cached_property
+    def settings(self) -> AppsSettings:
+        """How programs are run and judged."""
+        return self.rules.settings(self.problems.configuration)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The values that the journal and the summary record."""
+        settings = self.settings
+        return {
+            "dump": self.dump,
+            **self.problems.as_dict(),
+            "judged_by": settings.judged_by,
+            "time_limit_s": settings.cpu_s,
+            "memory_limit_bytes": settings.memory_limit_bytes,
+            "python": settings.python,
+            "near_limit_repeats": settings.near_limit_repeats,
+            "fail_fast": settings.fail_fast,
+            "conventions": settings.conventions,
+            **self.place.as_dict(),
+            "id_column": self.id_column,
+            "dedupe": self.dedupe,
+            "keep": self.keep,
+        }
 
 
 def score(call: AppsScoreCall) -> int:
@@ -50,14 +75,11 @@ def score(call: AppsScoreCall) -> int:
     Raises:
         InputError: the options contradict each other, or a file or data set cannot be read.
     """
-    settings = call.rules.settings(call.problems.configuration)
     read = (*call.dumps, call.problems.dataset)
-    return call.watch.run(
-        APPS_SCORE, _options(call, settings), lambda events: _score_all(call, settings, events), read=read
-    )
+    return call.watch.run(APPS_SCORE, call.as_dict(), lambda events: _score_all(call, events), read=read)
 
 
-def _score_all(call: AppsScoreCall, settings: AppsSettings, events: Events) -> int:
+def _score_all(call: AppsScoreCall, events: Events) -> int:
     for name in call.dumps:
         there = check_out(call.out, read=name, command=APPS_SCORE)
     push = call.push()
@@ -72,16 +94,14 @@ def _score_all(call: AppsScoreCall, settings: AppsSettings, events: Events) -> i
     needed = {problem for problem in counts if problem is not None}
     said = f"{counted(sum(counts.values()), 'program')} for {counted(len(needed), 'problem')}"
     tell(f"{said}; reading {dataset.describe()}")
-    with call.problems.catalog(settings, needed=needed, directory=there) as catalog:
+    with call.problems.catalog(call.settings, needed=needed, directory=there) as catalog:
         rows = sum(count for problem, count in counts.items() if _counts(catalog, problem))
         if not rows:
             raise InputError(f"{dump.describe()} has no program for any of the problems that were asked for")
         if not any(problem is None or catalog.knows(problem) for problem in counts):
             raise InputError(f"{catalog.source} has none of the problems of {dump.describe()}; check --dataset")
-        judging = _score(
-            call, settings=settings, dump=dump, catalog=catalog, rows=rows, grouping=grouping, events=events
-        )
-        outcome = asyncio.run(judging)
+        summary = AppsSummary(call.ks, grouping=grouping)
+        outcome = asyncio.run(_score(call, dump, catalog, summary, rows=rows, events=events))
     end_run(call.out, outcome.summary, events, terminal_report(outcome.summary))
     return outcome.exit_code if push is None else push.push(call.out, outcome)
 
@@ -91,37 +111,12 @@ def _counts(catalog: Catalog, problem: str | None) -> bool:
     return problem is None or problem in catalog.listed or not catalog.knows(problem)
 
 
-def _options(call: AppsScoreCall, settings: AppsSettings) -> dict[str, Any]:
-    return {
-        "dump": call.dump,
-        **call.problems.as_dict(),
-        "judged_by": settings.judged_by,
-        "time_limit_s": settings.cpu_s,
-        "memory_limit_bytes": settings.memory_limit_bytes,
-        "python": settings.python,
-        "near_limit_repeats": settings.near_limit_repeats,
-        "fail_fast": settings.fail_fast,
-        "conventions": settings.conventions,
-        **call.place.as_dict(),
-        "id_column": call.id_column,
-        "dedupe": call.dedupe,
-        "keep": call.keep,
-    }
-
-
 async def _score(
-    call: AppsScoreCall,
-    *,
-    settings: AppsSettings,
-    dump: Source,
-    catalog: Catalog,
-    rows: int,
-    grouping: Grouping,
-    events: Events,
+    call: AppsScoreCall, dump: Source, catalog: Catalog, summary: AppsSummary, *, rows: int, events: Events
 ) -> Outcome:
+    settings = call.settings
     async with opened(call.place, events=events) as here:
         executor = await apps_calls.ready(here, settings, call.place, events)
-        workers = apps_calls.workers(call.place, executor)
         profile = settings.profile
         intake = AppsIntake(
             dump,
@@ -133,11 +128,9 @@ async def _score(
         )
         return await judge_dump(
             call,
-            AppsFamily(intake, executor, settings.judged_by, AppsSummary(call.ks, grouping=grouping)),
+            AppsFamily(intake, executor, settings.judged_by, summary),
             here,
-            workers=workers,
+            workers=apps_calls.workers(call.place, executor),
             size=DumpSize(rows=rows, problems=len(catalog.listed), shares=True),
-            options=_options(call, settings),
-            narrowing=_NARROWING,
             events=events,
         )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ioi_eval.cli.outputs import replaced
 from ioi_eval.cli.pushing import Push
@@ -22,9 +23,12 @@ from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.window import W
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunCall:
+@dataclass(frozen=True, kw_only=True)
+class RunCall(ABC):
     """What the command line asks for, whatever family of problems the dumps are for."""
+
+    narrowing: ClassVar[Mapping[str, str]]
+    """For each option that may leave rows out, its key in `as_dict`."""
 
     dumps: tuple[str, ...]
     out: Path
@@ -38,6 +42,10 @@ class RunCall:
     push_to_hub: str | None = None
     public: bool = False
     watch: Watch = field(default_factory=Watch)
+
+    @abstractmethod
+    def as_dict(self) -> dict[str, Any]:
+        """The values that the journal and the summary record."""
 
     @property
     def dump(self) -> str:
@@ -75,8 +83,6 @@ async def judge_dump(
     *,
     workers: int,
     size: DumpSize,
-    options: Mapping[str, Any],
-    narrowing: Mapping[str, str],
     events: Events,
     restore: Callable[[], None] | None = None,
 ) -> Outcome:
@@ -88,8 +94,6 @@ async def judge_dump(
         here: the sandbox.
         workers: how many jobs to run at once.
         size: how much there is to judge.
-        options: the values that the journal and the summary record.
-        narrowing: for each option that may leave rows out, its key in `options`.
         events: are told what happens.
         restore: makes test data in the cache again that somebody has deleted; called in a thread.
 
@@ -97,9 +101,10 @@ async def judge_dump(
         InputError: the dump or the journal is damaged.
         SetupError: nothing can be judged here, or nothing can be written there.
     """
+    options = call.as_dict()
     with await in_thread(Journal, call.out, options=options, resume=call.resume) as journal:
         tell(*journal.notes)
-        tell(*replaced(call.out, rows=size.rows, options=options, narrowing=narrowing, resume=call.resume))
+        tell(*replaced(call.out, rows=size.rows, options=options, narrowing=call.narrowing, resume=call.resume))
         tell_judging(events, here, dump=call.dump, out=call.out, rows=size.rows, problems=size.problems)
         return await score_dump(
             call.out,

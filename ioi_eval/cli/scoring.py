@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.judging import DumpSize, RunCall, judge_dump
@@ -43,9 +43,11 @@ _NAMED = 10  # how many problems that there are a message names
 _ID_COLUMN, _LABEL_COLUMN = "uuid", "label"  # Source: the reference's dumps, and `open-r1/ioi-sample-solutions`
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ScoreCall(RunCall):
     """What the command line asks for; see `ioi-eval score --help`."""
+
+    narrowing: ClassVar = {"--year": "years", "--problem": "problem_ids", "--limit": "limit"}
 
     problems: str
     tests: str
@@ -235,9 +237,6 @@ def dry_run_all(calls: Sequence[ScoreCall]) -> int:
     return 0 if asyncio.run(run()) else 1
 
 
-_NARROWING = {"--year": "years", "--problem": "problem_ids", "--limit": "limit"}
-
-
 def _open(calls: Sequence[ScoreCall]) -> tuple[Source, Source, Sequence[DumpToScore]]:
     """The sources of problems and tests, and each dump, read once."""
     common = calls[0]
@@ -333,8 +332,6 @@ async def _score(
             problems=len(problems.problems),
             shares=Language.PYTHON in part.seen.languages,
         ),
-        options=call.as_dict(),
-        narrowing=_NARROWING,
         events=events,
         restore=restore,
     )
