@@ -13,6 +13,9 @@ from ioi_eval.errors import InputError
 _ASKING = ("system", "developer", "user", "human", "tool", "function")
 """Roles of messages to a model. Their code is never the answer: it may be an example or a solution."""
 
+_OTHER_NAMES = ("value", "parts", "text")
+"""What other formats (ShareGPT, Gemini) call the content."""
+
 
 def last_answer(messages: Sequence[object]) -> str | None:
     """The model's answer; `None` if there is none.
@@ -21,11 +24,16 @@ def last_answer(messages: Sequence[object]) -> str | None:
     has the role of a message to a model.
 
     Raises:
-        InputError: an item is not a message.
+        InputError: an item is not a message, or the answer's text is not in `content`: it would look like no answer.
     """
     answers = [message for message in messages if _part(message, "role") == "assistant"]
     last = next(reversed(answers or messages), None)
-    return None if last is None or _part(last, "role") in _ASKING else content_text(_part(last, "content"))
+    if last is None or _part(last, "role") in _ASKING:
+        return None
+    content = _part(last, "content")
+    if content is None and (name := next((name for name in _OTHER_NAMES if _part(last, name)), None)):
+        raise InputError(f"a message has its text in {name}; objects with role and content are needed")
+    return content_text(content)
 
 
 def last_content(messages: Sequence[object]) -> str | None:

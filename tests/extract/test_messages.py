@@ -52,6 +52,27 @@ def test_what_a_model_is_asked_is_no_answer(role: str) -> None:
     assert last_answer([SimpleNamespace(role=role, content="x")]) is None
 
 
+@pytest.mark.parametrize(
+    ("answer", "name"),
+    [
+        ({"from": "gpt", "value": "x"}, "value"),
+        ({"role": "model", "parts": [{"text": "x"}]}, "parts"),
+        ({"role": "assistant", "content": None, "text": "x"}, "text"),
+        (SimpleNamespace(role="assistant", text="x"), "text"),
+    ],
+)
+def test_messages_of_other_formats(answer: object, name: str) -> None:
+    """An answer whose text has another name is no empty answer, which would be worth nothing."""
+    with pytest.raises(InputError, match=f"its text in {name}; objects with role and content are needed"):
+        last_answer([answer])
+
+
+@pytest.mark.parametrize("more", [{}, {"content": None}, {"tool_calls": [{"id": "1"}]}, {"text": None, "value": ""}])
+def test_an_answer_without_text(more: dict[str, object]) -> None:
+    """A model may say nothing, and a table has all columns of all messages."""
+    assert last_answer([USER, {"role": "assistant", **more}]) == ""
+
+
 def test_without_messages() -> None:
     """Nobody has said anything."""
     assert last_answer([]) is None
