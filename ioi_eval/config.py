@@ -138,12 +138,11 @@ class Environment:
         """Read the environment; for what it does not set, `.env` in the working directory, then `ioi-eval.toml`.
 
         Raises:
-            InputError: a value that must be a number is not one, or a line of a file cannot be understood.
+            InputError: a value that must be a number is not one, or a line of a file cannot be understood; or nothing
+                says where the cache is, as this user has no home directory.
         """
         values = {name: value for name, (value, _) in _variables(environ).items()}
-        home = Path(values.get("HOME") or Path.home())
-        base = Path(values["XDG_CACHE_HOME"]) if values.get("XDG_CACHE_HOME") else home / ".cache"
-        cache = Path(values["IOI_EVAL_CACHE"]) if values.get("IOI_EVAL_CACHE") else base / "ioi-eval"
+        cache = _cache(values)
         slots = values.get("PISTON_MAX_REQUESTS_PER_ENDPOINT") or "1"
         if not slots.isdecimal() or int(slots) < 1:
             raise InputError(f"PISTON_MAX_REQUESTS_PER_ENDPOINT is {slots!r}; it must be a number, 1 or more")
@@ -153,6 +152,17 @@ class Environment:
             piston_endpoints=values.get("PISTON_ENDPOINTS", ""),
             piston_slots=int(slots),
         )
+
+
+def _cache(values: Mapping[str, str]) -> Path:
+    if named := values.get("IOI_EVAL_CACHE"):
+        return Path(os.path.expanduser(named))  # in a file no shell has replaced `~`
+    if base := values.get("XDG_CACHE_HOME"):
+        return Path(base) / "ioi-eval"
+    home = values.get("HOME") or os.path.expanduser("~")
+    if home == "~":
+        raise InputError("HOME is not set, and this user has no home directory; set IOI_EVAL_CACHE to a directory")
+    return Path(home) / ".cache" / "ioi-eval"
 
 
 def variable_sources() -> Mapping[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -57,3 +58,19 @@ def test_a_quote_that_is_not_closed(value: str) -> None:
     with pytest.raises(InputError, match=r"\.env, line 2: the value of PISTON_ENDPOINTS must end with the quote"):
         read("", f"PISTON_ENDPOINTS={value}")
     assert read(f"OTHER={value}").piston_endpoints == ""
+
+
+def test_the_cache_may_begin_with_a_tilde(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """In a file no shell has replaced it."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert read("IOI_EVAL_CACHE=~/cache").cache == tmp_path / "cache"
+
+
+def test_without_a_home_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a container, the user may have no entry in `/etc/passwd`: the message says what to set."""
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(os, "getuid", lambda: 2**31 - 17)
+    assert read("IOI_EVAL_CACHE=/cache").cache == Path("/cache")
+    assert read("XDG_CACHE_HOME=/cache").cache == Path("/cache/ioi-eval")
+    with pytest.raises(InputError, match="HOME is not set, and this user has no home directory; set IOI_EVAL_CACHE"):
+        read()

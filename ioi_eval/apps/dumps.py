@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -53,7 +54,7 @@ def open_dump(spec: str, ids: Sequence[str]) -> Source:
     Raises:
         InputError: there is nothing of the kind, nothing says which problem a file is for, or two files are for one.
     """
-    path = Path(spec).expanduser()
+    path = Path(os.path.expanduser(spec))
     if path.is_file() and path.suffix == ".py":
         return SolutionFiles({_problem_of_file(path, ids): path}, str(path))
     if path.is_dir():

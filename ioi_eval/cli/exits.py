@@ -7,7 +7,8 @@ import functools
 import os
 import sys
 from collections.abc import Callable
-from typing import ParamSpec
+from pathlib import Path
+from typing import Any, ParamSpec
 
 import typer
 
@@ -25,12 +26,16 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 
 
 def command(run: Callable[P, int]) -> Callable[P, None]:
-    """Make a command of a function that returns an exit code. Our errors become one message, never a traceback."""
+    """Make a command of a function that returns an exit code. Our errors become one message, never a traceback.
+
+    Paths may begin with `~`, as those of dumps may: a shell replaces it in `--out ~/x`, not in `--out=~/x`.
+    """
 
     @functools.wraps(run)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
-            code = _run_alone(lambda: run(*args, **kwargs))
+            given: Any = {name: _expanded(value) for name, value in kwargs.items()}
+            code = _run_alone(lambda: run(*args, **given))
             sys.stdout.flush()
         except IoiEvalError as error:
             print(plain("; ".join([f"ioi-eval: {error}", *getattr(error, "__notes__", ())])), file=sys.stderr)
@@ -43,6 +48,9 @@ def command(run: Callable[P, int]) -> Callable[P, None]:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = FAILED
         except OSError as error:
+            if _is_in_deleted_directory():
+                print("ioi-eval: the working directory has been deleted; cd to another one", file=sys.stderr)
+                raise typer.Exit(WRONG_CALL) from None
             if error.errno not in _FULL:
                 raise
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -58,6 +66,20 @@ def exit_code_of(error: BaseException) -> int:
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED
     return WRONG_CALL if isinstance(error, IoiEvalError) and not isinstance(error, SandboxError) else FAILED
+
+
+def _expanded(value: object) -> object:
+    if isinstance(value, list):
+        return [_expanded(item) for item in value]
+    return Path(os.path.expanduser(value)) if isinstance(value, Path) else value
+
+
+def _is_in_deleted_directory() -> bool:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _run_alone(run: Callable[[], int]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,7 +58,7 @@ def check_out(out: Path, *, read: str, command: str) -> Path:
             the results of another command.
         SetupError: it cannot be written.
     """
-    source = Path(read).expanduser()
+    source = Path(os.path.expanduser(read))
     if source.is_dir() and out.resolve().is_relative_to(source.resolve()):
         raise InputError(
             f"--out {out} lies in {read}, all files of which are read as submissions: the next run would read the "

@@ -262,7 +262,7 @@ def _part(call: ScoreCall, dump: Source, there: Path) -> DumpToScore:
 
 def _dump(call: ScoreCall) -> Source:
     for name in call.dumps:
-        if any(mark in name for mark in ",*?[") and not os.path.exists(Path(name).expanduser()):
+        if any(mark in name for mark in ",*?[") and not os.path.exists(os.path.expanduser(name)):
             raise InputError(
                 f"{name}: there is no such file. Give one data set; ioi-eval run-tests takes several with commas, and"
                 " patterns, and writes results for each"

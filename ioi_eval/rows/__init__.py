@@ -60,7 +60,7 @@ def open_source(
     Raises:
         InputError: there is no such file, its ending is unknown, or no split is the obvious one.
     """
-    path = Path(spec).expanduser()
+    path = Path(os.path.expanduser(spec))  # `Path.expanduser` fails for a user who does not exist
     if path.is_dir():
         return _open_directory(path, all_splits, split, tuple(obvious))
     if path.exists():
@@ -96,7 +96,7 @@ def in_one(sources: Sequence[tuple[str, Source]]) -> Source:
         InputError: one is named twice, or is inside another one, so that each of its rows would count twice.
     """
     names = [name for name, _ in sources]
-    where = [os.path.realpath(Path(name).expanduser()) for name in names]
+    where = [os.path.realpath(os.path.expanduser(name)) for name in names]
     for number, place in enumerate(where):
         if place in where[:number]:
             raise InputError(f"{names[number]} is named twice; give each dump once")

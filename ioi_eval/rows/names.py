@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
-from pathlib import Path
 
 from ioi_eval.errors import InputError
 from ioi_eval.rows.hub import names_of_owner
@@ -32,7 +31,7 @@ def named_sources(text: str) -> tuple[str, ...]:
     Raises:
         InputError: a name is empty, nothing matches a pattern, or the Hub cannot be asked.
     """
-    if os.path.exists(Path(text).expanduser()):  # `Path.exists` fails where a name is too long
+    if os.path.exists(os.path.expanduser(text)):  # `Path.exists` fails where a name is too long
         return (text,)  # a file whose name contains a comma
     terms = [term.strip() for term in text.split(",")]
     if not all(terms):
@@ -41,9 +40,9 @@ def named_sources(text: str) -> tuple[str, ...]:
 
 
 def _matches(term: str) -> Iterable[str]:
-    if not _SPECIAL.search(term) or os.path.exists(Path(term).expanduser()):
+    if not _SPECIAL.search(term) or os.path.exists(os.path.expanduser(term)):
         return (term,)
-    if files := sorted(glob.glob(str(Path(term).expanduser()))):
+    if files := sorted(glob.glob(os.path.expanduser(term))):
         return files
     parts = _OWNER_AND_NAME.fullmatch(term)
     if parts is None or _SPECIAL.search(parts["owner"]):

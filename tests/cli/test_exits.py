@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import typer
 
@@ -34,3 +36,42 @@ def test_a_bug_in_a_group_is_told_whole() -> None:
     with pytest.raises(ExceptionGroup) as raised:
         command(fails)()
     assert raised.value is group
+
+
+def test_paths_may_begin_with_a_tilde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shell leaves it as it is in `--out=~/x`, which would be a directory called `~`."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    given: dict[str, object] = {}
+
+    def takes(**options: object) -> int:
+        given.update(options)
+        return 0
+
+    with pytest.raises(typer.Exit):
+        command(takes)(out=Path("~/x"), several=[Path("~"), Path("y")], other=Path("~nobody-of-this-name/x"), text="~")
+    assert given == {
+        "out": tmp_path / "x",
+        "several": [tmp_path, Path("y")],
+        "other": Path("~nobody-of-this-name/x"),
+        "text": "~",
+    }
+
+
+def test_a_deleted_working_directory_is_one_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Relative paths mean nothing there."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+
+    def fails() -> int:
+        Path("out").absolute()
+        return 0
+
+    with pytest.raises(typer.Exit) as ended:
+        command(fails)()
+    monkeypatch.chdir(tmp_path)
+    assert ended.value.exit_code == WRONG_CALL
+    assert capsys.readouterr().err == "ioi-eval: the working directory has been deleted; cd to another one\n"

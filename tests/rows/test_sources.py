@@ -250,7 +250,8 @@ def test_unknown_ending_lists_those_that_are_read(tmp_path: Path, name: str, mes
 
 
 @pytest.mark.parametrize(
-    "spec", ["missing.jsonl", "data/missing.jsonl", "./a/b", "/no/such", "a/b/c", "../a", "~nobody"]
+    "spec",
+    ["missing.jsonl", "data/missing.jsonl", "./a/b", "/no/such", "a/b/c", "../a", "~nobody", "~no-such-user/x.jsonl"],
 )
 def test_missing_file_is_not_taken_for_a_hub_id(spec: str) -> None:
     """Whatever is plainly a path is said to be missing at once, without asking the Hub."""
