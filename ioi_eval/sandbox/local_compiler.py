@@ -6,6 +6,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from functools import lru_cache
 
 from ioi_eval import boxfiles
@@ -53,7 +54,7 @@ def _detect(path: str, _identity: tuple[int, ...]) -> Toolchain:
 
 def _files(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What the compiler at a path sees, and what its dynamically linked programs do."""
-    script = boxfiles.read("compiler_files").decode()
+    script = boxfiles.read("compiler_files")  # as bytes: the locale's encoding may not have all of its characters
     try:
         return files_of(_run(["bash", "-c", script, "compiler_files", path]))
     except SetupError as error:
@@ -94,10 +95,16 @@ def _ask(path: str, question: str) -> str:
     return answer
 
 
-def _run(command: list[str]) -> str:
+def _run(command: Sequence[str | bytes]) -> str:
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=_DEADLINE_S, check=True, env={"PATH": PATH}
+            command,
+            capture_output=True,
+            encoding="utf-8",
+            errors="surrogateescape",
+            timeout=_DEADLINE_S,
+            check=True,
+            env={"PATH": PATH},
         )
     except subprocess.TimeoutExpired as error:
         raise SetupError(f"it took more than {_DEADLINE_S} s; try again when this machine is less busy") from error

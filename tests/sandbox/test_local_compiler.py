@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,14 @@ def test_a_command_that_is_no_compiler(tmp_path: Path, script: str, words: str) 
     command.chmod(0o755)
     with pytest.raises(SetupError, match=f"the compiler {command} {words}"):
         detect(str(command))
+
+
+def test_an_old_locale() -> None:
+    """One whose encoding does not have the characters of our scripts."""
+    code = "from ioi_eval.sandbox.local_compiler import detect; print(bool(detect('g++').sees))"
+    old = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run([sys.executable, "-c", code], env=old, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("True\n", "")
 
 
 def test_a_compiler_that_does_not_answer_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
