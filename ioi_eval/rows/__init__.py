@@ -37,6 +37,11 @@ __all__ = [
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".parquet")
 _READABLE = f"{', '.join(ENDINGS)} files, or a data set saved by `save_to_disk`"
+_REMEDIES = {
+    ".json": "For a list in JSON: jq -c '.[]' FILE.json > FILE.jsonl; if each line is an object, rename it",
+    ".csv": "In Python: pandas.read_csv('FILE.csv', dtype=str, keep_default_na=False).to_parquet('FILE.parquet')",
+}
+"""What to do with files of other formats."""
 _HUB_ID = re.compile(r"(?P<name>[\w-][\w.-]*/[\w-][\w.-]*)(:(?P<config>[\w.-]+))?", re.ASCII)
 
 _EXTENSION = re.compile(r"(?P<name>[a-z][a-z0-9_-]*)://(?P<rest>.*)", re.ASCII)
@@ -172,4 +177,5 @@ def _open_file(path: Path) -> Source:
         return JsonLines(path)
     if path.name.endswith(".parquet"):
         return Parquet(path)
-    raise InputError(f"{path} cannot be read as rows: its ending must be one of {', '.join(ENDINGS)}")
+    remedy = next((f". {words}" for ending, words in _REMEDIES.items() if path.name.endswith(ending)), "")
+    raise InputError(f"{path} cannot be read as rows: its ending must be one of {', '.join(ENDINGS)}{remedy}")

@@ -237,9 +237,9 @@ def test_empty_shards_are_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("data.json", r"its ending must be one of \.jsonl, \.jsonl\.gz, \.parquet"),
-        ("data.csv", "its ending must be one of"),
-        ("noending", "its ending must be one of"),
+        ("data.json", r"its ending must be one of \.jsonl, \.jsonl\.gz, \.parquet\. For a list in JSON: jq -c"),
+        ("data.csv", r"its ending must be one of .*pandas\.read_csv\('FILE\.csv', dtype=str"),
+        ("noending", r"its ending must be one of \.jsonl, \.jsonl\.gz, \.parquet$"),
     ],
 )
 def test_unknown_ending_lists_those_that_are_read(tmp_path: Path, name: str, message: str) -> None:
