@@ -187,6 +187,7 @@ class AppsSummary(RunSummary):
         self._take(
             result,
             (name, problem),
+            code=judged.submission.code,
             extraction=judged.submission.extraction,
             near_limit=_is_near_limit(result),
             error=error_of(result),

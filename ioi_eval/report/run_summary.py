@@ -6,6 +6,7 @@ Judge errors are counted apart, everywhere: a score that we failed to find out i
 from __future__ import annotations
 
 import platform
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -20,6 +21,8 @@ from ioi_eval.version import __version__
 FORMAT = 1
 EXAMPLES = 20  # how many of a kind are named; all are counted, and all are in results.jsonl
 KINDS = 100  # how many reasons are told apart
+
+_FENCE_LINE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -104,6 +107,7 @@ class RunSummary(ABC):
         self._targets: Counter[str] = Counter()
         self._copies = 0
         self._near_limit = 0
+        self._fenced = Refusals()
 
     def refuse(self, kind: str, message: str, row: Mapping[str, Any]) -> None:
         """Take in a row that cannot be judged.
@@ -128,6 +132,7 @@ class RunSummary(ABC):
         result: JudgedResult,
         name: tuple[str, str],
         *,
+        code: str | None,
         extraction: str,
         near_limit: bool,
         error: str | None,
@@ -137,6 +142,8 @@ class RunSummary(ABC):
         self.judged += 1
         self._extraction[extraction] += 1
         self._near_limit += near_limit
+        if result.verdict is Verdict.CE and extraction == "column:code" and _FENCE_LINE.search(code or ""):
+            self._fenced.add("fenced", name[0])
         if error is not None:
             self.undecided += 1
             if len(self._examples) < EXAMPLES:
@@ -173,8 +180,17 @@ class RunSummary(ABC):
             "options": dict(run.options),
             "by": list(self.by),
             "groups": self._groups.as_list(type(self)._all_scores),
-            "notes": [*run.notes, *self._notes(), *self._groups.notes],
+            "notes": [*run.notes, *self._notes(), *self._fenced_notes(), *self._groups.notes],
         }
+
+    def _fenced_notes(self) -> list[str]:
+        """Texts of a model in the column for programs: nothing is extracted from those."""
+        return [
+            f"{one['rows']} with a compile error (CE) {'has' if one['rows'] == 1 else 'have'} Markdown fences in "
+            f"`code`, such as {one['examples'][0]!r}: `code` is the program itself; the text of a model belongs in "
+            "`generation`"
+            for one in self._fenced.as_list()
+        ]
 
     def _all_scores(self) -> dict[str, Any]:
         """What all submissions, or those of a group, are worth."""

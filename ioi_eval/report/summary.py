@@ -65,6 +65,7 @@ class Summary(RunSummary):
         self._take(
             result,
             (submission, str(result.problem)),
+            code=judged.submission.code,
             extraction=judged.submission.extraction,
             near_limit=totals.near_limit,
             error=None if result.score is not None else totals.error or "judge error",

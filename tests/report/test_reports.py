@@ -202,6 +202,21 @@ def test_programs_without_a_fence_are_noted() -> None:
     assert "belongs in `code`" in note
 
 
+def test_fences_in_programs_are_noted() -> None:
+    """They do not compile, and whoever has put the text of a model into `code` should learn why."""
+    summary = Summary()
+    fenced = "Here it is:\n```cpp\nint main() {}\n```\n"
+    for name, code, found_by in (("a", fenced, "column:code"), ("b", "int", "column:code"), ("c", fenced, "fence:cpp")):
+        submission = Submission(id=name, problem=NILE.key, code=code, extraction=found_by)
+        error = CompileOutcome(verdict=Verdict.CE, message="error: stray '`' in program")
+        result = submission_result(NILE, submission, error, {}, target="local")
+        judged = JudgedSubmission(problem=NILE, submission=submission, fingerprint="f", result=result)
+        summary.add(judged, {"code": code}, target_subtask=None)
+    (note,) = summary.as_dict(RUN)["notes"][1:]
+    assert note.startswith("1 with a compile error (CE) has Markdown fences in `code`, such as 'a': ")
+    assert "belongs in `generation`" in note
+
+
 def test_an_empty_summary_is_no_error() -> None:
     """Nothing may have been judged at all."""
     values = Summary().as_dict(RUN)
