@@ -6,6 +6,7 @@ difference is noted. If the task types differ, the problem is refused, because t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -20,6 +21,12 @@ from ioi_eval.toolchain import check_std
 
 _MOST_PASSES = 1000
 _LEAST_MEMORY = 1024 * 1024  # no C++ program starts with less: a lower number is in another unit
+
+_OTHER_CPP = re.compile(r"\.(?:cc|cxx)$", re.IGNORECASE)
+_UNUSED_CHECKER = re.compile(
+    r"(?:checker/[^/]+|(?:.*/)?checker)(?P<ending>\.(?:cpp|cc|cxx|c|py|sh))", re.IGNORECASE | re.DOTALL
+)
+"""What must be the checker of a problem that has no other."""
 
 _UNUSED_LIMITS = {"time_limit": 1.0, "memory_limit": float(1 << 28)}
 """Limits of OutputOnly tasks, for which packages may state none: no program of the submission runs."""
@@ -121,6 +128,8 @@ def problem_from(key: ProblemKey, sheet: Sheet, subtasks: tuple[Subtask, ...]) -
     _check_places(key, sheet.grader_files, config)
     _check_linking(key, files, config)
     interactive = task_type is TaskType.INTERACTIVE
+    if files.checker is None and not task_type.has_manager:
+        _check_checker(sheet, config)
     has_checker = _has_checker(sheet, config, files, task_type)
     protocol = _protocol_in_use(sheet.checker_protocol, not task_type.has_manager and not has_checker)
     _check_passes(sheet.passes, task_type, protocol)
@@ -164,14 +173,32 @@ def problem_from(key: ProblemKey, sheet: Sheet, subtasks: tuple[Subtask, ...]) -
 
 
 def _check_places(key: ProblemKey, files: Sequence[SourceFile], config: GraderConfig) -> None:
-    """Refuse a grader, stub or header in a folder where it is not used: no submission would compile."""
+    """Refuse a grader, stub or header that is not used, by its folder or ending: no submission would compile."""
     below = {file.path for file in files if file.path.startswith("graders/")}
     wanted = {f"{key.id}.h".lower()} | ({"grader.cpp", "stub.cpp"} if config.linked is not False else set())
     for file in files:
-        path = f"graders/{file.name}"
-        slipped = file.path in (file.name, f"grader/{file.name}")
-        if slipped and file.name.lower() in wanted and path not in below:
-            raise InputError(f"grader_files holds {file.path}, where nothing uses it; call it {path}")
+        name = _OTHER_CPP.sub(".cpp", file.name)
+        slipped = file.path in (file.name, f"grader/{file.name}") or (name != file.name and file.path in below)
+        if slipped and name.lower() in wanted and f"graders/{name}" not in below:
+            raise InputError(f"grader_files holds {file.path}, where nothing uses it; call it graders/{name}")
+
+
+def _check_checker(sheet: Sheet, config: GraderConfig) -> None:
+    """Refuse a checker that is not used, by its folder or name: outputs would be compared without it.
+
+    It is intended if the problem says that no checker decides.
+    """
+    stated = sheet.checker_protocol
+    if config.comparator is False or (stated is not None and not stated.has_program):
+        return
+    for file in sheet.grader_files:
+        if found := _UNUSED_CHECKER.fullmatch(file.path):
+            ending = found["ending"].lower()
+            wanted = ending if ending in (".py", ".sh") else ".cpp"
+            raise InputError(
+                f"grader_files holds {file.path}, where nothing uses it; call it checker/checker{wanted}, or set "
+                f"checker_protocol to {CheckerProtocol.WHITE_DIFF}"
+            )
 
 
 def _check_linking(key: ProblemKey, files: GraderFiles, config: GraderConfig) -> None:

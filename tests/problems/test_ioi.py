@@ -140,6 +140,7 @@ def test_without_a_checker_outputs_are_compared(tmp_path: Path) -> None:
     for changes in (
         {"grader_files": bare},
         {"checker_protocol": "white-diff"},
+        {"grader_files": [*bare, ["checker/old.cpp", "x"]], "checker_protocol": "white-diff"},
         {"grader_files": [*BATCH_FILES[:3], ["graders/grader_config.json", diff]]},
     ):
         problem = load_one(tmp_path, **changes).problems[KEY]
@@ -256,6 +257,10 @@ def test_one_bad_problem_does_not_spoil_the_others(tmp_path: Path) -> None:
         ({"cxx_std": "c++2049"}, "no C\\+\\+ standard"),
         ({"grader_files": BATCH_FILES[:1] + BATCH_FILES[2:]}, "no graders/grader.cpp, though there is a header"),
         ({"grader_files": [["grader.cpp", "x"]]}, "grader.cpp, where nothing uses it; call it graders/grader.cpp"),
+        ({"grader_files": [["graders/stub.cc", "x"]]}, "stub.cc, where nothing uses it; call it graders/stub.cpp"),
+        ({"grader_files": [["checkers/checker.cpp", "x"]]}, "nothing uses it; call it checker/checker.cpp, or set"),
+        ({"grader_files": [["checker/check.cpp", "x"]]}, "holds checker/check.cpp, where nothing uses it"),
+        ({"grader_files": [["sub/Checker.py", "x"]]}, "nothing uses it; call it checker/checker.py, or"),
         ({"grader_files": [["grader/stub.cpp", "x"]]}, "nothing uses it; call it graders/stub.cpp"),
         ({"grader_files": [BATCH_FILES[0], ["sum.h", "x"]]}, "nothing uses it; call it graders/sum.h"),
         ({"grader_files": [["../x", "y"]]}, "only paths inside the problem"),
