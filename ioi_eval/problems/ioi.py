@@ -40,9 +40,9 @@ class ProblemSet:
     passed_over: Collection[ProblemKey] = ()
 
     def similar_to(self, key: ProblemKey) -> tuple[ProblemKey, ...]:
-        """The problems whose id equals a key's if case is ignored; those of its year first."""
-        known = {*self.problems, *self.unusable, *self.passed_over}
-        found = (other for other in known if other.id.casefold() == key.id.casefold() and other != key)
+        """The problems whose id equals a key's but for case and blanks at both ends; those of its year first."""
+        known, wanted = {*self.problems, *self.unusable, *self.passed_over}, key.id.strip().casefold()
+        found = (other for other in known if other.id.strip().casefold() == wanted and other != key)
         return tuple(sorted(found, key=lambda other: (other.year != key.year, other.year, other.id)))
 
 

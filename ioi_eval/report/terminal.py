@@ -71,6 +71,7 @@ def terminal_report(summary: Mapping[str, Any]) -> str:
 
 PROBLEM_HEAD = ("problem", "submissions", "best", "all", "50", "verdicts")
 _LEGEND = "(best: best submission; all: sum of best subtasks over all submissions; 50: over 50, not chosen by score)"
+_BOUNDED = "(?: at least so many points, as a judge error (JE) has no score)"
 
 
 def problem_cells(problem: Mapping[str, Any]) -> list[str]:
@@ -99,8 +100,9 @@ def _problems(summary: Mapping[str, Any]) -> Iterable[str]:
         (f"{problem['year']}/{problem['problem']}", " ".join(map(_subtask, problem["subtasks"])))
         for problem in problems
     ]
+    legend = [_LEGEND, *([_BOUNDED] if any(problem["undecided"] for problem in problems) else [])]
     return (
-        table(PROBLEM_HEAD, map(problem_cells, problems), left=frozenset({0, 5})) + f"\n{_LEGEND}",
+        "\n".join([table(PROBLEM_HEAD, map(problem_cells, problems), left=frozenset({0, 5})), *legend]),
         table(("problem", "best per subtask"), best, left=frozenset({0, 1})),
     )
 
@@ -208,9 +210,10 @@ def near_limit(summary: Mapping[str, Any]) -> str:
     """
     if not summary["near_limit"]:
         return ""
-    have = f"{counted(summary['near_limit'], 'submission')} {'has' if summary['near_limit'] == 1 else 'have'}"
+    one = summary["near_limit"] == 1
     return (
-        f"{have} a CPU time near the time limit (within 10 %, near_limit): their verdict may differ in the next "
+        f"{counted(summary['near_limit'], 'submission')} {'has' if one else 'have'} a CPU time near the time limit "
+        f"(within 10 %, near_limit): {'its verdict' if one else 'their verdicts'} may differ in the next "
         "run or on another machine; --near-limit-repeats N takes the best of N times alone"
     )
 

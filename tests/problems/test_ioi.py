@@ -214,13 +214,14 @@ def test_problems_are_told_by_year_and_id(tmp_path: Path) -> None:
 
 
 def test_problems_of_a_similar_name_are_found(tmp_path: Path) -> None:
-    """Another case, or the same id in another year; also among those that were not asked for."""
+    """Another case, blanks around it, or the same id in another year; also among those that were not asked for."""
     problems = [problem_row(year=2023), problem_row()]
     tests = [test_row(name, year=year) for year in (2023, 2024) for name in ("1-01", "1-02")]
     for asked in (["sum"], ["Sum"]):
         loaded = load(tmp_path, problems, tests, ids=asked)
         similar = loaded.similar_to(ProblemKey(year=2024, id="Sum"))
         assert [str(key) for key in similar] == ["2024/sum", "2023/sum"]
+        assert similar == loaded.similar_to(ProblemKey(year=2024, id=" Sum\n"))
     assert loaded.similar_to(ProblemKey(year=2024, id="max")) == ()
 
 

@@ -133,6 +133,7 @@ def test_the_table_shows_problems_and_what_went_wrong() -> None:
     assert "(best: best submission; all: sum of best subtasks over all submissions; 50: " in text
     assert re.search(r"^2024/nile +2 +70/100 +70/100 +70/100 +PA 2$", text, re.MULTILINE)
     assert re.search(r"^2024/tree +1 +–/100 +40\?/100 +40\?/100 +JE 1$", text, re.MULTILINE)
+    assert "\n(?: at least so many points, as a judge error (JE) has no score)\n" in text
     assert re.search(r"^2024/nile +40/40 30/60$", text, re.MULTILINE)
     assert re.search(r"^2024/tree +40/40 –\?/60$", text, re.MULTILINE)
     for words in (
@@ -170,6 +171,13 @@ def test_the_report_has_it_all_and_cells_stay_cells() -> None:
     assert markdown_table(("a",), [(strange,)]).splitlines()[2] == f"| {shown} |"
     widths = {len(re.findall(r"(?<!\\)\|", line)) for line in text.splitlines() if line.startswith("| 2024/")}
     assert widths == {7}
+
+
+def test_the_table_explains_question_marks_only_where_they_are() -> None:
+    """One learns from it that points are a lower bound."""
+    summary = Summary()
+    add(summary, NILE, "0", 1, 1)
+    assert "?" not in terminal_report(summary.as_dict(RUN))
 
 
 def test_a_target_that_is_no_subtask_is_noted() -> None:
