@@ -255,7 +255,7 @@ def test_one_bad_problem_does_not_spoil_the_others(tmp_path: Path) -> None:
         ({"test_names": ["1-01", "1-01"]}, "subtask 01-small names the test 1-01 twice"),
         ({"subtask": None}, "subtask is missing"),
         ({"task_type": None, "grader_files": []}, "gives a task_type"),
-        ({"cxx_std": "c++2049"}, "no C\\+\\+ standard"),
+        ({"cxx_std": "c++2049"}, "is not a C\\+\\+ standard"),
         ({"grader_files": BATCH_FILES[:1] + BATCH_FILES[2:]}, "no graders/grader.cpp, though there is a header"),
         ({"grader_files": [["grader.cpp", "x"]]}, "grader.cpp, where nothing uses it; call it graders/grader.cpp"),
         ({"grader_files": [["graders/stub.cc", "x"]]}, "stub.cc, where nothing uses it; call it graders/stub.cpp"),
