@@ -214,7 +214,6 @@ def _columns(
         "checker_protocol": "kattis" if kind.validation else "tokens",
         "checker_args": flag_words(f"{where}: {ROOT_FILE}", meta.get("validator_flags")),
         "passes": round(_number(where, limits, "validation_passes", _PASSES)) if kind.multi_pass else None,
-        "cxx_std": "gnu++20",  # Source: Kattis and DOMjudge compile with it
         "starting_code": "",
     }
 

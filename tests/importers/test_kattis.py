@@ -28,6 +28,13 @@ def test_pass_fail_package_is_one_subtask(tmp_path: Path) -> None:
     assert problem.checker_args == ("float_tolerance", "1e-6")
 
 
+@pytest.mark.parametrize(("year", "standard"), [(2023, "gnu++17"), (2024, "gnu++20")])
+def test_the_standard_of_the_year(tmp_path: Path, year: int, standard: str) -> None:
+    """A program with a function `ssize` of its own, and `using namespace std`, does not compile with C++20."""
+    task = import_package(package(tmp_path, PASS_FAIL), year=year)
+    assert loaded(tmp_path, task).cxx_std == standard
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
