@@ -323,7 +323,7 @@ def _bound(limit: str, limits: CompileLimits) -> str:
 
 _LIMIT_WORDS = {
     "cpu": "over {limits.cpu_s:g} s of CPU time",
-    "idle": "the compiler waited for {limits.cpu_s:g} s for what does not come",
+    "idle": "the compiler did nothing for {limits.cpu_s:g} s: it waited for input that did not come",
     "memory": "over {mib} MiB of memory",
     "output": "too many messages",
     "file": "the object is too large",

@@ -308,11 +308,16 @@ EXHAUSTING = (
 DELAYING = (
     _text(
         "include_output",
-        "#include of its own output, which never ends, so that the machine seems too busy",
+        "#include of its own output, which never ends, so that the machine looks too busy to compile",
         '#include "/dev/stdout"',
         slow=True,
     ),
-    _text("include_messages", "the same with where its messages go", '#include "/proc/self/fd/2"', slow=True),
+    _text(
+        "include_messages",
+        "#include of the pipe for its messages, which never ends",
+        '#include "/proc/self/fd/2"',
+        slow=True,
+    ),
 )
 
 FORGING = (
