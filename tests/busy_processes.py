@@ -11,21 +11,26 @@ COMPUTES = "while True: pass"
 WALKS = "block = bytearray(1 << 26)\nwhile True: block[:] = block[4096:] + block[:4096]"
 """Walks through memory, which slows others down even in CPU time."""
 
+_END_WITH_THE_PARENT = "import ctypes\nctypes.CDLL(None).prctl(1, 9)\n"  # PR_SET_PDEATHSIG, SIGKILL
+
 
 @contextmanager
-def busy_processes(count: int, *works: str) -> Iterator[None]:
-    """Run this number of processes; they stay on the processors of whoever starts them.
+def busy_processes(count: int, *works: str, sessions: bool = False) -> Iterator[None]:
+    """Run this number of processes on the processors of the caller. They end with the caller, even if it is killed.
 
     Args:
         count: how many.
-        works: what they do, in turn; they compute if nothing is said.
+        works: the programs that they run, in turn; by default they compute.
+        sessions: whether each has a session of its own, as a box has. Otherwise the kernel may divide the processors
+            between sessions first.
     """
     programs = works or (COMPUTES,)
     children: list[subprocess.Popen[bytes]] = []
     try:
         for number in range(count):
-            program = programs[number % len(programs)]
-            children.append(subprocess.Popen([sys.executable, "-S", "-c", program], env={}))
+            program = _END_WITH_THE_PARENT + programs[number % len(programs)]
+            command = [sys.executable, "-S", "-c", program]
+            children.append(subprocess.Popen(command, env={}, start_new_session=sessions))
         yield
     finally:
         for child in children:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ import pytest
 
 from ioi_eval.calibration.kept import NAME, keep, taken_here
 from ioi_eval.sandbox.local_compiler import detect
+from tests.busy_processes import busy_processes
 from tests.cli.addition import Start, Write, submission_row
 from tests.shared_work import copy_cache
 
@@ -86,13 +85,8 @@ def test_validate_scales_too(start: Start, write: Write, score: Start, tmp_path:
 
 def test_a_busy_machine_is_not_calibrated(start: Start, tmp_path: Path) -> None:
     """Exit code 2 and the reason; what `auto` would find is not written."""
-    burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
-    try:
+    with busy_processes(os.cpu_count() or 1):
         ended = start("doctor", "--calibrate", env={"IOI_EVAL_CACHE": str(tmp_path / "cache")})
-    finally:
-        for burner in burners:
-            burner.kill()
-            burner.wait()
     assert ended.returncode == 2
     assert "this machine is busy" in ended.stderr
     assert not (tmp_path / "cache" / NAME).exists()

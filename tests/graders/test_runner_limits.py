@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.busy_processes import busy_processes
 from tests.graders.runner_box import Box, run_batch, run_game
 
 LIMIT_MS = 200
@@ -96,17 +95,12 @@ def test_a_late_program_is_late_on_a_busy_machine(boxes: Callable[[str], Box], p
     """With time for its pages a program could last until the test is given up: that is no JE, it has had its time."""
     processors = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(processors)})
-    # each in a session of its own, as the box is: else the kernel shares the processor among these groups first
-    command = (sys.executable, "-c", "while True: pass")
-    busy = [subprocess.Popen(command, start_new_session=True) for _ in range(4)]
     try:
-        limits: dict[str, Any] = {"cpu_ms": 1, "memory_bytes": 2 << 30}
-        entry = run_batch(boxes("fds-reduced-user"), program("contestant"), "loop-kernel-pages 1", **limits).only
+        with busy_processes(4, sessions=True):
+            limits: dict[str, Any] = {"cpu_ms": 1, "memory_bytes": 2 << 30}
+            entry = run_batch(boxes("fds-reduced-user"), program("contestant"), "loop-kernel-pages 1", **limits).only
     finally:
         os.sched_setaffinity(0, processors)
-        for process in busy:
-            process.kill()
-            process.wait()
     assert entry["wall_us"] >= 9_900_000, "the machine was not busy"
     assert (entry["verdict"], entry["limit"], entry["signal"]) == ("TLE", "cpu", 9)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.busy_processes import busy_processes
 from tests.graders.runner_box import Box, batch_plan, run_batch, run_game
 from tests.graders.test_runner_attacks import ATTACKS, DEADLY
 
@@ -171,14 +172,8 @@ def test_a_wait_for_a_processor_is_no_idleness_where_processes_are_hidden(
 ) -> None:
     """Nor can it be seen there how long a process waited, so a busy machine excuses it; but nobody who does nothing."""
     count = 8 * len(os.sched_getaffinity(0))
-    # each in a session of its own, as the box is: else the kernel shares processors among these groups first
-    busy = [subprocess.Popen((sys.executable, "-c", "while True: pass"), start_new_session=True) for _ in range(count)]
-    try:
+    with busy_processes(count, sessions=True):
         waiting, asleep = run_batch(hiding, program("contestant"), "burn 250", "sleep 60000", cpu_ms=300).lines
-    finally:
-        for process in busy:
-            process.kill()
-            process.wait()
     assert waiting["wall_us"] > 3 * waiting["cpu_us"], "the machine was not busy"
     assert (waiting["limit"], waiting["idle_us"] < 300_000) == (None, True), waiting
     assert (asleep["verdict"], asleep["limit"], asleep["wall_us"] < 9_000_000) == ("TLE", "idle", True), asleep
