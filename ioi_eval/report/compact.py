@@ -1,6 +1,6 @@
-"""Stores tests apart from their rows: equal tests are written once, and usual values are left out. Pure.
+"""Stores tests separately from rows: equal tests are written once, and default values are left out. Pure.
 
-A row of results with all its tests has 12 kB, if the tests of each subtask are written out. So a row of `results.jsonl`
+A row with the tests of each subtask written out has 12 kB. So a row of `results.jsonl`
 names its tests (`tests_id`), and `tests.jsonl` has a line for each name: each test once, and for each subtask the
 positions of its tests in that list. The name is a hash of the line, so rows with equal tests share a line.
 """
@@ -28,7 +28,7 @@ Row = dict[str, Any]
 
 
 def without_tests(subtasks: Sequence[Mapping[str, Any]]) -> tuple[list[Row], Row]:
-    """The subtasks of a row (`all_subtasks_results`) without their tests, and the line of these, without its name."""
+    """The subtasks of a row (`all_subtasks_results`) without tests; and the line for their tests, without its name."""
     tests: list[Row] = []
     places: dict[str, int] = {}
     table: dict[str, list[int]] = {}
@@ -45,21 +45,21 @@ def without_tests(subtasks: Sequence[Mapping[str, Any]]) -> tuple[list[Row], Row
 
 
 def apps_line(tests: Sequence[Mapping[str, Any]]) -> Row:
-    """The line of a program's tests for APPS, without its name."""
+    """The line for the tests of a program for APPS, without its name."""
     return {TEST_RESULTS: [compact(test, _APPS) for test in tests]}
 
 
 def compact(test: Mapping[str, Any], usual: Mapping[str, Any]) -> Row:
-    """A test without its usual values."""
+    """A test without the values that are equal to the defaults in `usual`."""
     return {name: value for name, value in test.items() if name not in usual or value != usual[name]}
 
 
 def named(line: Mapping[str, Any], dump: Any) -> tuple[str, bytes]:
-    """A line's name, and the line as JSON; empty where there is no test.
+    """A line's name, and the line as JSON with its name; both empty if there is no test.
 
     Args:
-        line: as above.
-        dump: writes JSON, with a newline.
+        line: from `without_tests` or `apps_line`.
+        dump: turns a value into JSON with a newline.
     """
     if not line[TEST_RESULTS]:
         return "", b""
@@ -69,7 +69,7 @@ def named(line: Mapping[str, Any], dump: Any) -> tuple[str, bytes]:
 
 
 def first_failing(line: Mapping[str, Any]) -> str | None:
-    """The first test of a line that is neither passed nor skipped; `None` where there is none."""
+    """The first test of a line that failed; `None` if none failed."""
     for test in line[TEST_RESULTS]:
         if verdict_of_test(test) not in PASSED:
             return name_of_test(test)
@@ -77,10 +77,10 @@ def first_failing(line: Mapping[str, Any]) -> str | None:
 
 
 class WithTests:
-    """Puts tests back into rows; rows with the same tests share these, and their subtasks.
+    """Puts tests back into rows. Rows with the same tests share the objects of tests and subtasks.
 
     Args:
-        lines: of `tests.jsonl`, by their names, as `whole` makes them.
+        lines: the lines of `tests.jsonl` by their names, as read by `whole`.
     """
 
     def __init__(self, lines: Mapping[str, Mapping[str, Any]]) -> None:
@@ -88,7 +88,7 @@ class WithTests:
         self._known: dict[tuple[str, bytes], Sequence[Row]] = {}
 
     def row(self, row: Row) -> Row:
-        """A row of `results.jsonl` with its tests; rows of earlier versions have them already."""
+        """A row of `results.jsonl` with its tests; rows of earlier versions have their tests already."""
         if TESTS_ID not in row:
             return row
         name = row.pop(TESTS_ID) or ""
@@ -106,7 +106,7 @@ class WithTests:
 
 
 def whole(line: bytes) -> tuple[str, Mapping[str, Any]]:
-    """A line's name, and its tests with what was left out: for contests by subtask."""
+    """A line's name, and its tests with the default values; for contests by subtask."""
     values = orjson.loads(line)
     usual, order = (_CONTEST, _CONTEST_ORDER) if SUBTASKS in values else (_APPS, _APPS_ORDER)
     tests = [{**dict.fromkeys(order), **usual, **test} for test in values[TEST_RESULTS]]

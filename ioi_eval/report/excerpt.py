@@ -12,7 +12,7 @@ def escaped(text: str, *, width: int = _WIDTH) -> str:
 
     Args:
         text: one line.
-        width: the most characters of it that are taken.
+        width: the most characters that are used.
     """
     cut = text[:width]
     line = "".join(c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in cut)
@@ -29,9 +29,9 @@ def excerpt(content: bytes | str, *, size: int | None = None, lines: int = _LINE
 
     Args:
         content: the text, or its beginning.
-        size: how many bytes the whole has, where `content` may be its beginning.
-        lines: at most so many.
-        width: at most so many characters of each.
+        size: the size of the whole text in bytes, if `content` may be only its beginning.
+        lines: the most lines.
+        width: the most characters of a line.
     """
     text = content.decode("utf-8", "backslashreplace") if isinstance(content, bytes) else content
     found = text.split("\n")
@@ -47,12 +47,12 @@ def excerpt(content: bytes | str, *, size: int | None = None, lines: int = _LINE
 
 
 def first_difference(expected: bytes, found: bytes, *, whole: bool) -> str | None:
-    """Where an output first differs from the official one, ignoring blanks; `None` if it does not.
+    """Where an output first differs from the official one, ignoring blanks; `None` if there is no difference.
 
     Args:
         expected: the official output, or its beginning.
-        found: the program's, or its beginning.
-        whole: both are whole; else what one lacks at its end is no difference, nor is its last line.
+        found: the program's output, or its beginning.
+        whole: whether both are complete; if not, the last line of the shorter one, and what follows, is not compared.
     """
     sides = [text.decode("utf-8", "backslashreplace").split("\n") for text in (expected, found)]
     if not whole:

@@ -4,11 +4,11 @@ Reasons are stored apart from results, by problem, solution and subtask, so that
 every run. A disagreement without a reason is still unexplained; a reason without a disagreement is outdated, or applies
 to another machine.
 
-Packages are not always available. A task's rows are kept until it is judged again, and are marked, so that nobody
-mistakes them for results of the present code.
+Packages are not always available. So a task's earlier rows are kept until it is judged again, with a mark that they are
+not results of the present code.
 
-Statements that all come from one author show that one author's habits are understood. So the page says which importer
-read a task, and who made its package.
+Agreement with one author only shows that we read this author's packages correctly. So the page names the importer and
+the author of each package.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 
 from ioi_eval.errors import InputError
 from ioi_eval.report.markdown import cell, markdown_table
-from ioi_eval.report.validation import told
+from ioi_eval.report.validation import deciding_test
 
 EARLIER_MARK = "†"
 IMPORTERS = ("cms", "italian-yaml", "kattis", "library-checker", "tps")
@@ -39,8 +39,8 @@ class Reason:
 
     Args:
         problem: the task's key (`2024/machine`).
-        solutions: their labels; for all of them the reason is the same.
-        where: the subtasks that it is about; all if empty.
+        solutions: the labels of the solutions with this reason.
+        where: the subtasks that it explains; all if empty.
         text: the reason, in Markdown.
     """
 
@@ -50,7 +50,7 @@ class Reason:
     text: str
 
     def explains(self, disagreement: Mapping[str, Any]) -> bool:
-        """Whether it is about this one."""
+        """Whether it explains this disagreement."""
         return (
             disagreement["problem"] == self.problem
             and disagreement["solution"] in self.solutions
@@ -65,7 +65,7 @@ class Origin:
     Args:
         importer: the format that `ioi-eval import` read them in.
         source: the repository.
-        by: who made them, as the package or the repository's history says.
+        by: who made them, according to the package or the repository's history.
         tasks: the tasks' keys (`2024/machine`).
     """
 
@@ -77,12 +77,12 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierRows:
-    """Rows that stay.
+    """Rows of the earlier document that are kept.
 
     Args:
         counts: the numbers of each task, by its key.
-        disagreements: lines of the table of what came out otherwise, as they stand.
-        near: lines of the table of times close to a limit, as they stand.
+        disagreements: unchanged lines of the table of disagreements.
+        near: unchanged lines of the table of times close to a limit.
     """
 
     counts: tuple[tuple[str, tuple[int, ...]], ...] = ()
@@ -91,10 +91,10 @@ class EarlierRows:
 
     @classmethod
     def read(cls, document: str, judged: Collection[str]) -> EarlierRows:
-        """Those of a document of ours.
+        """Read the rows of tasks that were not judged again.
 
         Args:
-            document: its Markdown; empty for none.
+            document: the Markdown of the earlier document; empty for none.
             judged: the tasks that were judged again, by their keys.
         """
         counts, *sections = document.split("\n## ")
@@ -110,13 +110,13 @@ class EarlierRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FidelityTable:
-    """The document, and what is wrong with it.
+    """The document, and what it lacks.
 
     Args:
         markdown: the document.
-        open: how many disagreements have no reason, those of earlier rows included.
-        idle: the reasons that explain nothing.
-        unplaced: the tasks of which no origin is known, if any origins are given.
+        open: how many disagreements have no reason, including those of earlier rows.
+        idle: the reasons that explain no disagreement.
+        unplaced: the tasks without a known origin, if any origins are given.
     """
 
     markdown: str
@@ -188,16 +188,16 @@ def fidelity_table(
     document: str = "",
     origins: Sequence[Origin] = (),
 ) -> FidelityTable:
-    """The document about our fidelity.
+    """The document with the table of official tasks.
 
     Args:
-        validations: as `Validation.as_dict` makes them; each problem in one of them.
-        reasons: for what came out otherwise.
-        document: what it was; rows of tasks that are in none of the validations stay, with a mark.
+        validations: values from `Validation.as_dict`; each problem is in only one of them.
+        reasons: the reasons for disagreements.
+        document: the earlier document; rows of tasks that are in no validation are kept, with a mark.
         origins: where packages are from.
 
     Raises:
-        InputError: a problem is in two of them, or one was interrupted.
+        InputError: a problem is in two validations, or one was interrupted.
     """
     if any(values.get("pending") for values in validations):
         raise InputError("one of the validations was interrupted before all its solutions were judged; make it anew")
@@ -267,14 +267,14 @@ def _near_limit_rows(validations: Sequence[Mapping[str, Any]]) -> list[tuple[str
 
 
 def _facts(one: Mapping[str, Any]) -> tuple[str, ...]:
-    return one["problem"], one["solution"], one["where"], one["stated"], one["seen"], told(one)
+    return one["problem"], one["solution"], one["where"], one["stated"], one["seen"], deciding_test(one)
 
 
 def origins_section(origins: Sequence[Origin], judged: Collection[str]) -> str:
-    """The section that says where the packages of these tasks are from, in Markdown; empty if nothing is known.
+    """The section that says where the packages of these tasks are from, in Markdown; empty if no origin is known.
 
     Args:
-        origins: of these, and maybe of others.
+        origins: the origins of these tasks, and possibly of others.
         judged: the keys of all tasks in the table.
     """
     shown = [(one, [task for task in one.tasks if task in judged]) for one in origins]
@@ -283,7 +283,7 @@ def origins_section(origins: Sequence[Origin], judged: Collection[str]) -> str:
 
 
 def without_origin(origins: Sequence[Origin], judged: Collection[str]) -> tuple[str, ...]:
-    """The tasks in the table of which nobody says where they are from."""
+    """The tasks in the table without a known origin."""
     known = {task for origin in origins for task in origin.tasks}
     return tuple(sorted(set(judged) - known))
 
@@ -299,7 +299,7 @@ def _line(row: Sequence[str]) -> str:
 
 
 def _table(head: Sequence[str], lines: Sequence[str], earlier: Sequence[str]) -> str:
-    """A table of these lines, and of earlier ones of other tasks, by task."""
+    """A table of these lines and of earlier lines of other tasks, sorted by task."""
     rows = sorted((*lines, *earlier), key=lambda line: line.split(" | ", 1)[0])
     return "\n".join([f"| {' | '.join(head)} |", f"|{'---|' * len(head)}", *rows])
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 RESULTS, TESTS = "results.jsonl", "tests.jsonl"
 
-_LONGEST_SHARED = 1 << 16  # texts that stand in many rows are kept once; longer ones hardly do
+_LONGEST_SHARED = 1 << 16  # equal texts of many rows are kept once; longer texts are hardly ever equal
 _MOST_SHARED = 1 << 16
 
 
@@ -26,14 +26,14 @@ def load_results(directory: str | Path, *, columns: Collection[str] | None = Non
     Rows share equal values in memory: do not change lists or dictionaries in the table.
 
     Args:
-        directory: what was given as `--out`; or the `results.jsonl` in it.
-        columns: only these, as far as they are there; `None` for all.
-        tests: with the tests (`test_results`, in `all_subtasks_results`; for APPS a column of its own). Without, a
-            table of 100,000 rows takes a few hundred megabytes at most, and `tests.jsonl` is not read.
+        directory: the directory given as `--out`, or the `results.jsonl` in it.
+        columns: only these columns, if they exist; `None` for all.
+        tests: whether to add the tests (`test_results`, in `all_subtasks_results`; for APPS a separate column).
+            Without tests, `tests.jsonl` is not read, and a table of 100,000 rows takes at most a few hundred megabytes.
 
     Returns:
         The columns of `results.jsonl`: the dump's, the reference's (`all_subtasks_points`, `all_subtasks_results`,
-        …) and ours (`verdict`, `total_score`, …). A score that is not known is NaN.
+        …) and ours (`verdict`, `total_score`, …). An unknown score is NaN.
 
     Raises:
         InputError: there are no results, or a file is damaged.
@@ -53,7 +53,7 @@ def load_results(directory: str | Path, *, columns: Collection[str] | None = Non
 def result_rows(
     directory: str | Path, *, columns: Collection[str] | None = None, tests: bool = True
 ) -> Iterator[dict[str, Any]]:
-    """The same as rows, one at a time.
+    """The results as rows, one at a time; the arguments are those of `load_results`.
 
     Raises:
         InputError: there are no results, or a file is damaged.
@@ -76,7 +76,7 @@ def result_rows(
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file that a run has written, counted from 1. Earlier versions wrote only results.
+    """The lines of a file that a run wrote, numbered from 1. Of earlier versions there are only results.
 
     Raises:
         InputError: there is no such file, or it cannot be read.
@@ -92,7 +92,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def parsed_line(path: Path, number: int, line: bytes) -> Any:
-    """What a line holds.
+    """The value in a line.
 
     Raises:
         InputError: it is damaged.
@@ -107,7 +107,7 @@ def parsed_line(path: Path, number: int, line: bytes) -> Any:
 
 
 class _Sharing:
-    """Keeps equal values of many rows once."""
+    """Replaces equal values of many rows by one object, to save memory."""
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
@@ -115,7 +115,7 @@ class _Sharing:
         self._objects: dict[int, Any] = {}
 
     def shared(self, value: Any) -> Any:
-        """The value, or the equal one that was met before."""
+        """The value, or an equal value that was seen before."""
         if isinstance(value, str):
             if len(value) > _LONGEST_SHARED or len(self._texts) > _MOST_SHARED:
                 return value

@@ -1,7 +1,7 @@
-"""Groups of submissions: those of one model, one temperature, one prompt, by columns of the dump.
+"""Groups of submissions, for example by model, temperature or prompt, by columns of the dump.
 
-A mean over several models describes none of them. So every number of a summary is given for each group too. A group is
-the rows with the same values in the requested columns; by default, in a column that names the model, if there is one.
+A mean over several models describes none of them. So a summary also has every number for each group. A group is the
+rows with the same values in the requested columns; by default in the column that names the model, if there is one.
 """
 
 from __future__ import annotations
@@ -24,41 +24,41 @@ from ioi_eval.rows import Source
 S = TypeVar("S")
 
 MOST_GROUPS = 200
-"""More than anybody reads, few enough that a column of texts that all differ costs no memory."""
+"""More than anybody reads, but few enough to save memory if all values of a column differ."""
 
 NONE, OTHERS, UNGROUPED = "(none)", "(other groups)", "none"
-_LONGEST = 60  # characters of a prompt that stand in a table
+_LONGEST = 60  # the most characters of a value in a table
 _MODEL_NAMES = ("model", "model_name", "model_id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
-    """By which columns submissions are grouped.
+    """The columns by which submissions are grouped.
 
     Args:
-        columns: of the dump; `a.b` is the field `b` of the column `a`. None: everything is one group.
+        columns: columns of the dump; `a.b` is the field `b` of the column `a`. If empty, there is one group.
     """
 
     columns: tuple[str, ...] = ()
 
     def labels(self, row: Mapping[str, Any]) -> tuple[str, ...]:
-        """What a row has in these columns, as one line of text each.
+        """The values of a row in these columns, each as one line of text.
 
         Args:
-            row: of a dump or of results.
+            row: a row of a dump or of results.
         """
         return tuple(label_of(_value(row, column)) for column in self.columns)
 
 
 def grouping_of(sources: Iterable[Source], by: Sequence[str] = ()) -> Grouping:
-    """The columns to group by: those that are asked for, else one that names the model.
+    """The columns to group by: those that the user named, else one that names the model.
 
     Args:
-        sources: the dumps, or results; the first rows of each are read.
-        by: what the user asks for, names with commas between them too; `none` for no groups.
+        sources: dumps or results; the first rows of each are read.
+        by: the values of `--by`, which may have several names separated by commas; `none` for no groups.
 
     Raises:
-        InputError: none of these rows has anything in a column that was asked for.
+        InputError: the first rows are all empty in a column that the user named.
     """
     asked = tuple(dict.fromkeys(name.strip() for words in by for name in words.split(",") if name.strip()))
     if asked == (UNGROUPED,):
@@ -76,7 +76,7 @@ def grouping_of(sources: Iterable[Source], by: Sequence[str] = ()) -> Grouping:
 
 
 def _model_column(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """The column that names the model, if any: `model`, or another one that begins so and holds texts."""
+    """The column that names the model, if any: `model`, or another column of texts whose name begins with `model`."""
     names = dict.fromkeys(name for row in rows for name in row)
     likely = [*_MODEL_NAMES, *sorted(name for name in names if name.lower().startswith("model"))]
     for name in likely:
@@ -86,11 +86,11 @@ def _model_column(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
 
 
 class Groups(Generic[S]):
-    """A summary for each group, as rows stream by.
+    """A summary for each group; rows are added one by one.
 
     Args:
-        grouping: by which columns.
-        make: a new summary.
+        grouping: the columns.
+        make: makes a new summary.
     """
 
     def __init__(self, grouping: Grouping, make: Callable[[], S]) -> None:
@@ -99,7 +99,7 @@ class Groups(Generic[S]):
         self._found: dict[tuple[str, ...], S] = {}
 
     def of(self, row: Mapping[str, Any]) -> S | None:
-        """The summary of a row's group; `None` where nothing is grouped.
+        """The summary of a row's group; `None` if there are no groups.
 
         Args:
             row: the dump's.
@@ -114,10 +114,10 @@ class Groups(Generic[S]):
         return self._found[labels]
 
     def as_list(self, values: Callable[[S], Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """For JSON, in the order of their names, numbers by their value.
+        """For JSON, sorted by name, or by value if the names are numbers.
 
         Args:
-            values: what a group's summary comes to.
+            values: turns a group's summary into values for JSON.
         """
         columns = self.grouping.columns
         return [
@@ -137,7 +137,7 @@ class Groups(Generic[S]):
 
 
 def group_name(columns: Sequence[str], labels: Sequence[str]) -> str:
-    """What a group is called: what its rows have in these columns."""
+    """The name of a group: the values of its rows in these columns."""
     if len(columns) == 1:
         return labels[0]
     return ", ".join(f"{column} {label}" for column, label in zip(columns, labels, strict=True))
@@ -164,7 +164,7 @@ def label_of(value: Any) -> str:
     """A value as one short line; different values have different lines."""
     if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
         return NONE
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:  # 1.0 of one table is 1 of another
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:  # some tables have 1.0 for 1
         value = int(value)
     text = value if isinstance(value, str) else _json(value)
     return _short_line(text) if len(text) <= _LONGEST else _line(text)

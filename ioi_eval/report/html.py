@@ -1,4 +1,4 @@
-"""`report.html`: one file for people, which works without a network and without anything installed.
+"""`report.html`: one file for readers, which works without a network and without other software than a browser.
 
 It contains numbers and programs as JSON, compressed if that saves space; scripts and styles are those of
 `report/page/`. Submissions are untrusted, so they never become markup: they are in JSON without any `<`, or in base64;
@@ -33,11 +33,11 @@ from ioi_eval.version import __version__
 
 HTML = "report.html"
 MOST_ROWS = 100_000
-"""Rows of the table; charts are of all."""
+"""The most rows in the table; charts use all rows."""
 
-_MOST_BYTES = 4_900_000  # of a page, where its table leaves room
-_LEAST_DETAILS = 1_500_000
-_PLAIN_SUMMARY = 200_000  # so that a browser that cannot unpack shows charts at least
+_MOST_BYTES = 4_900_000  # of a page, unless its table is very large
+_LEAST_DETAILS = 1_500_000  # bytes for programs and tests, however large the table is
+_PLAIN_SUMMARY = 200_000  # not compressed up to this size, so that browsers that cannot unpack show charts
 _PAGE = Path(__file__).with_name("page")
 _SCRIPTS = ("data.js", "charts.js", "sections.js", "table.js", "main.js")
 _NOTES = 50
@@ -51,14 +51,14 @@ class Page:
     """The results of some directories, read and added up.
 
     Args:
-        directories: that runs have written; of one family.
-        id_column: names a submission where no summary says it.
-        by: the columns that say which group a row is in; by default those of each run.
-        standings: of contests, beside whose contestants groups are put.
+        directories: directories that runs wrote, all for the same family of problems.
+        id_column: the column that names a submission, if no summary states it.
+        by: the columns to group by; by default those of each run.
+        standings: the contests with whose contestants groups are compared.
 
     Raises:
-        InputError: one has no results, they are damaged or of a newer version; one is named twice; or some are of
-            contest problems and some of APPS.
+        InputError: a directory has no results, they are damaged or of a newer version; a directory is named twice; or
+            some have results of contest problems and others of APPS.
     """
 
     def __init__(
@@ -83,11 +83,11 @@ class Page:
 
     @property
     def family(self) -> Family:
-        """Whose results they are."""
+        """The kind of problems."""
         return self.results[0].family
 
     def grouped_rows(self) -> Iterator[dict[str, Any]]:
-        """All rows as they stand there, each with the name of its group in the column `GROUP`."""
+        """All rows as in the files, each with the name of its group in the column `GROUP`."""
         groups = (self.group_names[self._groups[row.directory, row.model]] for row in self.rows)
         for results in self.results:
             for row, group in zip(results.whole_rows(), groups, strict=False):
@@ -97,7 +97,7 @@ class Page:
         """Write the page.
 
         Args:
-            file: takes it.
+            file: the file to write.
             noscript: text that is shown if scripts are disabled.
         """
         shown = self.rows[:MOST_ROWS]
@@ -144,7 +144,7 @@ class Page:
         return problem.bucket, problem.day, numbered
 
     def _summary(self) -> dict[str, Any]:
-        """What charts are drawn from."""
+        """The data for the charts."""
         places = {name: place for place, name in enumerate(self._order)}
         cells = sorted(self._cells.items(), key=lambda item: (item[0][0], places[item[0][1]]))
         return {
@@ -165,7 +165,7 @@ class Page:
         }
 
     def _contests(self, standings: Sequence[Standings]) -> list[dict[str, Any]]:
-        """Where groups would stand among contestants. Rows are read again only if they have a contest's problems."""
+        """The ranks of groups among contestants. Rows are read again only if they have a contest's problems."""
         days = {name: problem.day for name, problem in self._problems.items()}
         near = [one for one in standings if any(one.has(name, practice=day == PRACTICE) for name, day in days.items())]
         if self.family is Family.APPS or not near:
@@ -175,21 +175,21 @@ class Page:
         for group, contests in contest_places(rows, days, near).items():
             for one in contests:
                 shown = found.setdefault(one["name"], _shown_contest(one))
-                worth = one["scores"][Way.ROUND_ROBIN].value
+                total = one["scores"][Way.ROUND_ROBIN].value
                 meaning = one["ranks"][Way.ROUND_ROBIN].meaning()
-                shown["groups"].append((-worth, self.group_names.index(group), *_shown_places(one), meaning))
+                shown["groups"].append((-total, self.group_names.index(group), *_shown_places(one), meaning))
         for shown in found.values():
             shown["groups"] = [line for _, *line in sorted(shown["groups"])]
         return list(found.values())
 
     def _full(self, name: str, cell: Cell) -> float:
-        """Full marks; for APPS a share is a score. A problem without points is worth what its best submission has."""
+        """Full marks: 1 for APPS, where scores are shares. For problems without points, the best score."""
         if self.family is Family.APPS:
             return 1.0
         return sum(points for _, points in self._problems[name].subtasks) or max(cell.scores, default=0.0)
 
     def _table(self, rows: Sequence[PageRow]) -> dict[str, Any]:
-        """By column, which packs better; numbers are rounded as they are shown. Which have details is not known yet."""
+        """The table by columns, which compresses better; numbers are rounded as shown. `detail` is filled later."""
         problems = {name: place for place, name in enumerate(self._order)}
         verdicts = {verdict.value: place for place, verdict in enumerate(Verdict)}
         return {
@@ -210,7 +210,7 @@ class Page:
 
 
 def check_together(results: Sequence[Results]) -> None:
-    """Refuse directories that one report cannot be about.
+    """Refuse directories that cannot be in one report.
 
     Raises:
         InputError: one is named twice, or they are of different families.
@@ -237,10 +237,10 @@ def _check_same(name: str, one: PageProblem, other: PageProblem, directory: Path
 
 
 def _groups(results: Sequence[Results], rows: Sequence[PageRow]) -> tuple[list[str], dict[tuple[int, str], int]]:
-    """The groups' names, in the order in which rows name them, and the group of each directory and model.
+    """The names of the groups in the order of the rows, and the group of each directory and model.
 
     A group is a model. If dumps name none, or several directories have the same one, the directory is added. If there
-    are too many groups, the smallest are merged: then the column is not a model's name.
+    are too many groups, the smallest are merged, as the column is probably not the name of a model.
     """
     counts = Counter((row.directory, row.model) for row in rows)
     models = [model for _, model in counts]
@@ -260,7 +260,7 @@ def _groups(results: Sequence[Results], rows: Sequence[PageRow]) -> tuple[list[s
 
 
 def _originals(rows: Sequence[PageRow]) -> list[int]:
-    """For each copy the place of the submission whose result it has; -1 if that is none of these rows."""
+    """For each copy the position of the submission whose result it has; -1 if that is not among these rows."""
     wanted = [(row.directory, row.original) for row in rows if row.copy]
     needed = set(wanted)
     places: dict[tuple[int, str], int] = {}
@@ -295,7 +295,7 @@ def _shown_contest(contest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shown_places(contest: Mapping[str, Any]) -> Iterator[Any]:
-    """Points and rank by each way; what makes the points a lower bound."""
+    """Points and rank for each way, then why the points are a lower bound, if they are."""
     full = points(contest["full_marks"])
     for way in PLACED:
         place = contest["ranks"][way].text()
@@ -305,7 +305,7 @@ def _shown_places(contest: Mapping[str, Any]) -> Iterator[Any]:
 
 
 def _run(results: Results) -> dict[str, Any]:
-    """What a directory's summary says about its run; nearly nothing if there is no summary."""
+    """The facts about a directory's run, from its summary; nearly empty if there is no summary."""
     summary = results.summary
     counts = summary.get("submissions") or {}
     return {

@@ -1,8 +1,9 @@
 """The data for the charts of `report.html`: numbers about the submissions of each group and problem. Pure.
 
-The browser draws and averages; everything that needs single submissions is computed here. The mean of the best of k
-submissions is exact, not sampled: each of n sorted values is the highest of k drawn without replacement with a known
-probability (arXiv 2107.03374 does the same for right and wrong). For a sum of subtasks it is the sum of their means.
+The browser draws charts and computes means; what needs single submissions is computed here. The mean of the best of k
+submissions is exact, not sampled: each of n sorted values has a known probability of being the highest of k that are
+drawn without replacement (arXiv 2107.03374 does the same for right and wrong). For a sum of subtasks it is the sum of
+their means.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from typing import Any
 from ioi_eval.report.html_rows import PageProblem, PageRow
 
 KS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
-"""The numbers of submissions for which there is a point in a curve."""
+"""The values of k at which a curve has points."""
 
-BINS = 12  # tenths of the limit; up to a tenth over it; more
+BINS = 12  # ten for tenths of the limit, one up to 10 % over it, one for more
 
 
 @dataclass(slots=True)
 class Cell:
-    """The submissions of a group to a problem."""
+    """The submissions of one group to one problem."""
 
     verdicts: Counter[str] = field(default_factory=Counter)
     near: int = 0
@@ -35,7 +36,7 @@ class Cell:
     memory: list[int] = field(default_factory=lambda: [0] * BINS)
 
     def add(self, row: PageRow, problem: PageProblem) -> None:
-        """Take in a submission that was judged, or that we failed to judge."""
+        """Add a submission that was judged, or that we failed to judge."""
         self.verdicts[row.verdict] += 1
         self.near += row.near_limit
         self.copies += row.copy
@@ -55,7 +56,7 @@ class Cell:
             counter[points or 0.0] += 1
 
     def as_dict(self, full: float) -> dict[str, Any]:
-        """For JSON: shares of full marks.
+        """The numbers for JSON, as shares of full marks.
 
         Args:
             full: full marks of the problem.
@@ -92,8 +93,8 @@ def best_of(values: Mapping[float, int], ks: Sequence[int]) -> list[float]:
     """The mean of the highest of k values that are drawn without replacement, for each k.
 
     Args:
-        values: how often there is each; at least as many as the highest k.
-        ks: how many are drawn.
+        values: the number of occurrences of each value; together at least the highest k.
+        ks: the values of k.
     """
     n = sum(values.values())
     ordered = sorted(values.items())
@@ -110,7 +111,7 @@ def best_of(values: Mapping[float, int], ks: Sequence[int]) -> list[float]:
 
 
 def _none_above(n: int, below: int, k: int) -> float:
-    """The probability that all of k of n are among the `below` lowest: C(below, k) / C(n, k), exact for large n."""
+    """The probability that k of n values are all among the `below` lowest: C(below, k) / C(n, k), exact for large n."""
     if below < k:
         return 0.0
     above = n - below
@@ -121,7 +122,7 @@ def _none_above(n: int, below: int, k: int) -> float:
 def cells_of(
     rows: Iterable[PageRow], groups: Mapping[tuple[int, str], int], problems: Mapping[str, PageProblem]
 ) -> dict[tuple[int, str], Cell]:
-    """The numbers by group and problem; rows that were refused are in none."""
+    """The numbers for each group and problem, without refused rows."""
     cells: dict[tuple[int, str], Cell] = {}
     for row in rows:
         if not row.verdict:

@@ -1,8 +1,8 @@
-"""Programs and tests inside `report.html`: as many as fit, and some of every kind.
+"""Programs and tests inside `report.html`: as many as fit, and some of every group, problem and verdict.
 
-A page for ten thousand submissions should not have more than 5 MB, and their programs alone have more than that. So
-rows are added in turns: the first of each group, problem and verdict, then the second, and so on, until the page is
-full. For the other rows, the page gives the line in `results.jsonl`. Programs for the same problem are similar, so they
+A page should have at most 5 MB, but the programs of ten thousand submissions have more. So rows are added in turns: the
+first of each group, problem and verdict, then the second, and so on, until the page is full. For the other rows, the
+page gives the line in `results.jsonl`. Programs for the same problem are similar, so they
 are compressed together, in blocks that a browser unpacks one at a time.
 """
 
@@ -27,29 +27,29 @@ from ioi_eval.report.naming import PASSED, message_of_test, name_of_test, verdic
 from ioi_eval.report.result_sets import Family
 
 CODE, WORDS, MESSAGE, SHOWN_TESTS = 60_000, 4_000, 600, 200
-"""Most characters of a program, of a compiler's words, of a message or an output; most tests of a submission."""
+"""The most characters of a program, of a compiler's message, of another message or an output; the most tests shown."""
 
 _BLOCK = 200_000  # bytes of JSON: unpacked in some milliseconds
-_TURN = 512  # rows that are put in order by problem before they are packed
-_PLAIN = 20_000  # bytes that are not worth packing
+_TURN = 512  # rows that are sorted by problem before they are packed
+_PLAIN = 20_000  # bytes of JSON up to which compression does not pay
 _LEVEL = 9
 
 _CAUSES = ("exit_code", "signal", "limit")
 _OUTPUTS = ("output", "stderr")
 
 _UNSEEN = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
-"""What is not seen, or changes the order of what is (Source: the "Trojan Source" attacks, arXiv 2111.00169)."""
+"""Characters that are invisible or reorder others (Source: the "Trojan Source" attacks, arXiv 2111.00169)."""
 
 Packed = tuple[str, str]
 """How a block is packed (`json`, or `gzip` in base64), and its text."""
 
 
 def packed(values: object, *, plain: int = _PLAIN) -> Packed:
-    """A value as text that can stand in a page: nothing in it ends a script.
+    """A value as text for a `<script>` element: nothing in it can end the element.
 
     Args:
-        values: become JSON.
-        plain: up to how many bytes it is not compressed.
+        values: the value, which becomes JSON.
+        plain: the most bytes of JSON that are not compressed.
     """
     body = orjson.dumps(values)
     if len(body) <= plain:
@@ -58,10 +58,10 @@ def packed(values: object, *, plain: int = _PLAIN) -> Packed:
 
 
 def in_turns(rows: Sequence[PageRow], groups: Mapping[tuple[int, str], int]) -> Iterator[list[int]]:
-    """The places of all rows in the order in which they get room, some hundred at a time, those of a problem together.
+    """The positions of all rows in the order in which they are packed, some hundred at a time, sorted by problem.
 
     Args:
-        rows: all.
+        rows: all rows.
         groups: the group of each directory and model.
     """
     met: Counter[tuple[int, str, str]] = Counter()
@@ -76,11 +76,11 @@ def in_turns(rows: Sequence[PageRow], groups: Mapping[tuple[int, str], int]) -> 
 
 
 class Details:
-    """Packs what a page shows of single submissions.
+    """Packs the details of single submissions that a page shows.
 
     Args:
-        results: by directory.
-        room: characters that all blocks together may have, with the inputs, which have at most a quarter.
+        results: the results, one item for each directory.
+        room: the most characters of all blocks and inputs together; the inputs get at most a quarter.
     """
 
     def __init__(self, results: Sequence[Results], room: int) -> None:
@@ -94,7 +94,7 @@ class Details:
         self._known: dict[tuple[int, str], tuple[int, int]] = {}
 
     def fill(self, rows: Sequence[PageRow], groups: Mapping[tuple[int, str], int]) -> None:
-        """Pack rows until there is no more room; `places` then has the block and the place in it of each."""
+        """Pack rows until there is no more room; then `places` has the block of each row and the index in the block."""
         for turn in in_turns(rows, groups):
             for place in turn:
                 self._add(place, rows[place])
@@ -104,7 +104,7 @@ class Details:
 
     @property
     def inputs(self) -> Packed:
-        """The beginnings of inputs that programs failed, each once."""
+        """The beginnings of the inputs of failed tests, each once."""
         return packed(list(self._inputs))
 
     def _add(self, place: int, row: PageRow) -> None:
@@ -126,7 +126,7 @@ class Details:
         self._size += len(orjson.dumps(shown))
 
     def _place_of(self, text: str) -> int:
-        """The place of an input among all; -1 where there is no more room."""
+        """The index of an input among all inputs; -1 if there is no more room."""
         if text not in self._inputs:
             size = len(orjson.dumps(text))
             if self._input_room < size:
@@ -137,7 +137,7 @@ class Details:
         return self._inputs[text]
 
     def _pack(self) -> bool:
-        """Make a block of the waiting rows; if it does not fit, of half of them, and so on. Returns whether all fit."""
+        """Make a block of the waiting rows, or of half of them if it does not fit, and so on. True if all fit."""
         count = len(self._waiting)
         while count:
             block = packed(self._waiting[:count])
@@ -157,8 +157,8 @@ def detail_of(results: Results, row: PageRow) -> dict[str, Any]:
     """The details of a submission on the page, without empty values.
 
     Args:
-        results: its directory.
-        row: where it stands.
+        results: the results of its directory.
+        row: its row.
     """
     values = line_at(results.directory / RESULTS, row.offset)
     line: Mapping[str, Any] = {}
@@ -197,10 +197,10 @@ def detail_of(results: Results, row: PageRow) -> dict[str, Any]:
 def _tests(
     values: Mapping[str, Any], line: Mapping[str, Any], subtasks: Sequence[Mapping[str, Any]]
 ) -> tuple[list[Mapping[str, Any]], dict[str, list[int]]]:
-    """The tests, those that failed first where there are too many, and by subtask their places among those shown."""
+    """The tests (failed ones first if there are too many), and for each subtask the indexes of its shown tests."""
     tests: list[Mapping[str, Any]] = list(line.get(TEST_RESULTS) or values.get(TEST_RESULTS) or ())
     table: dict[str, list[int]] = dict(line.get(SUBTASKS) or {})
-    for one in subtasks:  # of an earlier version, whose rows have their tests in them
+    for one in subtasks:  # rows of earlier versions contain their tests
         for test in one.get(TEST_RESULTS) or ():
             table.setdefault(one["subtask"], []).append(len(tests))
             tests.append(test)
@@ -217,7 +217,7 @@ def _tests(
 def _once(
     tests: Sequence[Mapping[str, Any]], table: Mapping[str, Sequence[int]]
 ) -> tuple[list[Mapping[str, Any]], dict[str, list[int]]]:
-    """Each test once: where a subtask skipped a test that ran for another one, it has that one's result."""
+    """Each test once: if a subtask skipped a test that ran for another subtask, the result of that run is used."""
     names = [name_of_test(test) or place for place, test in enumerate(tests)]
     skipped = [verdict_of_test(test) == Verdict.SKIPPED for test in tests]
     best: dict[object, int] = {}
@@ -232,7 +232,7 @@ def _once(
 
 
 def _input(results: Results, problem: str, test: str | None) -> str:
-    """What results have of a test's input, with its size; empty if nothing."""
+    """The beginning of a test's input and its size, from the results; empty if they do not have it."""
     place = results.inputs.get((problem, test or ""))
     if place is None:
         return ""
@@ -242,7 +242,7 @@ def _input(results: Results, problem: str, test: str | None) -> str:
 
 
 def _test(test: Mapping[str, Any]) -> dict[str, Any]:
-    """A test without details that no reader needs: a passed test has no message."""
+    """A test with the details that are shown: a passed test has no message."""
     verdict = verdict_of_test(test)
     shown: dict[str, Any] = {
         "name": _cut(name_of_test(test), MESSAGE),
@@ -263,7 +263,7 @@ def _test(test: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cut(value: object, most: int) -> str:
-    """The text with at most that length, without invisible characters; says how much was cut."""
+    """The text, cut to that length, without invisible characters; states how much was cut."""
     if value is None:
         return ""
     text = value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
@@ -273,7 +273,7 @@ def _cut(value: object, most: int) -> str:
 
 
 def _both_ends(value: object, most: int) -> str:
-    """The text with about that length, without its middle: a text without a program often breaks off at its end."""
+    """Beginning and end of a long text: the end often shows why it has no program, for example that it breaks off."""
     if not isinstance(value, str) or len(value) <= most:
         return _cut(value, most)
     half = most // 2
@@ -281,5 +281,5 @@ def _both_ends(value: object, most: int) -> str:
 
 
 def visible(text: str) -> str:
-    """The text with a name for each character that is not seen, or that turns others around."""
+    """The text with a code point in place of each character that is invisible or reorders others."""
     return _UNSEEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)

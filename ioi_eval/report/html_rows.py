@@ -29,10 +29,10 @@ from ioi_eval.report.result_sets import Family, family_of, first_row, summary_of
 from ioi_eval.report.terminal import printable
 
 DATE_COLUMNS = ("problem_date", "contest_date", "release_date", "date")
-"""Columns that say when a problem was published. Source: LiveCodeBench has `contest_date`."""
+"""Columns with the date when a problem was published. Source: LiveCodeBench has `contest_date`."""
 
 GROUP = "group"
-"""The column that a report adds to rows whose results do not say by which column they are grouped."""
+"""The column that a report adds to rows if their results do not state the columns of the groups."""
 
 _NAME = 120  # characters of an id, a model or a problem that a page shows
 _MODEL_FIRST = ("model", "model_name", "model_id")
@@ -42,23 +42,23 @@ Row = dict[str, Any]
 
 @record
 class PageRow:
-    """A row of results, without what is large.
+    """A row of results, without large values.
 
     Args:
-        directory: place of its directory among those of the report.
-        offset, number: where its line begins in `results.jsonl`, in bytes; and which line it is, from 1.
-        id: names the submission.
-        model: what its group is named by: the model, as its dump calls it; empty if it does not.
-        problem: as `2024/nile`; for APPS the id.
-        verdict: of the whole; empty for a row that was refused.
-        score: points, or for APPS the share of tests passed; `None` where that is not known.
-        parts: points of each subtask, in the problem's order; for APPS the score alone.
-        time_s, memory_bytes: the most that a test took; `None` where nothing ran.
-        near_limit: a time was within 10 % of the limit.
-        copy: it has the result of an identical program.
-        original: the id of the submission with that program; empty if it is no copy.
-        targeted: it was written for one subtask.
-        program: a hash that rows share which look the same when they are opened; empty for none.
+        directory: the position of its directory among those of the report.
+        offset, number: the position of its line in `results.jsonl` in bytes, and the number of the line, from 1.
+        id: the submission's id.
+        model: the name of its group: the model, as named in the dump; empty if the dump names none.
+        problem: `2024/nile`; for APPS the id.
+        verdict: the submission's verdict; empty for a row that was refused.
+        score: points, or for APPS the share of tests passed; `None` if unknown.
+        parts: points of each subtask, in the problem's order; for APPS only the score.
+        time_s, memory_bytes: the most that a test took; `None` if nothing ran.
+        near_limit: whether a time was within 10 % of the limit.
+        copy: whether it has the result of an identical program.
+        original: the id of the submission with that program; empty if this is no copy.
+        targeted: whether it was written for one subtask.
+        program: a hash; rows with the same hash show the same details. Empty for none.
     """
 
     directory: int
@@ -81,15 +81,15 @@ class PageRow:
 
 @dataclass(slots=True, kw_only=True)
 class PageProblem:
-    """What rows and summaries say of a problem.
+    """A problem, as described by rows and summaries.
 
     Args:
         name: its title; empty if unknown.
         bucket: the year, or for APPS the difficulty.
-        day: of a contest; empty if unknown.
-        date: when it was published, as text that sorts; empty if unknown.
+        day: the contest day; empty if unknown.
+        date: when it was published, as text that sorts by date; empty if unknown.
         subtasks: names and points, in the problem's order; none for APPS.
-        time_limit_s, memory_limit_bytes: `None` where no summary has them.
+        time_limit_s, memory_limit_bytes: `None` if no summary has them.
     """
 
     name: str = ""
@@ -107,10 +107,10 @@ class Results:
 
     Args:
         directory: as the user named it.
-        place: its place among those of the report.
-        id_column: what names a submission where the summary does not say.
-        by: the columns that say which group a row is in, where the user has named them.
-        grouping: by these, or those that its summary was grouped by, which may be none; `None`: by the model.
+        place: the position of the directory among those of the report.
+        id_column: the column that names a submission, if the summary does not state it.
+        by: the columns to group by, if the user named them.
+        grouping: the groups by these columns, else by those of its summary (possibly none); `None`: by the model.
     """
 
     directory: Path
@@ -130,7 +130,7 @@ class Results:
         first = first_row(self.directory)
         if first is not None:
             self.family = family_of(first, self.directory)
-            if self.summary.get("by") == [GROUP] and GROUP not in first:  # an earlier report has added it
+            if self.summary.get("by") == [GROUP] and GROUP not in first:  # an earlier report added this column
                 del self.summary["by"]
         elif "judged_by" in self.summary:
             self.family = Family.APPS
@@ -140,10 +140,10 @@ class Results:
         self.inputs = {(_name(of), test): place for (of, test), place in places_of_inputs(self.directory).items()}
 
     def rows(self) -> Iterator[PageRow]:
-        """Read all, in order; `problems` is complete afterwards.
+        """Read all rows in order; afterwards `problems` is complete.
 
         Raises:
-            InputError: there are no results, a line is damaged, or it is no row of results.
+            InputError: there are no results, or a line is damaged or is no row of results.
         """
         path, offset = self.directory / RESULTS, 0
         for number, line in lines_of(path):
@@ -164,7 +164,7 @@ class Results:
         self._learn_from_summary()
 
     def whole_rows(self) -> Iterator[Row]:
-        """All rows as they stand there, one at a time; those for APPS with their tests.
+        """All rows as in the file, one at a time; rows for APPS also with their tests.
 
         Raises:
             InputError: a line is damaged.
@@ -235,34 +235,34 @@ class Results:
         return group_name(columns, self.grouping.labels(row)) if columns else ""
 
     def _most(self, row: Row, holders: Iterable[Row]) -> tuple[float | None, int | None]:
-        """The most that a test took; in rows of an earlier version, their tests stand in the holders."""
+        """The most time and memory of a test. In earlier versions `holders` (subtasks, or the row) have the tests."""
         if TESTS_ID in row:
             return self.tests.get(row[TESTS_ID] or "", (0, None, None))[1:]
         return _most_of(test for one in holders for test in one.get(TEST_RESULTS) or ())
 
     def _learn_from_summary(self) -> None:
-        """What rows do not say: titles, days, limits. For APPS all problems have the same limits."""
+        """Add what rows do not have: titles, days, limits. For APPS all problems have the same limits."""
         options = self.summary.get("options", {})
         for problem in self.problems.values():
             if self.family is Family.APPS:
                 problem.time_limit_s = _number(options.get("time_limit_s"))
                 problem.memory_limit_bytes = options.get("memory_limit_bytes")
-        for told in self.summary.get("problems", ()):
-            known = self.problems.get(_name(f"{told.get('year')}/{told.get('problem')}"))
+        for entry in self.summary.get("problems", ()):
+            known = self.problems.get(_name(f"{entry.get('year')}/{entry.get('problem')}"))
             if known is not None:
-                known.name, known.day = _name(told.get("name") or ""), _name(told.get("day") or "")
-                known.time_limit_s = _number(told.get("time_limit_s"))
-                known.memory_limit_bytes = told.get("memory_limit_bytes")
+                known.name, known.day = _name(entry.get("name") or ""), _name(entry.get("day") or "")
+                known.time_limit_s = _number(entry.get("time_limit_s"))
+                known.memory_limit_bytes = entry.get("memory_limit_bytes")
 
 
 def model_of(row: Mapping[str, Any]) -> str:
-    """What the dump's columns `model…` call the model; empty if none is a text."""
+    """The model's name from the dump's columns `model…`; empty if none of them has a text."""
     names = [name for name in row if name.startswith("model") and isinstance(row[name], str) and row[name]]
     return _name(row[min(names, key=lambda name: (name not in _MODEL_FIRST, name))]) if names else ""
 
 
 def line_at(path: Path, offset: int) -> Row:
-    """The row, or the tests, whose line begins there."""
+    """The row (or the tests) in the line that begins at this offset."""
     with path.open("rb") as file:
         file.seek(offset)
         row: Row = orjson.loads(file.readline())
@@ -270,8 +270,8 @@ def line_at(path: Path, offset: int) -> Row:
 
 
 def _program(row: Row) -> str:
-    """What copies share. One program may have several results: where judging failed once, or under --no-dedupe; and a
-    copy may have been written for another subtask."""
+    """A hash of the details that are shown. Equal programs may differ in details: judging failed once, --no-dedupe was
+    given, or they were written for different subtasks."""
     if not row["fingerprint"]:
         return ""
     return blake2b(orjson.dumps([row.get(name) for name in _SHOWN]), digest_size=12).hexdigest()
@@ -281,7 +281,7 @@ _SHOWN = ("fingerprint", "verdict", TESTS_ID, "target_subtask", "extraction", "l
 
 
 def _tests_by_id(path: Path) -> dict[str, tuple[int, float | None, int | None]]:
-    """By name: where the line begins, and the most time and memory that a test took."""
+    """For each `tests_id`: where its line begins, and the most time and memory that a test took."""
     found: dict[str, tuple[int, float | None, int | None]] = {}
     offset = 0
     for number, line in lines_of(path):
@@ -307,7 +307,7 @@ def _most_of(tests: Iterable[Row]) -> tuple[float | None, int | None]:
 
 
 def _name(value: object) -> str:
-    """A name as a page shows it. Most are plain; some stand in every row."""
+    """A name as the page shows it. Most names need no change, and some occur in every row, so this must be quick."""
     if isinstance(value, str) and len(value) <= _NAME and value.isascii() and value.isprintable() and "  " not in value:
         return value.strip()
     return _odd_name(str(value))
@@ -319,7 +319,7 @@ def _odd_name(value: str) -> str:
 
 
 def _date(row: Row) -> str:
-    """A problem's date as text that sorts; a year is one too where there is nothing better."""
+    """A problem's date as text that sorts by date; the year if there is no date."""
     for column in DATE_COLUMNS:
         value = row.get(column)
         if isinstance(value, str) and value[:4].isdigit():

@@ -4,9 +4,10 @@
     README.md                             which configuration has which files
     reports/…                             the pages
 
-Each push is one commit, so that no reader sees half of it. It is made on the commit that was read before, and the Hub
-refuses it if there is a newer one by now: then all is read again. So of two pushes at once neither undoes the other.
-Source: the layout that `push_to_hub` of `datasets` makes. The reference uses it too, so `load_dataset(RESULTS, name)`
+Each push is one commit, so that no reader sees an incomplete push. Its parent is the commit that was read before. If
+there is a newer commit, the Hub refuses the push, and everything is read again. So two pushes at the same time do not
+undo each other.
+Source: the layout that `push_to_hub` of `datasets` makes. The reference also uses it, so `load_dataset(RESULTS, name)`
 works as it does there.
 """
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 _TYPE = "dataset"
 _FILE = "train-00000-of-00001.parquet"
 _ATTEMPTS = 10
-"""How often a push is tried where others push to the same data set meanwhile. Chosen: ten at once each get a turn."""
+"""How often a push is tried if others push to the same data set. Chosen: of ten pushes at once all succeed."""
 
 _OUTDATED = 412
 """The status with which the Hub refuses a commit whose parent is not the newest one."""
@@ -47,7 +48,7 @@ _Key = tuple[str, ...]
 
 
 def check_name(name: str) -> None:
-    """Refuse what is no name of a data set of the Hub.
+    """Refuse a text that is not the name of a data set on the Hub.
 
     Raises:
         InputError: it does not have the form `owner/name`.
@@ -58,11 +59,11 @@ def check_name(name: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubResults:
-    """A data set of the Hub that results are pushed to.
+    """A data set on the Hub to which results are pushed.
 
     Args:
         name: `owner/name`.
-        api: speaks to the Hub.
+        api: the client of the Hub.
     """
 
     name: str
@@ -77,7 +78,7 @@ class HubResults:
             public: whether everybody may see it.
 
         Raises:
-            InputError: it cannot be made, or is public and was not to be.
+            InputError: it cannot be made, or it is public and `public` is false.
         """
         from huggingface_hub import HfApi
 
@@ -98,18 +99,18 @@ class HubResults:
     def push(self, config: str, results: Path, pages: Mapping[str, Path], *, id_column: str, replace: bool) -> int:
         """Push the results of one data set.
 
-        Rows that are there already and are not among these (of a larger dump, or another machine's) stay, unless
-        `replace` says otherwise.
+        Rows on the Hub for other submissions (of a larger dump, or from another machine) are kept, unless `replace` is
+        true.
 
         Args:
             config: the configuration.
             results: the directory that its run wrote.
-            pages: by the path there, the reports.
-            id_column: names a submission within its problem.
-            replace: whether what is there goes.
+            pages: the reports, by their paths on the Hub.
+            id_column: the column that names a submission within its problem.
+            replace: whether to remove the rows that are on the Hub.
 
         Returns:
-            How many rows that were there have stayed.
+            How many rows on the Hub were kept.
 
         Raises:
             InputError: it cannot be pushed.
@@ -132,7 +133,7 @@ class HubResults:
             raise InputError(f"{config} cannot be pushed to {self.name}: {words}. {HUB_ADVICE}") from error
 
     def _push(self, config: str, results: Path, pages: Mapping[str, Path], *, id_column: str, replace: bool) -> int:
-        """Push them on what is there now, as `push` says."""
+        """Try `push` once, on the newest commit."""
         from huggingface_hub import CommitOperationAdd, CommitOperationCopy, CommitOperationDelete
 
         newest = self.api.dataset_info(self.name).sha
@@ -157,7 +158,7 @@ class HubResults:
         return Path(self.api.hf_hub_download(self.name, path, repo_type=_TYPE, revision=revision))
 
     def _write(self, table: Path, results: Path, old: Mapping[str, Path], id_column: str) -> int:
-        """Write the rows, and after them those of old files that are not among them; gives how many these are."""
+        """Write the new rows, then the old rows that are kept; returns how many are kept."""
         naming = _Naming.of(results, id_column)
         for name, path in old.items():
             self._check_family(name, path, naming.family)
@@ -175,10 +176,10 @@ class HubResults:
         return sum(1 for _ in kept())
 
     def _check_family(self, name: str, path: Path, family: Family) -> None:
-        """Refuse to write over rows that are no such results: what they name is not known, so they would be lost.
+        """Refuse to replace a file whose rows are not results of this family: they could not be kept.
 
         Raises:
-            InputError: they are none.
+            InputError: they are not such results.
         """
         import pyarrow.parquet as pq
 
@@ -207,7 +208,7 @@ def _rows(path: Path) -> Iterator[Row]:
 
 @dataclass(frozen=True, slots=True)
 class _Naming:
-    """Says what a row is the result of, by these columns."""
+    """Identifies the program or dump row to which a result row belongs."""
 
     family: Family
     id_column: str
@@ -222,7 +223,7 @@ class _Naming:
         return (*name_columns(self.id_column), *(_APPS_NAME if self.family is Family.APPS else ()))
 
     def keys(self, row: Row) -> Iterator[_Key]:
-        """What a new row is the result of: a program, and the dump's row that has it or that was refused."""
+        """The keys of a new row: for its program, for the dump's row, and for a refused row."""
         problem, program, name = self._names(row)
         yield _PROGRAM, *problem, program
         yield _ROW, *problem, name
@@ -230,7 +231,7 @@ class _Naming:
             yield _REFUSED, *problem, name
 
     def stays(self, row: Row, new: Collection[_Key]) -> bool:
-        """Whether an old row stays beside new ones. One that nothing names cannot be told from theirs."""
+        """Whether an old row is kept. A row without id and program is not kept: it may be the same as a new one."""
         problem, program, name = self._names(row)
         if program:
             return (_PROGRAM, *problem, program) not in new and not (name and (_REFUSED, *problem, name) in new)
@@ -247,16 +248,16 @@ class _Naming:
 
 
 def card_with(card: str, config: str) -> str:
-    """A data set's card with an entry for a configuration; what else stands there stays.
+    """A data set's card with an entry for a configuration; the rest of the card is kept.
 
-    What it says of that configuration's columns and rows is left out: it is of the rows that were there before.
+    The description of that configuration's columns and rows is removed, because it is outdated.
 
     Args:
         card: the file `README.md`; empty if there is none.
         config: the configuration's name.
 
     Raises:
-        InputError: its head cannot be read.
+        InputError: the YAML at the beginning of the card cannot be read.
     """
     import yaml
 

@@ -1,6 +1,6 @@
-"""The beginnings of inputs, beside results: without them nobody can tell why a program is wrong.
+"""The beginnings of inputs, stored with results: they are needed to see why a program is wrong.
 
-`inputs.jsonl` has a line for each test that some program failed first. Programs that fail the same test share it.
+`inputs.jsonl` has a line for each test that is the first failed test of some program; programs share these lines.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ def beginning(content: Content, most: int = KEPT_INPUT_BYTES) -> Seen:
 
     Args:
         content: the text.
-        most: at most so many bytes.
+        most: the most bytes.
 
     Raises:
-        OSError: it is on disk, and cannot be read.
+        OSError: the text is on disk and cannot be read.
     """
     if isinstance(content, Blob):
         with content.path.open("rb") as file:
@@ -36,11 +36,11 @@ def beginning(content: Content, most: int = KEPT_INPUT_BYTES) -> Seen:
 
 
 def input_line(problem: str, test: str, seen: Seen) -> dict[str, Any]:
-    """A line of `inputs.jsonl`. Bytes that are no UTF-8 are written as escapes.
+    """A line of `inputs.jsonl`. Bytes that are not UTF-8 are written as escapes.
 
     Args:
-        problem: as rows name it: `2024/nile`, for APPS the id.
-        test: its name.
+        problem: as in rows: `2024/nile`, for APPS the id.
+        test: the test's name.
         seen: the beginning of its input.
     """
     decoder = getincrementaldecoder("utf-8")("backslashreplace")
@@ -48,7 +48,7 @@ def input_line(problem: str, test: str, seen: Seen) -> dict[str, Any]:
 
 
 def places_of_inputs(directory: Path) -> dict[tuple[str, str], int]:
-    """By problem and test: where the line of its input begins. Results of earlier versions have none.
+    """For each problem and test, where the line with its input begins. Results of earlier versions have no inputs.
 
     Raises:
         InputError: a line is damaged.
@@ -62,10 +62,10 @@ def places_of_inputs(directory: Path) -> dict[tuple[str, str], int]:
 
 
 def stored_input(directory: Path, problem: str, test: str) -> Seen | None:
-    """The beginning of a test's input, as far as results have it; `None` if they do not.
+    """The beginning of a test's input from the results; `None` if they do not have it.
 
     Args:
-        directory: of the results.
+        directory: the directory of the results.
         problem, test: as in `input_line`.
 
     Raises:

@@ -93,7 +93,7 @@ def _interval(low: float | None, high: float | None) -> str:
 
 
 def _tables(summary: Mapping[str, Any], level: str = "##") -> Iterable[str]:
-    """Contests, problems and subtasks, of all submissions or of a group."""
+    """The tables of contests, problems and subtasks, for all submissions or for a group."""
     yield _contests(summary, level)
     yield _problems(summary, level)
     yield from (_problem(problem, f"{level}#") for problem in summary["problems"])
@@ -112,12 +112,12 @@ def _group(by: Sequence[str], group: Mapping[str, Any]) -> str:
 def groups_section(
     summary: Mapping[str, Any], head: Sequence[str], rows: Iterable[Sequence[str]], *, legend: str
 ) -> str:
-    """The table that has a line for each group; empty without groups.
+    """The section with a line for each group; empty without groups.
 
     Args:
-        summary: of either family.
+        summary: a summary of either family.
         head, rows: the table.
-        legend: what stands under it.
+        legend: the text under the table.
     """
     if not summary["groups"]:
         return ""
@@ -203,7 +203,7 @@ def _run(summary: Mapping[str, Any]) -> str:
 
 
 def near_limit_line(summary: Mapping[str, Any]) -> str:
-    """How many submissions have a CPU time near the time limit; of a summary of either family."""
+    """How many submissions have a CPU time near the time limit; for summaries of both families."""
     count = counted(summary["near_limit"], "submission")
     return f"- Near the time limit (CPU time within 10 % of it, may differ elsewhere): {count}"
 
@@ -215,7 +215,7 @@ def verdict_table(counts: Mapping[str, int]) -> str:
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; what would break out of a cell is escaped."""
+    """A Markdown table; characters that would end a cell are escaped."""
     lines = [head, ["---"] * len(head), *([cell(text) for text in row] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
@@ -229,8 +229,10 @@ def _more(count: int) -> str:
 
 
 def cell(text: str) -> str:
-    """One line that stays in its cell, and is words only: ids and messages come from strangers, a program's by way of a
-    checker. Where it is printed it has no control characters; where it is rendered no tags, links or images."""
+    """Untrusted text (an id, a message, a program's output in a checker's message) as one line for a table cell.
+
+    It has no control characters when it is printed, and no tags, links or images when it is rendered.
+    """
     short = printable(str(text), length=300)
     return (
         short.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`").replace("](", "]\\(")

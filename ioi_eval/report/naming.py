@@ -1,4 +1,4 @@
-"""What a row of results tells: problem and submission, as judging named them, verdict, worth; and what a test tells."""
+"""Reads a row of results: problem and submission, as judging named them, verdict and score. Reads tests likewise."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ VERDICT_NAMES: Final[Mapping[str, str]] = {
     Verdict.JE: "judge error",
     Verdict.SKIPPED: "not run",
 }
-"""What verdicts are called in full; `docs/verdicts.md` says when each is given."""
+"""The full names of verdicts; `docs/verdicts.md` says when each is given."""
 
 
 def name_columns(id_column: str) -> tuple[str, ...]:
-    """The columns that say it, for results of a contest."""
+    """The columns that name problem and submission in results of a contest."""
     return ("year", "problem_id", id_column, f"dump_{id_column}")
 
 
 def problem_of(row: Mapping[str, Any]) -> tuple[str, str]:
-    """Year and id of the problem; numbers are whole, also where a table has made 2024.0 of them."""
+    """Year and id of the problem; a whole number that a table turned into 2024.0 becomes 2024 again."""
     year = row.get("year")
     try:
         year = DEFAULT_YEAR if year is None or year == "" else int(year)
@@ -42,12 +42,12 @@ def problem_of(row: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def submission_of(row: Mapping[str, Any], id_column: str, *, otherwise: str = "–") -> str:
-    """The submission's id. Where its column has the name of one of ours, it stands in `dump_<name>`.
+    """The submission's id. If its column has the same name as a result column, it is in `dump_<name>`.
 
     Args:
-        row: of results.
-        id_column: names a submission.
-        otherwise: what stands where a row has no id.
+        row: a row of results.
+        id_column: the column that names a submission.
+        otherwise: returned if the row has no id.
     """
     value = row.get(f"dump_{id_column}", row.get(id_column))
     return otherwise if value is None else _plain(value)
@@ -61,8 +61,8 @@ Row = Mapping[str, Any]
 
 
 def verdict_of(row: Row) -> str:
-    """The verdict, empty where it was not judged; of the reference's rows, which have none, AC where all subtasks are,
-    else the first other one."""
+    """The verdict; empty if not judged. For the reference's rows, which have none: AC if all subtasks are AC,
+    else the first other status."""
     if "verdict" in row:
         return str(row["verdict"] or "")
     subtasks = _subtasks(row)
@@ -70,7 +70,7 @@ def verdict_of(row: Row) -> str:
 
 
 def share_of(row: Row) -> float | None:
-    """The share of the points, or for APPS of the tests; `None` where it is not known: not judged, or JE."""
+    """The share of the points, or for APPS of the tests; `None` if it is unknown (not judged, or JE)."""
     if "all_subtasks_results" not in row:
         total, passed = row.get("total"), row.get("passed")
         if row.get("verdict") in {None, "JE"}:
@@ -83,16 +83,16 @@ def share_of(row: Row) -> float | None:
 
 
 def full_marks_of(row: Row) -> float:
-    """The points of all subtasks; for APPS, where a share is a score, 1."""
+    """The points of all subtasks; 1 for APPS, where the score is a share."""
     return math.fsum(one["points"] for one in _subtasks(row)) if "all_subtasks_results" in row else 1.0
 
 
 PASSED = (Verdict.AC, Verdict.SKIPPED)
-"""Verdicts of tests that no reader need look at."""
+"""Verdicts of tests that need no details in a report."""
 
 
 def name_of_test(test: Row) -> str:
-    """The name of a test of either family; empty where it has none."""
+    """The name of a test of either family; empty if it has none."""
     return str(test.get("test_name", test.get("test", "")))
 
 
@@ -102,7 +102,7 @@ def verdict_of_test(test: Row) -> str:
 
 
 def message_of_test(test: Row) -> str:
-    """The words about a test of either family; empty for none."""
+    """The message about a test of either family; empty if there is none."""
     return str(test.get("feedback") or test.get("message") or "")
 
 

@@ -30,8 +30,8 @@ class Seen:
     """A text of a test, or its beginning.
 
     Args:
-        content: its first bytes.
-        size: of all of it; `None` where only the beginning is known.
+        content: the first bytes.
+        size: the size of the whole text; `None` if unknown.
     """
 
     content: bytes
@@ -39,7 +39,7 @@ class Seen:
 
     @property
     def whole(self) -> bool:
-        """Whether all of it is there."""
+        """Whether `content` is the whole text."""
         return self.size == len(self.content)
 
 
@@ -55,7 +55,7 @@ class TestTexts:
 
 
 def tests_of(row: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """The tests of a result, each once, by name; of either family. What was skipped in all subtasks is skipped."""
+    """The tests of a result of either family, each once, by name. A test is skipped if all its subtasks skip it."""
     if "all_subtasks_results" not in row:
         return {str(test["test"]): {**test, "status": test["verdict"]} for test in row.get("test_results") or ()}
     found: dict[str, Mapping[str, Any]] = {}
@@ -68,21 +68,21 @@ def tests_of(row: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 
 def failing_test(row: Mapping[str, Any]) -> str | None:
-    """The first test that is not passed, in the order of the subtasks; `None` where there is none."""
+    """The first test that failed, in the order of the subtasks; `None` if none failed."""
     return next((name for name, test in tests_of(row).items() if test["status"] not in PASSED), None)
 
 
 def submission_text(
     row: Mapping[str, Any], name: tuple[str, str], limits: Limits, *, test: str | None, texts: TestTexts
 ) -> str:
-    """A submission with one of its tests.
+    """The text about a submission, with one of its tests.
 
     Args:
         row: its result, with tests.
         name: problem and submission.
-        limits: of its problem.
-        test: the test that is shown as a whole; `None` for none.
-        texts: of that test.
+        limits: the limits of its problem.
+        test: the test that is shown in detail; `None` for none.
+        texts: the texts of that test.
     """
     parts = [_head(row, name), _code(row)]
     if message := row.get("compile_message"):
@@ -97,17 +97,17 @@ def listing(rows: Iterable[tuple[tuple[str, str], Mapping[str, Any]]], *, most: 
     """Submissions in a table, a line each.
 
     Args:
-        rows: names and results, of which the columns `verdict` and `total_score` or `passed` and `total` are read.
-        most: at most so many lines.
+        rows: names and results; `verdict`, and `total_score` or `passed` and `total`, are read.
+        most: the most lines.
     """
     lines: list[tuple[str, ...]] = []
     count = 0
     for (problem, submission), row in rows:
         count += 1
         if len(lines) < most:
-            worth = points(row.get("total_score")) if "total_score" in row else _passed(row)
+            score = points(row.get("total_score")) if "total_score" in row else _passed(row)
             lines.append(
-                (printable(problem), printable(submission), printable(str(row.get("verdict") or "not judged")), worth)
+                (printable(problem), printable(submission), printable(str(row.get("verdict") or "not judged")), score)
             )
     shown = table(("problem", "submission", "verdict", "score"), lines, left=frozenset({0, 1, 2}))
     return shown + (f"\n… and {count - len(lines)} more" if count > len(lines) else "")
@@ -118,10 +118,10 @@ def _head(row: Mapping[str, Any], name: tuple[str, str]) -> str:
     if "all_subtasks_results" in row:
         full = sum(subtask["points"] for subtask in row["all_subtasks_results"] or ())
         total = row.get("total_score", row.get("all_subtasks_points"))
-        worth = f"{points(total)} of {points(full)} points"
+        score = f"{points(total)} of {points(full)} points"
     else:
-        worth = f"{_passed(row)} tests"
-    lines = [f"{problem}  {submission}: {row.get('verdict') or 'not judged'}, {worth}"]
+        score = f"{_passed(row)} tests"
+    lines = [f"{problem}  {submission}: {row.get('verdict') or 'not judged'}, {score}"]
     if row.get("error"):
         lines.append(f"  why not judged: {printable(str(row['error']))}")
     for column, words in (("target", "judged on"), ("isolation", "isolation"), ("duplicate_of", "result taken from")):

@@ -1,4 +1,4 @@
-"""Reports of several data sets: for each a page a problem, with every submission, and one page over all.
+"""Reports of several data sets: for each data set one page per problem with all submissions, and an overview page.
 
     <data set>/README.md            the report of its run
     <data set>/<year>_<problem>.md  every submission to a problem, with its points in each subtask
@@ -30,14 +30,14 @@ _COLUMNS = (
     "error",
 )
 INDEX = "README.md"
-"""The page that the Hub shows of a folder."""
+"""The name of the page that the Hub shows for a folder."""
 
 
 def write_pages(directory: Path, results: Path, *, id_column: str) -> list[Path]:
-    """Write the pages of a data set from the results of its run, in place of those that are there.
+    """Write the pages of a data set from the results of its run, and replace existing ones.
 
     Args:
-        directory: where the pages go; made if absent.
+        directory: the directory for the pages; made if absent.
         results: the directory that the run wrote.
         id_column: the column that names a submission.
 
@@ -71,15 +71,15 @@ def write_pages(directory: Path, results: Path, *, id_column: str) -> list[Path]
 
 
 def page_name(year: str, problem: str) -> str:
-    """The file of a problem's page."""
+    """The file name of a problem's page."""
     return re.sub(r"[^\w.-]+", "-", f"{year}_{problem}", flags=re.ASCII) + ".md"
 
 
 def overview_page(results: Mapping[str, Path]) -> str:
-    """The data sets side by side.
+    """The overview page, with a line for each data set.
 
     Args:
-        results: by data set, the directory that its run wrote.
+        results: for each data set the directory that its run wrote.
 
     Raises:
         InputError: a summary cannot be read.
@@ -130,7 +130,7 @@ def _page(problem: Mapping[str, Any], lines: list[tuple[float, list[str]]], comp
 
 
 def _line(row: Mapping[str, Any], id_column: str) -> tuple[float, list[str]]:
-    """A submission's place in the order, and its cells."""
+    """The sort key of a submission, and its cells."""
     total = row.get("total_score")
     cells = [
         submission_of(row, id_column),
@@ -154,7 +154,7 @@ def _links(problems: list[Mapping[str, Any]]) -> str:
 
 
 def read_summary(results: Path) -> dict[str, Any]:
-    """What the results in a directory come to.
+    """The summary of the results in a directory.
 
     Raises:
         InputError: it cannot be read.

@@ -21,15 +21,15 @@ _BATCH = 256
 
 
 def write_parquet(file: Path | BinaryIO, rows: Rows, *, metadata: Mapping[str, str] | None = None) -> int:
-    """Write rows; they are read twice.
+    """Write rows, which are read twice.
 
     Args:
-        file: takes them.
-        rows: gives all of them, from the first one, each time it is called.
-        metadata: what stands in the file beside them.
+        file: the file to write.
+        rows: returns all rows, each time it is called.
+        metadata: metadata of the file.
 
     Returns:
-        How many there are.
+        The number of rows.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -58,7 +58,7 @@ def _batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, A
 
 
 def _type_of(values: list[Any]) -> pa.DataType | None:
-    """The type of values; `None` where they have none in common, or Parquet has none for it."""
+    """The common type of the values; `None` if they have none, or Parquet cannot store it."""
     import pyarrow as pa
 
     try:
@@ -82,7 +82,7 @@ def _common(one: pa.DataType | None, other: pa.DataType | None) -> pa.DataType |
 
 
 def _can_be_written(found: pa.DataType) -> bool:
-    """Parquet has no objects without fields."""
+    """Whether Parquet can store the type: it has no objects without fields."""
     import pyarrow as pa
 
     if pa.types.is_struct(found):

@@ -1,4 +1,4 @@
-"""Rows of results that the reference (huggingface/ioi) has written, with the columns that ours have."""
+"""Adds our columns to rows of results that the reference (huggingface/ioi) wrote."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _UNKNOWN: Mapping[str, Any] = {
     "duplicate_of": None,
     "fingerprint": "",
 }
-"""The columns of ours that it has no counterpart of."""
+"""Our columns without a counterpart in the reference's rows."""
 
 _PRECISION = 2
-"""Decimals of a score where a row does not say. Source: `score_precision` of open-r1/ioi."""
+"""Decimals of a score if a row does not state them. Source: `score_precision` of open-r1/ioi."""
 
 
 def with_our_columns(row: Any) -> Any:
-    """The row with what reports read. A row of ours, or of APPS, is returned as it is.
+    """The row with all columns that reports read. A row of ours or for APPS is returned unchanged.
 
     Args:
-        row: of `results.jsonl`.
+        row: a row of `results.jsonl`.
 
     Raises:
         KeyError, TypeError: it is no row of results.

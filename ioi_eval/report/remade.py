@@ -1,8 +1,7 @@
-"""The summary of a contest's results, from the results alone: what `ioi-eval report` writes into `summary.json`.
+"""The summary of a contest's results, made again from the results: `ioi-eval report` writes it to `summary.json`.
 
-Rows have all that is added up but what only problems and the run know: titles, days, limits, compile times. That is
-taken from the summary that stands there, and left out where none does. Of results that nobody has touched the summary
-comes out as it was.
+Rows do not have titles, days, limits and compile times. These are taken from the existing summary, or left out if there
+is none. If nobody changed the results, the new summary is equal to the existing one.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ OF_THE_RUN = (
     *("ioi_eval", "python", "started", "finished", "interrupted", "this_run", "options"),
     *("unusable_problems", "refused", "cpu_s", "notes", "by", "groups"),
 )
-"""What only the run knows, so that it is taken from the summary that stands there. Of groups it knows how many of their
-rows are still to be judged."""
+"""The entries of the existing summary that cannot be made from rows. `groups` is one of them, because rows do not show
+how many submissions of a group are still to be judged."""
 
 _LIMITS = ("time_limit_s", "memory_limit_bytes")
 _PLACE = re.compile(r"^.*?, row \d+: ")
@@ -53,20 +52,22 @@ def remade_summary(
     directories: Sequence[str],
     grouping: Grouping | None = None,
 ) -> dict[str, Any]:
-    """What the rows of some directories come to.
+    """The summary of the rows of some directories.
 
     Args:
-        rows: of `results.jsonl`, without tests.
-        id_column: names a submission.
-        summaries: the summaries that stand beside them; an empty one where there is none.
+        rows: rows of `results.jsonl`, without tests.
+        id_column: the column that names a submission.
+        summaries: the existing summary of each directory; empty if there is none.
         directories: their names.
-        grouping: by which columns of these rows; by default those of the runs.
+        grouping: the columns to group by; by default those of the runs.
 
     Raises:
-        InputError: a row is none of a contest's results, or rows of one problem have different subtasks.
+        InputError: a row is no result of a contest, or rows of one problem have different subtasks.
     """
-    told = {f"{one.get('year')}/{one.get('problem')}": one for s in summaries for one in s.get("problems", ())}
-    reader, summary = _Reader(told, id_column), Summary(grouping=grouping or grouping_of_runs(summaries))
+    known_problems = {
+        f"{one.get('year')}/{one.get('problem')}": one for s in summaries for one in s.get("problems", ())
+    }
+    reader, summary = _Reader(known_problems, id_column), Summary(grouping=grouping or grouping_of_runs(summaries))
 
     def add(row: Row) -> None:
         summary.add(reader.judged(row), row, target_subtask=row["target_subtask"])
@@ -88,16 +89,16 @@ def add_up(
     summaries: Sequence[Row],
     directories: Sequence[str],
 ) -> None:
-    """Take the rows of some directories into a summary.
+    """Add the rows of some directories to a summary.
 
     Args:
-        summary: takes in those that were not judged, too.
-        rows: of `results.jsonl`.
-        add: takes in one that was judged.
-        summaries, directories: those that stand beside them, and where.
+        summary: gets the rows that were not judged.
+        rows: rows of `results.jsonl`.
+        add: adds a row that was judged.
+        summaries, directories: the existing summary and the name of each directory.
 
     Raises:
-        InputError: a row is none of results of this family of problems.
+        InputError: a row is no result of this family of problems.
     """
     for number, row in enumerate(rows, 1):
         try:
@@ -114,13 +115,13 @@ def add_up(
 
 
 def take_from_run(values: dict[str, Any], before: Row, names: Iterable[str], *, regrouped: bool) -> None:
-    """Put what only the run knows into a summary of the same rows.
+    """Copy entries that cannot be made from rows from the run's summary of the same rows.
 
     Args:
         values: the new summary.
-        before: the run's.
-        names: what is taken from that.
-        regrouped: the new one has other groups, which stay; the run does not say of which of them pending rows are.
+        before: the run's summary.
+        names: the entries to copy.
+        regrouped: whether the new summary has other groups. These are kept; the groups of pending rows are unknown.
     """
     notes, pending = values["notes"], values["submissions"]["pending"]
     kept = ("by", "groups") if regrouped else ()
@@ -131,7 +132,7 @@ def take_from_run(values: dict[str, Any], before: Row, names: Iterable[str], *, 
 
 
 def are_the_same(values: Row, before: Row) -> bool:
-    """Whether a summary is of these rows: else what it says of the run is of other ones."""
+    """Whether an existing summary belongs to the same rows; if not, its entries about the run cannot be used."""
     return all(values[name] == before.get(name) for name in ("submissions", "verdicts"))
 
 
@@ -141,7 +142,7 @@ def grouping_of_runs(summaries: Sequence[Row]) -> Grouping:
 
 
 def facts_of(summaries: Sequence[Row], directories: Sequence[str], id_column: str = "uuid") -> RunFacts:
-    """What is known of runs whose results are put together."""
+    """The facts about runs whose results are put together."""
     started = [str(one["started"]) for one in summaries if one.get("started")]
     finished = [str(one["finished"]) for one in summaries if one.get("finished")]
     runs = [one.get("this_run") or {} for one in summaries]
@@ -161,19 +162,19 @@ def facts_of(summaries: Sequence[Row], directories: Sequence[str], id_column: st
 
 
 class _Reader:
-    """Turns rows back into results. Tests stay where they are: no sum needs them.
+    """Turns rows back into results, without tests, because no sum needs them.
 
     Args:
-        told: what summaries say of problems.
-        id_column: names a submission.
+        known_problems: entries of summaries about problems.
+        id_column: the column that names a submission.
     """
 
-    def __init__(self, told: Mapping[str, Row], id_column: str) -> None:
-        self._told, self._id_column = told, id_column
+    def __init__(self, known_problems: Mapping[str, Row], id_column: str) -> None:
+        self._known_problems, self._id_column = known_problems, id_column
         self._problems: dict[ProblemKey, Problem] = {}
 
     def judged(self, row: Row) -> JudgedSubmission:
-        """The submission of a row, and what became of it."""
+        """The submission of a row, and its result."""
         subtasks = row["all_subtasks_results"]
         key = ProblemKey(year=int(problem_of(row)[0]), id=str(subtasks[0]["problem"]))
         problem = self._problems.get(key) or self._problems.setdefault(key, self._problem(key, subtasks))
@@ -189,14 +190,14 @@ class _Reader:
         )
 
     def _problem(self, key: ProblemKey, subtasks: Sequence[Row]) -> Problem:
-        told = self._told.get(str(key), {})
+        known = self._known_problems.get(str(key), {})
         return Problem(
             key=key,
-            name=str(told.get("name") or ""),
-            day=told.get("day"),
+            name=str(known.get("name") or ""),
+            day=known.get("day"),
             task_type=TaskType.BATCH,
-            time_limit_s=told.get("time_limit_s") or 0.0,
-            memory_limit_bytes=told.get("memory_limit_bytes") or 0,
+            time_limit_s=known.get("time_limit_s") or 0.0,
+            memory_limit_bytes=known.get("memory_limit_bytes") or 0,
             score_precision=subtasks[0]["score_precision"],
             subtasks=tuple(Subtask(name=one["subtask"], points=one["points"], tests=()) for one in subtasks),
             tests={},

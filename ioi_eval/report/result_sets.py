@@ -1,6 +1,6 @@
-"""Results that a run has left, of either family: their rows, their summary, and how they were judged.
+"""Opens the results of a run, of either family: rows, summary, and the options of judging.
 
-`report.html` keeps more of each row, and where it stands on disk: `html_rows`.
+`html_rows` keeps other values of each row, and its position on disk, for `report.html`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Family(StrEnum):
 
 
 MARKS = {Family.CONTEST: "all_subtasks_results", Family.APPS: "judged_by"}
-"""By family, the column that results of no other have."""
+"""For each family, a column that only its results have."""
 
 
 Name = tuple[str, str]
@@ -35,15 +35,15 @@ Name = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultSet:
-    """The results of a directory.
+    """The results in a directory.
 
     Args:
-        directory: where they are.
-        family: of what problems.
-        version: of ioi_eval, that wrote them; empty where they do not say.
-        options: what the run was asked to do; none where they do not say.
-        id_column: names a submission.
-        days: of problems in their contests (`practice` for those that are no part of one), as far as the summary says.
+        directory: the directory.
+        family: the kind of problems.
+        version: the version of ioi_eval that wrote them; empty if unknown.
+        options: the options of the run; empty if unknown.
+        id_column: the column that names a submission.
+        days: the contest day of each problem (`practice` for practice problems), as far as the summary has it.
     """
 
     directory: Path
@@ -75,14 +75,14 @@ class ResultSet:
 
 
 def open_results(directory: str | Path, *, id_column: str | None = None) -> ResultSet:
-    """Look at what a run has left.
+    """Open the results of a run.
 
     Args:
-        directory: what was given as `--out`.
-        id_column: names a submission; by default the one of the run.
+        directory: the directory given as `--out`.
+        id_column: the column that names a submission; by default that of the run.
 
     Raises:
-        InputError: there are no results, they are damaged, or of no family that is known.
+        InputError: there are no results, they are damaged, or their family is unknown.
     """
     folder = Path(directory)
     folder = folder.parent if folder.name == RESULTS else folder
@@ -141,8 +141,8 @@ def summary_of(directory: Path, *, is_remade: bool = False) -> dict[str, Any]:
     """The contents of `summary.json`; empty if there is none, as with results of other programs.
 
     Args:
-        directory: of the results.
-        is_remade: whether it will be made again; then a damaged one counts as missing.
+        directory: the directory of the results.
+        is_remade: whether the summary will be made again; then a damaged one counts as missing.
 
     Raises:
         InputError: it is damaged, or a newer version of this package wrote it.

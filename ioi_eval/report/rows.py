@@ -59,7 +59,7 @@ class Unscored(StrEnum):
     """The value that replaces a score that we failed to determine."""
 
     NULL = "null"
-    ZERO = "zero"  # for training loops that cannot take anything else
+    ZERO = "zero"  # for training loops that need a number
 
 
 @record
@@ -70,7 +70,7 @@ class JudgedSubmission:
         problem: its problem.
         submission: the submission.
         fingerprint: a hash of everything that determined the outcome.
-        result: the outcome; for a copy, that of its leader (the equal program that was judged), with the leader's id.
+        result: the outcome; for a copy, the result of its leader (the equal program that was judged), with its id.
         duplicate_of: id of the submission that was judged instead.
         known: the totals of the result's tests, if they were computed already.
     """
@@ -84,7 +84,7 @@ class JudgedSubmission:
 
     @property
     def totals(self) -> Totals:
-        """What the result's tests come to."""
+        """The sums over the result's tests."""
         return self.known or Totals.of(self.result)
 
 
@@ -94,10 +94,10 @@ def result_row(
     """The row of a submission that was judged, or that we failed to judge.
 
     Args:
-        row: the dump's.
-        judged: what became of it.
-        target_subtask: the subtask that the program was written for, if the dump tells.
-        unscored: what stands for scores that are not known.
+        row: the dump's row.
+        judged: the submission and its result.
+        target_subtask: the subtask that the program was written for, if the dump states it.
+        unscored: the value for unknown scores.
     """
     columns = ResultColumns.of(judged, unscored=unscored)
     return columns.row(row, judged, target_subtask=target_subtask)
@@ -119,7 +119,7 @@ class ResultColumns:
 
     @classmethod
     def of(cls, judged: JudgedSubmission, *, unscored: Unscored) -> Self:
-        """Those of a result."""
+        """The columns of a result."""
         result, totals = judged.result, judged.totals
         blank: float | None = 0.0 if unscored is Unscored.ZERO else None
         total = result.score
@@ -148,11 +148,11 @@ class ResultColumns:
         )
 
     def sharing(self, subtasks: orjson.Fragment, tests_id: str | None) -> Self:
-        """The same without tests, which have a line of their own; what is large is JSON already."""
+        """The columns without tests, which are in a separate line. `subtasks` is JSON already, because it is large."""
         return replace(self, reference={**self.reference, "all_subtasks_results": subtasks, "tests_id": tests_id})
 
     def row(self, row: Mapping[str, Any], judged: JudgedSubmission, *, target_subtask: str | None) -> dict[str, Any]:
-        """The row of a submission with this result; `row` and `target_subtask` are the dump's."""
+        """The row of a submission with this result; `row` and `target_subtask` are from the dump."""
         score, status = self.targets.get(target_subtask or "", (None, None))
         return {
             **own_columns(row, _RESULTS),
@@ -170,11 +170,11 @@ class ResultColumns:
 
 
 def refused_row(row: Mapping[str, Any], reason: str) -> dict[str, Any]:
-    """The row of a submission that could not be judged at all, so that every row of the dump has one.
+    """The row of a submission that cannot be judged, so that every row of the dump has a result row.
 
     Args:
-        row: the dump's.
-        reason: why not, and what to do.
+        row: the dump's row.
+        reason: why it cannot be judged, and what to do.
     """
     empty: dict[str, Any] = dict.fromkeys((*REFERENCE_COLUMNS, *OUR_COLUMNS))
     return {
@@ -193,8 +193,8 @@ def own_columns(row: Mapping[str, Any], results: Collection[str]) -> dict[str, A
     In a dump that is itself a results file, such columns are from an earlier judging, and are replaced.
 
     Args:
-        row: the dump's.
-        results: the names of our columns that are not the dump's too.
+        row: the dump's row.
+        results: the names of result columns whose values do not come from the dump.
     """
     if "fingerprint" in row and "duplicate_of" in row:
         return {name: value for name, value in row.items() if name not in results}
@@ -202,7 +202,7 @@ def own_columns(row: Mapping[str, Any], results: Collection[str]) -> dict[str, A
 
 
 def _code(row: Mapping[str, Any], submission: Submission) -> Any:
-    """The program that was judged; one of several files as the dump has them, so that the row can be judged again."""
+    """The program that was judged. For one of several files, the dump's value, so that the row can be judged again."""
     return submission.code if not submission.sources or row.get("code") is None else row["code"]
 
 
@@ -245,7 +245,7 @@ _LIMITS = {Verdict.TLE: "cpu", Verdict.MLE: "memory"}
 
 
 def _calls(attempted: Mapping[str, int]) -> list[dict[str, Any]]:
-    """As a list, as tables want the same columns in every row."""
+    """As a list, because tables need the same columns in every row."""
     ordered: Iterable[tuple[str, int]] = sorted(attempted.items())
     return [{"call": name, "count": count} for name, count in ordered]
 

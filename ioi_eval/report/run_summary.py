@@ -1,6 +1,6 @@
-"""What every run comes to, whatever family of problems it is of: the part of `summary.json` that is the same for all.
+"""The part of `summary.json` that is the same for all families of problems.
 
-Judge errors are counted apart, everywhere: a score that we failed to find out is neither a 0 nor left out silently.
+Judge errors are always counted separately: a score that we failed to determine is neither 0 nor silently left out.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from ioi_eval.report.totals import CpuSplit
 from ioi_eval.version import __version__
 
 FORMAT = 1
-EXAMPLES = 20  # how many of a kind are named; all are counted, and all are in results.jsonl
-KINDS = 100  # how many reasons are told apart
+EXAMPLES = 20  # the most examples of a kind; all are counted, and all are in results.jsonl
+KINDS = 100  # the most reasons that are counted separately
 
 _FENCE_LINE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 
 
 @dataclass(slots=True)
 class Refusals:
-    """Rows that cannot be judged: all counted by reason, the first of each named."""
+    """Rows that cannot be judged: all are counted by reason, and the first of each reason are named."""
 
     counts: Counter[str] = field(default_factory=Counter)
     examples: dict[str, Counter[str]] = field(default_factory=dict)
 
     def add(self, kind: str, example: str) -> None:
-        """Take in one.
+        """Add a row.
 
         Args:
-            kind: the reason, without what differs from row to row.
+            kind: the reason, without details of the row.
             example: the whole message.
         """
         if kind not in self.counts and len(self.counts) >= KINDS:
@@ -47,7 +47,7 @@ class Refusals:
             shown[example] += 1
 
     def as_list(self) -> list[dict[str, Any]]:
-        """For JSON, the most frequent reason first; what is the same of several rows stands there once."""
+        """For JSON, the most frequent reason first; equal messages of several rows are listed once."""
         return [
             {
                 "reason": kind,
@@ -61,19 +61,19 @@ class Refusals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
-    """What only the run itself knows.
+    """Facts about a run that its results do not contain.
 
     Args:
         started, finished: ISO 8601, UTC.
-        interrupted: the user, or a failure, ended it early.
-        options: what was asked for.
+        interrupted: whether the user or a failure ended it early.
+        options: the options of the run.
         workers: how many jobs the sandbox ran at once.
         wall_s: how long judging took.
-        judged: how many were judged in this run.
-        copies: how many took over the result of an identical program in this run.
+        judged: how many submissions were judged in this run.
+        copies: how many got the result of an identical program in this run.
         resumed: how many an earlier run had judged.
-        cpu: what judging took in this run.
-        notes: what users should know.
+        cpu: the CPU time of judging in this run.
+        notes: notes for the user.
     """
 
     started: str
@@ -90,11 +90,11 @@ class RunFacts:
 
 
 class RunSummary(ABC):
-    """Adds up results as they stream by: `judged` submissions, of which we failed at those that are `undecided`.
+    """Adds up results one by one. `undecided` counts the `judged` submissions without a score (JE).
 
     Args:
-        make: a summary for a group of them.
-        grouping: by which columns of the dump all of it is given for each group too.
+        make: makes the summary of a group.
+        grouping: the columns of the dump by which all numbers are also given for each group.
     """
 
     def __init__(self, make: Callable[[], Self], grouping: Grouping | None) -> None:
@@ -110,19 +110,19 @@ class RunSummary(ABC):
         self._fenced = Refusals()
 
     def refuse(self, kind: str, message: str, row: Mapping[str, Any]) -> None:
-        """Take in a row that cannot be judged.
+        """Add a row that cannot be judged.
 
         Args:
-            kind: the reason, without what differs from row to row.
+            kind: the reason, without details of the row.
             message: the whole message.
-            row: the dump's.
+            row: the dump's row.
         """
         self.refused.add(kind, message)
         if (group := self._groups.of(row)) is not None:
             group.refused.add(kind, message)
 
     def postpone(self, row: Mapping[str, Any]) -> None:
-        """Take in a row of the dump that is not judged yet."""
+        """Add a row of the dump that is not judged yet."""
         self.pending += 1
         if (group := self._groups.of(row)) is not None:
             group.pending += 1
@@ -138,7 +138,7 @@ class RunSummary(ABC):
         error: str | None,
         is_copy: bool,
     ) -> None:
-        """Take in what is known of every submission, named with its problem; `error` where it has no score."""
+        """Add what all families have. `name`: submission and problem; `error`: why it has no score."""
         self.judged += 1
         self._extraction[extraction] += 1
         self._near_limit += near_limit
@@ -165,7 +165,7 @@ class RunSummary(ABC):
         return self._groups.grouping.columns
 
     def as_dict(self, run: RunFacts) -> dict[str, Any]:
-        """All of it, for JSON."""
+        """The whole summary, for JSON."""
         return {
             **heading(FORMAT, run, complete=self.complete),
             **self._all_scores(),
@@ -193,7 +193,7 @@ class RunSummary(ABC):
         ]
 
     def _all_scores(self) -> dict[str, Any]:
-        """What all submissions, or those of a group, are worth."""
+        """The counts and scores of all submissions, or of a group."""
         refused = self.refused.counts.total()
         counts = {
             "rows": self.judged + refused + self.pending,
@@ -207,19 +207,19 @@ class RunSummary(ABC):
 
     @abstractmethod
     def _scores(self) -> dict[str, Any]:
-        """What the family of problems tells of all submissions, or of a group."""
+        """The scores in the form of this family of problems, for all submissions or for a group."""
 
     @abstractmethod
     def _own(self, run: RunFacts) -> dict[str, Any]:
-        """What it tells of all together only."""
+        """Entries of this family of problems that are not given for groups."""
 
     @abstractmethod
     def _notes(self) -> list[str]:
-        """What users should know of the results."""
+        """Notes for the user about the results."""
 
     @classmethod
     def this_run(cls, run: RunFacts) -> dict[str, Any]:
-        """What a run did and took."""
+        """How much a run judged, and how long it took."""
         return {
             "judged": run.judged,
             "copies": run.copies,
@@ -231,7 +231,7 @@ class RunSummary(ABC):
 
 
 def heading(summary_format: int, run: RunFacts, *, complete: bool) -> dict[str, Any]:
-    """What every summary begins with: what made it, and when."""
+    """The beginning of every summary: which program wrote it, and when."""
     return {
         "format": summary_format,
         "ioi_eval": __version__,
@@ -244,7 +244,7 @@ def heading(summary_format: int, run: RunFacts, *, complete: bool) -> dict[str, 
 
 
 def renewed(values: Mapping[str, Any], run: RunFacts, this_run: Mapping[str, Any]) -> dict[str, Any]:
-    """An earlier summary of the same results, with what is of this run; its `notes` are those of the results alone."""
+    """An earlier summary of the same results, updated for this run. Its `notes` must be only those of the results."""
     return {
         **values,
         **heading(values["format"], run, complete=values["complete"]),
@@ -255,5 +255,5 @@ def renewed(values: Mapping[str, Any], run: RunFacts, this_run: Mapping[str, Any
 
 
 def verdict_counts(counts: Mapping[Verdict, int]) -> dict[str, int]:
-    """In the order of `Verdict`, without zeros."""
+    """The counts in the order of `Verdict`, without zeros."""
     return {verdict.value: counts[verdict] for verdict in Verdict if counts.get(verdict)}

@@ -1,4 +1,4 @@
-"""The points of a run's submissions under a contest's limit, for each way of choosing those that count."""
+"""The points of a run's submissions if only a limited number counts, for each way of choosing them."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from ioi_eval.selection import (
 
 USUAL = (Way.SINGLE, Way.ALL, Way.ROUND_ROBIN, Way.FIRST, Way.RANDOM, Way.ORACLE)
 PLACED = (Way.SINGLE, Way.ROUND_ROBIN, Way.ALL)
-"""The ways by which a report puts groups beside contestants."""
+"""The ways of choosing for which a report compares groups with contestants."""
 
 PRACTICE = "practice"
-"""The day of problems that are no part of a contest."""
+"""The day of practice problems, which do not belong to a contest."""
 
 _COLUMNS = ("code", "code_compiles", "target_subtask", "all_subtasks_results", "metadata", "generation", "day")
 
@@ -72,14 +72,14 @@ def selection_table(
 
     Args:
         results: of contest problems, ours or the reference's.
-        ways: of choosing.
-        limit: how many submissions a problem may count; for `reference` always 50.
+        ways: the ways of choosing.
+        limit: how many submissions count for a problem; for `reference` always 50.
         seeds: how often `random` draws.
-        grouping: by which columns; by default all rows are one group.
-        standings: of contests, beside whose contestants the points are put.
+        grouping: the columns to group by; by default all rows are one group.
+        standings: the contests with whose contestants the points are compared.
 
     Raises:
-        InputError: the results are not of contest problems, or the limit is not the reference's where it must be.
+        InputError: the results are not of contest problems, or `reference` is used with another limit than 50.
     """
     if results.family is not Family.CONTEST:
         raise InputError(f"{results.directory} holds results of {results.family}: only contests limit submissions")
@@ -105,15 +105,15 @@ def selection_table(
 def contest_places(
     rows: Iterable[tuple[str, str, Row]], days: Mapping[str, str], standings: Sequence[Standings]
 ) -> dict[str, Sequence[Mapping[str, Any]]]:
-    """Beside contestants, by group: the contests, with points and ranks by `PLACED`.
+    """For each group the contests, with points and ranks for each way in `PLACED`.
 
     Args:
-        rows: a group's name, a problem's, and the row.
-        days: of the problems, `practice` for those that are no part of a contest.
-        standings: of the contests.
+        rows: for each row the name of its group, the name of its problem, and the row.
+        days: the day of each problem; `practice` for practice problems.
+        standings: the contests.
 
     Raises:
-        InputError: a row is none of results.
+        InputError: a row is not a row of results.
     """
     groups: dict[str, _Problems] = {}
     for group, problem, row in rows:
@@ -123,11 +123,11 @@ def contest_places(
 
 
 def selection_text(groups: Sequence[Mapping[str, Any]], ways: Sequence[Way], *, limit: int) -> str:
-    """The same for people.
+    """The table as text.
 
     Args:
-        groups: as `selection_table` gives them.
-        ways: its columns.
+        groups: the result of `selection_table`.
+        ways: the columns of the table.
         limit: how many submissions counted.
     """
     heads = {
@@ -174,7 +174,7 @@ _LEGENDS = {
 
 
 def _light(row: Row, where: str) -> Row:
-    """What choosing looks at: a problem may have a hundred thousand rows, with their generations."""
+    """A row with only the columns needed for choosing: a problem may have a hundred thousand rows with generations."""
     try:
         return {
             **({"code": bool(row["code"])} if "code" in row else {}),
@@ -194,7 +194,7 @@ def _values(
     found: _Problems, ways: Sequence[Way], limit: int, seeds: int, standings: Sequence[Standings]
 ) -> Mapping[str, Any]:
     problems = {
-        name: _Worth(
+        name: _ProblemPoints(
             submissions=len(rows),
             unscored=_unscored(rows),
             full_marks=math.fsum(_full_marks(rows)),
@@ -202,15 +202,15 @@ def _values(
         )
         for name, rows in sorted(found.rows.items())
     }
-    years: dict[str, list[_Worth]] = {}
-    days: dict[tuple[str, str], list[_Worth]] = {}
-    for name, worth in problems.items():
+    years: dict[str, list[_ProblemPoints]] = {}
+    days: dict[tuple[str, str], list[_ProblemPoints]] = {}
+    for name, problem in problems.items():
         year, day = name.split("/")[0], found.days[name]
         if day != PRACTICE:
-            years.setdefault(year, []).append(worth)
-            days.setdefault((year, day), []).append(worth)
+            years.setdefault(year, []).append(problem)
+            days.setdefault((year, day), []).append(problem)
     return {
-        "problems": [_line(name, [worth]) for name, worth in problems.items()],
+        "problems": [_line(name, [problem]) for name, problem in problems.items()],
         "days": [
             _line(f"{year}, {day if day.lower().startswith('day') else f'day {day}'}", parts)
             for (year, day), parts in sorted(days.items())
@@ -218,24 +218,24 @@ def _values(
         ],
         "years": [_line(f"{year} in all", parts) for year, parts in years.items()],
         "contests": [
-            _beside(one, parts)
+            _contest(one, parts)
             for one in standings
             if (parts := [p for n, p in problems.items() if one.has(n, practice=found.days[n] == PRACTICE)])
             and one.compares(math.fsum(part.full_marks for part in parts))
         ],
-        "unscored": sum(worth.unscored for worth in problems.values()),
+        "unscored": sum(problem.unscored for problem in problems.values()),
     }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Worth:
-    """What a problem's submissions are worth.
+class _ProblemPoints:
+    """The points of a problem's submissions.
 
     Args:
-        submissions: how many there are.
+        submissions: the number of submissions.
         unscored: how many of them have no score.
-        full_marks: of the problem.
-        drawn: by way, the points; several where they are drawn.
+        full_marks: full marks of the problem.
+        drawn: the points for each way; several numbers if submissions are drawn at random.
     """
 
     submissions: int
@@ -249,8 +249,8 @@ def _full_marks(rows: Sequence[Row]) -> Sequence[float]:
     return [one["points"] or 0.0 for one in listed]
 
 
-def _beside(standings: Standings, parts: Sequence[_Worth]) -> dict[str, Any]:
-    """The points of a contest's problems, and where they would stand among its contestants."""
+def _contest(standings: Standings, parts: Sequence[_ProblemPoints]) -> dict[str, Any]:
+    """The points in a contest, and their ranks among its contestants."""
     line = _line(standings.contest, parts)
     full_marks = math.fsum(part.full_marks for part in parts)
     return {
@@ -267,15 +267,15 @@ def _beside(standings: Standings, parts: Sequence[_Worth]) -> dict[str, Any]:
 
 
 def _unscored(rows: Sequence[Row]) -> int:
-    """How many were not judged in some subtask; under `--unscored-as zero` only the status says so."""
+    """How many submissions were not judged in some subtask; with `--unscored-as zero` only the status shows this."""
     return sum(
         any(one["weighted_score"] is None or one["status"] == "JE" for one in row["all_subtasks_results"])
         for row in rows
     )
 
 
-def _line(name: str, parts: Sequence[_Worth]) -> dict[str, Any]:
-    """Some problems together. Those that are drawn are added seed by seed."""
+def _line(name: str, parts: Sequence[_ProblemPoints]) -> dict[str, Any]:
+    """The sums over some problems; points of random draws are added for each seed."""
     drawn = [part.drawn for part in parts]
     sums = {way: [math.fsum(one) for one in zip(*(each[way] for each in drawn), strict=True)] for way in drawn[0]}
     submissions = sum(part.submissions for part in parts)

@@ -25,21 +25,21 @@ from ioi_eval.rows import open_source
 MEDALS = ("gold", "silver", "bronze")
 _CUTOFFS = Path(__file__).with_name("ioi_cutoffs.csv")
 _TOTALS = ("Recalculated_Total", "Total")
-"""Columns of a contestant in LiveOIBench, the first that is there. Source: the first is over the problems that the data
-set has, where some of the contest's are missing."""
+"""Columns with a contestant's total in LiveOIBench; the first that exists is used. Source: the first counts only the
+problems in the data set, where some of the contest's are missing."""
 
 _NO_MEDAL = frozenset({"", "-", "–", "none", "hm", "honourable mention", "honorable mention"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rank:
-    """Where points would stand.
+    """The place of some points among contestants.
 
     Args:
         medal: `gold`, `silver`, `bronze`, or `none`; `None` if the points needed for medals are unknown.
-        rank: 1 for the most points; equals share one. `None` without contestants.
-        contestants: how many there are.
-        percentile: how many of a hundred contestants have fewer points.
+        rank: 1 for the most points; equal points have the same rank. `None` without contestants.
+        contestants: the number of contestants.
+        percentile: the percentage of contestants with fewer points.
     """
 
     medal: str | None
@@ -55,7 +55,7 @@ class Rank:
         return ", ".join(parts)
 
     def meaning(self) -> str:
-        """What rank and percentile say, in words; empty without contestants."""
+        """Sentences that explain rank and percentile; empty without contestants."""
         if self.rank is None or self.percentile is None:
             return ""
         there = counted(self.contestants, "contestant")
@@ -71,13 +71,13 @@ class Standings:
     """The contestants of one contest.
 
     Args:
-        contest: what it is called.
-        year: of its problems; empty for any.
-        problems: their ids; none for all of that year but practice.
+        contest: its name.
+        year: the year of its problems; empty for any year.
+        problems: the ids of its problems; if empty, all problems of that year without practice.
         totals: the contestants' points.
-        cutoffs: the least points of each medal, as far as known.
-        full_marks: of the contest, where results with other ones are not of it.
-        source: who says so.
+        cutoffs: the points needed for each medal, as far as known.
+        full_marks: full marks of the contest; results with other full marks are not compared.
+        source: where these facts are from.
     """
 
     contest: str
@@ -89,24 +89,24 @@ class Standings:
     source: str = ""
 
     def has(self, problem: str, *, practice: bool) -> bool:
-        """Whether a problem, by year and id, is one of the contest's."""
+        """Whether a problem (`2024/nile`) belongs to the contest."""
         year, _, name = problem.partition("/")
         if self.problems:
             return name in self.problems
         return not practice and self.year in ("", year)
 
     def compares(self, full_marks: float) -> bool:
-        """Whether problems of so many points may be the contest's."""
+        """Whether problems with these full marks can be those of the contest."""
         return self.full_marks is None or self.full_marks == full_marks
 
     def incomplete(self, problems: int) -> str:
-        """What is to be said where results have so many of its problems; empty where they have all, as far as known."""
+        """A warning if results have only so many of its problems; empty if they have all, as far as known."""
         if problems >= len(self.problems):
             return ""
         return f"The results have {problems} of its {len(self.problems)} problems: the points are a lower bound."
 
     def rank(self, points: float) -> Rank:
-        """Where so many points would stand."""
+        """The place of these points among the contestants."""
         medal = next((name for name in MEDALS if points >= self.cutoffs.get(name, math.inf)), "none")
         count = len(self.totals)
         fewer = sum(total < points for total in self.totals)
@@ -119,12 +119,12 @@ class Standings:
 
 
 def no_contest(source: str, standings: Sequence[Standings], results: str) -> InputError:
-    """The error where results have no problem of any contest that a user names.
+    """The error if results have no problem of any contest that a user names.
 
     Args:
-        source: what was given as `--standings`.
-        standings: what it has.
-        results: where the results are.
+        source: the value of `--standings`.
+        standings: the contests in it.
+        results: the directories of the results, for the message.
     """
     return InputError(
         f"--standings {source}: {counted(len(standings), 'contest')}, none of which has a problem of {results}: the "
@@ -133,7 +133,7 @@ def no_contest(source: str, standings: Sequence[Standings], results: str) -> Inp
 
 
 def published_cutoffs() -> list[Standings]:
-    """What medals took at the IOI, for the years of which a source was read."""
+    """The points needed for medals at the IOI, for the years with a known source."""
     with _CUTOFFS.open(encoding="utf-8", newline="") as file:
         return [
             Standings(
@@ -148,14 +148,14 @@ def published_cutoffs() -> list[Standings]:
 
 
 def read_standings(source: str) -> list[Standings]:
-    """The contestants that a user names.
+    """Read the contestants that a user names.
 
     Args:
-        source: a `.csv` file with the columns `points` and, if it has them, `contestant`, `medal` and `year`; or a
-            source of rows as `LiveOIBench/LiveOIBench_contestants` has them.
+        source: a `.csv` file with the column `points` and optionally `contestant`, `medal` and `year`; or a source of
+            rows like those of `LiveOIBench/LiveOIBench_contestants`.
 
     Raises:
-        InputError: it cannot be read, or is neither.
+        InputError: it cannot be read, or has neither form.
     """
     if source.lower().endswith(".csv"):
         return _from_table(Path(source))

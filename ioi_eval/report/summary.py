@@ -1,4 +1,4 @@
-"""What a run on contest problems comes to, as plain values: `summary.json`, and what the table and the report show."""
+"""The summary of a run on contest problems: the content of `summary.json`, from which tables and reports are made."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Summary(RunSummary):
 
     Args:
         unusable: problems that cannot be judged, and why.
-        grouping: by which columns of the dump all of it is given for each group too.
+        grouping: the columns of the dump by which all numbers are also given for each group.
     """
 
     def __init__(
@@ -32,26 +32,26 @@ class Summary(RunSummary):
         self._problems: dict[ProblemKey, ProblemTally] = {}
         self._attempted: Counter[str] = Counter()
         self._suspicious = 0
-        self._aimless = Refusals()
+        self._unknown_targets = Refusals()
         self._unfenced = Refusals()
         self._cpu = CpuSplit()
 
     def add(self, judged: JudgedSubmission, row: Mapping[str, Any], *, target_subtask: str | None) -> None:
-        """Take in a submission.
+        """Add a submission.
 
         Args:
-            judged: what became of it.
-            row: the dump's.
-            target_subtask: the subtask that it was written for, if the dump tells.
+            judged: the submission and its result.
+            row: the dump's row.
+            target_subtask: the subtask that it was written for, if the dump states it.
         """
         tally = self._problems.get(judged.result.problem) or ProblemTally(problem=judged.problem)
         totals, aim = judged.totals, tally.subtasks.get(target_subtask)
-        # An odd row fails here, before anything knows of it.
+        # A row with unexpected values fails here, before any sum is changed.
         light = LightRow(row, judged.problem, compiles=totals.compiles, scores=totals.scores, target_subtask=aim)
-        aimless = target_subtask if aim is None else None
-        self._add(judged, row, light, aimless)
+        unknown_target = target_subtask if aim is None else None
+        self._add(judged, row, light, unknown_target)
         if (group := self._groups.of(row)) is not None:
-            group._add(judged, row, light, aimless)
+            group._add(judged, row, light, unknown_target)
 
     def _tally(self, judged: JudgedSubmission) -> ProblemTally:
         tally = self._problems.get(judged.result.problem)
@@ -59,7 +59,9 @@ class Summary(RunSummary):
             tally = self._problems[judged.result.problem] = ProblemTally(problem=judged.problem)
         return tally
 
-    def _add(self, judged: JudgedSubmission, row: Mapping[str, Any], light: LightRow, aimless: str | None) -> None:
+    def _add(
+        self, judged: JudgedSubmission, row: Mapping[str, Any], light: LightRow, unknown_target: str | None
+    ) -> None:
         result, submission, totals = judged.result, judged.submission.id, judged.totals
         self._tally(judged).add(submission, result, light)
         self._take(
@@ -71,8 +73,8 @@ class Summary(RunSummary):
             error=None if result.score is not None else totals.error or "judge error",
             is_copy=judged.duplicate_of is not None,
         )
-        if aimless is not None:
-            self._aimless.add(str(result.problem), aimless)
+        if unknown_target is not None:
+            self._unknown_targets.add(str(result.problem), unknown_target)
         if _is_unfenced(judged, row):
             self._unfenced.add(rules_of(judged.submission.language).name, submission)
         self._suspicious += totals.suspicious
@@ -80,7 +82,7 @@ class Summary(RunSummary):
             self._attempted.update(totals.attempted.keys())
             self._cpu += totals.cpu
 
-    def _own(self, run: RunFacts) -> dict[str, Any]:  # noqa: ARG002 - nothing of it is told
+    def _own(self, run: RunFacts) -> dict[str, Any]:  # noqa: ARG002 - not needed
         return {
             "unusable_problems": self._unusable,
             "attempted": dict(self._attempted.most_common()),
@@ -90,14 +92,14 @@ class Summary(RunSummary):
 
     @classmethod
     def this_run(cls, run: RunFacts) -> dict[str, Any]:
-        """What a run did and took, and where its CPU time went."""
+        """How much a run judged, how long it took, and where its CPU time went."""
         ours_s = round(max(0.0, run.wall_s * run.workers - run.cpu.total), 3)
         return {**super().this_run(run), "cpu_s": run.cpu.as_dict(), "ours_s": ours_s}
 
     def _notes(self) -> list[str]:
         return [
             *_problem_notes(self._tallies()),
-            *_target_notes(self._aimless),
+            *_target_notes(self._unknown_targets),
             *_unfenced_notes(self._unfenced),
             *_unnamed_notes(self._attempted),
         ]
@@ -152,7 +154,7 @@ def _problem(tally: ProblemTally) -> dict[str, Any]:
 
 
 def _contests(problems: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Sums over a year's problems, as `_problem` tells of them. Practice problems are no part of a contest."""
+    """Sums over each year's problems (values of `_problem`), without practice problems."""
     years: dict[int, list[Mapping[str, Any]]] = {}
     for problem in problems:
         if problem["day"] != "practice":
@@ -175,10 +177,10 @@ def _problem_notes(tallies: Iterable[ProblemTally]) -> list[str]:
     return [f"problem {tally.problem.key}: {note}" for tally in tallies for note in tally.problem.notes]
 
 
-def _target_notes(aimless: Refusals) -> list[str]:
-    """Targets that are no subtask of their problem, so that `target_subtask_score` says nothing: a wrong column?"""
+def _target_notes(unknown_targets: Refusals) -> list[str]:
+    """Notes about targets that are not subtasks of their problem, maybe from a wrong column: they get no score."""
     notes = []
-    for one in aimless.as_list():
+    for one in unknown_targets.as_list():
         rows, their = ("1 row was", "its") if one["rows"] == 1 else (f"{one['rows']} rows were", "their")
         notes.append(
             f"problem {one['reason']}: {rows} written for a subtask that it does not have, such as "
@@ -188,7 +190,7 @@ def _target_notes(aimless: Refusals) -> list[str]:
 
 
 def _unnamed_notes(attempted: Mapping[str, int]) -> list[str]:
-    """Calls that ended a program, and whose name a filter around the sandbox has kept from the runner."""
+    """A note about calls that ended a program and whose names an outer filter hid from the runner."""
     words = (
         "`hidden_call` in `attempted` is a call with no honest use that a filter around the sandbox, as a container "
         "has, answered first: the verdict is SV as everywhere, its name is not known"
@@ -197,7 +199,7 @@ def _unnamed_notes(attempted: Mapping[str, int]) -> list[str]:
 
 
 def _is_unfenced(judged: JudgedSubmission, row: Mapping[str, Any]) -> bool:
-    """Whether nothing was found in a text that may be a program itself."""
+    """Whether no program was found in a text that may itself be a program."""
     text = row.get("generation")
     return (
         judged.result.verdict is Verdict.NC
@@ -209,7 +211,7 @@ def _is_unfenced(judged: JudgedSubmission, row: Mapping[str, Any]) -> bool:
 
 
 def _unfenced_notes(unfenced: Refusals) -> list[str]:
-    """Generations that may be programs as they stand: without fences they are no code."""
+    """Notes about generations that may be programs without a fence, which do not count as code."""
     return [
         f"{one['rows']} without code (NC) {'looks' if one['rows'] == 1 else 'look'} like {one['reason']} without a "
         f"fence, such as {one['examples'][0]!r}: only fenced blocks of a `generation` count; a bare program belongs in "

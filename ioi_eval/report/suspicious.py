@@ -16,13 +16,13 @@ SHOWN = 1000  # lines on a terminal; all are in results.jsonl
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suspicious:
-    """A submission that did something else than solve its problem.
+    """A submission that made system calls which no solution needs.
 
     Args:
         submission: its id.
-        problem: its problem, as `2024/nile`.
-        verdict: what it got.
-        violations: tests on which the kernel killed it for a call with no honest use (SV).
+        problem: its problem (`2024/nile`).
+        verdict: its verdict.
+        violations: the number of tests on which the kernel killed it for a call with no honest use (SV).
         attempted: refused calls, by name, with their counts over all tests.
     """
 
@@ -39,7 +39,7 @@ def is_suspicious(outcomes: Iterable[TestOutcome]) -> bool:
 
 
 def suspicious_of(rows: Iterable[Mapping[str, Any]], *, id_column: str) -> list[Suspicious]:
-    """Those among the rows of `results.jsonl`, violations first, then by how much was tried.
+    """The suspicious submissions among these rows: most violations first, then most refused calls.
 
     Args:
         rows: the results.

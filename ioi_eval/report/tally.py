@@ -1,4 +1,4 @@
-"""Adds up a stream of results, problem by problem, in memory that does not grow with the tests."""
+"""Adds up results one by one for each problem; the memory does not grow with the number of tests."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _COLUMNS = ("all_subtasks_results", "target_subtask", "code_compiles", "metadata
 
 
 class LightRow(Mapping[str, Any]):
-    """A result row of which only scores, target and length are kept: what `selection` looks at, in about 250 bytes.
+    """A result row with only the columns that `selection` reads (scores, target, length), in about 250 bytes.
 
-    A problem may have a hundred thousand, with their generations.
+    A problem may have a hundred thousand rows with long generations.
 
     Args:
-        row: the dump's.
-        problem: what the submission is for.
-        compiles, scores: of its result (`Totals`).
+        row: the dump's row.
+        problem: the submission's problem.
+        compiles, scores: from the `Totals` of its result.
         target_subtask: the subtask that it was written for.
     """
 
@@ -57,7 +57,7 @@ class LightRow(Mapping[str, Any]):
         raise KeyError(column)
 
     def get(self, column: str, default: Any = None) -> Any:
-        """As of any mapping, in half the time: choosing 50 of a hundred thousand reads half a million."""
+        """Like `Mapping.get` in half the time: choosing 50 of a hundred thousand rows calls it half a million times."""
         return self[column] if column in _COLUMNS else default
 
     def __iter__(self) -> Iterator[str]:
@@ -67,7 +67,7 @@ class LightRow(Mapping[str, Any]):
         return len(_COLUMNS)
 
     def results(self) -> list[dict[str, Any]]:
-        """The subtasks, as the column `all_subtasks_results` has them."""
+        """The subtasks, as in the column `all_subtasks_results`."""
         scores = array("d")
         scores.frombytes(self._scores)
         return [
@@ -83,11 +83,11 @@ class LightRow(Mapping[str, Any]):
 
 
 def limited_score(rows: list[LightRow], problem: Problem) -> float:
-    """The points that the 50 submissions of a contestant would reach, who does not know their scores.
+    """The points of 50 submissions that a contestant would choose without knowing their scores.
 
     Args:
         rows: all submissions to the problem.
-        problem: gives the points of its subtasks. As any total, the sum is rounded once (source: CMS).
+        problem: has the points of its subtasks. Like any total, the sum is rounded once (source: CMS).
     """
     best = [0.0] * len(problem.subtasks)
     for index in select(rows):
@@ -121,7 +121,7 @@ class ProblemTally:
         self.subtasks = {subtask.name: subtask.name for subtask in self.problem.subtasks}
 
     def add(self, submission: str, result: SubmissionResult, row: LightRow) -> None:
-        """Take in one submission; the result may be that of the same program from another one."""
+        """Add a submission; its result may be that of another submission with the same program."""
         self.rows.append(row)
         self.submissions += 1
         self.verdicts[result.verdict] += 1
@@ -136,7 +136,7 @@ class ProblemTally:
 
     @property
     def points(self) -> float:
-        """Full marks."""
+        """Full marks of the problem."""
         return math.fsum(subtask.points for subtask in self.problem.subtasks)
 
     @property
@@ -146,13 +146,13 @@ class ProblemTally:
 
 
 def problem_estimates(tallies: Sequence[ProblemTally]) -> dict[str, Estimate]:
-    """Means over problems: the average share of the points that a submission gets, and pass@k by k, as text.
+    """Means over problems: the average share of the points that a submission gets, and pass@k with k as text.
 
     Solved means full marks in every subtask; submissions that could not be judged are left out. pass@k is given only if
-    every problem has k judged submissions; the average only if every problem has one, and is worth points.
+    every problem has k judged submissions; the average only if every problem has points and a judged submission.
 
     Args:
-        tallies: of each problem.
+        tallies: one for each problem.
     """
     judged = [tally.submissions - tally.undecided for tally in tallies]
     columns: dict[str, list[float]] = {}

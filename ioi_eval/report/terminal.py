@@ -1,4 +1,4 @@
-"""The result table for a terminal: plain text, no colours, nothing to install."""
+"""The result table for a terminal: plain text without colours; it needs no other package."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import copysign
 from typing import Any
 
-_ALL_IN = ("report.md", "results.jsonl")  # the files that name what a list leaves out
+_ALL_IN = ("report.md", "results.jsonl")  # the files with the items that a shortened list omits
 
 Cells = Sequence[str]
 
@@ -18,9 +18,9 @@ def table(head: Cells, rows: Iterable[Cells], *, left: frozenset[int] = frozense
 
     Args:
         head: the columns' names.
-        rows: as many cells each.
-        left: which columns are aligned to the left; the others are numbers.
-        width: the most characters of a line; long texts of columns on the left are broken. 0: as wide as it gets.
+        rows: the cells of each row, one for each column.
+        left: the columns that are aligned to the left; the others are numbers.
+        width: the most characters of a line; longer texts in left-aligned columns are wrapped. 0: no limit.
     """
     lines = [list(head), *(list(row) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
@@ -42,7 +42,7 @@ _NARROWEST = 12
 
 
 def _narrow(widths: list[int], left: frozenset[int], most: int) -> None:
-    """Take characters from the widest texts, one by one, until all columns together have at most that many."""
+    """Reduce the widest text column, one character at a time, until all columns together have at most `most`."""
     while sum(widths) > most:
         widest = max(left, key=lambda column: widths[column])
         if widths[widest] <= _NARROWEST:
@@ -51,7 +51,7 @@ def _narrow(widths: list[int], left: frozenset[int], most: int) -> None:
 
 
 def _broken(row: Cells, widths: Sequence[int]) -> list[list[str]]:
-    """A row as lines: more than one where a cell is wider than its column."""
+    """A row as lines: several lines if a cell is wider than its column."""
     cells = [
         textwrap.wrap(cell, width) or [""] if len(cell) > width else [cell]
         for cell, width in zip(row, widths, strict=True)
@@ -60,7 +60,7 @@ def _broken(row: Cells, widths: Sequence[int]) -> list[list[str]]:
 
 
 def terminal_report(summary: Mapping[str, Any]) -> str:
-    """What a person wants to see first: problems, scores per subtask, verdicts, and what went wrong.
+    """The overview for the terminal: problems, scores per subtask, verdicts, and failures.
 
     Args:
         summary: as `Summary.as_dict` makes it.
@@ -75,7 +75,7 @@ _BOUNDED = "(?: at least so many points, as a judge error (JE) has no score)"
 
 
 def problem_cells(problem: Mapping[str, Any]) -> list[str]:
-    """A problem in a row: name, submissions, best submission, sum of best subtasks over all and over 50, verdicts."""
+    """The cells of a problem: name, submissions, best submission, sum of best subtasks (all, and 50), verdicts."""
     full = points(problem["points"])
     return [
         f"{problem['year']}/{problem['problem']}",
@@ -88,7 +88,7 @@ def problem_cells(problem: Mapping[str, Any]) -> list[str]:
 
 
 def bounded(of: Mapping[str, Any], score: str) -> str:
-    """Points, with `?` if judge errors make them a lower bound (which full marks cannot be)."""
+    """Points, followed by `?` if judge errors make them a lower bound; full marks never have a `?`."""
     return points(of[score]) + ("?" if of["undecided"] and of[score] != of["points"] else "")
 
 
@@ -108,7 +108,7 @@ def _problems(summary: Mapping[str, Any]) -> Iterable[str]:
 
 
 def share(estimate: Mapping[str, float | None] | None) -> str:
-    """A mean share with its interval: `62.50 % [41.67, 83.33]`; `–` where there is none."""
+    """A mean share with its interval: `62.50 % [41.67, 83.33]`; `–` if there is none."""
     if estimate is None or estimate["value"] is None:
         return "–"
     words = f"{half_up(100 * estimate['value'], 2)} %"
@@ -117,12 +117,12 @@ def share(estimate: Mapping[str, float | None] | None) -> str:
 
 
 def half_up(value: float, digits: int, *, sign: str = "") -> str:
-    """A number with so many decimals; a half is rounded away from 0, as in `report.html`.
+    """A number as text, rounded; a half is rounded away from 0, as in `report.html`.
 
     Args:
-        value: may lie a little below a half that it stands for, as sums of floats do.
+        value: may be slightly less than an exact half, because sums of floats have errors.
         digits: how many decimals.
-        sign: `+` for a sign before positive numbers too.
+        sign: `+` to write a sign before positive numbers too.
     """
     return f"{value + copysign(1e-9, value):{sign}.{digits}f}"
 
@@ -132,7 +132,7 @@ def group_cells(summary: Mapping[str, Any], *, most_ks: int = 20) -> tuple[list[
 
     Args:
         summary: as `Summary.as_dict` makes it.
-        most_ks: of pass@k, so many are shown.
+        most_ks: show pass@k for at most so many k.
     """
     groups = summary["groups"]
     ks = list(dict.fromkeys(k for group in groups for k in group["pass_at_k"]))[:most_ks]
@@ -192,7 +192,7 @@ def _cost(summary: Mapping[str, Any]) -> Iterable[str]:
 
 
 def done_in(run: Mapping[str, Any]) -> str:
-    """What a run did, and what was there already: `12 judged, 3 copies, 40 from earlier runs`.
+    """How many results are of this run and of earlier ones: `12 judged, 3 copies, 40 from earlier runs`.
 
     Args:
         run: a summary's `this_run`.
@@ -203,10 +203,10 @@ def done_in(run: Mapping[str, Any]) -> str:
 
 
 def near_limit(summary: Mapping[str, Any]) -> str:
-    """The line about submissions whose verdict may differ on another machine (near the limit); empty for none.
+    """The line about submissions near the time limit, whose verdict may differ on another machine; empty if none.
 
     Args:
-        summary: of a run.
+        summary: the summary of a run.
     """
     if not summary["near_limit"]:
         return ""
@@ -236,12 +236,12 @@ def _failures(summary: Mapping[str, Any]) -> Iterable[str]:
 def refusal_lists(
     refused: Iterable[Mapping[str, Any]], what: str = "not judged", *, files: Sequence[str] = _ALL_IN
 ) -> Iterable[str]:
-    """Rows that cannot be judged, by reason, with the first of each.
+    """Lists of the rows that cannot be judged, one for each reason, with its first examples.
 
     Args:
-        refused: by reason.
-        what: what became of the rows.
-        files: which files name all of them.
+        refused: the entry `refused` of a summary.
+        what: what happened to the rows.
+        files: the files that have all of them.
     """
     for one in refused:
         head = f"{one['rows']} {what}: {printable(one['reason'])}"
@@ -249,12 +249,12 @@ def refusal_lists(
 
 
 def example_places(refused: Mapping[str, Any]) -> list[str]:
-    """Where the first rows of a reason are, with more words only where they say more than the reason."""
+    """The examples of a reason without the reason itself, which is printed above them."""
     return [example.removesuffix(f": {refused['reason']}") for example in refused["examples"]]
 
 
 def counted(count: int, noun: str) -> str:
-    """A number of things."""
+    """A number with its noun: `1 job`, `2 jobs`."""
     return f"{count} {noun}{'s' * (count != 1)}"
 
 
@@ -266,7 +266,7 @@ def _list(head: str, items: Sequence[str], count: int, *, shown: int = 5, files:
 
 
 def printable(text: str, *, length: int = 500) -> str:
-    """One line without control characters: ids and messages are untrusted, and terminals execute control sequences."""
+    """One line without control characters: ids and messages are untrusted, and terminals obey control sequences."""
     line = " ".join(text.split())
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line[:length]) + "…" * (
         len(line) > length
@@ -274,5 +274,5 @@ def printable(text: str, *, length: int = 500) -> str:
 
 
 def points(value: float | None, digits: int = 4) -> str:
-    """Points as people write them: `100`, `33.33`, `–` where they are not known; with so many digits at most."""
+    """Points as text: `100`, `33.33`, `–` if unknown; with at most `digits` decimals."""
     return "–" if value is None else f"{value:.{digits}f}".rstrip("0").rstrip(".")

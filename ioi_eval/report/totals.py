@@ -1,4 +1,4 @@
-"""What the tests of a result come to together, whatever subtasks they stand in."""
+"""Sums over the tests of a result, each test counted once, even if several subtasks have it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ioi_eval.report.suspicious import is_suspicious
 
 
 def distinct_outcomes(result: SubmissionResult) -> list[TestOutcome]:
-    """Every test that was run, once, though several subtasks list it."""
+    """Every test that was run, each once, even if several subtasks list it."""
     found: dict[str, TestOutcome] = {}
     for subtask in result.subtasks:
         for outcome in subtask.tests:
@@ -24,7 +24,7 @@ def distinct_outcomes(result: SubmissionResult) -> list[TestOutcome]:
 
 
 def judge_error(result: SubmissionResult) -> str | None:
-    """Why a result has no score: the first failure of ours, or of a judge program; `None` if it has one."""
+    """Why a result has no score: the first failure of ours or of a judge program; `None` if it has a score."""
     if result.score is not None:
         return None
     if result.compile.verdict is Verdict.JE:
@@ -42,7 +42,7 @@ class CpuSplit:
 
     Args:
         compile: compiling submissions.
-        run: their processes.
+        run: running them.
         check: checkers and managers.
     """
 
@@ -52,7 +52,7 @@ class CpuSplit:
 
     @property
     def total(self) -> float:
-        """All of it."""
+        """All CPU time."""
         return self.compile + self.run + self.check
 
     def __add__(self, other: CpuSplit) -> CpuSplit:
@@ -60,7 +60,7 @@ class CpuSplit:
 
     @classmethod
     def of(cls, result: SubmissionResult) -> CpuSplit:
-        """What judging one submission took."""
+        """The CPU time of judging one submission."""
         outcomes = distinct_outcomes(result)
         return cls(
             compile=result.compile.cpu_ms / 1000,
@@ -75,16 +75,16 @@ class CpuSplit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """What the tests of a result come to.
+    """Sums over the tests of a result.
 
     Args:
-        compiles: whether the program does; `None` where we failed to find out.
-        scores: score and points of each subtask as doubles, one after the other; NaN where they are not known.
-        near_limit: a test's time was near its limit.
-        suspicious: it belongs on the list of those that tried what no solution needs.
-        attempted: refused calls, with their counts.
-        tests_s: CPU time of all tests.
-        cpu: CPU time of all that was done.
+        compiles: whether the program compiles; `None` if we failed to find out.
+        scores: score and points of each subtask as doubles, one after the other; NaN if unknown.
+        near_limit: whether a test's time was near the limit.
+        suspicious: whether the program made system calls that no solution needs.
+        attempted: refused system calls, with their counts.
+        tests_s: CPU time of the program in all tests.
+        cpu: CPU time of judging the submission.
         error: why there is no score.
     """
 
@@ -99,7 +99,7 @@ class Totals:
 
     @classmethod
     def of(cls, result: SubmissionResult) -> Self:
-        """Those of a result."""
+        """The sums for a result."""
         outcomes, compiled = distinct_outcomes(result), result.compile.verdict
         return cls(
             compiles=None if compiled is Verdict.JE else compiled is None,
@@ -114,6 +114,6 @@ class Totals:
 
 
 def scores_of(result: SubmissionResult) -> bytes:
-    """Score and points of each subtask as doubles, one after the other; NaN where they are not known."""
+    """Score and points of each subtask as doubles, one after the other; NaN if unknown."""
     values = (math.nan if one is None else one for s in result.subtasks for one in (s.score, s.weighted_score))
     return array("d", values).tobytes()

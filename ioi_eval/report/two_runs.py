@@ -1,7 +1,7 @@
 """Two sets of results side by side: which verdicts changed and why, and whether the rest is noise.
 
-The two results of a submission are a pair. If two models are compared, there are no such pairs; then problems are
-compared. Submissions that one of the runs failed to judge are in no mean, and are counted separately.
+The two results of a submission are a pair. Two models have no common submissions, so their problems are compared.
+Submissions that one of the runs failed to judge are in no mean, and are counted separately.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _RULES = ("std", "python", "near_limit_repeats", "fix_includes", "conventions", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Only:
-    """Which rows of a set are meant: those that have a value in a column; all if there is no column."""
+    """Selects the rows of a set that have a value in a column; all rows if no column is named."""
 
     column: str = ""
     value: str = ""
 
     @classmethod
     def parse(cls, text: str) -> Only:
-        """From `model=name`.
+        """Read `COLUMN=VALUE`.
 
         Raises:
             InputError: there is no `=` in it.
@@ -51,14 +51,14 @@ class Only:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What one set says of a submission.
+    """The result of a submission in one set.
 
     Args:
-        verdict: empty where it was not judged.
-        share: of the points, or of the tests; `None` where it is not known.
+        verdict: the verdict; empty if it was not judged.
+        share: the share of the points, or of the tests; `None` if unknown.
         program, shape: hashes of the program, and of the subtasks or the number of tests.
-        rules: how it was judged, as far as its row says.
-        time_scale, machine, near_limit, fingerprint: as its row says.
+        rules: how it was judged, as far as its row states it.
+        time_scale, machine, near_limit, fingerprint: from its row.
     """
 
     verdict: str
@@ -73,13 +73,13 @@ class Result:
 
     @property
     def solved(self) -> bool:
-        """Whether nothing at all failed."""
+        """Whether the verdict is AC."""
         return self.verdict == "AC"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A pair that is not worth the same, or has another verdict."""
+    """A pair whose two results differ in score or verdict."""
 
     name: Name
     before: Result
@@ -88,12 +88,12 @@ class Change:
 
     @property
     def flipped(self) -> bool:
-        """Whether the verdict changed, not the score alone."""
+        """Whether the verdict changed, and not only the score."""
         return self.before.verdict != self.after.verdict
 
     @property
     def worse(self) -> bool:
-        """Whether it is worth less, or not known any more."""
+        """Whether the score is lower, or no longer known."""
         if self.before.share is None:
             return False
         return self.after.share is None or self.after.share < self.before.share or (
@@ -103,19 +103,19 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What two sets come to side by side.
+    """The comparison of two sets.
 
     Args:
-        family: of both.
-        pairs: submissions that both have; 0 where only problems are compared.
-        only_before, only_after: submissions (or problems) that only one of them has.
-        unscored: pairs that one of them could not score.
-        problems: on which means are.
-        changes: flips first, the worse first.
-        lost, won: pairs that were solved and are not, and the other way round.
-        p: McNemar's; `None` where only problems are compared.
-        means: by name, `score before`, `score difference`, `solved before`, …
-        notes: what users should know.
+        family: the family of both.
+        pairs: the number of submissions in both; 0 if only problems are compared.
+        only_before, only_after: how many submissions (or problems) only one of them has.
+        unscored: how many pairs have no score in one of them.
+        problems: the number of problems in the means.
+        changes: changed verdicts first, and of these the worse ones first.
+        lost, won: how many pairs were solved only before, and only after.
+        p: p of McNemar's test; `None` if only problems are compared.
+        means: means by name: `score before`, `score difference`, `solved before`, …
+        notes: notes for the user.
     """
 
     family: Family
@@ -146,8 +146,8 @@ def compare_runs(
     """Compare two sets.
 
     Args:
-        before, after: of the same family.
-        only: which rows of each.
+        before, after: two sets of the same family.
+        only: selects rows of each.
         by_problem: compare the means of problems; submissions are not paired.
 
     Raises:
@@ -222,7 +222,7 @@ def _by_problem(
 
 
 def _results(of: ResultSet, only: Only) -> dict[Name, Result]:
-    """What a set says of each submission; of several rows of a name the first that was judged counts."""
+    """The result of each submission; if several rows have its name, the first that was judged counts."""
     column = only.column.split(".")[0]
     found: dict[Name, Result] = {}
     has_column = False
@@ -268,7 +268,7 @@ def _change(name: Name, before: Result, after: Result, stated: Sequence[str]) ->
 
 
 def _reasons(before: Result, after: Result, stated: Sequence[str]) -> tuple[str, ...]:
-    """What is different, as far as results record it."""
+    """The differences in how the two were judged, as far as results record them."""
     reasons = []
     if before.program != after.program:
         reasons.append("program")
@@ -290,7 +290,7 @@ def _reasons(before: Result, after: Result, stated: Sequence[str]) -> tuple[str,
 
 
 def _stated_differences(before: ResultSet, after: ResultSet) -> tuple[str, ...]:
-    """What the runs say of themselves: `limits`, `rules`."""
+    """Which options of the runs differ: `limits`, `rules`."""
     old, new = before.options, after.options
     found = []
     if any(old.get(name) != new.get(name) for name in _LIMITS if name in old and name in new):
@@ -324,11 +324,11 @@ def _means(
     old: Mapping[Name, Result],
     new: Mapping[Name, Result],
 ) -> dict[str, Estimate]:
-    """Means over problems, first over a problem's own submissions: before, after, and their difference."""
+    """Means over problems of the mean of each problem's submissions: before, after, and the difference."""
     columns: dict[str, list[float]] = {}
     for what in ("score", "solved"):
         sides = [
-            [math.fsum(_worth(results[name], what) for name in names) / len(names) for names in problems.values()]
+            [math.fsum(_score_of(results[name], what) for name in names) / len(names) for names in problems.values()]
             for problems, results in ((old_names, old), (new_names, new))
         ]
         columns[f"{what} before"], columns[f"{what} after"] = sides
@@ -336,7 +336,7 @@ def _means(
     return mean_estimates(columns) if old_names else {}
 
 
-def _worth(result: Result, what: str) -> float:
+def _score_of(result: Result, what: str) -> float:
     return float(result.solved) if what == "solved" else result.share or 0.0
 
 

@@ -10,11 +10,11 @@ from ioi_eval.report.two_runs import Change, Comparison
 
 
 def comparison_text(comparison: Comparison, *, most: int) -> str:
-    """The whole comparison: flips first, then what is left of them in the mean.
+    """The comparison as text: changed verdicts first, then the means.
 
     Args:
-        comparison: what was found.
-        most: at most so many changes are listed.
+        comparison: the comparison.
+        most: the most changes that are listed.
     """
     paired = comparison.p is not None
     flips = [change for change in comparison.changes if change.flipped]
@@ -49,7 +49,7 @@ def comparison_text(comparison: Comparison, *, most: int) -> str:
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
-    """All of it, as plain values."""
+    """The whole comparison, as values for JSON."""
     return {
         "family": comparison.family.name.lower(),
         "pairs": comparison.pairs,

@@ -1,4 +1,4 @@
-"""What validation found, for people: on the terminal and as `validation.md`."""
+"""The findings of a validation as text: for the terminal and as `validation.md`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _HEAD = ("problem", "solutions", "statements", "agreements")
 
 
 def terminal_validation(values: Mapping[str, Any]) -> str:
-    """Every disagreement with its evidence, what is close to a limit, and the numbers.
+    """Every disagreement with its evidence, times close to a limit, and the counts.
 
     Args:
-        values: as `Validation.as_dict` makes it.
+        values: values from `Validation.as_dict`.
     """
     parts = [_disagreement(one) for one in values["disagreements"]]
     parts += _listed("Not judged, because judging failed (JE)", values["undecided"])
@@ -35,14 +35,14 @@ def terminal_validation(values: Mapping[str, Any]) -> str:
 
 
 def markdown_validation(values: Mapping[str, Any]) -> str:
-    """The same as a document.
+    """The findings as a Markdown document.
 
     Args:
-        values: as `Validation.as_dict` makes it.
+        values: values from `Validation.as_dict`.
     """
     head = ("problem", "solution", "subtask", "stated", "seen", "evidence")
     disagreements = [
-        (one["problem"], one["solution"], one["where"], one["stated"], one["seen"], told(one))
+        (one["problem"], one["solution"], one["where"], one["stated"], one["seen"], deciding_test(one))
         for one in values["disagreements"]
     ]
     parts = ["# Validation", _conclusion(values), markdown_table(_HEAD, _counts(values))]
@@ -58,14 +58,14 @@ def markdown_validation(values: Mapping[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def told(disagreement: Mapping[str, Any]) -> str:
-    """The evidence of a disagreement in a line."""
+def deciding_test(disagreement: Mapping[str, Any]) -> str:
+    """One line about the test that decided a disagreement."""
     note: str = disagreement.get("note", "")
     return note if disagreement["evidence"] is None and note else evidence(disagreement["evidence"])
 
 
 def evidence(values: Mapping[str, Any] | None) -> str:
-    """The deciding test in a line: verdict, time, memory, the checker's words."""
+    """One line about the deciding test: verdict, time, memory, the checker's message."""
     if values is None:
         return "no test was run"
     parts = [f"test {values['test']}: {values['verdict']}"]
@@ -78,7 +78,7 @@ def evidence(values: Mapping[str, Any] | None) -> str:
 
 
 def near_limit(values: Mapping[str, Any]) -> str:
-    """A time close to a limit in a line, with its margin."""
+    """One line about a time close to a limit, with the margin."""
     alone = ", measured alone" if values["reran"] else ""
     return (
         f"{values['problem']}, {values['solution']}, test {values['test']}: {values['verdict']}, "
@@ -90,7 +90,7 @@ def _disagreement(values: Mapping[str, Any]) -> str:
     where = values["where"] if values["where"].startswith("(") else f"subtask {values['where']}"
     lines = [
         f"{values['problem']}, {values['solution']}, {where}: stated {values['stated']}, seen {values['seen']}",
-        told(values),
+        deciding_test(values),
     ]
     return "\n  ".join(printable(line.strip()) for line in lines)
 

@@ -1,13 +1,13 @@
-// Charts: each a picture for eyes, named for screen readers, with its numbers in a table below.
+// Charts: each is a picture with a name for screen readers, and its numbers in a table below.
 
 const DASHES = ["", "7 4", "2 3", "9 3 2 3", "12 4", "4 2 1 2", "1 4", "6 2 2 2 2 2"];
 const colour = (place) => `var(--g${place % 8})`;
 
-// Holds a table that may be wider than the page: it says then that it scrolls, and fades where it is cut.
+// A container for a table that may be wider than the page: then it says that it scrolls, and fades at the cut edges.
 const widths = new ResizeObserver((entries) => requestAnimationFrame(() => showCuts(entries.map(({ target }) => target.closest(".scroll")))));
 
 function showCuts(holders) {
-  const found = holders.filter(Boolean).map((one) => [one, one.scrollWidth - one.clientWidth, one.scrollLeft]); // all are read before any changes
+  const found = holders.filter(Boolean).map((one) => [one, one.scrollWidth - one.clientWidth, one.scrollLeft]); // read all widths before changing any element
   for (const [holder, hidden, left] of found) {
     holder.classList.toggle("wider", hidden > 1);
     holder.classList.toggle("cut", hidden - left > 1);
@@ -21,7 +21,7 @@ function scrolling(label, content) {
   return holder;
 }
 
-// What a heading of a table is; it stays where it is while the table scrolls.
+// The caption of a table; it does not move while the table scrolls.
 const captioned = (text) => el("caption", {}, el("span", { class: "still" }, text));
 
 function table(caption, head, rows, { className = "", left = 1 } = {}) {
@@ -44,7 +44,7 @@ function mark(place) {
     shape(place, 32, 8));
 }
 
-// Lines are told apart by colour, dashes and marks: in black and white too.
+// Lines differ in colour, dashes and marks, so they can be distinguished in black and white.
 function shape(place, x, y, ink = colour(place), ground = "var(--page)") {
   const kinds = ["M-4-4h8v8h-8z", "M0-5 5 4H-5z", "M-5 0 0-5 5 0 0 5z", "M0 5 5-4H-5z"];
   const isRound = place % 8 >= 4;
@@ -56,10 +56,10 @@ function shape(place, x, y, ink = colour(place), ground = "var(--page)") {
 
 const onBar = (place, x, y) => shape(place, x, y, "var(--page)", colour(place));
 
-// Cut in the middle: names of models often differ at the end only.
+// Shortened in the middle, because names of models often differ only at the end.
 const inTheMiddle = (text, most) => (text.length > most ? `${text.slice(0, Math.ceil(most / 2) - 1)}…${text.slice(text.length - Math.floor(most / 2))}` : text);
 
-// Names beside the ends of lines, so that nobody has to look for colours in a legend: moved apart where they would touch.
+// Names at the ends of lines, so that no legend is needed; names that would touch are moved apart.
 function endLabels(lines, width, height) {
   const step = 14;
   const labels = lines.map((line) => ({ ...line, at: line.y })).sort((a, b) => a.y - b.y);
@@ -143,13 +143,13 @@ function lineChart(title, xName, lines) {
   return figure;
 }
 
-// Pictures are drawn as soon as they are in the page, at the width that there is: whoever prints the page, or keeps it in
-// the background, has them all without scrolling. They are drawn again when the width changes, and stretched until then.
+// Pictures are drawn as soon as they are in the page, at its current width, so that they exist without scrolling when the
+// page is printed or in the background. When the width changes they are stretched, then drawn again.
 const drawings = new WeakMap();
 const resized = new ResizeObserver((entries) => requestAnimationFrame(() => fit(entries.map((entry) => entry.target))));
 
 function fit(holders) {
-  const widths = holders.map((holder) => holder.clientWidth); // all before the first is drawn, which needs one layout only
+  const widths = holders.map((holder) => holder.clientWidth); // read all widths before drawing, so that the browser makes only one layout
   holders.forEach((holder, place) => {
     const drawing = drawings.get(holder);
     if (!widths[place] || Math.abs(widths[place] - drawing.width) < 2) return;
@@ -165,7 +165,7 @@ function responsive(draw) {
   return holder;
 }
 
-// What depends on the width of an element's parts, once they are in the page.
+// Adjusts everything that depends on the widths of an element's parts. Call it once they are in the page.
 function settle(element) {
   fit([...element.querySelectorAll(".picture")]);
   showCuts([...element.querySelectorAll(".scroll")]);
@@ -173,7 +173,7 @@ function settle(element) {
 
 const HATCHES = { WA: 45, TLE: -45, RE: 90, MLE: 0, CE: 20, NC: 70, OLE: -20, SV: 135, PA: null, AC: null };
 
-// Strokes over a bar, which tell verdicts apart without colour.
+// Hatching of bars, which distinguishes verdicts without colour.
 function hatched(verdict, x, y, width, height) {
   const angle = HATCHES[verdict];
   if (angle === null || angle === undefined || width < 4) return [];
@@ -264,7 +264,7 @@ function barChart(title, bars, names) {
 
 const BINS = ["0–10", "10–20", "20–30", "30–40", "40–50", "50–60", "60–70", "70–80", "80–90", "90–100", "100–110", "over 110"];
 
-// Round per cents from 0 to at least the value, in at most four steps.
+// Round percentages from 0 to at least the value, in at most four steps.
 function roundTicks(most) {
   const step = [1, 2, 5, 10, 20].find((one) => most / one <= 4) ?? 25;
   return Array.from({ length: Math.max(1, Math.ceil(most / step)) + 1 }, (_, place) => place * step);
@@ -293,7 +293,7 @@ function limitChart(title, rows, isTime) {
       if (!count) return;
       add(picture, [svg("rect", { class: "segment", x: left + bin * slot + 2 + order * bar, y: y(share), width: Math.max(1, bar - 1), height: y(0) - y(share), fill: colour(row.group) },
         svg("title", {}, `${row.name}: ${count} at ${BINS[bin]} %`))]);
-      // In two lines over the highest, so that no two touch.
+      // In two lines above the highest bar, so that no two marks touch.
       if (bar >= 5 && bin === marked[order]) add(picture, [shape(row.group, left + bin * slot + 2 + (order + 0.5) * bar, y(highest(bin)) - 8 - 13 * (order % 2))]);
     }));
     add(picture, [svg("line", { class: "limit", x1: left + 10 * slot, x2: left + 10 * slot, y1: 0, y2: y(0) }),

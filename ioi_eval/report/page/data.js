@@ -1,4 +1,4 @@
-// Making elements, unpacking data, and statistics. What comes from results becomes text, never markup.
+// Making elements, unpacking data, and statistics. Texts from results are inserted as text, never as markup.
 
 function add(parent, children) {
   for (const child of children.flat()) {
@@ -26,7 +26,7 @@ function svg(tag, attributes = {}, ...children) {
 
 class TooOld extends Error {}
 
-// A block of the page: JSON, as it is or compressed.
+// A block of data in the page: JSON, plain or compressed.
 async function unpack(id) {
   const block = document.getElementById(id);
   if (block.dataset.packed === "json") return JSON.parse(block.textContent);
@@ -37,7 +37,7 @@ async function unpack(id) {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 }
 
-// Half is rounded up, away from 0: means of shares with 7 decimals may lie a little below a half that they are.
+// A half is rounded away from 0. Means of shares with 7 decimals may be slightly less than an exact half.
 function rounded(value, digits) {
   const scale = 10 ** digits;
   return ((Math.sign(value) * Math.floor(Math.abs(value) * scale + 0.5 + 1e-5 * scale)) / scale).toFixed(digits);
@@ -62,7 +62,7 @@ function passAt(n, c, k) {
   return 1 - none;
 }
 
-// The same numbers in every browser and at every opening (mulberry32).
+// Random numbers that are the same in every browser and each time the page is opened (mulberry32).
 function dice(seed) {
   return () => {
     seed = (seed + 0x6d2b79f5) | 0;
@@ -72,10 +72,10 @@ function dice(seed) {
   };
 }
 
-// How often as many problems are drawn.
+// How often problems are drawn again, for this number of problems.
 const drawCount = (count) => Math.max(200, Math.min(1000, Math.floor(1e6 / count)));
 
-// Which problems are drawn: the same for all that is estimated of as many problems, so that it is drawn once.
+// The positions of the drawn problems; drawn once for each number of problems, and used for all estimates.
 const drawn = new Map();
 function drawsOf(count) {
   if (!drawn.has(count)) {
@@ -86,7 +86,7 @@ function drawsOf(count) {
   return drawn.get(count);
 }
 
-// A mean over problems with its 95 % interval, from drawing problems again; no interval for fewer than two.
+// A mean over problems with its 95 % interval (bootstrap over problems); no interval for fewer than two problems.
 function estimate(values) {
   if (!values.length) return null;
   const value = mean(values);
@@ -110,7 +110,7 @@ function told(found, digits = 1) {
   return `${percent(found.value, digits)} [${rounded(100 * found.low, digits)},\u00a0${rounded(100 * found.high, digits)}]`;
 }
 
-// What is shown now: groups and dates that are chosen, and the cells of these.
+// What is shown now: the selected groups and dates, and their cells.
 class View {
   constructor(summary) {
     this.summary = summary;

@@ -1,4 +1,4 @@
-// Puts the page together. Charts are shown even where a browser cannot unpack the table.
+// Builds the page. Charts are shown even if the browser cannot unpack the table.
 
 function section(view, id, title, content) {
   const holder = el("div", {});
@@ -28,7 +28,7 @@ function controls(view, changed) {
   return boxes || view.isDated ? el("div", { class: "controls" }, boxes, view.isDated ? dates(view, changed) : null) : null;
 }
 
-// Problems by when they were published: those after a model was trained cannot have been seen by it.
+// Selects problems by date: a model cannot have seen problems that were published after its training.
 function dates(view, changed) {
   const last = view.dates.length - 1;
   const words = el("output", { id: "date-range" });
@@ -54,7 +54,7 @@ function dates(view, changed) {
 
 const MOST_TITLES = 8;
 
-// Which problems: their years, and their names where they are few.
+// Names the problems: their years, and their names if they are few.
 function problemsOf(summary) {
   const { family, problems } = summary;
   const years = family === "apps" ? [] : [...new Set(problems.map((problem) => problem.bucket).filter(Boolean))].sort();
@@ -111,7 +111,7 @@ async function start() {
   const go = () => {
     list.filter();
     holder.scrollIntoView();
-    list.status.focus({ preventScroll: true }); // not the search: a telephone would show its keyboard
+    list.status.focus({ preventScroll: true }); // not the search field: a phone would show its keyboard
   };
   view.showProblem = (problem) => {
     state.problem = problem;

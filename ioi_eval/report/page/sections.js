@@ -1,6 +1,6 @@
-// The sections above the table of submissions. Each is a function of the view that makes its content anew.
+// The sections above the table of submissions. Each is a function that makes the content for a view.
 
-const MOST_HEAT_ROWS = 60; // with more problems it is by year, or by difficulty, at first
+const MOST_HEAT_ROWS = 60; // with more problems it first shows years or difficulties
 const MOST_ROWS = 500;
 
 const isApps = (view) => view.summary.family === "apps";
@@ -15,7 +15,7 @@ const NAMES = {
 const namesOf = (view) => NAMES[view.summary.family];
 const unitOf = (view, measure) => (measure === "solved" ? "% of submissions" : isApps(view) ? "% of tests passed" : "% of full marks");
 
-// What a group is worth: means over problems, and counts.
+// The numbers of a group: means over problems, and counts.
 function worth(view, group) {
   const cells = view.of(group);
   const judged = cells.filter((cell) => cell.n > 0);
@@ -46,7 +46,7 @@ function behind(view, group, first) {
 
 const FEW_PROBLEMS = 20; // resampling so few gives intervals that are too narrow
 
-// How many submissions are special in some way, and in which group most are.
+// How many submissions have a property, and which group has the largest share of them.
 function share(view, rows, name) {
   const all = (of) => of.n + of.je;
   const [count, total] = [sum(rows.map(([, of]) => of[name])), sum(rows.map(([, of]) => all(of)))];
@@ -55,7 +55,7 @@ function share(view, rows, name) {
   return count ? `${count.toLocaleString("en")} of ${counted(total, "submission")}${where}` : "";
 }
 
-// What else may change how the table of groups is read.
+// Warnings about the table of groups.
 function warnings(view, rows) {
   const [copies, targeted] = ["copies", "targeted"].map((name) => share(view, rows, name));
   const names = namesOf(view);
@@ -146,11 +146,11 @@ function heatRows(view, state, byBucket) {
     row.all = meanOfKnown(row.values);
   }
   const sign = { hardest: 1, easiest: -1 }[state.order];
-  // What is not known is last, whichever way.
+  // Unknown values are last in both directions.
   return sign ? rows.sort((a, b) => (a.all === null) - (b.all === null) || sign * (a.all - b.all)) : rows;
 }
 
-// The rows with the least and with the most, in words, or that all have as much; nothing of fewer than two.
+// A sentence about the lowest and the highest rows, or that all are equal; empty for fewer than two rows.
 function hardest(rows, what, measure) {
   const known = rows.filter((row) => row.all !== null);
   const [least, most] = [Math.min(...known.map((row) => row.all)), Math.max(...known.map((row) => row.all))];
@@ -212,7 +212,7 @@ function heat(view, state, show) {
 
 const DRAWN = "number of submissions, k";
 
-// For each k for which every problem has so many scored submissions: else means were of different problems.
+// Only values of k for which every problem has k scored submissions; otherwise means would be of different problems.
 function curve(view, group, value) {
   const cells = view.of(group).filter((cell) => cell.n > 0);
   if (!cells.length) return [];
@@ -223,7 +223,7 @@ function curve(view, group, value) {
 
 const lines = (view, value) => view.groups.map((group) => ({ group, name: view.summary.groups[group], values: curve(view, group, value) }));
 
-// What there is to say of curves; that one ends early only if one does.
+// Notes about curves; one says that a curve ends early, if one does.
 function curvesNote(view) {
   const counts = view.groups.map((group) => view.of(group).map((cell) => cell.n).filter((n) => n > 0)).filter((ns) => ns.length);
   const most = Math.max(...counts.map((ns) => Math.max(...ns)));
@@ -298,7 +298,7 @@ function verdictMix(view) {
   return rows.length ? [stackedBars("Verdicts of scored submissions", rows, view), el("p", { class: "quiet" }, rule)] : [el("p", { class: "quiet" }, "No submission was scored.")];
 }
 
-// How many submissions the charts of time and memory are of.
+// How many submissions the charts of time and memory contain.
 function ranNote(view, charts) {
   const all = sum(view.groups.flatMap((group) => view.of(group).map((cell) => cell.n + cell.je)));
   const ran = charts.map(([, words, rows]) => `${words}: ${sum(rows.flatMap((row) => row.bins)).toLocaleString("en")} of ${counted(all, "submission")}`);

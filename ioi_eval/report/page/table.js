@@ -12,7 +12,7 @@ const COLUMNS = [
   { name: "memory", words: "peak memory, MiB", number: true, less: true },
 ];
 
-// What a name alone does not say.
+// Explanations of verdicts whose names say too little.
 const MORE = {
   AC: ": nothing failed", PA: ": a part of the points, and nothing failed otherwise", SV: ": a system call that no honest program makes",
   RE: ": it crashed, or ended with an exit code that is not 0", NC: " in what the model wrote",
@@ -52,7 +52,7 @@ class Submissions {
     const there = new Set(this.rows.verdict);
     if (summary.cells.some(([, , cell]) => cell.je)) there.add(summary.verdicts.indexOf("JE")); // the table may not hold all rows
     const places = summary.verdicts.map((_, place) => place).filter((place) => there.has(place));
-    this.verdicts = new Set(); // those that are chosen; none for all
+    this.verdicts = new Set(); // the selected verdicts; empty for all
     this.chips = new Map([...places, ...(there.has(-1) ? [-1] : [])].map((place) => [place, this.chip(place)]));
     let groupLabel, problemLabel;
     [this.group, groupLabel] = choose("filter-group", "Group", summary.groups.map((name, place) => [place, name]));
@@ -81,7 +81,7 @@ class Submissions {
     this.filter();
   }
 
-  // A button that shows or hides what has a verdict, and says what that is called.
+  // A button that shows or hides submissions with a verdict, with the verdict's name.
   chip(place) {
     const { summary } = this.view;
     const verdict = summary.verdicts[place];
@@ -99,7 +99,7 @@ class Submissions {
       el("dl", { class: "names" }, names.map(([verdict, name]) => el("div", {}, el("dt", {}, verdict), el("dd", {}, `${name}${MORE[verdict] ?? ""}`)))));
   }
 
-  // What the groups and dates at the top of the page leave; the lists offer nothing else.
+  // Keeps the submissions of the groups and dates that are selected at the top of the page, and updates the lists.
   choose() {
     const { rows, view } = this;
     const [groups, problems] = [new Set(view.groups), new Set(view.problems)];
@@ -112,7 +112,7 @@ class Submissions {
     this.where = [groups.size < view.summary.groups.length ? "groups" : "", view.hasAllDates ? "" : "problems"].filter(Boolean).join(" and ");
   }
 
-  // How many a button of a verdict would show.
+  // How many submissions the button of each verdict would show.
   countVerdicts(places) {
     const { verdict: verdicts } = this.rows;
     const counts = new Map();
@@ -156,7 +156,7 @@ class Submissions {
       const collator = new Intl.Collator("en", { numeric: !column.some(isHexadecimal) });
       this.order.sort((a, b) => sign * collator.compare(column[a], column[b]) || a - b);
     } else {
-      // What is not known is last, whichever way.
+      // Unknown values are last in both directions.
       const ranks = name === "group" ? ranked(summary.groups) : null;
       const value = (place) => (ranks ? ranks[column[place]] : column[place]);
       const isUnknown = (place) => column[place] === null || column[place] === -1;
@@ -194,7 +194,7 @@ class Submissions {
       { ...(order ? {} : { scope: "row" }), class: `${column.number ? "number" : ""} ${column.less ? "less" : ""}` }, cells[column.name])));
   }
 
-  // What a row shows, by column.
+  // The cells of a row, by column.
   cells(place) {
     const { summary } = this.view;
     const { rows } = this;
@@ -217,7 +217,7 @@ class Submissions {
     };
   }
 
-  // Whose result a copy has, with a way to get there.
+  // A note of which submission a copy has the result, with a button that shows it.
   copyNote(place) {
     if (!this.copy[place]) return null;
     const original = this.originals.get(place);
@@ -262,7 +262,7 @@ class Submissions {
 
 const isHexadecimal = (id) => /^[0-9a-f-]{32,64}$/i.test(id);
 
-// Long hexadecimal ids by their first 8 characters, where no other id begins with these.
+// Shortens long hexadecimal ids to their first 8 characters if these are unique.
 function shortNames(ids) {
   const long = [...new Set(ids)].filter(isHexadecimal);
   const counts = new Map();
@@ -297,7 +297,7 @@ function testLine(test) {
   return of.join(", ");
 }
 
-// A submission that was opened: why it failed first, then its subtasks, its tests and its program.
+// The details of a submission: first why it failed, then its subtasks, tests and program.
 function detail(shown, problem) {
   const tests = shown.tests ?? [];
   const failing = tests.find(FAILED);

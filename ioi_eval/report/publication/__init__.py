@@ -1,8 +1,8 @@
-"""Results in the formats of others, from results alone: one module a format.
+"""Writes results in formats of other programs: one module per format.
 
-A format is a module in this folder with `FORMAT`, and a line in `MODULES`. It says which files it makes and which
-settings it accepts (`--set KEY=VALUE`), and writes them. Its caller chooses the place, checks for existing files, and
-makes sure that no reader sees half of a file.
+Each module in this folder defines `FORMAT` and is listed in `MODULES`. A format names its files and its settings
+(`--set KEY=VALUE`), and writes the files. The caller chooses the folder, checks for existing files, and ensures that no
+reader sees an incomplete file.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from ioi_eval.errors import InputError
 from ioi_eval.report.publication.material import Material
 
 Open = Callable[[str], AbstractContextManager[BinaryIO]]
-"""Opens one of the files that a format makes, by the name that it gave it."""
+"""Opens a file for writing, by a name from `ExportFormat.files`."""
 
 MARK = b"ioi-eval export"
-"""Stands in the first or the last part of every file that a format makes: what has it may be replaced."""
+"""Is in the first or the last part of every exported file; files with this mark may be replaced."""
 
 MODULES: Mapping[str, str] = {
     "parquet": "parquet_table",
@@ -28,29 +28,29 @@ MODULES: Mapping[str, str] = {
     "eval-results": "eval_results",
     "every-eval-ever": "every_eval_ever",
 }
-"""By a format's name, its module."""
+"""The module of each format, by the format's name."""
 
 
 class ExportFormat(Protocol):
-    """A format of others that results can be written in."""
+    """A format of another program."""
 
     @property
     def place(self) -> str:
-        """Where it goes beside the results, unless the user says otherwise: a file or, ending with `/`, a folder."""
+        """The default path in the directory of the results: a file or, ending with `/`, a folder."""
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """What users may set, and what that is."""
+        """The settings that users may give, each with its meaning."""
 
     def files(self, material: Material) -> Sequence[str]:
-        """The files that it makes, below its folder; one without a name where it is a file itself.
+        """The names of its files in its folder; one empty name if the format is a single file.
 
         Raises:
-            InputError: these results cannot be written so, or a setting is wrong.
+            InputError: these results cannot be written in this format, or a setting is wrong.
         """
 
     def write(self, material: Material, open_file: Open) -> None:
-        """Write all of them."""
+        """Write all files."""
 
 
 def format_named(name: str) -> ExportFormat:

@@ -1,4 +1,4 @@
-"""Hugging Face's `.eval_results/*.yaml`: a file for each model, to be put into the model's repository on the Hub.
+"""Hugging Face's `.eval_results/*.yaml`: a file for each model, for the model's repository on the Hub.
 
 The model's page and the leaderboard of the benchmark show the value, in per cent.
 
@@ -28,7 +28,7 @@ class EvalResults:
     place: str = ".eval_results/"
     settings: Mapping[str, str] = field(
         default_factory=lambda: {
-            "dataset": "the Hub id of the benchmark; where the run read its problems from the Hub, that",
+            "dataset": "the Hub id of the benchmark (the data set on the Hub from which the run read its problems)",
             "task_id": "the task in the benchmark's eval.yaml (default)",
             "metric": "score or pass@K (score for contests, pass@1 for APPS)",
             "source_url": "a page with more of these results",
@@ -38,7 +38,7 @@ class EvalResults:
     )
 
     def files(self, material: Material) -> Sequence[str]:
-        """One a group that has the metric."""
+        """One file for each group that has the metric."""
         if not _ID.fullmatch(material.dataset):
             raise InputError(
                 f"{material.dataset or 'what the run read its problems from'} is no data set of the Hub: name the "
@@ -50,7 +50,7 @@ class EvalResults:
         return [_file_of(group) for group in material.groups.values() if metric in group.metrics]
 
     def write(self, material: Material, open_file: Open) -> None:
-        """Write them."""
+        """Write the files."""
         import yaml
 
         metric = _metric(material)

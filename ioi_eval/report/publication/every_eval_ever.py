@@ -1,6 +1,6 @@
 """Every Eval Ever: a JSON file for each model, at the path below `data/` that its datastore asks for.
 
-A group without any score has no file: the schema wants a number.
+A group without any score has no file, because the schema requires a number.
 
 Source: `eval.schema.json` 0.3.0 of evaleval/every_eval_ever, and what its validator checks beyond that (a path of five
 parts whose last is a UUID of version 4, a score within its bounds, texts in every `additional_details`).
@@ -49,7 +49,7 @@ class EveryEvalEver:
     )
 
     def files(self, material: Material) -> Sequence[str]:
-        """One a group that has a score."""
+        """One file for each group that has a score."""
         if not material.setting("organization"):
             raise InputError("Every Eval Ever asks who evaluated: name yourselves with --set organization=NAME")
         for key, allowed in (
@@ -71,7 +71,7 @@ class EveryEvalEver:
         return [_file_of(material, group) for group in groups]
 
     def write(self, material: Material, open_file: Open) -> None:
-        """Write them."""
+        """Write the files."""
         for group in material.groups.values():
             if group.metrics:
                 text = json.dumps(_log(material, group), indent=2, ensure_ascii=False, allow_nan=False)
@@ -80,14 +80,14 @@ class EveryEvalEver:
 
 
 def _file_of(material: Material, group: ModelGroup) -> str:
-    """The same each time, so that the same results are there once."""
+    """The path of a group's file. The same results always have the same path, so they are stored only once."""
     parts = (_part(_collection(material)), *map(_part, _owner_and_name(material.model_of(group))))
     digest = sha256(f"{_evaluation(material, group)}\0{group.name}".encode("utf-8", "replace")).digest()
     return "/".join(("data", *parts, f"{UUID(bytes=digest[:16], version=4)}.json"))
 
 
 def _part(text: str) -> str:
-    """A name that every file system takes. Source: `check_path_structure` there."""
+    """A name that is valid on every file system. Source: `check_path_structure` of the validator."""
     plain = re.sub(r'[<>:"/\\|?*\x00-\x1f]+', "_", text).strip(". ")[:100]
     reserved = re.fullmatch(r"(?i)(con|prn|aux|nul|data|com[1-9]|lpt[1-9])", plain)
     return f"{plain or 'unknown'}_" if reserved or not plain else plain

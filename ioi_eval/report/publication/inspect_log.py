@@ -1,7 +1,7 @@
 """Logs of inspect-ai, a `.eval` file for each model, which `inspect view` shows.
 
-A problem is a sample there, and each submission to it an epoch. The scorer `score` has the share of the points (or of
-the tests), `solved` has 1 for AC; what we failed to judge is unscored (NaN), which inspect leaves out of its means.
+In a log, a problem is a sample, and each submission to it is an epoch. The scorer `score` gives the share of the points
+(or of the tests), `solved` gives 1 for AC. What we failed to judge is unscored (NaN); inspect leaves it out of means.
 
 Source: `EvalLog` version 2 and the recorder of `.eval` files in inspect_ai 0.3.285: a zip of `header.json`, one
 `samples/<id>_epoch_<n>.json` for each sample, and `summaries.json`; `read_eval_log` takes any compression of zip.
@@ -40,9 +40,9 @@ class _Log:
 
     Args:
         file: the zip.
-        model: who wrote the submissions.
+        model: the model that wrote the submissions.
         epochs: how many submissions to each problem have been written.
-        summaries: of these.
+        summaries: the summaries of these submissions.
     """
 
     file: ZipFile
@@ -62,7 +62,7 @@ class _Log:
         self.summaries.append({**head, **short, "scores": scores, "completed": True, "message_count": 2})
 
     def put(self, name: str, values: object) -> None:
-        """Write a member of the zip; NaN stands there as JavaScript has it, which readers of logs take."""
+        """Write a member of the zip. NaN is written as `NaN`, as in JavaScript; readers of logs accept that."""
         self.file.writestr(name, json.dumps(values, default=str).encode())
 
 
@@ -80,11 +80,11 @@ class InspectLog:
     )
 
     def files(self, material: Material) -> Sequence[str]:
-        """One a group."""
+        """One file for each group."""
         return [_file_of(group) for group in material.groups.values()]
 
     def write(self, material: Material, open_file: Open) -> None:
-        """Write them; the rows are read once."""
+        """Write the files; the rows are read once."""
         with ExitStack() as stack:
             logs: dict[str, _Log] = {}
             for group in material.groups.values():
@@ -186,7 +186,7 @@ def _started(material: Material) -> str:
 
 
 def _metric(name: str, value: float) -> Values:
-    return {"name": name, "value": round(value, 6)}  # as in the summary
+    return {"name": name, "value": round(value, 6)}  # rounded as in the summary
 
 
 def _cut(text: str | None) -> str | None:

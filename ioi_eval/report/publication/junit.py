@@ -1,9 +1,9 @@
 """JUnit XML, which every CI shows: a suite for each problem, a test case for each submission.
 
-AC is a passed case, JE and what could not be judged is an error, every other verdict is a failure with the points, the
-first test that failed and the compiler's words. Characters that XML does not have are written out (`\\x1b`).
+AC is a passed case; JE and submissions that could not be judged are errors; every other verdict is a failure with the
+points, the first test that failed and the compiler's message. Characters that XML forbids are escaped (`\\x1b`).
 
-Source: `junit-10.xsd` of Jenkins' xunit plugin (times have at most three decimals there, cases no properties).
+Source: `junit-10.xsd` of Jenkins' xunit plugin (at most three decimals in times, no properties of cases).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class _Suite:
     time_s: float = 0.0
 
     def add(self, row: Row, name: str, classname: str) -> None:
-        """Take in a submission."""
+        """Add a submission."""
         verdict, time_s = verdict_of(row), _time(row)
         self.time_s += time_s
         what = "error" if share_of(row) is None else "failure" if verdict != "AC" else ""
@@ -59,11 +59,11 @@ class JUnit:
     settings: Mapping[str, str] = field(default_factory=lambda: {"name": "of all suites together"})
 
     def files(self, material: Material) -> Sequence[str]:  # noqa: ARG002 - any results can be written so
-        """One."""
+        """The only file."""
         return ("",)
 
     def write(self, material: Material, open_file: Open) -> None:
-        """Write it; what it says of each submission is in memory, as a suite begins with its counts."""
+        """Write the file. All cases are kept in memory before, because a suite begins with its counts."""
         suites: dict[str, _Suite] = {}
         for row in material.rows():
             problem, submission = material.results.name(row)

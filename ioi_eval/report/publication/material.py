@@ -1,4 +1,4 @@
-"""What every format is made of: the rows of a directory, the groups that they are in, and the numbers of each group."""
+"""The data from which every format is made: the rows of a directory, their groups, and the numbers of each group."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class ModelGroup:
     """The submissions of one model, or of one group of another kind.
 
     Args:
-        name: as reports call it; empty where nothing is grouped.
-        model: what its rows call the model; empty where no column says it.
-        values: what its rows have in common, by column.
-        rows: how many there are.
-        unscored: how many have no score: not judged, or JE.
-        shares: by problem, the shares of its submissions that have one.
-        solved: by problem, how many of them have full marks.
-        full: by problem, full marks.
+        name: its name in reports; empty if there are no groups.
+        model: the name of the model in its rows; empty if no column has it.
+        values: the values that its rows have in common, by column.
+        rows: how many rows it has.
+        unscored: how many rows have no score (not judged, or JE).
+        shares: for each problem, the shares of the submissions with a score.
+        solved: for each problem, how many submissions have full marks.
+        full: for each problem, full marks.
     """
 
     name: str
@@ -57,7 +57,7 @@ class ModelGroup:
     full: dict[str, float] = field(default_factory=dict)
 
     def add(self, problem: str, row: Row) -> None:
-        """Take in a row of results."""
+        """Add a row of results."""
         self.rows += 1
         share = share_of(row)
         if verdict_of(row):
@@ -71,9 +71,9 @@ class ModelGroup:
 
     @property
     def metrics(self) -> dict[str, Estimate]:
-        """Means over problems: `score`, and `pass@1`, `pass@2`, …; each only where every problem has enough samples.
+        """Means over problems: `score`, and `pass@1`, `pass@2`, …; each only if every problem has enough samples.
 
-        They are those of `summary.json`: what could not be judged is no sample.
+        They are the same as in `summary.json`: a submission that could not be judged is no sample.
         """
         counts = [(len(shares), self.solved.get(problem, 0)) for problem, shares in self.shares.items()]
         columns: dict[str, list[float]] = {}
@@ -87,9 +87,9 @@ class Material:
     """The results of a directory, for a format to write.
 
     Args:
-        results: of either family.
-        grouping: which rows belong together.
-        settings: what the user has set.
+        results: results of either family.
+        grouping: the columns to group by.
+        settings: the user's settings.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Material:
 
     @cached_property
     def groups(self) -> Mapping[tuple[str, ...], ModelGroup]:
-        """All groups by their labels, in the order in which rows name them. Nothing grouped is one.
+        """All groups by their labels, in the order of the rows; one group if there are no columns to group by.
 
         Raises:
             InputError: there are too many, or a row is not from results.
@@ -135,7 +135,7 @@ class Material:
         return ModelGroup(name=group_name(columns, labels) if columns else "", model=model, values=values)
 
     def group_of(self, row: Row) -> ModelGroup:
-        """The group of a row, which has the columns of the grouping."""
+        """The group of a row that has the columns of the grouping."""
         return self.groups[self.grouping.labels(row)]
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -143,7 +143,7 @@ class Material:
         return self.results.rows(tests=True)
 
     def setting(self, key: str, otherwise: str = "") -> str:
-        """What the user has set, without blanks around it."""
+        """The value of a user's setting, without blanks around it."""
         return self.settings.get(key, "").strip() or otherwise
 
     def model_of(self, group: ModelGroup) -> str:
@@ -161,7 +161,7 @@ class Material:
 
     @cached_property
     def finished(self) -> datetime:
-        """When the results were complete: as the run says, else when the file was written."""
+        """When the run finished, according to its summary; else when the file was written."""
         try:
             found = datetime.fromisoformat(str(self.summary.get("finished")))
         except ValueError:
@@ -170,7 +170,7 @@ class Material:
 
     @property
     def about(self) -> str:
-        """What is evaluated, as a name."""
+        """The name of the evaluation."""
         return "apps" if self.results.family is Family.APPS else "contest"
 
 
@@ -179,7 +179,7 @@ _FILES = (".jsonl", ".jsonl.gz", ".parquet", ".json")
 
 
 def file_name(text: str) -> str:
-    """A name for a file of this, and another one for each other text: letters, digits, dots and dashes as they are."""
+    """A file name made from a text; different texts have different names. Letters, digits, dots and dashes are kept."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "_", text).lstrip(".")[:_LONGEST_NAME]
     if plain == text:
         return plain
@@ -190,12 +190,12 @@ def refuse_unknown(settings: Mapping[str, str], known: Mapping[str, str], name: 
     """Refuse a setting that a format does not have.
 
     Args:
-        settings: by key.
-        known: the format's.
-        name: of the format.
+        settings: the user's settings.
+        known: the format's settings.
+        name: the format's name.
 
     Raises:
-        InputError: one is not known.
+        InputError: a setting is unknown.
     """
     for key in settings:
         if key not in known:
@@ -204,10 +204,10 @@ def refuse_unknown(settings: Mapping[str, str], known: Mapping[str, str], name: 
 
 
 def metric_named(name: str, groups: Sequence[ModelGroup]) -> str:
-    """The metric of that name, where any group has it.
+    """Check that some group has the metric of that name, and return the name.
 
     Raises:
-        InputError: none has.
+        InputError: no group has it.
     """
     there = dict.fromkeys(metric for group in groups for metric in group.metrics)
     if name not in there:
@@ -222,7 +222,7 @@ _LINES, _WIDTH = 10, 200
 
 
 def headline(row: Row) -> str:
-    """`WA, 30 of 100 points`, or `WA, 3 of 4 tests`; or why there is no score."""
+    """`WA, 30 of 100 points`, or `WA, 3 of 4 tests`, or the reason why there is no score."""
     verdict = verdict_of(row)
     if share_of(row) is None:
         reason = excerpt(str(row.get("error") or row.get("message") or "no reason is recorded"), lines=1, width=_WIDTH)
@@ -234,7 +234,7 @@ def headline(row: Row) -> str:
 
 
 def details(row: Row) -> str:
-    """The compiler's words, and the first test that failed; empty where nothing did."""
+    """The compiler's message, and the first test that failed; empty if nothing failed."""
     parts = []
     if row.get("code_compiles") is False or verdict_of(row) in {"CE", "NC"}:
         parts += excerpt(str(row.get("compile_message") or row.get("message") or ""), lines=_LINES, width=_WIDTH)

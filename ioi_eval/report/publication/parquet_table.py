@@ -1,7 +1,7 @@
-"""All rows as one Parquet file: the columns of `results.jsonl`, with the tests of each row in their places.
+"""All rows as one Parquet file: the columns of `results.jsonl`, with the tests in each row.
 
-`datasets.load_dataset("parquet", data_files=…)`, pandas, DuckDB and the like read it. A column of which two rows cannot
-have one type holds JSON texts.
+`datasets.load_dataset("parquet", data_files=…)`, pandas, DuckDB and others read it. If the values of a column have no
+common type, the column holds JSON texts.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ class ParquetTable:
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def files(self, material: Material) -> Sequence[str]:  # noqa: ARG002 - any results can be written so
-        """One."""
+        """The only file."""
         return ("",)
 
     def write(self, material: Material, open_file: Open) -> None:
-        """Write it; the rows are read twice."""
+        """Write the file; the rows are read twice."""
         with open_file("") as file:
             write_parquet(file, material.rows, metadata={MARK.decode(): __version__})
 
