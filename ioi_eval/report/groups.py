@@ -131,8 +131,8 @@ class Groups(Generic[S]):
         if (OTHERS,) * len(self.grouping.columns) not in self._found or not self.grouping.columns:
             return []
         return [
-            f"there are more than {MOST_GROUPS} groups by {', '.join(self.grouping.columns)}: those that came later "
-            f"are together in {OTHERS!r}; choose columns with fewer values"
+            f"there are more than {MOST_GROUPS} groups by {', '.join(self.grouping.columns)}: later ones "
+            f"are put together as {OTHERS!r}; choose columns with fewer values"
         ]
 
 

@@ -91,8 +91,8 @@ class HubResults:
             raise InputError(f"the results cannot be pushed to {name}: {hub_words(error)}. {HUB_ADVICE}") from error
         if is_public and not public:
             raise InputError(
-                f"the data set {name} is public, so everybody would see the results: say --public if that is meant, or "
-                "name another"
+                f"the data set {name} is public, so everybody would see the results: add --public if that is "
+                "intended, or name another data set"
             )
         return cls(name=name, api=api)
 
@@ -271,7 +271,7 @@ def card_with(card: str, config: str) -> str:
         described = values.get("dataset_info") or []
         described = described if isinstance(described, list) else [described]
     except (yaml.YAMLError, AttributeError, LookupError, TypeError) as error:
-        raise InputError(f"the head of the data set's {CARD} cannot be read: {error}; mend it on the Hub") from error
+        raise InputError(f"the head of the data set's {CARD} cannot be read: {error}; correct it on the Hub") from error
     new = {"config_name": config, "data_files": [{"split": "train", "path": f"{config}/train-*"}]}
     values["configs"] = sorted([*listed, new], key=lambda one: str(one["config_name"]))
     values["dataset_info"] = [one for one in described if one.get("config_name", config) != config]

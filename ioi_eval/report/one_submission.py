@@ -185,7 +185,7 @@ def _one_test(test: Mapping[str, Any], name: str, limits: Limits, texts: TestTex
             size = "" if seen.size is None else f" ({seen.size:,} bytes)"
             parts.append(f"{what}{size}:\n" + _indented(excerpt(seen.content, size=seen.size) or ["(empty)"]))
     if texts.output is None:
-        parts.append("Its output is not at hand.")
+        parts.append("Its output is not available.")
     elif texts.expected is not None:
         whole = texts.output.whole and texts.expected.whole
         difference = first_difference(texts.expected.content, texts.output.content, whole=whole)

@@ -155,7 +155,10 @@ def selection_text(groups: Sequence[Mapping[str, Any]], ways: Sequence[Way], *, 
 def _contest_text(contest: Mapping[str, Any], ways: Sequence[Way], heads: Mapping[Way, str]) -> str:
     cutoffs = ", ".join(f"{name} {points(least)}" for name, least in contest["cutoffs"].items())
     lines = [(heads[way], contest["scores"][way].text(), contest["ranks"][way].text()) for way in ways]
-    said = [f"Medals took {cutoffs}" if cutoffs else "", f"Source: {printable(contest['source'], length=200)}"]
+    said = [
+        f"Points needed for medals: {cutoffs}" if cutoffs else "",
+        f"Source: {printable(contest['source'], length=200)}",
+    ]
     head = (f"beside {printable(contest['name'])}", "points", "would be")
     meaning = contest["ranks"][ways[0]].meaning()
     notes = [meaning, contest["warning"], ". ".join(part for part in said if part)]
@@ -167,8 +170,8 @@ _LEGENDS = {
     Way.ALL: "all: sum of best subtasks over all submissions; the others: over those that are chosen",
     Way.ROUND_ROBIN: "by turns: round robin over target subtasks, the last first, chosen without knowing scores",
     Way.FIRST: "first: the first that compile, in the order of the results",
-    Way.RANDOM: "random: drawn of those that compile; the mean over seeds, and between what 95 % of them lie",
-    Way.ORACLE: "oracle: chosen by somebody who knows all scores; an upper bound, and no result of a model",
+    Way.RANDOM: "random: drawn from those that compile; mean over seeds, and the interval that contains 95 % of them",
+    Way.ORACLE: "oracle: chosen with knowledge of all scores; an upper bound, and no result of a model",
     Way.REFERENCE: "reference's 50: what the reference's code selects, its faults included",
 }
 

@@ -127,8 +127,8 @@ def no_contest(source: str, standings: Sequence[Standings], results: str) -> Inp
         results: the directories of the results, for the message.
     """
     return InputError(
-        f"--standings {source}: {counted(len(standings), 'contest')}, none of which has a problem of {results}: the "
-        "column year of a table, or problems of a contest, must name them"
+        f"--standings {source}: {counted(len(standings), 'contest')}, but none has a problem of {results}: a table "
+        "needs its year in the column year, a row of LiveOIBench its problems in the column problems"
     )
 
 
@@ -241,5 +241,5 @@ def _points(value: object, where: str) -> float:
     except ValueError:
         found = math.nan
     if not math.isfinite(found):
-        raise InputError(f"{where}: {value} are no points; write a number, as in 341.5")
+        raise InputError(f"{where}: {value} is no number of points; write a number such as 341.5")
     return found

@@ -192,8 +192,8 @@ def _target_notes(unknown_targets: Refusals) -> list[str]:
 def _unnamed_notes(attempted: Mapping[str, int]) -> list[str]:
     """A note about calls that ended a program and whose names an outer filter hid from the runner."""
     words = (
-        "`hidden_call` in `attempted` is a call with no honest use that a filter around the sandbox, as a container "
-        "has, answered first: the verdict is SV as everywhere, its name is not known"
+        "`hidden_call` in `attempted` is a call with no honest use whose name is not known, because a filter outside "
+        "the sandbox (a container's) stopped it first; the verdict is SV, as everywhere"
     )
     return [words] if "hidden_call" in attempted else []
 

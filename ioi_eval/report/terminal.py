@@ -214,7 +214,7 @@ def near_limit(summary: Mapping[str, Any]) -> str:
     return (
         f"{counted(summary['near_limit'], 'submission')} {'has' if one else 'have'} a CPU time near the time limit "
         f"(within 10 %, near_limit): {'its verdict' if one else 'their verdicts'} may differ in the next "
-        "run or on another machine; --near-limit-repeats N takes the best of N times alone"
+        "run or on another machine; --near-limit-repeats N runs a late test alone up to N times, the fastest counts"
     )
 
 

@@ -38,8 +38,8 @@ def comparison_text(comparison: Comparison, *, most: int) -> str:
             facts.append(f"{number} {words}")
     if paired:
         facts.append(
-            f"solved: {comparison.lost} lost, {comparison.won} won; if both were equally likely, a split so uneven had "
-            f"p = {comparison.p:.3g} (McNemar, exact)"
+            f"solved: {comparison.lost} lost, {comparison.won} won; p = {comparison.p:.3g} (McNemar's exact test: the "
+            "probability of a split at least as uneven by chance)"
         )
     parts.append("\n".join(facts))
     if comparison.means:
@@ -90,7 +90,7 @@ def _means(comparison: Comparison) -> str:
     ]
     legend = f"(means over problems; in brackets {INTERVALS}, both runs' together)"
     if comparison.problems == 1:
-        legend = "(of one problem: no interval says how much of a difference is chance)"
+        legend = "(of one problem: no interval, so a difference may be chance)"
     return table(("", *_WHEN), rows) + f"\n{legend}"
 
 

@@ -22,10 +22,10 @@ def terminal_validation(values: Mapping[str, Any]) -> str:
     parts += _listed("Not judged", values["refused"])
     parts += _listed("Times within 10 % of the limit", [near_limit(one) for one in values["near_limit"]])
     if values["silent"]:
-        parts.append(f"Nothing is stated of {counted(values['silent'], 'solution')}: not judged.")
+        parts.append(f"{counted(values['silent'], 'solution')} without a stated verdict: not judged.")
     if values["unmatched"]:
         results = counted(values["unmatched"], "stated result")
-        parts.append(f"{results} of no solution that was read: year, problem_id and label (or --id-column) must match.")
+        parts.append(f"{results} without a solution: year, problem_id and label (or --id-column) must match.")
     if values["pending"]:
         parts.append(f"Interrupted: {counted(values['pending'], 'solution')} still to be judged.")
     if values["problems"]:

@@ -237,9 +237,9 @@ def test_results_that_do_not_say_enough_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="--by temperature: none of the first rows"):
         export(one, "junit", by=("temperature",))
     none = write_results(tmp_path / "none", [contest_row("a", None, 0.0, model="m")])
-    with pytest.raises(InputError, match="has no score, and Every Eval Ever has no place for none"):
+    with pytest.raises(InputError, match="has no score, and Every Eval Ever needs one"):
         export(none, "every-eval-ever", "organization=Lab")
-    with pytest.raises(InputError, match="no group has the metric score; there are none, as nothing has a score"):
+    with pytest.raises(InputError, match="no group has the metric score; there are none, because nothing has a score"):
         export(none, "eval-results", "dataset=a/b")
     assert ET.parse(export(none, "junit")[0]).getroot().get("errors") == "1"
     many = write_results(tmp_path / "many", [contest_row(str(n), 1.0, model=str(n)) for n in range(201)])

@@ -159,7 +159,7 @@ def test_contestants_that_the_user_names(start: Start, tmp_path: Path) -> None:
     assert b"50 of 100: bronze, rank 2 of 2, percentile 0" in (tmp_path / "out" / "report.html").read_bytes()
     (tmp_path / "ioi.csv").write_text("points,year\n90,2023\n")
     wrong = start("report", "out", "--out", "new", "--standings", "ioi.csv")
-    assert (wrong.returncode, "none of which has a problem of out: the column year" in wrong.stderr) == (2, True)
+    assert (wrong.returncode, "but none has a problem of out: a table needs its year" in wrong.stderr) == (2, True)
     assert not (tmp_path / "new").exists()
 
 

@@ -85,7 +85,7 @@ def test_points_are_put_beside_contestants(start: Start, write: Write, tmp_path:
     assert "2008 in all 6 300 300 [300, 300]" in lines
     assert "all 300 silver, rank 2 of 4, percentile 75" in lines
     assert any(line.startswith("Rank 2 of 4: 1 of 4 contestants have more points. Percentile 75") for line in lines)
-    assert "Medals took gold 500, silver 299. Source: ioi.csv" in lines
+    assert "Points needed for medals: gold 500, silver 299. Source: ioi.csv" in lines
     found = json.loads(start("select", "out", "--json", "--selection", "all").stdout)["groups"][0]["contests"]
     assert [(one["name"], one["ranks"]["all"]["medal"], one["ranks"]["all"]["rank"]) for one in found] == [
         ("IOI 2008", "silver", None)
@@ -94,4 +94,4 @@ def test_points_are_put_beside_contestants(start: Start, write: Write, tmp_path:
     assert json.loads(start("select", "out", "--json").stdout)["groups"][0]["contests"] == []
     (tmp_path / "ioi.csv").write_text("points,year\n500,2007\n")
     wrong = start("select", "out", "--standings", "ioi.csv")
-    assert (wrong.returncode, "none of which has a problem of out/results.jsonl" in wrong.stderr) == (2, True)
+    assert (wrong.returncode, "but none has a problem of out/results.jsonl" in wrong.stderr) == (2, True)

@@ -48,7 +48,7 @@ def test_statements_that_are_true(validate: Start, tmp_path: Path) -> None:
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "All 5 statements agree." in ended.stdout
-    assert "Nothing is stated of 1 solution: not judged" in ended.stdout
+    assert "1 solution without a stated verdict: not judged" in ended.stdout
     values = json.loads((tmp_path / "out" / "validation.json").read_text())
     assert values["problems"] == {"2024/add": {"solutions": 3, "statements": 5, "agreements": 5}}
     assert "All 5 statements agree." in (tmp_path / "out" / "validation.md").read_text()
@@ -130,7 +130,7 @@ def test_results_of_others(validate: Start, start: Start, write: Write, score: S
     assert "2024/add, narrow, subtask 01-full: stated 100 points, seen 0 points\n  test 1-01: WA" in ended.stdout
     assert "2024/add, narrow, subtask 01-full: stated AC, seen WA" in ended.stdout
     assert "2024/add, narrow, (total): stated 100 points, seen 0 points" in ended.stdout
-    assert "1 stated result of no solution that was read: year, problem_id and label" in ended.stdout
+    assert "1 stated result without a solution: year, problem_id and label" in ended.stdout
     ended = start("validate", *sources)
     assert ended.returncode == 2
     assert "give SOLUTIONS, or --against RESULTS" in ended.stderr

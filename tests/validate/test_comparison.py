@@ -145,7 +145,7 @@ def test_the_reports_show_what_was_found() -> None:
     for words in (
         "subtask 02: stated AC, seen WA\n  test 3: WA, 0.300 s of 2 s, 1.0 MiB",
         "row 3: bad",
-        "Nothing is stated of 2 solutions: not judged.",
+        "2 solutions without a stated verdict: not judged.",
     ):
         assert words in text
     assert "\x1b" not in text

@@ -61,7 +61,7 @@ class EveryEvalEver:
                 raise InputError(f"--set {key}={material.setting(key)}: it must be one of {', '.join(allowed)}")
         groups = [group for group in material.groups.values() if group.metrics]
         if not groups:
-            raise InputError(f"{material.results.path} has no score, and Every Eval Ever has no place for none")
+            raise InputError(f"{material.results.path} has no score, and Every Eval Ever needs one")
         for group in groups:
             if not material.model_of(group):
                 raise InputError(

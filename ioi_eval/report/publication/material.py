@@ -212,8 +212,8 @@ def metric_named(name: str, groups: Sequence[ModelGroup]) -> str:
     there = dict.fromkeys(metric for group in groups for metric in group.metrics)
     if name not in there:
         raise InputError(
-            f"no group has the metric {name}; there are {', '.join(there) or 'none, as nothing has a score'}. A metric "
-            "is there where every problem has enough submissions with a score"
+            f"no group has the metric {name}; there are {', '.join(there) or 'none, because nothing has a score'}. A "
+            "metric needs enough submissions with a score to every problem"
         )
     return name
 
