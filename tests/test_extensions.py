@@ -139,7 +139,7 @@ def test_all_three_together(typed: Typed, tmp_path: Path) -> None:
         ),
         (("score", "dump.jsonl", "--sandbox", "broken"), "(brought:absent) of the package brought cannot be loaded"),
         (("score", "dump.jsonl", "--sandbox", "mistyped"), "of the package brought cannot be loaded: SyntaxError"),
-        (("score", "dump.jsonl", "--sandbox", "elsewhere", "--endpoints", "http://w1:2000"), "drop one"),
+        (("score", "dump.jsonl", "--sandbox", "elsewhere", "--endpoints", "http://w1:2000"), "leave out one of them"),
         (("score", "there://dump"), "no installed package has an entry point 'there' in the group ioi_eval.sources"),
         (("score", "wrong://dump"), "its package gives a list, not an ioi_eval.rows.Source"),
     ],

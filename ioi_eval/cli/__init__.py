@@ -1,1 +1,1 @@
-"""The commands. One file has the arguments of a command; longer commands have a second file with what they do."""
+"""The commands. Each has a file with its arguments; longer commands have a second file with their work."""

@@ -1,4 +1,4 @@
-"""What the commands of `ioi-eval apps` judge programs with, and what they tell of that."""
+"""The executor with which the commands of `ioi-eval apps` judge programs, and lines that describe it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def executor(sandbox: Sandbox, settings: AppsSettings, place: Place, events: Eve
 
 
 async def ready(here: Opened, settings: AppsSettings, place: Place, events: Events | None = None) -> AppsExecutor:
-    """The executor, after the interpreter was asked for its version.
+    """The executor, after checking that the interpreter can be started.
 
     Raises:
         SetupError: there is no such interpreter, or the runner cannot be compiled here.

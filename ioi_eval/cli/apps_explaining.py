@@ -47,14 +47,14 @@ class _Explained:
     """The results of all programs.
 
     Args:
-        told: the text to print for each program, by the program's position in the dump.
+        texts: the text to print for each program, by the program's position in the dump.
         refused: rows that cannot be judged.
         unusable: graders that cannot be used here.
         programs, different, unjudged: counts.
         tally: for each grader, how often it accepts a program that we reject, and the other way round.
     """
 
-    told: dict[int, str] = field(default_factory=dict)
+    texts: dict[int, str] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
     unusable: dict[str, str] = field(default_factory=dict)
     programs: int = 0
@@ -72,7 +72,7 @@ class _Explained:
             if ours is not None and one.right is not None and one.right != ours:
                 self.tally[one.grader, "accepts" if one.right else "refuses"] += 1
         if everything or differ(given):
-            self.told[place] = _told(entry, given)
+            self.texts[place] = _text(entry, given)
 
 
 def explain(call: ExplainCall) -> int:
@@ -134,7 +134,7 @@ def _accepted(intake: AppsIntake, explained: _Explained) -> Iterator[tuple[int, 
             explained.refused.append(entry.message)
 
 
-def _told(entry: JudgeableSample, given: Sequence[Opinion]) -> str:
+def _text(entry: JudgeableSample, given: Sequence[Opinion]) -> str:
     """The text for one program: each grader's verdict, the tests on which they differ, and why."""
     candidate = entry.candidate
     lines = [f"{candidate.problem.instance_id}, {candidate.submission.id} ({candidate.submission.extraction})"]
@@ -158,7 +158,7 @@ def _told(entry: JudgeableSample, given: Sequence[Opinion]) -> str:
 
 
 def _report(explained: _Explained) -> None:
-    for _, words in sorted(explained.told.items()):
+    for _, words in sorted(explained.texts.items()):
         print(words)
     for grader, words in explained.unusable.items():
         print(f"{grader} was not asked: {words}")

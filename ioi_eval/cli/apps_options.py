@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ioi_eval.rows import Source
 
 SPLITS = ("test", "train")
-"""The order in which splits are looked for by default: published numbers are for `test`."""
+"""The splits that are tried by default, in this order; `test` is first, because published numbers are for it."""
 
 Dump = Annotated[
     str,
@@ -144,7 +144,7 @@ RetryFailed = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class Problems:
-    """Which problems of which data set the user selected: a group of options."""
+    """The problems that the user selected from a data set: a group of options."""
 
     dataset: Dataset
     split: Split = None
@@ -158,7 +158,7 @@ class Problems:
 
     @cached_property
     def configuration(self) -> Configuration:
-        """What the configuration file says."""
+        """The contents of the configuration file."""
         from ioi_eval.apps.configuration import Configuration, read_configuration
 
         return Configuration() if self.config is None else read_configuration(self.config)
@@ -206,9 +206,10 @@ class Problems:
         """The selected problems, until the context ends.
 
         Args:
-            settings: how programs are judged, as some problems can be judged in some ways only; `None` for several.
-            needed: ids of those that a dump is for; `None` for all.
-            directory: where their tests are stored meanwhile; the system's directory by default.
+            settings: how programs are judged, because some problems cannot be judged in every way; `None` for several
+                ways.
+            needed: ids of the problems that a dump needs; `None` for all.
+            directory: where their tests are stored until then; the system's directory by default.
 
         Raises:
             InputError: the data set or a list of excluded problems cannot be read, or there is no such problem.
@@ -235,7 +236,7 @@ class Problems:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """How programs are run and judged: a group of options, and what only some commands let the user choose."""
+    """How programs are run and judged: a group of options, some of which only some commands have."""
 
     comparator: HowCompared = "lines"
     timeout: Timeout = None

@@ -17,11 +17,11 @@ from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.scorer import Scorer
 
 _CROWDED = 1.1
-"""If programs are slower by this factor with all slots busy, a correct one may be too late even to be repeated."""
+"""If programs are slower by this factor when all slots are busy, a correct one may be too late even to be run again."""
 
 
 def calibrate_here() -> int:
-    """Measure, store and print.
+    """Measure this machine, store the result and print it.
 
     Returns:
         The exit code.

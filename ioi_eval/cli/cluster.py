@@ -176,7 +176,7 @@ def uninstall(which: WhichPackages) -> int:
 
 
 def _check_options(which: WhichPackages, about_problems: Mapping[str, object]) -> None:
-    """See that no option would be ignored: another package would be installed or removed than was meant."""
+    """Refuse options that would be ignored, because another package would be installed or removed than was intended."""
     if which.problems is None and (given := _given(about_problems)):
         raise InputError(f"{given} needs --problems, which says whose packages are meant; add --problems P")
     if which.problems is not None and (given := _given({"--package": which.package, "--version": which.version})):
@@ -191,11 +191,11 @@ def _given(options: Mapping[str, object]) -> str:
 
 
 def _show_changes(changes: Mapping[str, Sequence[PackageChange]], what: Mapping[str, str]) -> int:
-    """Tell what became of packages on all workers: the exit code.
+    """Print what happened to packages on all workers, and return the exit code.
 
     Args:
-        changes: by the package's name.
-        what: what each package is of.
+        changes: the changes on all workers, by the package's name.
+        what: the problem of each package, by the package's name.
     """
     from ioi_eval.report.terminal import printable
 
@@ -260,7 +260,7 @@ def _short(url: str) -> str:
 
 
 def _runtimes(installed: list[tuple[str, str]]) -> str:
-    """The runtimes that judging can use, then the numbers of problems and of others."""
+    """The runtimes that judging can use, then how many problems' packages and other packages there are."""
     from ioi_eval.sandbox.stored_files import PREFIX
 
     known = [f"{name} {version}" for name, version in installed if name in {"ioi_eval", "bash", "cms_ioi", "cms"}]

@@ -40,9 +40,9 @@ def doctor(
     some workers cannot judge.
     """
     if endpoints is None and max_requests_per_endpoint is not None:
-        raise InputError("--max-requests-per-endpoint is about Piston servers, and none is named")
+        raise InputError("--max-requests-per-endpoint is for Piston servers, and none is named; add --endpoints")
     if calibrate and endpoints is not None:
-        raise InputError("--calibrate measures this machine, and --endpoints names others: drop one")
+        raise InputError("--calibrate measures this machine, and --endpoints names others: leave out one of them")
     if calibrate:
         from ioi_eval.cli.calibrating import calibrate_here
 

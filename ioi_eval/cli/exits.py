@@ -26,9 +26,9 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 
 
 def command(run: Callable[P, int]) -> Callable[P, None]:
-    """Make a command of a function that returns an exit code. Our errors become one message, never a traceback.
+    """Turn a function that returns an exit code into a command. Our errors become one message without a traceback.
 
-    Paths may begin with `~`, as those of dumps may: a shell replaces it in `--out ~/x`, not in `--out=~/x`.
+    Paths may begin with `~`, like those of dumps: a shell replaces it in `--out ~/x`, not in `--out=~/x`.
     """
 
     @functools.wraps(run)
@@ -44,7 +44,7 @@ def command(run: Callable[P, int]) -> Callable[P, None]:
             print("ioi-eval: interrupted", file=sys.stderr)
             code = exit_code_of(error)
         except BrokenPipeError:
-            # The reader of our output has closed it (`| head`). Write nothing more, also not at exit.
+            # The reader of our output closed it (`| head`): write nothing more, not even at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = FAILED
         except OSError as error:

@@ -1,6 +1,6 @@
 """Groups of options that several commands share.
 
-A command names a group, and gets the object that is made from the options of the group:
+A command names a group, and receives an object made from the options of the group:
 
     @grouped(problems=Problems)
     def score(dump: Dump, *, problems: Problems, out: Out) -> int: ...
@@ -19,7 +19,7 @@ from typing import Annotated, Any, get_origin
 
 
 def grouped(**groups: Callable[..., Any]) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Make a command of a function, some of whose parameters are made from options.
+    """Turn a function into a command; some of its parameters are made from groups of options.
 
     Args:
         groups: for each such parameter, the class or function that makes it.

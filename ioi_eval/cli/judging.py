@@ -25,7 +25,7 @@ from ioi_eval.pipeline.window import W
 
 @dataclass(frozen=True, kw_only=True)
 class RunCall(ABC):
-    """What the command line asks for, whatever family of problems the dumps are for."""
+    """What the command line asks for, for every family of problems."""
 
     narrowing: ClassVar[Mapping[str, str]]
     """For each option that may leave rows out, its key in `as_dict`."""
@@ -66,9 +66,9 @@ class DumpSize:
     """How much there is to judge.
 
     Args:
-        rows: of the dump, those that were selected.
-        problems: how many problems these are for.
-        shares: whether programs of different rows may share a job.
+        rows: the number of selected rows of the dump.
+        problems: the number of problems of these rows.
+        shares: whether programs of different rows may be in one job.
     """
 
     rows: int
@@ -86,7 +86,7 @@ async def judge_dump(
     events: Events,
     restore: Callable[[], None] | None = None,
 ) -> Outcome:
-    """Judge a dump. The directory is made only here, when all else is ready, so a failing command leaves none.
+    """Judge a dump. The directory is made last, when all else is ready, so a command that fails earlier leaves none.
 
     Args:
         call: the options of the command.
@@ -94,8 +94,8 @@ async def judge_dump(
         here: the sandbox.
         workers: how many jobs to run at once.
         size: how much there is to judge.
-        events: are told what happens.
-        restore: makes test data in the cache again that somebody has deleted; called in a thread.
+        events: receives the events of the run.
+        restore: makes test data again that was deleted from the cache; called in a thread.
 
     Raises:
         InputError: the dump or the journal is damaged.

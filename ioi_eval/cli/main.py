@@ -40,10 +40,10 @@ from ioi_eval.version import __version__
 HELP = {"help_option_names": ["-h", "--help"]}
 
 _COLLECT = (50_000, 50, 100)
-"""The garbage collector looks for cycles less often than by default (700, 10, 10). Rows of a dump and of results make
-none, and looking for them took a twelfth of the CPU time of a run over 100,000 that were judged before."""
+"""The garbage collector searches for cycles less often than by default (700, 10, 10). Rows of dumps and results have no
+cycles, and the search took a twelfth of the CPU time of a run over 100,000 rows that were judged before."""
 
-# Neither colours nor boxes: rich costs 0.1 s and 30 MB, and logs want plain text.
+# No colours and boxes: rich costs 0.1 s and 30 MB, and logs need plain text.
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -102,7 +102,7 @@ def about(
 
 
 def _add_imports() -> None:
-    """Add a command for each format that another Python package reads. Ours win, as their names are documented."""
+    """Add a command for each format that another Python package reads. Our own formats keep their names."""
     ours = {found.name for found in imports.registered_commands}
     for name in names(Kind.IMPORTER):
         if name not in ours:

@@ -173,7 +173,7 @@ class ContestRules:
     near_limit_repeats: NearLimitRepeats = 1
 
     def policy(self, isolation: Isolation) -> Policy:
-        """These rules for the scorer, with the weakest isolation that is accepted."""
+        """These rules as the scorer's policy, with the weakest isolation that is accepted."""
         return Policy(isolation=isolation, std=self.std, python=self.python, near_limit_repeats=self.near_limit_repeats)
 
 

@@ -34,7 +34,7 @@ class Earlier:
     def of(cls, directory: Path) -> Self:
         """The results in a directory. If its summary cannot be read we did not write it, and there are no results."""
         try:
-            (directory / "results.jsonl").stat()  # if it is missing, the summary is of results in other directories
+            (directory / "results.jsonl").stat()  # if it is missing, the summary describes results in other directories
             summary = json.loads((directory / "summary.json").read_bytes())
             command = APPS_SCORE if "judged_by" in summary else SCORE
             return cls(command=command, rows=int(summary["submissions"]["rows"]), options=dict(summary["options"]))

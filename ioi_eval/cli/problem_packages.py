@@ -28,19 +28,19 @@ from ioi_eval.sandbox.problem_packages import MadePackage, list_packages, make_p
 from ioi_eval.sandbox.stored_files import PREFIX, digest
 
 ALL = "all"
-"""What `uninstall --problems` takes for every problem's package, whoever has installed it."""
+"""The value of `uninstall --problems` for the packages of all problems."""
 
-_SPARED = "not asked, as a worker died when it was asked for a package before"
+_SPARED = "not asked, because a worker crashed when it was asked for a package"
 
 Show = Callable[[Mapping[str, Sequence[PackageChange]], Mapping[str, str]], int]
 _Versions = set[tuple[str, str]]
 
 
 def _read(which: WhichPackages) -> Sequence[Problem]:
-    """The problems that are meant.
+    """The selected problems.
 
     Raises:
-        InputError: a source cannot be read, or has none of them.
+        InputError: a source cannot be read, or has none of these problems.
     """
     assert which.problems is not None, "these are packages of problems"
     found = load_problems(
@@ -59,19 +59,19 @@ def _read(which: WhichPackages) -> Sequence[Problem]:
 def install(
     which: WhichPackages, repository: Path, *, url: str | None, most_bytes: int, prune: bool, show: Show
 ) -> int:
-    """Make the packages, and install them on every worker. Older versions of them are removed.
+    """Make the packages, install them on every worker, and remove their older versions.
 
     Args:
         which: the workers and the problems.
-        repository: where the packages are put.
-        url: where that is served; by default at this host's port 8000.
-        most_bytes: the most that they may take on a worker.
-        prune: remove all others.
-        show: tells what became of it, and gives the exit code.
+        repository: the directory for the packages.
+        url: the URL of the repository; by default port 8000 of this host.
+        most_bytes: the most bytes that the packages may take on a worker.
+        prune: whether to remove all other problems' packages.
+        show: prints the changes and returns the exit code.
 
     Raises:
-        InputError: they take more than that.
-        SetupError: the repository cannot be written, or no worker be used.
+        InputError: the packages take more than `most_bytes`.
+        SetupError: the repository cannot be written, or no worker can be used.
     """
     problems = _read(which)
     least = sum(map(_data_bytes, problems))
@@ -112,7 +112,7 @@ def uninstall(which: WhichPackages, *, show: Show) -> int:
 
 
 class _Changes:
-    """Packages are changed one after another. Once a worker has died of it, no worker is asked for the others."""
+    """Changes packages one after another. After a worker has crashed, no worker is asked for further packages."""
 
     def __init__(self) -> None:
         self._is_over = False
@@ -132,10 +132,9 @@ class _Changes:
 
 
 def _install(urls: Sequence[str], made: Sequence[MadePackage], *, prune: bool) -> dict[str, list[PackageChange]]:
-    """What became of installing each package, and of removals that failed.
+    """Install packages; returns the changes for each package, and the removals that failed.
 
-    The older versions of a package are removed at once, from the workers that have the new one: so their disks hold at
-    most one problem twice.
+    As soon as a worker has a package, its older versions are removed there, so a disk holds at most one problem twice.
     """
     changes, shown = _Changes(), dict[str, list[PackageChange]]()
     wanted = {(each.language, each.version) for each in made}
@@ -164,7 +163,7 @@ def _data_bytes(problem: Problem) -> int:
 
 
 async def _make(source: Source, problems: Sequence[Problem], repository: Path) -> list[tuple[Problem, MadePackage]]:
-    """Make the packages, with what the workers' kinds of targets need compiled."""
+    """Make the packages, with the programs compiled for each kind of worker."""
     made = []
     async with PistonCluster(source, profile="bundled") as cluster:
         builder = Builder(cluster, ArtifactStore(Environment.read().cache), Policy())
@@ -179,11 +178,11 @@ async def _make(source: Source, problems: Sequence[Problem], repository: Path) -
 
 
 async def _runners(builder: Builder, target: Target) -> list[Content]:
-    """What runs programs on a target, whatever the problem."""
+    """The programs that every problem needs on a target: those that run submissions."""
     runners: list[Content] = [await builder.ready_runner(target)]
     try:
         interpreter = await builder.tools.interpreter("python3", target)
-    except (SetupError, SandboxError):  # it has no Python
+    except (SetupError, SandboxError):  # the target has no Python
         return runners
     return [*runners, interpreter.harness]
 
@@ -191,14 +190,14 @@ async def _runners(builder: Builder, target: Target) -> list[Content]:
 async def _judges(builder: Builder, problem: Problem, target: Target) -> list[Content]:
     try:
         judges = await builder.judge_programs(problem, target)
-    except SandboxError as error:  # whoever judges the problem there will be told the same
+    except SandboxError as error:  # judging the problem there gives the same error
         tell(f"{problem.key}: its checker and manager are left out for {target.name}: {error}")
         return []
     return [one for one in (judges.checker, judges.manager) if one is not None]
 
 
 def _installed(urls: Sequence[str], languages: Collection[str] | None) -> _Versions:
-    """The problems' packages that some worker has: of these names, or all."""
+    """The problems' packages that at least one worker has: those of these names, or all."""
     found = asyncio.run(presences(urls))
     versions = {(runtime.language, runtime.version) for each in found for runtime in each.runtimes}
     return {

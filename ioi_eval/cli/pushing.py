@@ -46,7 +46,7 @@ class Push:
         """
         if name is None:
             if public:
-                raise InputError("--public says who may see what --push-to-hub pushes; add that, or leave it out")
+                raise InputError("--public needs --push-to-hub; add it, or leave --public out")
             return None
         config = "--".join(result_names(dumps, {}).values())
         return cls(hub=HubResults.opened(name, public=public), config=config, id_column=id_column)

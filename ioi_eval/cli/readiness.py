@@ -41,7 +41,7 @@ def tell_limits(limits: Sequence[MachineLimit], memory_limits: Sequence[int] = (
 
 
 async def compile_runner(sandbox: Sandbox, artifacts: ArtifactStore) -> None:
-    """Have what judges in the box in the cache. If it must be compiled that is said: nothing else happens for seconds.
+    """Ensure that the runner is in the cache. A line is printed if it must be compiled, because that takes seconds.
 
     On a cluster only the line is printed: each kind of worker compiles or has its own runner at its first job.
 

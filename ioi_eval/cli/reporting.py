@@ -1,4 +1,4 @@
-"""Reports of existing results: what `report` does, and the page that `score` and `apps score` write at their end."""
+"""Reports of existing results: what `report` does, and the page that `score` and `apps score` write at the end."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def remake(
         out: the directory for the reports; `None` for the directory of the results, if it is only one.
         id_column: the column with the submission's id, if no summary names it.
         by: columns to group by, as in `--by`; empty for the columns of the runs.
-        standings: where the contestants are, with whom the page compares; `None` for the published cut-offs.
+        standings: the source of the contestants for comparison; `None` for the published cut-offs.
 
     Returns:
         The exit code: 1 if something could not be judged.
@@ -109,13 +109,13 @@ def _summarized(page: Page, chosen: Grouping | None) -> tuple[dict[str, Any], Wo
 
 
 def end_run(out: Path, summary: Mapping[str, Any], events: Events, *texts: str) -> None:
-    """Show what the results of a dump come to, and write the page of them.
+    """Print the results of a dump, and write their page.
 
     Args:
         out: the directory of the results.
-        summary: what `summary.json` holds.
-        events: are told.
-        texts: what is printed of the results.
+        summary: the contents of `summary.json`.
+        events: receives the summary.
+        texts: the texts to print.
     """
     tell_summary(events, summary, out=out)
     print("\n\n".join(texts))

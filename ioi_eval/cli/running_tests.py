@@ -29,10 +29,10 @@ class Wanted:
     """What the command line asks for; see `ioi-eval run-tests --help`.
 
     Args:
-        datasets: what to score, in one text.
+        datasets: the data sets to score, in one text.
         results: the data set of the Hub that results are pushed to; `None` for none.
         public: whether everybody may see it.
-        each: what is asked of each data set; `out` is the directory for all.
+        each: the options for each data set; its `out` is the directory for all.
     """
 
     datasets: str
@@ -41,7 +41,7 @@ class Wanted:
     each: scoring.ScoreCall
 
     def as_dict(self) -> dict[str, Any]:
-        """What was asked for, but for the data sets, which `_calls` finds."""
+        """The options of the command, without those that `_calls` sets for each data set."""
         return {
             "results": self.results,
             "public": self.public,
@@ -131,7 +131,7 @@ class _Pages:
         if self._hub is None:
             return
         if outcome.interrupted:
-            tell(f"interrupted: {name} is not pushed to {self._hub.name}; the same command goes on")
+            tell(f"interrupted: {name} is not pushed to {self._hub.name}; the same command continues")
             return
         try:
             kept = self._hub.push(

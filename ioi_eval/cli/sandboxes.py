@@ -124,16 +124,18 @@ def place_of(
     """
     other = sandbox not in set(SandboxChoice)
     if other:
-        extension(Kind.SANDBOX, sandbox, ours=SandboxChoice)  # what is wrong is said before anything is read
+        extension(Kind.SANDBOX, sandbox, ours=SandboxChoice)  # a wrong name is refused before anything is read
     may_be_cluster = sandbox in (SandboxChoice.AUTO, SandboxChoice.PISTON)
     if not may_be_cluster and endpoints is not None:
         asked = "another sandbox" if other else "this machine"
-        raise InputError(f"--endpoints names Piston servers, and --sandbox {sandbox} asks for {asked}: drop one")
+        raise InputError(
+            f"--endpoints names Piston servers, and --sandbox {sandbox} asks for {asked}: leave out one of them"
+        )
     cluster = named_cluster(endpoints, max_requests_per_endpoint) if may_be_cluster else None
     if cluster is None and sandbox == SandboxChoice.PISTON:
         raise InputError("--sandbox piston: no server is named; use --endpoints, or set PISTON_ENDPOINTS (or .env)")
     if cluster is None and max_requests_per_endpoint is not None:
-        raise InputError("--max-requests-per-endpoint is about Piston servers, and none is named")
+        raise InputError("--max-requests-per-endpoint is for Piston servers, and none is named; add --endpoints")
     return Place(
         cluster=cluster,
         extension=sandbox if other else None,
@@ -175,14 +177,14 @@ async def opened(
     keep_programs: float | None = None,
     events: Events | None = None,
 ) -> AsyncIterator[Opened]:
-    """Enter the sandbox; says in a line what it is, and at the end what of compiled programs was kept.
+    """Enter the sandbox; a line describes it, and a line at the end the compiled programs that were kept.
 
     Args:
-        place: where.
-        rules: how submissions are compiled and run; those of the options' defaults without any.
-        keep: of which tests results have the output.
+        place: where jobs are executed.
+        rules: how submissions are compiled and run; by default the defaults of the options.
+        keep: which inputs and outputs the results keep.
         keep_programs: how many GB of compiled programs are kept across runs; `None` for none.
-        events: are told what happens to workers, and what is compiled.
+        events: receives events about workers and compilations.
 
     Raises:
         InputError: an endpoint is not valid.
@@ -227,7 +229,7 @@ def _kept_programs(gigabytes: float, place: Place) -> KeptPrograms | None:
 
     if place.is_here:
         return KeptPrograms(most_bytes=int(gigabytes * 1e9))
-    tell("--keep-programs keeps nothing of other machines, whose compilers are not known here")
+    tell("--keep-programs has no effect, because programs are compiled on other machines")
     return None
 
 
@@ -343,7 +345,7 @@ def tell(*lines: str) -> None:
     """Print lines about the run on stderr; stdout is for results."""
     tqdm = getattr(sys.modules.get("tqdm"), "tqdm", None)
     beside_bars = nullcontext()
-    if tqdm is not None and tqdm.monitor is not None:  # there has been a bar; those that are there make room
+    if tqdm is not None and tqdm.monitor is not None:  # a bar was shown; lines are printed above existing bars
         beside_bars = tqdm.external_write_mode(file=sys.stderr)
     with beside_bars:
         for line in lines:

@@ -39,7 +39,7 @@ from ioi_eval.rows import Altered, KeptColumns, Source, in_one, open_source
 from ioi_eval.scorer import Scorer
 from ioi_eval.toolchain import check_std
 
-_NAMED = 10  # how many problems that there are a message names
+_NAMED = 10  # how many existing problems a message names
 _ID_COLUMN, _LABEL_COLUMN = "uuid", "label"  # Source: the reference's dumps, and `open-r1/ioi-sample-solutions`
 
 
@@ -63,7 +63,7 @@ class ScoreCall(RunCall):
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """All that is read."""
+        """All sources that are read."""
         return (*self.dumps, self.problems, self.tests)
 
     def as_dict(self) -> dict[str, Any]:
@@ -98,7 +98,7 @@ class DumpToScore:
     Args:
         call: the options of the command.
         dump: the rows.
-        seen: what was learned from reading them once.
+        seen: the facts found by reading the rows once.
         grouping: the columns by which results are grouped.
     """
 
@@ -160,7 +160,7 @@ def score_all(
     Args:
         calls: they differ only in `dumps` and `out`.
         after: called after each dump.
-        events: are told what happens.
+        events: receives the events of the run.
 
     Returns:
         The exit code: the highest of all.
@@ -207,7 +207,7 @@ def dry_run(call: ScoreCall) -> int:
         The exit code: 1 if some rows cannot be judged.
 
     Raises:
-        InputError: what follows `--push-to-hub` is no name of a data set.
+        InputError: the value of `--push-to-hub` is no name of a data set.
     """
     if call.push_to_hub is not None:
         check_name(call.push_to_hub)
@@ -248,7 +248,7 @@ def _open(calls: Sequence[ScoreCall]) -> tuple[Source, Source, Sequence[DumpToSc
 
 
 def _part(call: ScoreCall, dump: Source, there: Path) -> DumpToScore:
-    """A dump, read once. Official solutions, which have a label in place of an id, are named by that."""
+    """A dump, read once. Official solutions have a label instead of an id; they are named by the label."""
     if call.id_column == _ID_COLUMN:
         named = {name for row in islice(dump.iterate((_ID_COLUMN, _LABEL_COLUMN)), FIRST) for name in row.names}
         if _LABEL_COLUMN in named and _ID_COLUMN not in named:

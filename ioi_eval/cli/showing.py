@@ -50,7 +50,7 @@ from ioi_eval.scorer import Scorer
 _READ_BYTES = 1 << 16
 """How many bytes of an input, an output and the official output are read."""
 
-_ONLY_RESULTS = "so of its tests only what the results have is shown"
+_ONLY_RESULTS = "so only what the results have of its tests is shown"
 
 
 def show(call: ShowCall) -> int:
@@ -60,7 +60,7 @@ def show(call: ShowCall) -> int:
         The exit code.
 
     Raises:
-        InputError: there are no results, no such submission or test, or several of that name.
+        InputError: there are no results, no such submission or test, or several submissions with that id.
     """
     results = open_results(call.directory, id_column=call.id_column)
     if call.submission is None:
@@ -123,7 +123,7 @@ def _chosen_test(call: ShowCall, row: Mapping[str, Any]) -> str | None:
 
 
 def _output(content: bytes | None, most: int) -> Seen | None:
-    """What there is of an output, of which `most` bytes came back or were stored; `None` where there is nothing."""
+    """An output of which at most `most` bytes were returned or stored; `None` if there is none."""
     return None if content is None else Seen(content=content, size=len(content) if len(content) < most else None)
 
 
@@ -148,14 +148,16 @@ def _contest_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], na
     outputs: Mapping[str, bytes] = {}
     if call.rerun:
         if problem is None:
-            raise InputError("--rerun needs the problem: say with --problems and --tests where it is")
+            raise InputError("--rerun needs the problem: name its sources with --problems and --tests")
         row, outputs = asyncio.run(_rerun(call, results, row, problem))
     test = _chosen_test(call, row)
     case = None if problem is None or test is None else problem.tests.get(test)
     output, most = outputs.get(test or ""), _READ_BYTES
     if output is None and test is not None and (kept := tests_of(row)[test].get("output")) is not None:
         output, most = str(kept).encode(), KEPT_OUTPUT_BYTES
-    talks = problem is not None and problem.task_type.has_manager  # what it writes to a manager is not an output
+    talks = (
+        problem is not None and problem.task_type.has_manager
+    )  # data that a program writes to a manager is not an output
     if test is not None and output is None and not call.rerun and not talks:
         tell("what it printed is not kept (`score --keep failing`): --rerun judges it again, and shows it")
     stored = None if case is not None or test is None else stored_input(results.directory, name[0], test)
@@ -171,22 +173,22 @@ def _contest_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], na
 
 
 def _problem(call: ShowCall, results: ResultSet, name: Name, scale: float) -> Problem | None:
-    """The problem as it was judged. If it cannot be read: `None`, and a line says so."""
+    """The problem as it was judged. If it cannot be read, a line is printed and `None` is returned."""
     options = results.options
     problems, tests = call.problems or options.get("problems"), call.tests or options.get("tests")
     if not problems or not tests:
-        tell("the results do not say where the problems are: --problems and --tests say it")
+        tell("the results do not name the sources of the problems: name them with --problems and --tests")
         return None
     year, _, problem_id = name[0].partition("/")
     if not (year.isascii() and year.isdigit()):
-        tell(f"{year} is no year, so the problem is not looked for")
+        tell(f"{year} is no year, so the problem cannot be found")
         return None
     try:
         found = load_problems(
             open_source(problems, all_splits=True), open_source(tests), BlobStore(), years={int(year)}, ids={problem_id}
         )
     except InputError as error:
-        tell(f"the problem cannot be read, {_ONLY_RESULTS}: {error}; --problems and --tests say where it is")
+        tell(f"the problem cannot be read, {_ONLY_RESULTS}: {error}; name its sources with --problems and --tests")
         return None
     problem = next(iter(found.problems.values()), None)
     if problem is None:
@@ -198,7 +200,7 @@ def _problem(call: ShowCall, results: ResultSet, name: Name, scale: float) -> Pr
 async def _rerun(
     call: ShowCall, results: ResultSet, row: Mapping[str, Any], problem: Problem
 ) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Judge it again with the options of the run. Returns its result as a row, and its output on each test."""
+    """Judge the submission again with the run's options. Returns its result as a row, and its output on each test."""
     options = results.options
     source = Row(source=str(results.directory / RESULTS), number=1, values=row)
     submission = fitted(submission_from_row(source, id_column=results.id_column), source, problem)
@@ -223,7 +225,7 @@ def _apps_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], name:
     most = AppsSettings().shown_bytes
     if call.rerun:
         if problem is None:
-            raise InputError("--rerun needs the problem: say with --problems where it is")
+            raise InputError("--rerun needs the problem: name its source with --problems")
         row, most = asyncio.run(_rerun_apps(call, results, row, problem)), _READ_BYTES
     test = _chosen_test(call, row)
     texts = TestTexts()
@@ -238,18 +240,18 @@ def _apps_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], name:
 
 
 def _apps_problem(call: ShowCall, results: ResultSet, problem: str) -> AppsProblem | None:
-    """The problem from the data set. If that cannot be read: `None`, and a line says so."""
+    """The problem from the data set. If it cannot be read, a line is printed and `None` is returned."""
     dataset = call.problems or results.options.get("dataset")
     try:
         if not dataset:
-            raise InputError("the results do not say where it is")
+            raise InputError("the results do not name its source")
         source = open_source(dataset, split=results.options.get("split"), obvious=SPLITS)
         with closing(load_catalog(source, needed={problem})) as catalog:
             if problem not in catalog.listed:
                 raise InputError(f"{dataset} does not have it any more")
             return catalog.problem(problem)
     except InputError as error:
-        tell(f"problem {problem} cannot be read, {_ONLY_RESULTS}: {error}; --problems says where it is")
+        tell(f"problem {problem} cannot be read, {_ONLY_RESULTS}: {error}; name its source with --problems")
         return None
 
 
@@ -267,7 +269,7 @@ def _apps_texts(problem: AppsProblem | None, test: int) -> TestTexts:
 async def _rerun_apps(
     call: ShowCall, results: ResultSet, row: Mapping[str, Any], problem: AppsProblem
 ) -> dict[str, Any]:
-    """Judge it again by the rules of the run. Returns its result as a row."""
+    """Judge the program again by the rules of the run. Returns its result as a row."""
     code = row.get("code")
     if not isinstance(code, str):
         raise InputError("--rerun needs a program, and this result has none")

@@ -119,7 +119,7 @@ def _validate_all(call: ValidateCall, events: Events) -> int:
 
 
 def _results_beside(solutions: Source) -> Source | None:
-    """The solutions, if their rows state only results, as in `open-r1/ioi-sample-solutions`; else `None`."""
+    """The solutions, if their rows state only results (as in `open-r1/ioi-sample-solutions`); else `None`."""
     names = {name for row in islice(solutions.iterate(RESULT_COLUMNS), FIRST) for name in row.names}
     if names.isdisjoint(STATED_COLUMNS) and not names.isdisjoint(RESULT_COLUMNS[:2]):
         tell(f"{solutions.describe()} states results; comparing with these")
@@ -147,10 +147,10 @@ async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events
             if seconds is None:
                 progress.advance(RESUMED)
                 return
-            told = Told.of(CONTEST_FORMAT, result)
-            progress.advance(told.verdict, told.ran)
+            values = Told.of(CONTEST_FORMAT, result)
+            progress.advance(values.verdict, values.ran)
             names = {"submission": result.submission, "year": result.problem.year, "problem": result.problem.id}
-            told.emit(events, names, seconds)
+            values.emit(events, names, seconds)
 
         try:
             with _kept(call) as kept, interrupts.installed():

@@ -1,4 +1,4 @@
-"""`--progress`, `--log-file` and `--track`: who is told what happens in a run."""
+"""`--progress`, `--log-file` and `--track`: where the events of a run are sent."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ Track = Annotated[
 ]
 
 _SUMMARY = ("complete", "interrupted", "submissions", "verdicts", "average_score", "pass_at_k")
-"""What of `summary.json` its event has: what does not grow with the number of problems."""
+"""The entries of `summary.json` in its event: those whose size does not grow with the number of problems."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watch:
-    """Who is told what happens in a run: a group of options.
+    """Where the events of a run are sent: a group of options.
 
     Args:
-        bar: whether a progress bar is shown; `None` for on a terminal only.
+        bar: whether a progress bar is shown; `None` for only on a terminal.
         log_file: a file that gets events as lines of JSON; `None` for none.
-        track: `wandb` or `trackio`, with a project behind a colon.
+        track: `wandb` or `trackio`, optionally followed by a colon and a project.
     """
 
     bar: Bar = None
@@ -59,13 +59,13 @@ class Watch:
     def run(
         self, command: str, options: Mapping[str, Any], work: Callable[[Events], int], *, read: Sequence[str] = ()
     ) -> int:
-        """Do the work of a command, and tell of its beginning and of its end, whatever that is.
+        """Do the work of a command, and send events at its beginning and at its end, also after an error.
 
         Args:
-            command: its name.
-            options: what was asked for.
-            work: does it; gives the exit code.
-            read: the sources that it reads.
+            command: the name of the command.
+            options: its options.
+            work: does the work and returns the exit code.
+            read: the sources that the command reads.
 
         Returns:
             The exit code.
@@ -84,7 +84,7 @@ class Watch:
             events.emit("run_ends", exit_code=code, error=None)
             return code
         finally:
-            with suppress(KeyboardInterrupt):  # of a user who does not wait for trackers: the results are complete
+            with suppress(KeyboardInterrupt):  # the user does not want to wait for trackers; the results are complete
                 events.close()
 
     def _events(self, call: Mapping[str, Any], read: Sequence[str]) -> Events:
@@ -106,15 +106,15 @@ class Watch:
 
 
 def tell_judging(events: Events, sandbox: Opened, *, dump: str, out: Path | None, rows: int, problems: int) -> None:
-    """Tell that a dump begins to be judged, and where.
+    """Send the event that judging of a dump begins, with the targets.
 
     Args:
-        events: are told.
-        sandbox: where.
-        dump: its name.
+        events: receives it.
+        sandbox: the sandbox that judges.
+        dump: the name of the dump.
         out: the directory for the results; `None` for none.
-        rows: how many rows it has.
-        problems: how many problems these are for.
+        rows: how many rows the dump has.
+        problems: how many problems the rows are for.
     """
     targets = [
         {
@@ -131,11 +131,11 @@ def tell_judging(events: Events, sandbox: Opened, *, dump: str, out: Path | None
 
 
 def tell_summary(events: Events, summary: Mapping[str, Any], *, out: Path | None) -> None:
-    """Tell what the results of a dump come to.
+    """Send the event with the summary of a dump.
 
     Args:
-        events: are told.
-        summary: what `summary.json` holds.
+        events: receives it.
+        summary: the contents of `summary.json`.
         out: its directory.
     """
     values = {name: summary[name] for name in _SUMMARY if name in summary}

@@ -62,7 +62,7 @@ def test_options_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"sandbox": SandboxChoice.EMBEDDED, "endpoints": "http://w1"}, "drop one"),
+        ({"sandbox": SandboxChoice.EMBEDDED, "endpoints": "http://w1"}, "leave out one of them"),
         ({"sandbox": SandboxChoice.PISTON}, "no server is named"),
         ({"max_requests_per_endpoint": 2}, "none is named"),
         ({"endpoints": "http://"}, "no URL of a server"),
@@ -87,7 +87,7 @@ def test_programs_of_workers_are_not_kept(
 
     with server(cache) as served:
         asyncio.run(enter(served.base))
-    assert "--keep-programs keeps nothing of other machines" in capsys.readouterr().err
+    assert "--keep-programs has no effect, because programs are compiled on other machines" in capsys.readouterr().err
     assert not (tmp_path / "cache" / "programs").exists()
 
 

@@ -92,7 +92,7 @@ def test_wrong_calls_say_what_to_do(judged: Start, start: Start, write: Write, t
     (tmp_path / "problems.jsonl").rename(tmp_path / "moved.jsonl")
     ended = judged("narrow")
     assert ended.returncode == 0
-    assert "cannot be read, so of its tests only what the results have is shown" in ended.stderr
+    assert "cannot be read, so only what the results have of its tests is shown" in ended.stderr
     assert "Input (13 bytes):\n  | 3000000000 4\n" in ended.stdout
     assert "Expected" not in ended.stdout
     (tmp_path / "out" / "inputs.jsonl").unlink()
