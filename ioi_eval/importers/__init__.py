@@ -1,8 +1,8 @@
-"""Official packages to rows, one module a format.
+"""Turns official packages into rows: one module per format.
 
 - `cms`, `tps`, `italian_yaml`, `kattis` and `library_checker` each read a format; the `kattis_…` modules belong to
   `kattis`;
 - only `package_files` opens folders, zips and tars; `package` parses the files in them;
-- `score_parameters` and `output_sets` read parts that several formats share;
-- `task` makes rows from the parts and checks that they can be judged; `rows_out` writes the rows.
+- `score_parameters` and `output_sets` read what several formats have in common;
+- `task` makes rows and checks that they can be judged; `rows_out` writes them.
 """

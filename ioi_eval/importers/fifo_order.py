@@ -1,9 +1,9 @@
-"""Managers and stubs that use their FIFOs in the opposite order of CMS.
+"""Corrects managers and stubs that use their FIFOs in the opposite order of CMS.
 
-CMS gives a manager first the FIFO from the program, then the one to it, and a stub first the one from the manager. For
-CMS these are only two names, so a manager and a stub that write to the first and read from the second work there too,
-and old tasks do this. Here each FIFO has a fixed direction. So the importer swaps the two arguments in both sources;
-the messages between them do not change.
+CMS gives a manager first the FIFO from the program, then the FIFO to it, and a stub first the FIFO from the manager. In
+CMS a FIFO has no fixed direction. So a manager and a stub may both use the arguments the other way round, as old tasks
+do. Here each FIFO has a fixed direction, so the importer swaps the two arguments in both sources; the messages do not
+change.
 
 Source: CMS, `cms/grading/tasktypes/Communication.py`; the two tasks of cms-dev/con_test that communicate.
 """

@@ -65,7 +65,7 @@ def import_package(
         year: the contest's year; packages do not state it.
         day: the contest day for the rows.
         time_limit_s: replaces the package's time limit.
-        derive: if there is no time limit, describe in `timing` how to derive it; until then it is a minute.
+        derive: if there is no time limit, describe in `timing` how to derive it; the rows then have one minute.
 
     Raises:
         InputError: the package is missing, damaged, incomplete or contradicts itself, or there is no time limit.
@@ -316,7 +316,7 @@ def _validation(where: Path, meta: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _is_scored_if_all_accepted(root: TestGroup) -> bool:
-    """Whether a submission is rejected as a whole, by the flags of the outer groups, if one test is.
+    """Whether one rejected test rejects the whole submission, according to the flags of the outer groups.
 
     Kattis gives such a submission no points. Source: Kattis problem package format (legacy), "Graders", "Output".
     """
@@ -333,9 +333,9 @@ def _is_graded(group: TestGroup) -> bool:
 
 
 def _for_all_groups(where: Path, meta: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that old packages have in `problem.yaml`.
+    """The settings for all groups, which old packages have in `problem.yaml`.
 
-    Source: problemtools, `TestCaseGroup`: they outrank those of a group's own file; `worst_error` changes nothing.
+    Source: problemtools, `TestCaseGroup`: they take precedence over a group's own file; `worst_error` has no effect.
     """
     grading = _mapping(where, meta, "grading")
     if grading.get("objective", "max") != "max":

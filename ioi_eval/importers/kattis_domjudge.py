@@ -1,7 +1,7 @@
-"""What DOMjudge adds to a Kattis package, and how it scores the groups of one.
+"""DOMjudge's additions to the Kattis format, and how it scores test groups.
 
-`domjudge-problem.ini` and `.timelimit` have limits. A package may have the first in place of `problem.yaml`; then an
-output validator that exists is used. A group of tests gets its points once, or those that the validator gives.
+`domjudge-problem.ini` and `.timelimit` state limits. If a package has the first instead of `problem.yaml`, an existing
+output validator is used. A group of tests gets its points once, or the points that the validator gives.
 
 Source: DOMjudge, `ImportProblemService`, `SubmissionService::maybeSetScoringResult`; DOMjudge manual, "Problem format".
 """
@@ -38,12 +38,12 @@ def read_ini(package: Package) -> Mapping[str, str]:
 
 
 def check_executables(package: Package, ini: Mapping[str, str], *, own: str | None) -> None:
-    """Refuse a program of a DOMjudge server that judges there, in place of what the package has.
+    """Refuse packages that are judged by a program of the DOMjudge server, because the package does not contain it.
 
     Args:
         package: for messages.
         ini: DOMjudge's settings.
-        own: the setting that the package's own validator outranks; `None` if it has none.
+        own: the setting that is ignored because the package has its own validator; `None` if it has none.
 
     Raises:
         UnsupportedError: a setting names such a program.
@@ -61,7 +61,7 @@ def time_limit(package: Package, limits: Mapping[str, Any], ini: Mapping[str, st
     """The time limit in seconds: the caller's, else that of `problem.yaml`, else that of DOMjudge's files.
 
     Raises:
-        InputError: there is none, it is no number, or `.timelimit` states another one (source: DOMjudge).
+        InputError: there is no limit, it is no number, or `.timelimit` states another limit (source: DOMjudge).
     """
     if given is not None:
         return _seconds(package.where, given)
@@ -115,7 +115,7 @@ def scored_by_validator(where: Path, group: TestGroup) -> TestGroup:
 
     Raises:
         InputError: a range is no two numbers.
-        UnsupportedError: a group adds up the scores of several tests, so that its range is not that of one test.
+        UnsupportedError: a group adds up the scores of several tests, so its range is not that of one test.
     """
     if group.groups:
         return replace(group, groups=tuple(scored_by_validator(where, one) for one in group.groups))
@@ -123,8 +123,8 @@ def scored_by_validator(where: Path, group: TestGroup) -> TestGroup:
         return replace(group, config={"accept_score": 0, **group.config})
     if len(group.tests) > 1 and _aggregations(group)[-1:] != ["min"]:
         raise UnsupportedError(
-            f"{where}: {group.path} has one range for the sum of several scores of its own; one test, or grader_flags:"
-            " min, is supported"
+            f"{where}: {group.path} has one range for the sum of several tests' scores; one test, or grader_flags: min,"
+            " is supported"
         )
     try:
         _, high = (float(word) for word in str(group.config["range"]).split())

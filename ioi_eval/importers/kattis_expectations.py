@@ -1,9 +1,9 @@
-"""What a Kattis package of version 2025-09 states about its submissions, in `submissions/submissions.yaml` and folders.
+"""Reads what a Kattis package of version 2025-09 states about its submissions: `submissions/submissions.yaml`, folders.
 
-For each glob pattern `permitted` lists the verdicts that tests may have, and `required` lists verdicts of which at
-least one test must have one. Here a subtask's verdict is that of its first test with the lowest score. So these can be
-compared: AC, if only AC is permitted; otherwise any permitted verdict, without AC if one of the others is required.
-Points are compared as stated. A note names statements that have no counterpart here (a judge's message, single tests).
+For each glob pattern, `permitted` lists the verdicts that tests may have; at least one test must have a verdict from
+`required`. Here a subtask has the verdict of its first test with the lowest score. So the expected verdict is AC if
+only AC is permitted; otherwise any permitted verdict, without AC if another verdict is required. Points are compared as
+stated. A note names statements that have no counterpart here (a judge's message, single tests).
 
 Source: Kattis problem package format 2025-09, "Example submissions".
 """
@@ -42,12 +42,12 @@ class Stated:
     """What is stated about a submission.
 
     Args:
-        verdicts: in the format's words, of which one is to come out; none for nothing.
-        groups: the same by test group, as a path below `data/`.
-        score: the points, from the first to the second.
-        language: in the format's words, if it is stated.
+        verdicts: the expected verdicts, one of which must result, in the format's words; empty if none is stated.
+        groups: the expected verdicts of each test group, by its path below `data/`.
+        score: the lowest and the highest points.
+        language: the language in the format's words, if it is stated.
         entry_point: which of its files is started, if that is stated.
-        untold: statements that cannot be compared.
+        not_compared: statements that cannot be compared.
     """
 
     verdicts: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class Stated:
     score: Range | None = None
     language: str | None = None
     entry_point: str | None = None
-    untold: tuple[str, ...] = ()
+    not_compared: tuple[str, ...] = ()
 
 
 class Expectations:
@@ -92,7 +92,7 @@ class Expectations:
             if inner:
                 groups[path] = self._verdicts(inner)
         named = {str(key) for rule in rules for key in rule if key not in _KEYS | _STATES}
-        untold = sorted(key for key in named if not any(_fits_any(key, path) for path in groups))
+        unknown = sorted(key for key in named if not any(_fits_any(key, path) for path in groups))
         ranges = [self._score(rule["score"]) for rule in rules if rule.get("score") is not None]
         return Stated(
             verdicts=self._verdicts(rules),
@@ -100,7 +100,10 @@ class Expectations:
             score=(max(low for low, _ in ranges), min(high for _, high in ranges)) if ranges else None,
             language=_last(rules, "language"),
             entry_point=_last(rules, "entrypoint"),
-            untold=(*(key for key in ("message", "use_for_time_limit") if any(key in rule for rule in rules)), *untold),
+            not_compared=(
+                *(key for key in ("message", "use_for_time_limit") if any(key in rule for rule in rules)),
+                *unknown,
+            ),
         )
 
     def _of_group(self, rule: Mapping[str, Any], path: str) -> Iterator[Mapping[str, Any]]:

@@ -162,8 +162,8 @@ def pass_fail_subtasks(where: Path, root: TestGroup) -> list[SubtaskFile]:
         for flag, least in (("always_accept", 1), ("accept_if_any_accepted", 2)):
             if flag in flags and tests >= least:
                 raise UnsupportedError(
-                    f"{where}: {group.path} has {flag}; in a pass-fail problem only groups that are accepted if all"
-                    " their tests are, are supported"
+                    f"{where}: {group.path} has {flag}; in a pass-fail problem only groups that need all their tests"
+                    " to be accepted are supported"
                 )
     counted = tuple(test for group in root.groups if group.name != "sample" for test in group.all_tests)
     if "ignore_sample" not in _flags(where, root) or root.config["on_reject"] == "break" or not counted:
@@ -195,7 +195,7 @@ def scoring_subtasks(
         where: the package, for messages.
         root: the root of its test data.
         custom: whether its output validator gives scores.
-        graded: for the paths of groups that the package's own grader scores by their lowest score: how it does.
+        graded: by path, how the package's own grader scores groups by their lowest score.
 
     Raises:
         UnsupportedError: a minimum cannot express how the groups are scored.
@@ -235,8 +235,8 @@ def _accepting(where: Path, group: TestGroup) -> tuple[str, ...]:
         return ()
     if len(tests) > 1 and flags & {"always_accept", "accept_if_any_accepted"}:
         raise UnsupportedError(
-            f"{where}: the group behind {group.path} is judged only if this one is accepted, and that takes"
-            f" {' and '.join(sorted(flags))}; set on_reject: continue"
+            f"{where}: the group after {group.path} is judged only if this one is accepted, and this one has"
+            f" {' and '.join(sorted(flags))}, which is not supported there; set on_reject: continue"
         )
     return tests
 
@@ -280,14 +280,14 @@ def _lowest(where: Path, group: TestGroup, inner: list[list[SubtaskFile]], custo
 
     Its points are those of the group with the fewest: each gets all or nothing, unless the validator gives scores.
     """
-    worth = {subtask.points for subtasks in inner for subtask in subtasks}
-    if any(len(subtasks) != 1 for subtasks in inner) or (custom and len(worth) > 1):
+    points = {subtask.points for subtasks in inner for subtask in subtasks}
+    if any(len(subtasks) != 1 for subtasks in inner) or (custom and len(points) > 1):
         raise UnsupportedError(
-            f"{where}: {group.path} takes the min of its groups; that is supported where each takes the min of its"
-            " tests, and they are worth the same or without scores of their own"
+            f"{where}: {group.path} takes the min of its groups; that is supported if each takes the min of its"
+            " tests, and all have the same points if the validator gives scores"
         )
     tests = dict.fromkeys(test for subtasks in inner for subtask in subtasks for test in subtask.tests)
-    return SubtaskFile(name=group.name, points=min(worth), tests=tuple(tests))
+    return SubtaskFile(name=group.name, points=min(points), tests=tuple(tests))
 
 
 def _leaf(
@@ -360,7 +360,7 @@ def test_columns(
         root: the root of its test data.
         custom: whether the package has its own output validator, and in a scoring problem whether that gives scores.
         scoring: whether submissions get points.
-        graded: for the paths of groups that the package's own grader scores by their lowest score: how it does.
+        graded: by path, how the package's own grader scores groups by their lowest score.
     """
     columns: dict[str, dict[str, object]] = {}
     custom, only_accepts = custom and scoring, custom and not scoring

@@ -1,10 +1,10 @@
 """Scoring problems of the Kattis format since version 2025-09, as subtasks.
 
 `test_group.yaml` states the points of a group. A group with `pass-fail` or `min` aggregation is a subtask worth its
-`max_score`; a group with `sum` becomes one subtask for each test. The tests of the groups that `require_pass` names are
-put before a subtask's own tests, and before these the tests that those groups require: a group that is not run is not
-passed. If the validator gives no scores, all tests are 0 or 1, so the minimum is 1 only if all tests were accepted.
-Samples are subtasks worth 0 points.
+`max_score`; a group with `sum` becomes one subtask for each test. Before a subtask's own tests come the tests of all
+groups that it needs by `require_pass`, directly or indirectly, because a group that is not run is not passed. If the
+validator gives no scores, all tests are 0 or 1, so the minimum is 1 only if all tests were accepted. Samples are
+subtasks worth 0 points.
 
 Source: Kattis problem package format 2025-09, "Result aggregation", "Group dependencies".
 """
@@ -87,8 +87,8 @@ def _of_tests(
 
 def _own_scores(where: Path, group: TestGroup) -> str:
     return (
-        f"{where}: {group.path} takes the scores of an output validator of the package's own; in this version of the"
-        " format only groups of pass-fail aggregation are supported with one"
+        f"{where}: {group.path} uses scores of the package's output validator; in this version of the format only"
+        " groups with pass-fail aggregation are supported with a validator"
     )
 
 

@@ -75,7 +75,7 @@ def read_submissions(
 
     Args:
         package: its `submissions/` is read.
-        subtasks: as imported.
+        subtasks: the imported subtasks.
         groups: the test groups below `secret/`, in order.
         legacy: whether the version is before 2023, which has no `submissions.yaml`.
         is_scoring: whether groups are scored separately, so that the verdict of the whole is not that of each group.
@@ -164,15 +164,15 @@ class _Submissions:
         )
 
     def _statement(self, path: str, program: str, text: str) -> _Statement:
-        """From `submissions.yaml` if the format has it, unless the source itself states more; else from the folder."""
+        """The statement in the source, else in `submissions.yaml` if the format has it, else that of the folder."""
         verdicts = _stated(self._package, path, text, program.partition("/")[0])
         total = _total(text) if self._is_scoring else None
         if self.expectations is None or _RESULTS.search(text):
             return _Statement(verdicts=verdicts, total=total)
         own = self.expectations.of(program)
-        by_subtask, untold = _by_own_group(own, self.paths, self._subtasks if self._is_scoring else ())
-        if untold:
-            self._notes.append(f"{path}: what submissions.yaml states of {', '.join(untold[:5])} is not compared")
+        by_subtask, not_compared = _by_own_group(own, self.paths, self._subtasks if self._is_scoring else ())
+        if not_compared:
+            self._notes.append(f"{path}: what submissions.yaml states of {', '.join(not_compared[:5])} is not compared")
         return _Statement(
             verdicts=_in_our_words(own.verdicts),
             total=own.score if self._is_scoring and own.score is not None else total,
@@ -237,7 +237,7 @@ def _by_own_group(
     own: Stated, paths: Mapping[str, TestGroup], subtasks: Sequence[SubtaskFile]
 ) -> tuple[dict[str, str], list[str]]:
     """Verdicts stated for groups with the same tests as a subtask; and all statements that cannot be compared."""
-    untold = list(own.untold)
+    not_compared = list(own.not_compared)
     found: dict[str, str] = {}
     for group, words in own.groups.items():
         tests = set(paths[group].all_tests)
@@ -245,8 +245,8 @@ def _by_own_group(
         if words and alike:
             found |= dict.fromkeys(alike, ",".join(_in_our_words(words)))
         elif words:
-            untold.append(group)
-    return found, untold
+            not_compared.append(group)
+    return found, not_compared
 
 
 def states_totals(package: Package) -> bool:

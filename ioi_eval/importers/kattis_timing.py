@@ -1,4 +1,4 @@
-"""How a Kattis package without a time limit derives it from its accepted submissions.
+"""How to derive the time limit of a Kattis package that states none from its accepted submissions.
 
 Before 2023 these are the submissions in `accepted/`. Since then all submissions that must not be late count, also
 wrong answers, and `accepted/` may mean something else.
@@ -74,7 +74,7 @@ def derived_timing(package: Package, root_file: str, ini: Mapping[str, str]) -> 
 
 
 def _accepts_any_group(package: Package, meta: Mapping[str, Any]) -> bool:
-    """Whether submissions to a scoring problem are accepted that get points in one group of tests only."""
+    """Whether a submission to a scoring problem is accepted if it gets points in only one group of tests."""
     if not is_legacy(meta) or meta.get("type") != "scoring":
         return False
     stated = (package.yaml(name).get("grader_flags") for name in _SETTINGS if package.has(name))
@@ -82,7 +82,7 @@ def _accepts_any_group(package: Package, meta: Mapping[str, Any]) -> bool:
 
 
 def timing_by_statements(timing: Timing, solution_rows: Sequence[Mapping[str, Any]]) -> Timing:
-    """The timing by the statements about each submission (versions since 2023) instead of by folders."""
+    """The timing with submissions selected by their statements (versions since 2023) instead of by their folders."""
     stated = {str(row["label"]): _verdicts(row) for row in solution_rows}
     return replace(
         timing,

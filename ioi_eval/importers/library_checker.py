@@ -1,8 +1,8 @@
 """Problems in the layout of Library Checker: `info.toml`, `in/`, `out/`, a checker on testlib, `sol/`.
 
 Its tests are generated (`generate.py`), and `hash.json` has their hashes. A problem is one subtask of all tests. For a
-solution the problem states a status that must occur, and others that may occur. Here the verdict is that of the first
-test that fails, so it must be one of these.
+solution the problem states a status that must occur, and others that may occur. Our verdict is that of the first test
+that fails, so it must be one of all these.
 
 Source: library-checker-problems, `docs/`, `generate.py`.
 """

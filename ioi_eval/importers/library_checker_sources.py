@@ -65,8 +65,8 @@ class Sources:
                 flat = self._flat(place, inner, headers, seen)
                 if headers.setdefault(name, flat) != flat:
                     raise UnsupportedError(
-                        f"{self._package.where}: {path} includes {place}, and there is another header {name}; one of"
-                        " a name is supported"
+                        f"{self._package.where}: {path} includes {place}, and there is another header {name}; all headers"
+                        " must have different names"
                     )
             return f'{include[1]}{name}"'
 

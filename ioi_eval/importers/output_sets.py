@@ -2,7 +2,7 @@
 
 solutions/correct/author/output_01.txt      a folder; for BatchAndOutput tasks with a source beside the outputs
 solutions/correct/author.zip                a zip of such files
-solutions/correct/output_01.txt             the only one of its label
+solutions/correct/output_01.txt             the only solution with this label
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ _NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _LARGEST_SOURCE = 16 << 20  # a source, a statement, JSON
 _LARGEST_SETTINGS = 1 << 20  # YAML and TOML: parsing takes a second and more for a megabyte
 _LARGEST_TEXT = 1 << 20
-_LARGEST_OF_ZIPS = 1 << 30  # all files together that are read from zips in a package: they stay in memory
+_LARGEST_OF_ZIPS = 1 << 30  # all files read from zips in a package together, because they stay in memory
 _DAMAGE = (*DAMAGE, RuntimeError, NotImplementedError, OSError)
 _MOST_NODES = 100_000
 _SHOWN = 200  # letters of a name
@@ -76,7 +76,7 @@ class Package:
         return tuple(sorted(name for name in self._members if name.startswith(prefix)))
 
     def refuse_links(self, folder: str) -> None:
-        """Refuse links below a folder that are not followed, because their targets would silently be missing.
+        """Refuse links below a folder that we do not follow, because files would silently be missing.
 
         Raises:
             InputError: there is such a link.

@@ -1,4 +1,4 @@
-"""Imported tasks to files: `problems.jsonl`, `tests.jsonl`, `solutions.jsonl`, as `score` and `validate` read them.
+"""Writes imported tasks to `problems.jsonl`, `tests.jsonl` and `solutions.jsonl`, which `score` and `validate` read.
 
 Tests are streamed, one at a time. The files get their names only when all three are complete; if one cannot be written,
 the folder does not change. Existing rows of other problems are kept, so a contest can be imported day by day.

@@ -1,6 +1,6 @@
-"""Score type parameters of CMS to subtasks.
+"""Turns score type parameters of CMS into subtasks.
 
-A group is `[points, tests]`, under GroupThreshold with a threshold as third value, or an object with these names.
+A group is `[points, tests]` (with a threshold as third value for GroupThreshold), or an object with these names.
 `tests` is the number of tests (beginning with the first that is in no earlier group), or a regular expression that
 matches the beginning of their names, or the list of their names. All groups of a task use the same form.
 
@@ -24,7 +24,7 @@ SUM_SUBTASK = "all"
 
 
 def subtasks_of(where: Path, score_type: ScoreType, parameters: object, tests: Sequence[str]) -> list[SubtaskFile]:
-    """The subtasks that a score type and its parameters make.
+    """The subtasks that a score type and its parameters define.
 
     Args:
         where: the package, for messages.

@@ -200,7 +200,7 @@ def _checked(where: Path, rows: Sequence[RowValues]) -> Problem:
 
 
 def check_includes(package: Package, problem: Problem, solutions: Sequence[tuple[str, str]]) -> None:
-    """Find files that do not match each other: what a source includes must be in the package.
+    """Check that the package has all files that its sources include.
 
     Only includes outside of `#if` count; many solutions include a grader if `EVAL` is not defined.
 
@@ -224,7 +224,7 @@ def check_includes(package: Package, problem: Problem, solutions: Sequence[tuple
                 if link := next((one for one in package.links if PurePosixPath(one).name == name), None):
                     raise InputError(f"{package.absent(link)} ({path} includes it)")
                 raise InputError(
-                    f"{package.where}: {path} includes {name}, which is not beside what it may include"
+                    f"{package.where}: {path} includes {name}, which is not among the files that it may include"
                     f" ({', '.join(sorted(there)) or 'nothing'}); add the file, or correct its name"
                 )
 

@@ -1,7 +1,7 @@
 """TPS task folders, in which the IOI prepares its tasks, after their tests have been generated.
 
 Beside the contents of a CMS export, TPS states verdicts of each solution: one for all subtasks, and exceptions.
-Subtasks are named as TPS's exporter names them (`03-full`), so that rows from a folder and from its export are alike.
+Subtasks have the names that TPS's exporter gives them (`03-full`), so that a folder and its export give the same rows.
 Source: TPS, `docs/README.md`, `scripts/internal/problem_data.sh`, `scripts/exporters/CMS.py`.
 """
 

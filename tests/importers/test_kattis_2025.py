@@ -125,7 +125,7 @@ def test_a_validator_that_is_there_is_used_since_2023(tmp_path: Path, kind: str,
         ({"data/secret/test_group.yaml": "score_aggregation: max\n"}, "score_aggregation of data/secret is 'max'"),
         ({"data/secret/3.in": "", "data/secret/3.ans": ""}, "holds test groups and other tests"),
         ({name: None for name in NEW if name.startswith("data/secret")}, "there is no test in data/secret/"),
-        (CHECK, "takes the scores of an output validator of the package's own"),
+        (CHECK, "uses scores of the package's output validator"),
     ],
 )
 def test_what_is_not_supported_since_2025(tmp_path: Path, changes: dict[str, str | None], words: str) -> None:

@@ -77,12 +77,12 @@ def test_how_ignored_samples_would_be_added_decides_nothing(tmp_path: Path) -> N
                 "output_validators/check.py": "",
                 "data/secret/testdata.yaml": "grader_flags: min\n",
             },
-            "they are worth the same or without scores of their own",
+            "all have the same points if the validator gives scores",
         ),
         ({"data/secret/testdata.yaml": "grader_flags: max\n"}, "takes the max of its groups"),
         (
             {"data/secret/testdata.yaml": "on_reject: break\n", "data/secret/one/testdata.yaml": ANY, **ANOTHER},
-            "the group behind data/secret/one is judged only if this one is accepted, and that takes accept_if_any",
+            "the group after data/secret/one is judged only if this one is accepted, and this one has accept_if_any",
         ),
         ({"data/secret/two/testdata.yaml": "grader_flags: avg\non_reject: break\n"}, "without on_reject: break avg"),
         ({"data/secret/two/testdata.yaml": "grader_flags: median\n"}, "'median'"),
@@ -211,7 +211,7 @@ def test_scores_of_a_validator_for_domjudge(tmp_path: Path) -> None:
         **{"sample/1": 0, "secret/one/1": 30, "secret/two/1": 70, "secret/two/2": 70}
     }
     for group, words in (
-        ("range: 0 70\n", "data/secret/two has one range for the sum of several scores of its own"),
+        ("range: 0 70\n", "data/secret/two has one range for the sum of several tests' scores"),
         ("range: all\ngrader_flags: min\n", "range of data/secret/two is 'all', where two numbers are needed"),
     ):
         changes["data/secret/two/testdata.yaml"] = group
