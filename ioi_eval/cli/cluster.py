@@ -119,7 +119,7 @@ class WhichPackages:
 
     @property
     def about_problems(self) -> Mapping[str, object]:
-        """The options that say which problems' packages are meant."""
+        """The options that select problems' packages."""
         return {"--tests": self.tests, "--year": self.year, "--problem": self.problem}
 
 
@@ -178,7 +178,7 @@ def uninstall(which: WhichPackages) -> int:
 def _check_options(which: WhichPackages, about_problems: Mapping[str, object]) -> None:
     """Refuse options that would be ignored, because another package would be installed or removed than was intended."""
     if which.problems is None and (given := _given(about_problems)):
-        raise InputError(f"{given} needs --problems, which says whose packages are meant; add --problems P")
+        raise InputError(f"{given} needs --problems; add --problems P")
     if which.problems is not None and (given := _given({"--package": which.package, "--version": which.version})):
         raise InputError(
             f"{given} cannot be given with --problems, which names the packages itself; leave out one of them"

@@ -1,4 +1,4 @@
-"""Options of other programs that users type here by habit, and what they are called here.
+"""Options of other programs that users type here by habit, and our counterparts.
 
 The parser refuses an option that a command does not have, but cannot say that it belongs to another program. So the
 arguments are first searched for options of other programs. `docs/coming-from.md` has the same in tables.

@@ -70,6 +70,6 @@ class Push:
         except InputError as error:
             tell(f"{error}; the results are in {results}, and the same command pushes them without judging again")
             return outcome.exit_code or FAILED
-        more = f", beside {kept} rows that were there and are not in this dump" if kept else ""
+        more = f"; {kept} rows there that are not in this dump were kept" if kept else ""
         print(f"Pushed:  {self.hub.name}, configuration {self.config}{more}", flush=True)
         return outcome.exit_code

@@ -136,7 +136,7 @@ def with_their_options(place: Place, *, at_most: int | None, patience_s: float |
     """The place with `--max_concurrent_requests` and `--timeout`; our own `--workers` and `--patience` take precedence.
 
     Args:
-        place: what our own options say.
+        place: the place that our own options name.
         at_most: use at most this many of the slots; `None` for no limit.
         patience_s: how long jobs wait while no server is available; `None` for the usual time.
     """

@@ -146,5 +146,5 @@ class _Pages:
             self.exit_code = FAILED
             tell(f"{error}; the results are in {call.out}, and the same command pushes them without judging again")
             return
-        more = f", beside {kept} rows that were there and are not in this data set" if kept else ""
+        more = f"; {kept} rows there that are not in this data set were kept" if kept else ""
         print(f"Pushed:  {self._hub.name}, configuration {name}{more}", flush=True)

@@ -157,7 +157,7 @@ class Opened:
         workers: how many jobs to run at once.
         isolation: the weakest isolation that is accepted.
         limits: the limits of this machine that programs may reach; those of other machines are not known.
-        load: says how many jobs run now, and how many may.
+        load: returns how many jobs run now, and how many may run.
     """
 
     sandbox: Sandbox

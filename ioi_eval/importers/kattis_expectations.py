@@ -152,7 +152,7 @@ class Expectations:
 
 
 def _last(rules: Sequence[Mapping[str, Any]], key: str) -> str | None:
-    """What the last rule that has this key says."""
+    """The value of this key in the last rule that has it."""
     return next((str(rule[key]) for rule in reversed(rules) if rule.get(key)), None)
 
 

@@ -201,7 +201,7 @@ class _Submissions:
     def _compared(
         self, path: str, text: str, stated: _Statement, *, is_accepted: bool
     ) -> tuple[str | None, Mapping[str, str]]:
-        """What is expected for the whole, and for each subtask."""
+        """The expected verdict of the whole submission, and of each subtask."""
         verdicts = stated.verdicts
         expected = MODEL_SOLUTION if is_accepted and verdicts == ("AC",) else None
         if self._is_scoring and (grades := _GRADES.search(text)):

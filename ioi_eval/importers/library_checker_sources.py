@@ -65,7 +65,7 @@ class Sources:
                 flat = self._flat(place, inner, headers, seen)
                 if headers.setdefault(name, flat) != flat:
                     raise UnsupportedError(
-                        f"{self._package.where}: {path} includes {place}, and there is another header {name}; all headers"
+                        f"{self._package.where}: {path} includes {place}, and another header is called {name}; all"
                         " must have different names"
                     )
             return f'{include[1]}{name}"'

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _JUNK = ("__MACOSX", ".DS_Store", "Thumbs.db", ".git", "Icon\r")
 _NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _LARGEST_SOURCE = 16 << 20  # a source, a statement, JSON
-_LARGEST_SETTINGS = 1 << 20  # YAML and TOML: parsing takes a second and more for a megabyte
+_LARGEST_SETTINGS = 1 << 20  # YAML and TOML: parsing a megabyte takes a second or more
 _LARGEST_TEXT = 1 << 20
 _LARGEST_OF_ZIPS = 1 << 30  # all files read from zips in a package together, because they stay in memory
 _DAMAGE = (*DAMAGE, RuntimeError, NotImplementedError, OSError)

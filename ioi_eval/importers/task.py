@@ -274,7 +274,7 @@ def _texts(package: Package, paths: Sequence[str]) -> dict[str, str]:
 def language(path: str) -> str | None:
     """The language of a source by its ending; `None` for other files."""
     ending = PurePosixPath(path).suffix
-    return "cpp" if ending == ".C" else _LANGUAGES.get(ending.lower())  # Source: GCC takes `.C` for C++
+    return "cpp" if ending == ".C" else _LANGUAGES.get(ending.lower())  # Source: for GCC `.C` is C++
 
 
 def _test_reader(

@@ -31,7 +31,7 @@ _GROUPS_LEGEND = (
     "mean score: share of full marks that a submission gets; pass@k: unbiased estimator, solved = full marks. Both are "
     f"means over a group's own problems, with {INTERVALS}; groups with different problems, or few, do not compare. "
     f"all, 50: {_TOGETHER} over all submissions of a contest, or over 50 to each problem. "
-    "Whether two groups differ, `ioi-eval compare --by-problem` says."
+    "`ioi-eval compare --by-problem` shows whether two groups differ."
 )
 
 

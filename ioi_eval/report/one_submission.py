@@ -192,7 +192,7 @@ def _one_test(test: Mapping[str, Any], name: str, limits: Limits, texts: TestTex
         if difference is not None:
             parts.append(f"First difference: {difference}")
         else:
-            parts.append(f"No difference {'but for blanks' if whole else 'in what is shown'}.")
+            parts.append(f"No difference {'except for blanks' if whole else 'in the part that is shown'}.")
     if stderr := test.get("stderr"):
         parts.append("Stderr:\n" + _indented(excerpt(str(stderr))))
     return "\n".join(parts)

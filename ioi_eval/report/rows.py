@@ -188,7 +188,7 @@ def refused_row(row: Mapping[str, Any], reason: str) -> dict[str, Any]:
 
 
 def own_columns(row: Mapping[str, Any], results: Collection[str]) -> dict[str, Any]:
-    """The dump's columns; one with the name of a result column is renamed to `dump_<name>`, to tell them apart.
+    """The dump's columns; one with the name of a result column is renamed to `dump_<name>`.
 
     In a dump that is itself a results file, such columns are from an earlier judging, and are replaced.
 

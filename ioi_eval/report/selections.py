@@ -159,7 +159,7 @@ def _contest_text(contest: Mapping[str, Any], ways: Sequence[Way], heads: Mappin
         f"Points needed for medals: {cutoffs}" if cutoffs else "",
         f"Source: {printable(contest['source'], length=200)}",
     ]
-    head = (f"beside {printable(contest['name'])}", "points", "would be")
+    head = (f"in {printable(contest['name'])}", "points", "place")
     meaning = contest["ranks"][ways[0]].meaning()
     notes = [meaning, contest["warning"], ". ".join(part for part in said if part)]
     return "\n".join([table(head, lines, left=frozenset({0, 2})), *(note for note in notes if note)])

@@ -42,7 +42,7 @@ def test_a_contest_s_results_are_pushed(
         write("monday.jsonl", submission_row("two"))
         ended = start(*score, "--no-resume", env=environment)
         assert ended.returncode == 0, ended.stderr
-        assert "beside 1 rows that were there" in ended.stdout
+        assert "1 rows there that are not in this dump were kept" in ended.stdout
         verdicts = {row["uuid"]: row["verdict"] for row in pushed(hub, environment, "monday", tmp_path)}
         assert verdicts == {"one": "AC", "two": "AC"}
 

@@ -65,7 +65,7 @@ def test_a_submission_is_shown_to_its_first_difference(judged: Start, tmp_path: 
     assert 'First difference: line 1: expected "3000000004", found "-1294967292"' in shown.stdout
     assert (tmp_path / "out" / "results.jsonl").read_bytes() == before
     right = judged("right", "--rerun", "--test", "0-01")
-    assert "No difference but for blanks." in right.stdout
+    assert "No difference except for blanks." in right.stdout
     typo = judged("typo", "--rerun")
     assert "Compiler:\n" in typo.stdout
     assert "error: expected" in typo.stdout

@@ -16,7 +16,7 @@ GOOD = {f"tests/{name}.out": "secret\nOK\nSV\n" for name in ("0-01", "big-01")}
 @pytest.mark.parametrize(
     ("output", "words"),
     [
-        ("secret\nSV\nunexpected termination\n", "says SV, where the checker needs OK"),
+        ("secret\nSV\nunexpected termination\n", "says SV, but the checker needs OK"),
         ("secret\nFAIL\n", "says FAIL"),
         ("secret\n", "does not say how the grader ended"),
         ("", "does not say how the grader ended"),

@@ -167,5 +167,5 @@ def test_two_headers_of_one_name_are_refused(tmp_path: Path) -> None:
         "a/x.h": "// a\n",
         "b/x.h": "// b\n",
     }
-    with pytest.raises(UnsupportedError, match=r"sol/correct\.cpp includes b/x\.h, and there is another header x\.h"):
+    with pytest.raises(UnsupportedError, match=r"sol/correct\.cpp includes b/x\.h, and another header is called x\.h"):
         read(tmp_path, **changes)

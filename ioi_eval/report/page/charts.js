@@ -133,7 +133,7 @@ function lineChart(title, xName, lines) {
   const head = ["", ...ks.map(String)];
   const rows = lines.map((line) => {
     const found = new Map(line.values);
-    return [line.name, ...ks.map((k) => told(found.get(k) ?? null))];
+    return [line.name, ...ks.map((k) => withInterval(found.get(k) ?? null))];
   });
   add(figure, [
     responsive(draw),

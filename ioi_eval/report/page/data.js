@@ -104,7 +104,7 @@ function estimate(values) {
   return { value, low: means[Math.floor(0.025 * draws)], high: means[Math.ceil(0.975 * draws) - 1] };
 }
 
-function told(found, digits = 1) {
+function withInterval(found, digits = 1) {
   if (found === null) return "–";
   if (found.low === null) return percent(found.value, digits);
   return `${percent(found.value, digits)} [${rounded(100 * found.low, digits)},\u00a0${rounded(100 * found.high, digits)}]`;

@@ -85,7 +85,7 @@ async function start() {
   const state = { measure: "mean", rows: "auto", order: "listed", problem: -1 };
   const sections = [
     section(view, "groups", summary.groups.length > 1 ? "Which is best" : "Overall", () => overview(view)),
-    ...(summary.contests.length ? [section(view, "contests", "Compared with contestants", () => beside(view))] : []),
+    ...(summary.contests.length ? [section(view, "contests", "Compared with contestants", () => contestTables(view))] : []),
     section(view, "heat-map", "Which problems are hard", (show) => heat(view, state, show)),
     section(view, "scores", "Score by number of submissions", () => scoreCurves(view)),
     section(view, "pass-at-k", "pass@k", () => passCurves(view)),

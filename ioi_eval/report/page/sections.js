@@ -16,7 +16,7 @@ const namesOf = (view) => NAMES[view.summary.family];
 const unitOf = (view, measure) => (measure === "solved" ? "% of submissions" : isApps(view) ? "% of tests passed" : "% of full marks");
 
 // The numbers of a group: means over problems, and counts.
-function worth(view, group) {
+function numbersOf(view, group) {
   const cells = view.of(group);
   const judged = cells.filter((cell) => cell.n > 0);
   return {
@@ -84,14 +84,14 @@ function intervalNotes(view) {
 }
 
 function overview(view) {
-  const rows = view.groups.map((group) => [group, worth(view, group)]);
+  const rows = view.groups.map((group) => [group, numbersOf(view, group)]);
   rows.sort((a, b) => (b[1].score?.value ?? -1) - (a[1].score?.value ?? -1));
   const first = rows.length ? rows[0][0] : -1;
   const names = namesOf(view);
   const named = (measure) => `${names[measure]}, ${unitOf(view, measure)}`;
   const head = ["group", named("mean"), "difference to the first, percentage points", named("solved"), named(isApps(view) ? "best" : "all"), "problems", "scored submissions", "judge errors (JE)", "near the time limit"];
   const cells = rows.map(([group, of]) => [
-    view.summary.groups[group], told(of.score), rows.length > 1 ? behind(view, group, first) : "–", told(of.solved), percent(of.together),
+    view.summary.groups[group], withInterval(of.score), rows.length > 1 ? behind(view, group, first) : "–", withInterval(of.solved), percent(of.together),
     ...[of.problems, of.n, of.je, of.near].map((count) => count.toLocaleString("en")),
   ]);
   return [
@@ -102,7 +102,7 @@ function overview(view) {
 
 const WAYS = ["best submission to each problem", "sum of best subtasks, 50 submissions to each problem", "sum of best subtasks, all submissions"];
 
-function beside(view) {
+function contestTables(view) {
   const shown = view.summary.contests.map((contest) => {
     const medals = Object.entries(contest.cutoffs).map(([medal, least]) => `${medal} ${points(least)}`).join(", ");
     const placed = contest.groups.filter(([group]) => view.groups.includes(group));

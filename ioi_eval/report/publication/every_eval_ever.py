@@ -41,7 +41,7 @@ class EveryEvalEver:
         default_factory=lambda: {
             "organization": "who evaluated (needed)",
             "relationship": f"of these to the models: {', '.join(_RELATIONS)} (other)",
-            "model": "OWNER/NAME of the model, where no column says it",
+            "model": "OWNER/NAME of the model, if no column names it",
             "dataset": "the Hub id of the data set with the problems",
             "deployment": f"{', '.join(_DEPLOYMENTS)} (unknown)",
             "availability": f"{', '.join(_AVAILABILITIES)} (unknown)",
@@ -65,7 +65,7 @@ class EveryEvalEver:
         for group in groups:
             if not material.model_of(group):
                 raise InputError(
-                    "the results do not say which model they are of: name its column with --by, or say it with "
+                    "the results do not name their model: name its column with --by, or the model itself with "
                     "--set model=OWNER/NAME"
                 )
         return [_file_of(material, group) for group in groups]

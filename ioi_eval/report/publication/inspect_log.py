@@ -73,7 +73,7 @@ class InspectLog:
     place: str = "inspect/"
     settings: Mapping[str, str] = field(
         default_factory=lambda: {
-            "model": "who wrote the submissions, where no column says it",
+            "model": "the model that wrote the submissions, if no column names it",
             "dataset": "the Hub id of the data set with the problems",
             "task": "what the evaluation is called",
         }
