@@ -1,8 +1,8 @@
-"""The interface of a sandbox, which executes jobs; and the sandboxes that there are.
+"""The interface of a sandbox, which executes jobs, and its implementations.
 
 A `Sandbox` offers targets and executes one job on one of them. It knows nothing of tests or scores, and of problems
-only that a job may name a package with its files (`ProblemPackage`). Bring your own by implementing the protocol;
-`tests/contract/` says whether it keeps the contract. The modules:
+only that a job may name a package with its files (`ProblemPackage`). To add your own, implement the protocol;
+`tests/contract/` tests whether it keeps the contract. The modules:
 
 - this machine: `local` (the sandbox), `local_compiler`, `scripts`, `confinement`, `namespaces`, `process`, `slots`,
   `descriptors`, `work_directories`, `shown`, `compiler_contents`; what limits it: `inherited_limits`, `machine_limit`,
@@ -12,7 +12,7 @@ only that a job may name a package with its files (`ProblemPackage`). Bring your
   `answer` (answers), `two_stages`
 - `ioi-eval serve`: `server`, `request`, `request_body`, `served_runtimes`, `held_bytes`, `connections`, `client_names`
 - problems that are installed on workers: `problem_packages` makes packages, `installed_packages` and `served_packages`
-  keep them in `serve`, `stored_files` makes jobs name them
+  manage them in `serve`, `stored_files` makes jobs that refer to their files
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ from ioi_eval.model import Blob, Execution, Isolation, Job
 from ioi_eval.toolchain import Toolchain
 
 LOCAL = "local"
-"""The name of the target that is this machine itself."""
+"""The name of the target that is this machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Something that runs jobs alike: artifacts made on one target are good on it, and only there.
+    """One or more machines that run jobs in the same way. Artifacts made on a target can only be used on that target.
 
     Args:
         name: for people (`local`, `http://worker-7:2000`).
         profile: `bundled` (the runner judges many tests a job) or `classic` (one test a job).
         toolchain: the compiler there; part of every artifact's key.
-        slots: how many jobs it executes at once; 0 while nobody serves it.
+        slots: how many jobs it executes at once; 0 while no worker serves it.
         isolation: the strongest isolation it can give.
-        outer_filter: whether somebody else's filter of system calls (a container's) stands around it. What that
-            answers ends as everywhere, but no result names the call.
-        brings_pair: for `classic`: the target starts jobs by scripts of its own, so they carry none.
+        outer_filter: whether it already runs under another system call filter (a container's). Programs whose calls it
+            refuses end as elsewhere, but no result names the call.
+        brings_pair: for `classic`: the target has its own `compile` and `run` scripts, so jobs bring none.
         max_output_bytes: how much stdout one job may return.
         max_wall_ms: the longest run stage it allows; `None` for no bound.
-        max_body_bytes: the largest request it takes; `None` for no bound.
-        narrowed: by what the machine keeps from programs that judging grants them elsewhere; empty if nothing is.
-        is_only: set by who binds work to it: nothing else in service would do, so its jobs wait for it as long as for
-            all targets.
+        max_body_bytes: the largest request it accepts; `None` for no bound.
+        narrowed: the limits of the machine that give programs less than judging grants elsewhere; empty if none do.
+        is_only: set by the caller that binds work to it: no other target in service is suitable, so its jobs wait for
+            it as long as for all targets.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Sandbox(Protocol):
     """Executes jobs. Safe to call from many tasks at once; waits while all slots are busy."""
 
     def targets(self) -> Sequence[Target]:
-        """What there is to run on. Never empty."""
+        """The targets that jobs can run on. Never empty."""
         ...
 
     async def execute(self, job: Job, target: Target) -> Execution:
@@ -79,12 +79,12 @@ class Sandbox(Protocol):
         Raises:
             SandboxError: the job could not be run, or its answer was lost. Never the program's fault.
             LostDataError: a file of the cache that it refers to is gone.
-            TargetLostError: nobody serves this target any more, and others are served.
-            UnavailableError: nobody serves any target any more.
+            TargetLostError: no worker serves this target any more, but other targets are served.
+            UnavailableError: no worker serves any target any more.
         """
         ...
 
 
 def lost(blob: Blob) -> LostDataError:
-    """What to raise where a file that a job refers to is not there any more."""
+    """The error to raise if a file that a job refers to has been deleted."""
     return LostDataError(f"{blob.path} is gone: the cache was deleted in mid-run; start the same command again")

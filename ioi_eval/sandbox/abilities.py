@@ -1,4 +1,4 @@
-"""Which profile each worker can do, and why not the other: every worker is explored for each."""
+"""Which profiles each worker supports, and why not the others: every worker is explored for both."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ability:
-    """Whether a worker can do a profile.
+    """Whether a worker supports a profile.
 
     Args:
-        worker: with what; `None` if it cannot.
-        why_not: why; empty if it can.
+        worker: what was found out about it; `None` if it does not.
+        why_not: why it does not; empty if it does.
     """
 
     worker: Worker | None
@@ -30,7 +30,7 @@ class Ability:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Abilities:
-    """What a worker can do.
+    """Whether a worker supports each profile.
 
     Args:
         url: the base of its API.
@@ -44,23 +44,23 @@ class Abilities:
 
     @property
     def is_usable(self) -> bool:
-        """Whether it is used unless a profile is asked for: as the doctor, and a run, decide it.
+        """Whether a run that forces no profile uses this worker; the doctor decides in the same way.
 
-        Our package in the classic profile only is not: what it lacks for the other one is to be mended.
+        A worker that can run our package in the classic profile only is not used: what `bundled` lacks should be fixed.
         """
         brings_pair = self.classic.worker is not None and self.classic.worker.service.starter is Starter.CMS_IOI
         return self.bundled.worker is not None or brings_pair
 
 
 async def abilities(urls: Sequence[str]) -> list[Abilities]:
-    """Explore all workers, many at once; in the order given."""
+    """Explore all workers, many at once; the results are in the order given."""
     from yarl import URL
 
     from ioi_eval.sandbox.http_client import HttpClient
 
     async with HttpClient() as client:
         scouts = Scout(client, "bundled"), Scout(client, "classic")
-        async with asyncio.TaskGroup() as group:  # the scouts themselves bound how many are under way
+        async with asyncio.TaskGroup() as group:  # the scouts limit how many run at once
             tasks = [[group.create_task(_ability(scout, URL(url))) for scout in scouts] for url in urls]
         return [
             Abilities(url=url, bundled=bundled.result(), classic=classic.result())

@@ -1,15 +1,15 @@
-"""Piston's API v2, the server's side: what comes back, and what it means. Pure.
+"""Reads the answers of servers with Piston's API v2. Pure.
 
 Facts of both generations (recorded in 438 transcripts, and read in `api/src/`):
 
 - There is no 413: a body that is too large, like malformed JSON, is 400 with a `stack`; a null file is 400 `{}`.
-- 500 with an empty body is all that a server says when it could not start a process or make a box. What a client
-  can do wrong to get it (names) is refused before sending, so here it means: try elsewhere.
-- A stage that a signal ended has code null. Since isolate the server says why (`status`), measured outside of the
-  box, where no program can write; `XX` is isolate's own failure and never the program's. So is a stage without exit
-  code, signal, status and time: isolate refused its arguments, or was killed itself, and its report stayed empty.
-- Overload is believed from the server only: status 429 or 503, or its own `message`. What a program or compiler
-  printed is never searched, as any program can print any words.
+- A server that could not start a process or make a box answers 500 with an empty body. File names that lead to the
+  same answer are refused before sending, so here it means: try another server.
+- A stage that was ended by a signal has code null. Since isolate the server says why (`status`), measured outside of
+  the box, where no program can write. `XX` means that isolate failed, never the program. A stage without exit code,
+  signal, status and time means the same: isolate refused its arguments, or was killed, and its report stayed empty.
+- Only the server can report an overload: by status 429 or 503, or by its `message`. The output of programs and
+  compilers is never searched for such messages, as any program can print them.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ _ADVICE = {
     "requests must be of type application/json": "is a proxy in between?",
 }
 _ANSWERED = frozenset({200, 301, 302, 307, 308, 404, 405, 410})
-"""With these a web server says that it is well, and has no runtimes; of a worker that is away a proxy says 502."""
+"""A web server that is not Piston answers `/runtimes` with one of these; a proxy whose worker is down answers 502."""
 
 _PAGE = re.compile(rb"\s*<(?:!doctype html|html|head|body|\?xml)\b", re.IGNORECASE)
 _TITLE = re.compile(rb"<title>([^<]*)</title>", re.IGNORECASE)
 _SHOWN = 300
-_FAULT_LINE = 1 << 16  # longer than the runner's line of a fault
+_FAULT_LINE = 1 << 16  # longer than the line in which the runner reports a fault
 
 
 def execution(status: int, body: bytes, *, output_bytes: int | None = None) -> Execution:
@@ -50,13 +50,13 @@ def execution(status: int, body: bytes, *, output_bytes: int | None = None) -> E
 
     Args:
         status: HTTP status.
-        body: the answer's bytes, whole.
-        output_bytes: more stdout or stderr than this is the output limit, whatever the server allows.
+        body: all bytes of the answer.
+        output_bytes: more stdout or stderr than this exceeds the output limit, even if the server allows more.
 
     Raises:
-        RejectedError: the server refuses this request for good; `UnservedError` if another server may take it.
-        OverloadError: it says that it is too busy.
-        TransientError: it broke; `TransportError` if what came is no answer of Piston's.
+        RejectedError: the server will always refuse this request; `UnservedError` if another server may accept it.
+        OverloadError: the server reports that it is too busy.
+        TransientError: the server failed; `TransportError` if this is not an answer of Piston.
     """
     answer = _parse(status, body)
     if not isinstance(answer, dict) or "run" not in answer:
@@ -69,13 +69,13 @@ def execution(status: int, body: bytes, *, output_bytes: int | None = None) -> E
 
 
 def check_tail(execution: Execution, kind: JobKind) -> None:
-    """See that the end of a runner's answer was not lost on the way, where the runner itself says that all went well.
+    """Check that the answer of a runner that ended with exit code 0 is complete.
 
-    Servers since isolate answer when the process ends, sometimes before they have read all of its output. Whether the
-    end line is the right one is `jobs/protocol.py`'s to say; this only saves a round through it.
+    Servers since isolate answer when the process ends, sometimes before they have read all of its output.
+    `jobs/protocol.py` checks the end line fully; this check detects most lost ends earlier.
 
     Raises:
-        TransportError: exit code 0, and the last line is no end line.
+        TransportError: the exit code is 0, and the output does not finish with an end line.
     """
     run = execution.run
     if kind is JobKind.RUNNER and run.code == 0 and '"end":true' not in run.stdout[-400:]:
@@ -83,9 +83,9 @@ def check_tail(execution: Execution, kind: JobKind) -> None:
 
 
 def isolation_fault(execution: Execution, kind: JobKind) -> str | None:
-    """Why a runner could not isolate programs on its worker, in its words; `None` if it does not say so.
+    """The runner's reason why it could not isolate programs on its worker; `None` if it did not report this.
 
-    A misconfigured worker among many is no reason to end a run: another one may run the job.
+    One misconfigured worker does not end the run: another worker may run the job.
     """
     run = execution.run
     if kind is not JobKind.RUNNER or run.code == 0:
@@ -100,7 +100,7 @@ def runtimes(status: int, body: bytes) -> tuple[Runtime, ...]:
     """Read the answer to `GET /api/v2/runtimes`.
 
     Raises:
-        UnservedError: whoever answers is no Piston server.
+        UnservedError: the answer is not from a Piston server.
         SandboxError: as `execution`.
     """
     try:
@@ -122,7 +122,7 @@ def runtimes(status: int, body: bytes) -> tuple[Runtime, ...]:
 
 def changed_package(status: int, body: bytes) -> tuple[str, str]:
     """Read the answer to `POST` or `DELETE /api/v2/packages`: language and version. Raises as `execution` does."""
-    if status == 500:  # here the server gives a reason, and it is final: installed already, wrong checksum, …
+    if status == 500:  # here a 500 has a reason and is final: installed already, wrong checksum, …
         raise RejectedError(str(refusal(status, body)))
     answer = _parse(status, body)
     if not isinstance(answer, dict):
@@ -131,18 +131,18 @@ def changed_package(status: int, body: bytes) -> tuple[str, str]:
 
 
 def refused_ceiling(status: int, body: bytes) -> tuple[str, int] | None:
-    """Which limit a server refused and the most that it allows, from its words; `None` if they say something else."""
+    """The limit that a server refused, and its maximum there, from its message; `None` if that says something else."""
     found = _CEILING.match(_words(_loaded(body), body)) if status == 400 else None
     return (found[1], int(found[2])) if found else None
 
 
 def is_too_large(status: int, body: bytes) -> bool:
-    """Whether a request was refused for its size. Piston says 400, others 413."""
+    """Whether a request was refused because of its size. Piston answers 400, others 413."""
     return status == 413 or (status == 400 and "PayloadTooLargeError" in _words(_loaded(body), body))
 
 
 def refusal(status: int, body: bytes) -> SandboxError:
-    """The error that an answer with this status is, with the server's words."""
+    """The error for an answer with this status, with the server's message."""
     answer = _loaded(body)
     words = _words(answer, body)
     where = f"HTTP {status}: {words}"
@@ -177,9 +177,9 @@ def _loaded(body: bytes) -> Any:
 
 
 def _words(answer: Any, body: bytes) -> str:
-    """What the server said, in one line: its `message`, the first line of its `stack`, else the start of the body.
+    """The server's message in one line: its `message`, the first line of its `stack`, else the start of the body.
 
-    Of a web page only the title: nobody reads HTML in a table.
+    For a web page only the title.
     """
     if isinstance(answer, dict):
         said = answer.get("message") or answer.get("stack")
@@ -216,7 +216,7 @@ def _names(entry: dict[str, Any], key: str) -> tuple[str, ...]:
 
 
 def _stage(name: str, value: Any, output_bytes: int | None) -> Stage:
-    """One stage, every field checked: a server that lies about the shape is not believed about the score."""
+    """One stage, every field checked: malformed answers must not become scores."""
     if not isinstance(value, dict):
         raise TransportError(f"{name!r} of the answer is not an object: {str(value)[:_SHOWN]}")
     get = value.get

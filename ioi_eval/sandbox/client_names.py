@@ -1,9 +1,9 @@
-"""Who may ask a server that nobody has to log in to: not the pages of other people's sites. Pure.
+"""Keeps web pages of other sites from sending requests to a server that has no login. Pure.
 
-A page that somebody reads in a browser on this machine can send requests to ports of this machine. Where it says so
-itself (`Origin`), it is refused. By DNS rebinding, a name of its own that suddenly stands for 127.0.0.1, it need not;
-but the browser then sends that name as `Host`. So a name is believed only if it cannot have been chosen by others: an
-IP address, `localhost`, this machine's own, or one that whoever started the server has allowed.
+A page that is open in a browser on this machine can send requests to ports of this machine. A request with another
+site's `Origin` is refused. With DNS rebinding (the page's own name suddenly resolves to 127.0.0.1) there need be no
+`Origin`, but the browser sends that name as `Host`. So `Host` must be a name that no other site can choose: an IP
+address, `localhost`, this machine's name, or one that was allowed when the server was started.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ ANY = "*"
 
 
 def refuse_strangers(host: str | None, origin: str | None, allowed: Collection[str]) -> None:
-    """Refuse a request that a page of somebody else's may have sent.
+    """Refuse a request that a page of another site may have sent.
 
     Args:
-        host: the header `Host`; `None` for none, as only programs leave it out.
-        origin: the header `Origin`, which browsers send; `None` for none.
-        allowed: names under which the server may be asked besides addresses and `localhost`, in lower case.
+        host: the header `Host`; `None` if it is missing, which no browser does.
+        origin: the header `Origin`, which browsers send; `None` if it is missing.
+        allowed: further names that clients may use for the server, besides addresses and `localhost`, in lower case.
 
     Raises:
         Refusal: 403, with what to do.
@@ -44,7 +44,7 @@ def _refuse(message: str) -> NoReturn:
 
 
 def _name(host: str) -> str:
-    """Without the port; of an IPv6 address without its brackets."""
+    """The name without the port, and without the brackets of an IPv6 address."""
     host = host.strip().lower()
     if host.startswith("["):
         return host[1:].partition("]")[0]

@@ -1,16 +1,16 @@
-"""A cluster of Piston servers as one sandbox: sends what `pool.py` says, where it says.
+"""A cluster of Piston servers as one sandbox: sends each job to the endpoint that `pool.py` chooses.
 
     job ── wire: segments ── pool: wait for a slot ── http_client: send ── answer: read ──► Execution
                                    ▲                                         │
                                    └──── repeat, on another endpoint ◄── no whole answer
 
-What a worker did not answer is sent again here and nowhere else (`retries.py` says how often). Three deadlines, each
-its own: a job waits for a slot as long as an endpoint is in service, and `patience_s` when none is; a connection is
-made within seconds; from then on the job's own limits count, and what a server may leave it waiting behind the jobs of
-others. There is no read timeout: servers send nothing until a job ends.
+Only this module sends a job again that a worker did not answer (`retries.py` says how often). There are three
+deadlines: a job waits for a slot as long as an endpoint is in service, and for `patience_s` when none is; a connection
+must be made within seconds; then the job's own limits apply, plus the time that it may wait on the server behind jobs
+of other clients. There is no read timeout: servers send nothing until a job ends.
 
-Servers cannot cancel: a job that is given up still runs there. So a deadline is generous, and an endpoint that misses
-one gets no jobs until it answers a check.
+Servers cannot cancel: a job that the client gave up still runs there. So deadlines are long, and an endpoint that
+misses one gets no jobs until it answers a check.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ if TYPE_CHECKING:
     from ioi_eval.sandbox.http_client import HttpClient, Reply
 
 SERVER_QUEUE_S = 60.0
-"""How long a server may leave a job waiting behind the jobs of others, in addition to the job's own limits."""
+"""How long a job may wait on a server behind jobs of other clients, in addition to the job's own limits."""
 
 _SLACK_S = 10.0  # making and clearing the box, on a loaded server
-_BYTES_PER_S = 1_000_000  # the slowest upload that is waited for
+_BYTES_PER_S = 1_000_000  # the slowest upload that does not miss the deadline
 _COLLECT = (20_000, 50, 100)
-"""While a cluster is entered the garbage collector looks for cycles less often: with 1,500 connections it took a
-quarter of the client's CPU at Python's defaults (700, 10, 10), and found next to nothing."""
+"""While a cluster is entered the garbage collector runs less often: with 1,500 connections it took a quarter of the
+client's CPU at Python's defaults (700, 10, 10), and found almost nothing."""
 
 _LARGE_ANSWER = 1 << 20  # above this, an answer is read in a thread
 _END = {
@@ -67,27 +67,27 @@ _END = {
     OverloadError: JobEnd.OVERLOADED,
     RejectedError: JobEnd.ANSWERED,
 }
-"""What a refusal says of the endpoint; any other failure: that it is broken."""
+"""What each kind of error means for the endpoint; any other error means `BROKEN`."""
 
-_UNSERVED = 3  # a job that so many servers could not serve is given up
+_UNSERVED = 3  # a job is given up after this many servers could not serve it
 
 
 class PistonCluster:
     """Executes jobs on Piston servers. An async context manager.
 
     Args:
-        endpoints: the servers' URLs (`http://host:2000`, with or without `/api/v2`); a function that tells them; or a
+        endpoints: the servers' URLs (`http://host:2000`, with or without `/api/v2`); a function that returns them; or a
             text, as in `PISTON_ENDPOINTS` (one URL, several with commas, `file:PATH`, `slurm`).
-        max_requests_per_endpoint: how many jobs of ours a server has at once.
-        profile: `bundled` or `classic` to force one, `None` for the best that each worker can.
+        max_requests_per_endpoint: how many of our jobs a server has at once.
+        profile: `bundled` or `classic` to force one, `None` for the best that each worker supports.
         headers: sent with every request.
         patience_s: how long jobs wait while no server is available, in seconds.
-        events: are told which workers come and go, and which jobs are sent again.
+        events: get an event for each worker that comes or goes, and for each job that is sent again.
 
     Raises:
         InputError: an endpoint is no URL, or a number makes no sense.
-        SetupError: on entering: no endpoint can be used; with the reason of each.
-        UnavailableError: on entering: none of them answers.
+        SetupError: on entering: no endpoint can be used; with the reason for each.
+        UnavailableError: on entering: no endpoint answers.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class PistonCluster:
 
         self._loop = asyncio.get_running_loop()
         self._client: HttpClient = HttpClient(self._headers)
-        scout = Scout(self._client, self._profile)  # may refuse the profile: before there is anything to close
+        scout = Scout(self._client, self._profile)  # before anything is opened, as it may refuse the profile
         workers = self._list = WorkerList(self._source, scout, self._groups, self._pool)
         await self._client.__aenter__()
         self._task_group = await asyncio.TaskGroup().__aenter__()
@@ -134,20 +134,20 @@ class PistonCluster:
         self._start(workers.keep_refreshing())
         self._start(self._keep_time(workers))
         self._collected = gc.get_threshold()
-        if self._collected[0]:  # else it is switched off
+        if self._collected[0]:  # else the garbage collector is switched off
             gc.set_threshold(*map(max, _COLLECT, self._collected))
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # when a task of ours breaks, the group cancels the caller, and has the error to tell
+        # if one of our tasks fails, the task group cancels the caller, and raises that task's error in `_close`
         cancelled = kind is not None and issubclass(kind, asyncio.CancelledError)
         gc.set_threshold(*self._collected)
         await self._close(*((kind, error, trace) if cancelled else (None, None, None)))
 
     def targets(self) -> Sequence[Target]:
-        """The kinds of workers, the largest first; with the slots of those that are in service."""
+        """One target for each kind of workers, the largest first; slots are those of workers in service."""
         found = self._groups.targets()
         if not found:
             raise SetupError("the cluster is not entered: use `async with PistonCluster(…) as cluster`")
@@ -155,7 +155,7 @@ class PistonCluster:
         return [replace(target, slots=self._pool.in_service(target.name) * slots) for target in found]
 
     def busy(self) -> tuple[int, int]:
-        """How many jobs run now, and how many may."""
+        """How many jobs run now, and how many may run at once."""
         return self._pool.running(), sum(target.slots for target in self.targets())
 
     def _tell(self, endpoint: str, in_service: bool) -> None:
@@ -163,7 +163,7 @@ class PistonCluster:
 
     @property
     def workers(self) -> Sequence[Worker]:
-        """What was found out of each endpoint that is used now, or was until it went out of service."""
+        """The workers that are used now, or were used until they went out of service."""
         return tuple(self._groups.workers.values())
 
     @property
@@ -173,19 +173,19 @@ class PistonCluster:
 
     @property
     def package_faults(self) -> Sequence[str]:
-        """What was wrong with problems' packages on workers, each in a sentence; no job was judged by these."""
+        """What was wrong with problems' packages on workers, one sentence each; no job was judged with such files."""
         return tuple(self._stored.faults)
 
     async def execute(self, job: Job, target: Target) -> Execution:
         """Run one job on a worker of this kind; see `Sandbox.execute`.
 
         Raises:
-            TargetLostError: no such worker is left, or can isolate programs, and others are.
-            IsolationError: no worker at all can isolate programs.
-            UnavailableError: no worker was left for as long as jobs may wait.
-            ExhaustedError: the job was sent as often as it may be, without an answer that could be used.
-            RejectedError: a server refuses it for good.
-            SetupError: the caller's event loop is another one than that in which the cluster was entered.
+            TargetLostError: no worker of this kind is left, or none of them can isolate programs, but others are left.
+            IsolationError: no worker of any kind can isolate programs.
+            UnavailableError: no worker was available for as long as jobs may wait.
+            ExhaustedError: all allowed attempts of the job got no usable answer.
+            RejectedError: a server will always refuse the job.
+            SetupError: the cluster was entered in another event loop than the caller's.
         """
         group = self._groups.groups.get(target.name)
         if group is None:
@@ -225,7 +225,7 @@ class PistonCluster:
             self._pool.repeat(request, self._loop.time(), was_sent=end.was_sent)
 
     def _require_own_loop(self) -> None:
-        """Refuse other threads and forked processes: connections and timers are of one loop, others wait for ever."""
+        """Refuse other threads and forked processes: in another event loop the connections and timers never end."""
         if asyncio.get_running_loop() is not self._loop:
             raise SetupError(
                 "this PistonCluster was entered in another event loop (of another thread, or before a fork): enter "
@@ -240,7 +240,7 @@ class PistonCluster:
         return wire.body(job, service, files, literals, package=package)
 
     async def _slot(self, request: SlotRequest, retries: Retries, last: SandboxError | None) -> str:
-        """Wait for the slot; returns the name of its endpoint."""
+        """Wait for the slot, and return the name of its endpoint."""
         if not request.holds_slot and request.failure is None:
             turn: asyncio.Future[None] = self._loop.create_future()
             request.wake = lambda: None if turn.done() else turn.set_result(None)
@@ -252,16 +252,16 @@ class PistonCluster:
             raise exhausted(retries, last, why=f"{request.failure}; ")
         if request.failure is not None:
             raise request.failure from last
-        assert request.endpoint is not None, "a slot is an endpoint's"
+        assert request.endpoint is not None, "every slot belongs to an endpoint"
         return request.endpoint
 
     async def _attempt(
         self, name: str, request: SlotRequest, job: Job, group: WorkerGroup, *, is_first: bool
     ) -> tuple[JobEnd, Execution | SandboxError]:
-        """Have a worker do the job once: how that ended for the endpoint, and for the job.
+        """Run the job once on a worker. Returns the end for the endpoint, and the result for the job.
 
-        What the worker has is not sent, unless it turns out not to have it. Whatever failed before, a repetition
-        brings everything.
+        Files that the worker has are not sent; if it turns out not to have one, that file is sent after all. From the
+        second attempt on, all files are sent.
         """
         worker = self._groups.workers.get(name) if is_first else None
         while (variant := self._stored.variant(job, worker, group.target)) is not None:
@@ -274,7 +274,7 @@ class PistonCluster:
     async def _send(
         self, name: str, request: SlotRequest, job: Job, body: Body
     ) -> tuple[JobEnd, Execution | SandboxError]:
-        """Send the job once: how that ended for the endpoint, and for the job."""
+        """Send the job once. Returns the end for the endpoint, and the result for the job."""
         from ioi_eval.sandbox.http_client import Lost, Sending, TooLong
 
         url = self._groups.execute_urls[name]
@@ -309,7 +309,7 @@ class PistonCluster:
         return JobEnd.ANSWERED, execution
 
     def _check_isolation(self, name: str, execution: Execution, job: Job) -> None:
-        """Note which endpoints cannot isolate programs. They are out of service, as those that cannot be reached."""
+        """Note which endpoints cannot isolate programs. They go out of service, like those that cannot be reached."""
         reason = answer.isolation_fault(execution, job.kind)
         if reason is not None:
             self._groups.unconfined.add(name)
@@ -318,7 +318,7 @@ class PistonCluster:
             self._groups.unconfined.discard(name)
 
     def _require_isolation(self, group: WorkerGroup, refusal: SandboxError) -> None:
-        """End what no other worker could do either, once all workers of a group, or of all groups, have refused it."""
+        """Fail the job if all workers of its group, or of all groups, have turned out unable to isolate programs."""
         if group.members and group.members <= self._groups.unconfined:
             if self._groups.workers.keys() <= self._groups.unconfined:
                 raise IsolationError(str(refusal))
@@ -327,7 +327,7 @@ class PistonCluster:
     # ------------------------------------------------------------------ the workers
 
     async def _keep_time(self, workers: WorkerList) -> None:
-        """Let the pool do what is due, and check the endpoints that it names."""
+        """Call `Pool.tick` regularly, and check the endpoints that it returns."""
         while True:
             await asyncio.sleep(TICK_S)
             for name in self._pool.tick(self._loop.time()):

@@ -1,4 +1,4 @@
-"""Which bytes make up a compiler of this machine: of itself, its tools, headers and libraries."""
+"""The files of a compiler on this machine (itself, its tools, headers and libraries), and hashes of them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ioi_eval.toolchain import Toolchain
 
 
 def files_of_compiler(toolchain: Toolchain) -> Sequence[str]:
-    """All files that a compiler, and what it links by, can read, by name."""
+    """All files that a compiler and its linker can read, sorted by name."""
     return sorted({file for path in _paths(toolchain) for file in _files_below(path)})
 
 
 def state_of(files: Iterable[str]) -> str:
-    """A hash of the names of files, and of what changes when somebody writes to or replaces one.
+    """A hash of the files' names and metadata, which changes when a file is written to or replaced.
 
     Raises:
-        OSError: one went.
+        OSError: a file was deleted.
     """
     digest = hashlib.sha256()
     for file in files:
@@ -41,10 +41,11 @@ def contents_of(files: Iterable[str]) -> str:
 
 
 def identity_of_compiler(toolchain: Toolchain) -> object:
-    """What changes when a compiler is replaced: quicker than `state_of` all files, and blind to what lies deep below.
+    """A value that changes when a compiler is replaced. Quicker than `state_of` all files, as it does not look into
+    directories.
 
     Raises:
-        OSError: a file went.
+        OSError: a file was deleted.
     """
     return [_identity(path) for path in _paths(toolchain)]
 
@@ -55,7 +56,7 @@ def _paths(toolchain: Toolchain) -> Sequence[str]:
 
 
 def _files_below(path: str) -> Iterator[str]:
-    """The file, or all files in the directory, at a path; links that lead nowhere are none."""
+    """The file, or all files in the directory, at a path; without dangling links."""
     if os.path.isfile(path):
         yield path
     for directory, _, names in os.walk(path):

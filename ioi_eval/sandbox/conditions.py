@@ -1,7 +1,7 @@
 """The conditions under which a worker judges: its limits, how grave each is, and the setting to change. Pure.
 
-One table for all who speak of them: `discovery.py` refuses a worker with a fatal one, and so `cluster probe`, `cluster
-install`, the doctor and the start of a run refuse the same workers in the same words.
+`discovery.py` refuses a worker that has a fatal condition. So `cluster probe`, `cluster install`, the doctor and the
+start of a run refuse the same workers with the same messages.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _TIMES = {"run_timeout": 600_000, "run_cpu_time": 600_000, "compile_timeout": 30
 """What `piston/start-worker` sets, in ms."""
 
 _LEAST_TIME_MS = 15_000
-"""Below, not even a test of one second fits: it may take 10 s of wall clock more before it is our fault."""
+"""With less, not even a test with a limit of 1 s fits: it may take 10 s more of wall clock before that is our fault."""
 
 _LEAST_PAIR_TIME_MS = 5_000
-"""The same for scripts that keep the time limit by the wall clock: 3 s more than the limit (`jobs/classic.py`)."""
+"""The same for scripts that measure the time limit by the wall clock: 3 s more than the limit (`jobs/classic.py`)."""
 
 _ENOUGH_TIME_MS = 60_000
 
@@ -45,8 +45,8 @@ class Effect(Enum):
     """What a condition means for judging."""
 
     FINE = "fine"
-    NARROW = "narrow"  # some problems cannot be judged, or slower
-    FATAL = "fatal"  # nothing can
+    NARROW = "narrow"  # some problems cannot be judged, or only more slowly
+    FATAL = "fatal"  # nothing can be judged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +55,9 @@ class Condition:
 
     Args:
         what: its name.
-        detail: how it is.
-        effect: what that means for judging.
-        setting: what to set on the server; empty where nothing is to be changed.
+        detail: what was found.
+        effect: what it means for judging.
+        setting: what to set on the server; empty if nothing needs to change.
     """
 
     what: str
@@ -66,7 +66,7 @@ class Condition:
     setting: str = ""
 
     def __str__(self) -> str:
-        """All of it in one line."""
+        """Name, detail and setting in one line."""
         return f"{self.what}: {self.detail}" + (f"; set {self.setting}" if self.setting else "")
 
 
@@ -78,9 +78,9 @@ def conditions(
     Args:
         ceilings: the limits that its server allows.
         starter: the package that starts jobs there.
-        is_bundled: whether compiled programs are to come back in answers.
-        output_bytes: how much an answer may hold, at least; 0 if less than the probe's, `None` if it was not asked.
-        body_bytes: how much a request may hold, at least; `None` if that could not be found out.
+        is_bundled: whether answers must be able to return compiled programs.
+        output_bytes: an answer may be at least this long; 0 if shorter than the probe's, `None` if not measured.
+        body_bytes: a request may be at least this long; `None` if that could not be found out.
     """
     return (
         *_times(ceilings, _LEAST_PAIR_TIME_MS if starter is Starter.CMS_IOI else _LEAST_TIME_MS),
@@ -91,7 +91,7 @@ def conditions(
 
 
 def fatal(found: Sequence[Condition]) -> str:
-    """In one line, the conditions under which nothing can be judged; empty if there is none."""
+    """The fatal conditions in one line; empty if there are none."""
     return "; ".join(str(each) for each in found if each.effect is Effect.FATAL)
 
 

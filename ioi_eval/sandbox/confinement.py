@@ -1,15 +1,16 @@
-"""What is put in front of a job's command so that it is confined: `setpriv`, `bwrap`. Pure but for looking at
-which directories exist.
+"""The words in front of a job's command that confine it: `setpriv`, `bwrap`. Pure, except that it looks at which
+directories exist.
 
-Facts that shape it (each tried):
+Facts behind the options (each tried):
 - bwrap started by real root leaves `/proc/sys` writable inside, so root first becomes a box's own uid.
-- `--unshare-all` only *tries* the user namespace: it is asked for by name.
-- bwrap inherits its environment to PID 1 even with `--clearenv`, so it is started with an empty one.
-- bwrap leaves inherited descriptors open: files travel by descriptor, and the runner itself is started from one.
+- `--unshare-all` only *tries* to make a user namespace, so `--unshare-user` is given too.
+- bwrap passes its environment on to PID 1 even with `--clearenv`, so bwrap is started with an empty one.
+- bwrap leaves inherited descriptors open: a job gets its files as descriptors, and the runner is started from one.
 - The runner needs capabilities inside its own user namespace (it makes a PID namespace and a root directory for
-  every contestant and drops them there); they mean nothing outside of it.
-- bwrap bounds a tmpfs since 0.7.0 (`--size`), and Ubuntu 22.04 has 0.6.1. There bounded ones are mounted before it
-  starts, in namespaces around it. It is root in these, and root's capabilities are handed on unless they are dropped.
+  every contestant and drops them there); they have no effect outside of it.
+- bwrap can limit the size of a tmpfs since 0.7.0 (`--size`); Ubuntu 22.04 has 0.6.1. There, limited ones are mounted
+  before bwrap starts, in outer namespaces. bwrap is root in these, and would pass on root's capabilities if they were
+  not dropped.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ PATH = "/usr/local/bin:/usr/bin:/bin"
 _BOX_USER = "1000"
 
 _ROOM = (("/sys/kernel", "/tmp", TMP_BYTES), ("/sys/devices", "/box", BOX_BYTES))
-"""Where each tmpfs is mounted if bwrap cannot bound it (a directory that no box shows), its place in the box, bytes."""
+"""For each tmpfs: where it is mounted first if bwrap cannot limit its size (a directory that no box shows), its path in
+the box, and its size in bytes."""
 
 _MOUNTED = ("unshare", "--user", "--map-root-user", "--mount", "--", "sh", "-ec")
 
@@ -37,7 +39,7 @@ _ETC = ("/etc/alternatives", "/etc/ld.so.cache")
 _CAPABILITIES = (
     "CAP_SYS_ADMIN",  # namespaces and mounts of the contestants
     "CAP_SYS_CHROOT",
-    "CAP_SETUID",  # a contestant's uid, where more than one is mapped
+    "CAP_SETUID",  # a contestant's uid, if more than one is mapped
     "CAP_SETGID",
     "CAP_SETPCAP",  # to drop the bounding set
     "CAP_KILL",
@@ -50,7 +52,7 @@ _CAPABILITIES = (
 
 
 def as_user(uid: int | None) -> tuple[str, ...]:
-    """The words that make the rest of the command run as an unprivileged user; none where we are one already."""
+    """The words that make the rest of the command run as an unprivileged user; none if we are not root."""
     if uid is None:
         return ()
     return ("setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--")
@@ -59,16 +61,16 @@ def as_user(uid: int | None) -> tuple[str, ...]:
 def in_namespaces(
     *, hide: Sequence[Path] = (), show: Sequence[str] = (), confines: bool = True, sizes: bool = True
 ) -> tuple[str, ...]:
-    """The bwrap command that gives a box of its own: user, PID, network, IPC, UTS and mount namespaces.
+    """The bwrap command that makes a new box: user, PID, network, IPC, UTS and mount namespaces.
 
-    The system's programs and libraries are there read-only, `/tmp` and `/box` are empty and bounded.
+    The box has the system's programs and libraries read-only; `/tmp` and `/box` are empty and limited in size.
 
     Args:
-        hide: directories below `/usr` that hold something of ours (the package itself).
-        show: further files and directories that are there, read-only.
-        confines: what is started confines others further, so it is root there; else it is nobody in particular and
-            has no capability.
-        sizes: this machine's bwrap knows `--size`.
+        hide: directories below `/usr` to hide, as they contain this package.
+        show: further files and directories to show, read-only.
+        confines: the program in the box confines others further, so it is root there; else it is an ordinary user
+            without capabilities.
+        sizes: whether this machine's bwrap has `--size`.
     """
     words = [*(() if sizes else _mounting_room()), "bwrap", "--unshare-user", "--unshare-all", "--cap-drop", "ALL"]
     user = "0" if confines else _BOX_USER
@@ -98,17 +100,18 @@ def in_namespaces(
 
 
 def _mounting_room() -> tuple[str, ...]:
-    """The words before bwrap's that mount what it cannot bound itself."""
+    """The words before bwrap's that mount the limited tmpfs, for a bwrap without `--size`."""
     mounts = (f"mount -t tmpfs -o size={size},mode=0755,nosuid,nodev tmpfs {mounted}" for mounted, _, size in _ROOM)
     return (*_MOUNTED, f'{"; ".join(mounts)}; exec "$@"', "sh")
 
 
 def _shown(name: str) -> tuple[str, ...]:
-    """A path at its own place. A link stays one, as programs look for what lies beside its end, which is shown too."""
+    """Shows a path under the same name. A link stays a link, and its target is shown too: programs look for files
+    beside the target."""
     words: list[str] = []
     for _ in range(_MOST_LINKS):
         if name in _ETC or any(name.startswith(f"{directory}/") for directory in ("/usr", *_SYSTEM)):
-            return tuple(words)  # there already
+            return tuple(words)  # in the box already
         if not os.path.islink(name):
             break
         target = os.readlink(name)

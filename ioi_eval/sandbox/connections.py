@@ -1,10 +1,10 @@
-"""How long a server's clients may take, and how many of them may do nothing.
+"""Limits how long a server's connections may wait, and how many may be open without a complete request.
 
-A connection is one of three: it *waits* (for the head of a request: a new one, or one that was answered), it *sends*
-(a body), or it is *served*. One that waits is closed after a while, whether it sends a byte a second or none; while it
-sends, `server.py` keeps the time. Those that are not served take a descriptor each and nothing else, and there are so
-many of them at most: one more, and the one that has been so for longest is closed. So those who are slow by intention
-can only push out each other.
+A connection is in one of three states: it *waits* (new or answered, without the head of a next request), it *sends* (a
+body), or it is *served*. A connection that waits is closed after a while, even if it sends a byte a second; for one
+that sends, `server.py` has a deadline. A connection that is not served costs a descriptor only. Their number is
+limited: if there is one too many, the one that has been unserved for longest is closed. So clients that are slow on
+purpose can only displace each other.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ class Connections:
     """The connections of one server.
 
     Args:
-        silent_s: how long one may wait.
+        silent_s: how long a connection may wait.
         most_unserved: how many may wait or send at once.
     """
 
     def __init__(self, *, silent_s: float, most_unserved: int) -> None:
         self._silent_s = silent_s
         self._most_unserved = most_unserved
-        self._unserved: dict[asyncio.BaseTransport, None] = {}  # the longest first
+        self._unserved: dict[asyncio.BaseTransport, None] = {}  # the longest unserved first
         self._timers: dict[asyncio.BaseTransport, asyncio.TimerHandle] = {}
 
     def watched(self, make: Callable[[], asyncio.Protocol]) -> Callable[[], asyncio.Protocol]:
-        """A maker of protocols, each with its connection watched.
+        """A factory of protocols whose connections are watched.
 
         Args:
-            make: makes what speaks HTTP.
+            make: makes an HTTP protocol.
         """
         return lambda: _Watched(make(), self)
 
     @contextmanager
     def reading(self, transport: asyncio.BaseTransport | None) -> Iterator[None]:
-        """For as long as a request is read and answered, its connection does not wait."""
-        if transport is None or transport not in self._timers:  # it has gone
+        """While a request is read and answered, its connection does not wait."""
+        if transport is None or transport not in self._timers:  # it is closed
             yield
             return
         self._timers[transport].cancel()
@@ -50,7 +50,7 @@ class Connections:
                 self.waits(transport)
 
     def is_served(self, transport: asyncio.BaseTransport | None) -> None:
-        """A whole request has come: until it is answered, its connection is not closed for others."""
+        """A complete request has arrived: until it is answered, its connection is not closed in favour of others."""
         if transport is not None:
             self._unserved.pop(transport, None)
 
@@ -66,7 +66,7 @@ class Connections:
             self._close(next(iter(self._unserved)))
 
     def has_gone(self, transport: asyncio.BaseTransport) -> None:
-        """It is closed."""
+        """A connection is closed."""
         self._unserved.pop(transport, None)
         if timer := self._timers.pop(transport, None):
             timer.cancel()
@@ -74,11 +74,11 @@ class Connections:
     def _close(self, transport: asyncio.BaseTransport) -> None:
         self.has_gone(transport)
         if isinstance(transport, asyncio.Transport):
-            transport.abort()  # close() would wait until the client has read what it was sent
+            transport.abort()  # close() would wait until the client has read all data that was sent
 
 
 class _Watched(asyncio.Protocol):
-    """Passes everything on, and says when its connection begins and ends."""
+    """Passes everything on, and reports to `Connections` when its connection begins and ends."""
 
     def __init__(self, inner: asyncio.Protocol, connections: Connections) -> None:
         self._inner = inner

@@ -1,11 +1,11 @@
-"""A cluster's control plane: who is there, and which packages are installed. httpx; nothing is judged here.
+"""A cluster's control plane: which servers are up, and which packages they have. Uses httpx; judges nothing.
 
-    GET    /                    the server's own words (`Piston v3.1.1`, of either generation)
-    GET    /api/v2/runtimes     what can be asked for: health, at no cost
+    GET    /                    the server's name (`Piston v3.1.1`, for both generations)
+    GET    /api/v2/runtimes     what is installed: a health check that costs nothing
     POST   /api/v2/packages     install; DELETE: uninstall
 
-`/packages` is dangerous: a server that cannot reach its repository dies of the question. So it is asked only to change
-something, and one worker is asked before all others: if that one dies, the others are spared.
+`/packages` is dangerous: a server that cannot reach its repository crashes on this request. So it is only sent to
+change something, and to one worker first: if that one crashes, the others get no request.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ T = TypeVar("T")
 _AT_ONCE = 64
 _HEALTH_S = 10.0  # as many requests as `_AT_ONCE` share this process's time
 _CHANGE_S = 900.0  # a compiler's package is hundreds of megabytes, from a repository that may be slow
-_GENERATION_S = 3.0  # before isolate the question waits for a free place behind running jobs
+_GENERATION_S = 3.0  # before isolate this request waits behind running jobs
 _PISTON = "Piston v"
 _EITHER = "Piston v3 or v4"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Presence:
-    """Whether a server is there.
+    """Whether a server is up.
 
     Args:
         url: the base of its API.
-        server: what it is: `Piston v3` before isolate, `Piston v4` since; others in their own words, if any.
+        server: what it is: `Piston v3` before isolate, `Piston v4` since; the name that another server gives, if any.
         runtimes: what it has installed.
-        latency_ms: how long the question for runtimes took, on an open connection.
+        latency_ms: how long the request for runtimes took, on an open connection.
         why_not: why it cannot be used; empty if it can.
     """
 
@@ -55,13 +55,13 @@ class Presence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackageChange:
-    """What became of installing or removing a package.
+    """The result of installing or removing a package.
 
     Args:
         url: the base of the server's API.
-        is_done: the package is there, or gone, as was wanted.
+        is_done: whether the package is now installed, or removed, as requested.
         words: what happened.
-        is_dead: the server did not survive the question.
+        is_dead: whether the server crashed on the request.
     """
 
     url: str
@@ -72,12 +72,12 @@ class PackageChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackageRequest:
-    """A package as it is asked for.
+    """A package to install or to remove.
 
     Args:
         language: its name.
-        version: or a range as npm writes it; `*` for the latest.
-        is_wanted: to be installed; else removed.
+        version: a version, or a range as in npm; `*` for the latest.
+        is_wanted: whether to install it; else to remove it.
     """
 
     language: str
@@ -86,15 +86,16 @@ class PackageRequest:
 
 
 async def presences(urls: Sequence[str]) -> list[Presence]:
-    """Look at all servers, many at once; in the order given."""
+    """Check all servers, many at once; the results are in the order given."""
     async with _client() as client:
         return await _each(urls, lambda url: _presence(client, url))
 
 
 async def change(urls: Sequence[str], package: PackageRequest) -> list[PackageChange]:
-    """Install or remove a package on all servers; in the order given.
+    """Install or remove a package on all servers; the results are in the order given.
 
-    Servers that do not answer at all are not asked. The first that does is asked alone; if it dies, no other is asked.
+    Servers that are not up are skipped. The first of the others gets the request alone; if it crashes, no other one
+    gets it.
     """
     async with _client() as client:
         present = dict(zip(urls, await _each(urls, lambda url: _presence(client, url)), strict=True))
@@ -106,8 +107,8 @@ async def change(urls: Sequence[str], package: PackageRequest) -> list[PackageCh
             changes = await _each(some, lambda url: _change(client, url, package))
             done |= {each.url: each for each in changes}
             if some == there[:1] and any(each.is_dead for each in changes):
-                spared = "not asked, as the first worker died of the question"
-                done |= {url: PackageChange(url=url, is_done=False, words=spared) for url in there[1:]}
+                words = "not asked, as the first worker crashed on this request"
+                done |= {url: PackageChange(url=url, is_done=False, words=words) for url in there[1:]}
                 break
         return [done[url] for url in urls]
 
@@ -119,7 +120,7 @@ def _client() -> httpx.AsyncClient:
 
 
 async def _each(urls: Sequence[str], ask: Callable[[str], Awaitable[T]]) -> list[T]:
-    """Ask all of them, `_AT_ONCE` at once; the answers in order."""
+    """Call `ask` for each, `_AT_ONCE` at once; the answers are in order."""
     answers: dict[int, T] = {}
     rest = iter(enumerate(urls))
 
@@ -154,10 +155,10 @@ async def _presence(client: httpx.AsyncClient, url: str) -> Presence:
 
 
 async def _generation(client: httpx.AsyncClient, url: str, runtime: Runtime) -> str:
-    """Which generation a server is of, as both call themselves 3.1.1.
+    """The generation of a server, as both report 3.1.1.
 
-    It is asked for what neither runs: since isolate a CPU time that is no number is refused by its name; before it no
-    CPU time is known, and two files of which one is the other's directory end in an empty 500.
+    The request is one that neither runs: since isolate, `run_cpu_time` that is not a number is refused by name; before,
+    servers ignore that field, and answer an empty 500 if one file is the directory of another.
     """
     import httpx
 
@@ -194,7 +195,7 @@ async def _change(client: httpx.AsyncClient, url: str, package: PackageRequest) 
     except (httpx.TransportError, TransportError) as error:
         is_dead = bool((await _presence(client, url)).why_not)
         words = (
-            f"died of the question: it cannot reach its repository (set PISTON_REPO_URL there), or its disk is full "
+            f"crashed on this request: it cannot reach its repository (set PISTON_REPO_URL there), or its disk is full "
             f"({_words(error)})"
         )
         return PackageChange(url=url, is_done=False, words=words if is_dead else _words(error), is_dead=is_dead)
@@ -206,7 +207,7 @@ async def _change(client: httpx.AsyncClient, url: str, package: PackageRequest) 
 
 
 def _refused(url: str, package: PackageRequest, words: str) -> PackageChange:
-    """The server's refusal; it may say that all is already as was wanted. Source: Piston's `api/src/package.js`."""
+    """The result after a refusal, which may say that nothing needs to change. Source: Piston's `api/src/package.js`."""
     if words.endswith("Already installed" if package.is_wanted else "is not installed"):
         return PackageChange(url=url, is_done=True, words=words.removeprefix("HTTP 500: ").lower())
     if words.endswith("does not exist"):

@@ -1,7 +1,8 @@
-"""The control groups that this process is in: what a container may use of its machine, as the kernel keeps it.
+"""The limits of the control groups that this process is in: what a container may use of its machine.
 
-A container with a quota (Docker's `--cpus`, Kubernetes' `limits.cpu`) sees all processors of its machine. A slot for
-each of them would give every program a small part of one, and most results would be that the machine is too loaded.
+A container with a quota (Docker's `--cpus`, Kubernetes' `limits.cpu`) sees all processors of its machine. With a slot
+for each of them, every program would get a part of a processor only, and most results would be that the machine is too
+loaded.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ _NO_LIMIT = 1 << 60
 
 
 def control_groups(controller: str, *, cgroups: Path = CGROUPS, own: Path = OWN) -> Iterator[Path]:
-    """The groups whose limits hold for this process: its own and those above. A container may see none but the root.
+    """The groups whose limits apply to this process: its own and those above. A container may see the root only.
 
     Args:
         controller: `cpu`, `memory` or `pids`.
         cgroups: where control groups are mounted.
-        own: tells those of this process.
+        own: the file that lists those of this process.
     """
     try:
         lines = own.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -39,13 +40,11 @@ def control_groups(controller: str, *, cgroups: Path = CGROUPS, own: Path = OWN)
 
 
 def processors(*, cgroups: Path = CGROUPS, own: Path = OWN) -> int:
-    """How many processors this process may use, by its affinity and by the quota of its control group; at least 1.
-
-    So many that none has to be shared.
+    """How many whole processors this process may use, by its affinity and the quota of its control group; at least 1.
 
     Args:
         cgroups: where control groups are mounted.
-        own: tells those of this process.
+        own: the file that lists those of this process.
 
     Source: Linux, cgroup-v2, `cpu.max`; sched-bwc, `cpu.cfs_quota_us`.
     """
@@ -55,7 +54,7 @@ def processors(*, cgroups: Path = CGROUPS, own: Path = OWN) -> int:
 
 
 def _share(group: Path) -> float | None:
-    """How many processors a group may use at once; `None` where it has no quota."""
+    """How many processors a group may use at once; `None` if it has no quota."""
     for names in (("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")):
         try:
             words = " ".join((group / name).read_text(encoding="ascii") for name in names).split()
@@ -67,7 +66,7 @@ def _share(group: Path) -> float | None:
 
 
 def memory_limit_bytes(*, cgroups: Path = CGROUPS, own: Path = OWN) -> int | None:
-    """How much memory all processes of this container may have together; `None` where no limit is to be seen.
+    """How much memory all processes of this container may have together; `None` if no limit can be seen.
 
     Source: Linux, cgroup-v2, `memory.max`; cgroup-v1, `memory.limit_in_bytes`.
     """
@@ -77,7 +76,7 @@ def memory_limit_bytes(*, cgroups: Path = CGROUPS, own: Path = OWN) -> int | Non
 
 
 def processes_left(*, cgroups: Path = CGROUPS, own: Path = OWN) -> int | None:
-    """How many processes and threads this container may still start; `None` where no limit is to be seen.
+    """How many processes and threads this container may still start; `None` if no limit can be seen.
 
     Source: Linux, cgroup-v2 and cgroup-v1, `pids.max`, `pids.current`.
     """

@@ -1,6 +1,6 @@
-"""A job's files as descriptors: bytes in memory become sealed memory files, test data stays where it lies.
+"""A job's files as descriptors: bytes in memory become sealed memory files, test data is opened where it is.
 
-So nothing of a job is ever at a path that a submission could name, and 25 MB of input are not copied.
+So none of a job's files has a path that a submission could open, and 25 MB of input are not copied.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ def descriptors(files: Sequence[JobFile]) -> AbstractContextManager[dict[str, in
     """The job's files as open, read-only descriptors, by name; closed at the end.
 
     Raises:
-        LostDataError: on entering: a file that is referred to is not there any more.
-        TransientError: on entering: there is no memory or are no descriptors left.
+        LostDataError: on entering: a file that the job refers to has been deleted.
+        TransientError: on entering: no memory or descriptors are left.
     """
     return _opened([(file.name, partial(_open, file)) for file in files], "a job's files")
 
 
 def returned_files(names: Sequence[str]) -> AbstractContextManager[dict[str, int]]:
-    """Empty memory files for what a job writes, by name. Whoever holds no descriptor of them cannot reach them.
+    """Empty memory files for a job's output, by name. A process without a descriptor of a file cannot reach it.
 
     Raises:
-        TransientError: on entering: there is no memory or are no descriptors left.
+        TransientError: on entering: no memory or descriptors are left.
     """
     return _opened([(name, partial(_memory_file, executable=False)) for name in names], "what a job returns")
 
 
 @contextlib.contextmanager
 def _opened(openers: Sequence[tuple[str, Callable[[], int]]], what: str) -> Iterator[dict[str, int]]:
-    """Descriptors by name; all are closed at the end, also where one of them cannot be had."""
+    """Descriptors by name; all are closed at the end, also if one of them cannot be opened."""
     opened: dict[str, int] = {}
     try:
         try:
@@ -55,7 +55,7 @@ def _opened(openers: Sequence[tuple[str, Callable[[], int]]], what: str) -> Iter
 
 
 def written(descriptor: int) -> bytes:
-    """All that was written to a file, wherever its offset is."""
+    """The whole content of a file, wherever its offset is."""
     size = os.fstat(descriptor).st_size
     with open(descriptor, "rb", buffering=0, closefd=False) as file:
         file.seek(0)
@@ -63,7 +63,7 @@ def written(descriptor: int) -> bytes:
 
 
 def sealed(content: bytes, *, executable: bool = False) -> int:
-    """A read-only descriptor of a memory file that nobody can change. The caller closes it."""
+    """A read-only descriptor of a memory file that cannot be changed. The caller closes it."""
     writable = _memory_file(executable)
     try:
         with open(writable, "wb", closefd=False) as stream:
@@ -81,7 +81,7 @@ def sealed(content: bytes, *, executable: bool = False) -> int:
 
 
 def _memory_file(executable: bool) -> int:
-    """An empty one. That it may become executable is said at once: with `vm.memfd_noexec=1` none else ever does."""
+    """An empty memory file. With `vm.memfd_noexec=1` it can only become executable if it is created with the flag."""
     flags = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
     if executable:
         with contextlib.suppress(OSError):  # a kernel that does not know the flag yet
@@ -98,5 +98,5 @@ def _open(file: JobFile) -> int:
         raise lost(file.content) from error
     if not (file.executable and os.fstatvfs(descriptor).f_flag & os.ST_NOEXEC):
         return descriptor
-    with open(descriptor, "rb") as stream:  # nothing is ever started from where it lies, so a copy is
+    with open(descriptor, "rb") as stream:  # a noexec mount starts no programs, so a copy is started
         return sealed(stream.read(), executable=True)

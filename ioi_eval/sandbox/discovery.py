@@ -1,8 +1,8 @@
-"""Finds out what a worker can, by asking it: its runtimes, then a few jobs (`probing.py` words them).
+"""Finds out what a worker can do: it lists the runtimes, then sends a few jobs (`probing.py` makes them).
 
-Workers that say the same of themselves are taken to be alike in what takes megabytes to measure (how much they
-return and accept): the first of each kind is measured, the others are believed. `/packages` is never asked: a server
-that cannot reach its repository dies of it.
+How much a worker returns and accepts takes megabytes to measure. So it is measured on the first worker of each kind,
+and assumed for others with the same runtimes, limits, compilers and kernel. `/packages` is never requested: a server
+that cannot reach its repository crashes on it.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ if TYPE_CHECKING:
     from ioi_eval.sandbox.http_client import HttpClient, Reply
 
 CHECK_S = 3.0
-"""A check is answered in milliseconds; a server that unpacks a large request may take a second."""
+"""A server answers a check in milliseconds; one that is unpacking a large request may take a second."""
 
 _LOOK_S = 120.0  # a worker may be busy with the jobs of others
 _ROUNDS = 8  # six ceilings, and a look
 _AT_ONCE = 64
-_ATTEMPTS = 4  # an exploration takes a dozen requests: one that is lost must not lose a worker
+_ATTEMPTS = 4  # an exploration takes a dozen requests: one lost request must not exclude a worker
 _PAUSE_S = 0.3
 _BYTES = 128 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worker:
-    """What was found out of one endpoint.
+    """What was found out about one endpoint.
 
     Args:
         url: its base, with `/api/v2`.
-        runtimes: what it has installed; if that changes, all else may have changed, unless it is a problem's package.
+        runtimes: what it has installed; if this changes, except by problems' packages, all else may have changed.
         profile: `bundled` or `classic`.
         service: the package that will start jobs, and the limits it accepts.
-        look: what it says of itself.
-        max_output_bytes: so much can be returned, at least.
-        max_body_bytes: so much can be sent, at least; `None` if that could not be found out.
+        look: what it reports about itself.
+        max_output_bytes: an answer may be at least this long.
+        max_body_bytes: a request may be at least this long; `None` if that could not be found out.
         clock_ahead_s: how far its clock is ahead of ours.
     """
 
@@ -69,7 +69,7 @@ class Worker:
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """Under which it judges."""
+        """The conditions under which it judges."""
         return conditions(
             self.service.ceilings,
             self.service.starter,
@@ -80,12 +80,12 @@ class Worker:
 
 
 class UnfitWorkerError(SetupError):
-    """A worker answers, and as it is set up nothing can be judged there; with the settings to change.
+    """A worker answers, but with its settings nothing can be judged there; with the settings to change.
 
     Args:
-        words: in one line, what is wrong.
+        words: what is wrong, in one line.
         found: all of its conditions.
-        worker: what else was found out of it; `None` where its answers are too short for that.
+        worker: what else was found out about it; `None` if its answers are too short for that.
     """
 
     def __init__(self, words: str, found: tuple[Condition, ...], worker: Worker | None = None) -> None:
@@ -98,8 +98,8 @@ class Scout:
     """Explores workers, many at once.
 
     Args:
-        client: for the requests.
-        profile: `bundled`, `classic`, or `None` for whatever a worker can do best.
+        client: sends the requests.
+        profile: `bundled`, `classic`, or `None` for the best that each worker supports.
     """
 
     def __init__(self, client: HttpClient, profile: str | None = None) -> None:
@@ -112,10 +112,10 @@ class Scout:
         self._measuring: dict[tuple[object, ...], asyncio.Lock] = {}
 
     async def runtimes(self, url: URL) -> tuple[Runtime, ...]:
-        """What a worker has installed: also the check whether it lives.
+        """What a worker has installed; also used to check whether it is alive.
 
         Raises:
-            SandboxError: it does not answer, or something else than Piston does.
+            SandboxError: it does not answer, or it is not Piston.
         """
         reply = await self._client.get(url / "runtimes", within_s=CHECK_S)
         try:
@@ -124,12 +124,12 @@ class Scout:
             raise type(error)(f"{url}: {error}") from error
 
     async def explore(self, url: URL) -> Worker:
-        """Find out what a worker can.
+        """Find out what a worker can do.
 
         Raises:
             SandboxError: it does not answer now.
-            SetupError: it answers, and cannot serve; with what to change there. `UnfitWorkerError` where its limits are
-                why.
+            SetupError: it answers, but cannot serve; with what to change there. `UnfitWorkerError` if its limits are
+                the reason.
         """
         async with self._at_once:
             for attempt in range(_ATTEMPTS):
@@ -142,11 +142,11 @@ class Scout:
         raise AssertionError("the last attempt returns or raises")
 
     async def limits(self, url: URL) -> tuple[Condition, ...]:
-        """The conditions of a worker's best package, as far as they can be found out where it cannot serve.
+        """The conditions of a worker's best package, as far as they can be found out if it cannot serve.
 
         Raises:
             SandboxError: it does not answer now.
-            SetupError: it refuses whatever is asked.
+            SetupError: it refuses all requests.
         """
         for service in probing.services(await self.runtimes(url), self._profile):
             learned, _ = await self._ask(url, service, secrets.token_hex(16), 0)
@@ -165,7 +165,7 @@ class Scout:
                 reasons.append(f"{service.starter.value}: {error}")
         if errors and isinstance(
             errors[0], UnfitWorkerError
-        ):  # of the best package: what else there is need not be mended
+        ):  # of the best package: the faults of the others need not be fixed
             raise UnfitWorkerError(f"{url}: {reasons[0]}", errors[0].found, errors[0].worker)
         wanted = ", ".join(starter.value for starter in probing.PREFERENCE[self._profile])
         raise SetupError(f"{url}: " + ("; ".join(reasons) or f"none of these packages is installed: {wanted}"))
@@ -216,7 +216,7 @@ class Scout:
                 raise UnfitWorkerError(fatal(found), found)
             failed = execution.compile if execution.compile and execution.compile.code != 0 else execution.run
             words = (failed.stderr or failed.stdout).strip()[-300:]
-            if failed.code is None:  # a machine that is too busy, or a neighbour that kills: it says nothing for good
+            if failed.code is None:  # the machine may be too busy, or another process killed it: try again
                 raise TransientError(f"{url}: the probe was killed there by {failed.signal}; {words!r}")
             raise SetupError(f"the probe failed there: exit code {failed.code}, {failed.signal}; {words!r}")
         if not look.compilers:
@@ -227,7 +227,7 @@ class Scout:
         return service, look
 
     async def _ask(self, url: URL, service: Service, nonce: str, padding: int) -> tuple[Service, Execution]:
-        """The look's execution, after the ceilings that were met on the way have been learned."""
+        """The look's execution, and the service with the ceilings that were found on the way."""
         for _ in range(_ROUNDS):
             reply = await self._post(url, _look_body(service, nonce, padding))
             refused = answer.refused_ceiling(reply.status, reply.body)

@@ -1,4 +1,4 @@
-"""What the pool knows: requests for slots, and of each endpoint which jobs it runs and whether it may get more. Pure.
+"""The state of the pool: requests for slots; each endpoint's jobs, and whether it may get more. Pure.
 
     IN_SERVICE ── no connection, no answer, overload, or three broken answers in a row ──► RESTING ◄─┐
         ▲                                                                   the rest is over │       │ check failed:
@@ -6,9 +6,9 @@
     ON_TRIAL ◄─────────────────────────────── check answered ──────────────────────── (a check) ─────┘
         └── a job was not answered ──► RESTING
 
-A check is `GET /runtimes`, the one question that costs a server nothing (`/packages` can kill it). An answer to it
-says that the process lives, not that it can execute jobs. So an endpoint that comes back gets one job at a time until
-one is answered. A server that answers checks and breaks jobs costs one job each rest, and its rests grow.
+A check is `GET /runtimes`, the one request that costs a server nothing (`/packages` can crash it). An answer shows that
+the process is alive, not that it can execute jobs. So an endpoint that comes back gets one job at a time until one is
+answered. A server that answers checks but breaks jobs costs one job after each rest, and its rests get longer.
 
 An endpoint in service is checked too, if it has jobs and has not answered anything for a while.
 """
@@ -25,38 +25,39 @@ from enum import Enum, auto
 from ioi_eval.errors import SandboxError
 
 BROKEN_IN_A_ROW = 3
-"""So many broken answers in a row end an endpoint's service. If one answer in twenty is broken by chance, three in a
-row come once in 8,000 jobs."""
+"""After this many broken answers in a row an endpoint rests. If one answer in twenty is broken by chance, three in a
+row happen once in 8,000 jobs."""
 
 FIRST_REST_S = 0.5
 LONGEST_REST_S = 30.0
-"""Rests double from the first to the longest. Up to half of each is left out by chance, so that endpoints which
-failed together are not checked together."""
+"""Rests double from the first to the longest. Each is multiplied by a random 0.5 to 1, so that endpoints which failed
+together are not checked together."""
 
 CHECK_AFTER_S = 2.0
 LONGEST_CHECK_AFTER_S = 30.0
-"""An endpoint with jobs that has answered nothing for so long is checked. With a check's own 3 s a machine that lost
-its power is out of service after about 5 s. While checks are answered their distance doubles up to the longest."""
+"""An endpoint with jobs that has answered nothing for this long is checked. With the 3 s that a check may take, a
+machine that lost its power is out of service after about 5 s. While checks are answered, the time between them doubles
+up to the longest."""
 
 ABANDON_AFTER_S = 20.0
-"""The jobs of an endpoint that has failed all checks for so long are abandoned. Twenty times what a check takes
+"""The jobs of an endpoint that has failed all checks for this long are abandoned. It is twenty times what a check takes
 on a server that unpacks a large request."""
 
 
 class JobEnd(Enum):
     """How a job ended, as far as its endpoint is concerned."""
 
-    ANSWERED = auto()  # with an answer of Piston's, whatever it said
-    BROKEN = auto()  # reset, cut off, a failure of the server, or something that is no answer of Piston's
+    ANSWERED = auto()  # any answer of Piston, also a refusal
+    BROKEN = auto()  # reset, cut off, a failure of the server, or an answer that is not Piston's
     NOT_CONNECTED = auto()  # no connection: the job was not sent
     OVERLOADED = auto()  # the server says that it is too busy
     TIMED_OUT = auto()  # no answer within the job's deadline
-    CLIENT_LATE = auto()  # no connection in time, but it was this process that was late: nothing is known
-    CANCELLED = auto()  # the caller gave it up: nothing is known
+    CLIENT_LATE = auto()  # no connection in time, but because this process was late: nothing is known
+    CANCELLED = auto()  # the caller gave up: nothing is known
 
     @property
     def was_sent(self) -> bool:
-        """Whether a server may have had work from the job."""
+        """Whether a server may have worked on the job."""
         return self not in {JobEnd.NOT_CONNECTED, JobEnd.CLIENT_LATE}
 
 
@@ -74,9 +75,9 @@ class Endpoint:
 
     Args:
         name: its URL.
-        machine: what it shares processors with; endpoints of one machine have the same. It follows from the name.
-        group: endpoints that run jobs alike have the same.
-        slots: how many jobs of ours it may have at once.
+        machine: the same for endpoints that share processors. It follows from the name.
+        group: the same for endpoints that run jobs in the same way.
+        slots: how many of our jobs it may have at once.
     """
 
     name: str
@@ -86,7 +87,7 @@ class Endpoint:
 
 
 class SlotRequest:
-    """A job's request for a slot. Made and changed by the pool only, but for the two callbacks.
+    """A job's request for a slot. Only the pool makes and changes it, except for the two callbacks.
 
     Attributes:
         group: where the job may run.
@@ -98,7 +99,7 @@ class SlotRequest:
         holds_slot: whether it holds one.
         failure: why it will get none.
         wake: called when it holds a slot or has failed.
-        abandon: called when its endpoint does not even answer checks any more.
+        abandon: called when its endpoint has failed all checks for `ABANDON_AFTER_S`.
     """
 
     __slots__ = (
@@ -114,7 +115,7 @@ class SlotRequest:
         self.is_repeated = False
         self.is_waiting = False  # in one of its group's queues
         self.holds_slot = False
-        self.reserved: Machine | None = None  # the machine that it has, or waits for, to itself
+        self.reserved: Machine | None = None  # the machine that its job, to run alone, has or waits for
         self.state: EndpointState | None = None
         self.granted_at = 0.0
         self.held_back_since: float | None = None
@@ -132,11 +133,11 @@ class SlotRequest:
 
 
 class Machine:
-    """What endpoints share.
+    """A machine, which endpoints share.
 
     Attributes:
         running: how many jobs its endpoints run together.
-        reserved_by: the request that has it to itself, or waits here until the last other job has ended.
+        reserved_by: the request of a job that runs here alone, or waits until the last other job has ended.
     """
 
     __slots__ = ("endpoints", "reserved_by", "running")
@@ -152,12 +153,12 @@ class Machine:
 
 
 class Group:
-    """Endpoints that run jobs alike, and the requests for their slots.
+    """Endpoints that run jobs in the same way, and the requests for their slots.
 
     Attributes:
-        waiting: requests of jobs that no server has had yet; a heap by order of arrival.
-        repeated: requests of jobs that a server has failed; likewise. They also wait for the retry budget.
-        in_service: how many endpoints are.
+        waiting: requests of jobs that were not sent yet; a heap by order of arrival.
+        repeated: requests of jobs that must be sent again; likewise. They also wait for the retry budget.
+        in_service: how many endpoints are in service.
         unavailable_since: when the last endpoint went out of service; `None` while one is in service.
     """
 
@@ -172,7 +173,7 @@ class Group:
         self._by_load: list[OrderedDict[EndpointState, None]] = []  # endpoints with a free slot, by jobs that they run
 
     def offer(self, endpoint: EndpointState) -> None:
-        """Note that an endpoint has a free slot. Among those that run as many jobs it is the last to be taken."""
+        """Note that an endpoint has a free slot. Of the endpoints that run equally many jobs, it is used last."""
         load = endpoint.offered_at = len(endpoint.running)
         while len(self._by_load) <= load:
             self._by_load.append(OrderedDict())
@@ -196,14 +197,14 @@ class Group:
 
 
 class EndpointState:
-    """An endpoint with all that is known of it.
+    """An endpoint and its state.
 
     Attributes:
         running: the requests that hold one of its slots, in the order in which they got it.
         availability: whether it is given jobs.
-        is_listed: whether it is on the list of endpoints. Else it gets no more jobs, and is forgotten with its last.
+        is_listed: whether it is on the list of endpoints. Else it gets no more jobs, and is forgotten after its last.
         is_checked: whether a check is under way.
-        offered_at: under which load it is offered in its group; `None` while it has no free slot.
+        offered_at: the number of jobs under which its group offers it; `None` while it has no free slot.
         is_counted: whether it is counted in `Group.in_service`.
     """
 
@@ -220,7 +221,7 @@ class EndpointState:
         self.begin(endpoint, group, now)
 
     def begin(self, endpoint: Endpoint, group: Group, now: float) -> None:
-        """Enter service, as what the endpoint is now. A check that is under way was of what it has been."""
+        """Enter service with the endpoint's new properties. The result of a check that is under way does not count."""
         self.endpoint = endpoint
         self.group = group
         self.availability = Availability.IN_SERVICE
@@ -235,7 +236,7 @@ class EndpointState:
 
     @property
     def in_service(self) -> bool:
-        """Whether it is given jobs, as far as it has free slots."""
+        """Whether it is given jobs when it has free slots."""
         return self.availability is not Availability.RESTING and self.is_listed
 
     @property
@@ -246,7 +247,7 @@ class EndpointState:
 
     @property
     def check_due(self) -> float:
-        """When it is to be checked; never, if there is nothing to find out."""
+        """When to check it; infinity if no check is needed."""
         if self.is_checked or not self.is_listed:
             return math.inf
         if self.availability is Availability.RESTING:
@@ -254,12 +255,12 @@ class EndpointState:
         return self._heard_at + self._check_after_s if self.running else math.inf
 
     def job_begins(self, now: float) -> None:
-        """It is given a job. An idle endpoint has had nothing to answer until now."""
+        """It is given a job. If it was idle, its silence counts from now."""
         if not self.running:
             self._heard_at = now
 
     def job_ended(self, end: JobEnd, now: float, rng: random.Random) -> None:
-        """One of its jobs ended. Jobs may end long after a rest began; then only an answer counts."""
+        """One of its jobs ended. If it is resting already, only an answer changes anything."""
         if end is JobEnd.CANCELLED or end is JobEnd.CLIENT_LATE:
             return
         if end is JobEnd.ANSWERED:
@@ -276,10 +277,10 @@ class EndpointState:
             self._rest(now, rng)
 
     def check_ended(self, is_alive: bool | None, now: float, rng: random.Random) -> bool:
-        """A check came back; `None` if it failed because this process was late, so that nothing is known.
+        """A check ended; `is_alive` is `None` if it failed because this process was late, so that nothing is known.
 
         Returns:
-            Whether its jobs are to be abandoned.
+            Whether to abandon its jobs.
         """
         self.is_checked = False
         if is_alive or (is_alive is None and self.in_service):
@@ -299,4 +300,4 @@ class EndpointState:
         self._rests = min(self._rests + 1, 30)
         self._resting_until = now + longest * rng.uniform(0.5, 1.0)
         self.availability = Availability.RESTING
-        self.is_checked = False  # if a check was under way, it was of an endpoint in service
+        self.is_checked = False  # the result of a check that is under way does not count

@@ -1,10 +1,10 @@
-"""What a user names a cluster by, and the servers that this means now.
+"""Reads the user's list of endpoints, and finds the servers that it means now.
 
     http://worker-7:2000     a server; the scheme and `/api/v2` may be left out
-    file:workers.txt         a file with such lines; read again whenever the cluster looks for its workers
+    file:workers.txt         a file with such lines; read again whenever the cluster refreshes its workers
     slurm                    the running Slurm jobs named `piston-worker-<port>` (`slurm.py`)
 
-Several of them, separated by commas, are taken together. Source: the reference takes a list of URLs, or `slurm`.
+Several can be combined, separated by commas. Source: the reference accepts a list of URLs, or `slurm`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ioi_eval.errors import InputError, SetupError
 from ioi_eval.sandbox import slurm
 
 Source = Sequence[str] | Callable[[], Awaitable[Sequence[str]]]
-"""The endpoints' URLs; or a function that tells them, asked again and again."""
+"""The endpoints' URLs; or a function that returns them, called repeatedly."""
 
 API = "/api/v2"
 _FILE = "file:"
@@ -26,16 +26,16 @@ _SLURM = "slurm"
 
 
 def endpoint_source(text: str) -> Source:
-    """Where the endpoints come from that a user named.
+    """The source of the endpoints that a user named.
 
     Args:
-        text: as in `PISTON_ENDPOINTS`; the module's docstring says what may stand there.
+        text: as in `PISTON_ENDPOINTS`; see the module's docstring.
 
     Returns:
-        The URLs themselves where nothing else is named; else a function, as what it tells may change.
+        The URLs if only URLs are named; else a function, as its result may change.
 
     Raises:
-        InputError: nothing is named, or something that is no endpoint. Files and Slurm are not yet asked.
+        InputError: the text is empty, or a part of it is not an endpoint. Files and Slurm are not read yet.
     """
     terms = tuple(filter(None, (term.strip() for term in text.replace("\n", ",").split(","))))
     if not terms:
@@ -56,21 +56,21 @@ def endpoint_source(text: str) -> Source:
 
 
 async def endpoints_now(source: Source) -> tuple[str, ...]:
-    """The endpoints that a source tells now, each once, as the base URLs of their API.
+    """The endpoints that a source has now, each once, as the base URLs of their API.
 
     Raises:
-        InputError: one of them is no URL of a server, or a file cannot be read.
-        SetupError: Slurm cannot be asked, or nothing is there.
+        InputError: one of them is not the URL of a server, or a file cannot be read.
+        SetupError: Slurm cannot be asked, or there are no endpoints.
     """
     listed = source if isinstance(source, Sequence) else await source()
     return tuple(dict.fromkeys(map(endpoint_url, listed)))
 
 
 def endpoint_url(text: str) -> str:
-    """The base of a server's API from what a user writes: `host:2000`, `http://host:2000/`, `…/api/v2`.
+    """The base URL of a server's API, from what a user writes: `host:2000`, `http://host:2000/`, `…/api/v2`.
 
     Raises:
-        InputError: it is no URL of a server.
+        InputError: it is not the URL of a server.
     """
     written = text.strip()
     parts = urlsplit(written if "://" in written else f"http://{written}")

@@ -1,4 +1,4 @@
-"""What a server's requests hold in memory together, counted and bounded."""
+"""Counts and limits the memory that all requests of a server use together."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ioi_eval.sandbox.request import Refusal
 
 
 class HeldBytes:
-    """All requests of a server.
+    """The bytes that all requests of a server hold.
 
     Args:
         most: how many bytes they may hold together.
@@ -21,7 +21,7 @@ class HeldBytes:
 
     @contextlib.contextmanager
     def by_one(self) -> Iterator[Held]:
-        """What one request holds, until it is answered."""
+        """The bytes that one request holds; released at the end."""
         held = Held(self)
         try:
             yield held
@@ -29,10 +29,10 @@ class HeldBytes:
             held.is_now(0)
 
     def add(self, size: int) -> None:
-        """Count bytes more, or less where there are less than none.
+        """Count more bytes, or fewer if `size` is negative.
 
         Raises:
-            Refusal: 503, if they are more than may be; they are counted all the same.
+            Refusal: 503, if these are too many now; they are counted all the same.
         """
         self._all += size
         if size > 0 and self._all > self._most:
@@ -40,23 +40,23 @@ class HeldBytes:
 
 
 class Held:
-    """What one request holds."""
+    """The bytes that one request holds."""
 
     def __init__(self, all_of_them: HeldBytes) -> None:
         self._all = all_of_them
         self._size = 0
 
     def grows(self, size: int) -> None:
-        """It needs bytes more.
+        """The request needs more bytes.
 
         Raises:
-            Refusal: 503, if all together hold too many.
+            Refusal: 503, if all requests together hold too many.
         """
         self._size += size
         self._all.add(size)
 
     def is_now(self, size: int) -> None:
-        """It holds so much, which is there whether it may be or not."""
+        """The request holds this many bytes now. They are in memory already, so nothing is refused."""
         with contextlib.suppress(Refusal):
             self._all.add(size - self._size)
         self._size = size

@@ -1,10 +1,10 @@
-"""Requests to one server: bodies in segments, answers whole, and every way that both can fail.
+"""Sends requests to servers in segments, reads whole answers, and sorts the ways in which both can fail.
 
-The only module that knows aiohttp; it is imported where a cluster is entered.
+The only module of the client that uses aiohttp; it is imported when a cluster is entered.
 
-Piston closes a connection that was idle for 5 s. Ours are kept for less, yet a request may cross the server's goodbye
-on its way. A connection that was used before and dies within a second, without a byte of an answer, was such a one:
-the request is sent once more, on another connection, and nobody is blamed.
+Piston closes a connection that was idle for 5 s. We keep idle connections for less, but a request may still arrive just
+as the server closes. If a connection that was used before breaks within a second, without a byte of an answer, this is
+assumed: the request is sent once more, on another connection, and no failure is counted.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ KEEPALIVE_S = 4.0
 """Below Node's default of 5 s (recorded: `keepalive_idle`)."""
 
 CONNECT_S = 3.0
-"""Connecting takes milliseconds in a cluster; SYN is repeated after 1 s. A dead machine must be out within 5 s."""
+"""Connecting takes milliseconds in a cluster; SYN is repeated after 1 s. A dead machine must be detected within 5 s."""
 
 CONNECTING = 128
-"""So many connections are made at once: a thousand would make the event loop so late that they time out."""
+"""At most this many connections are made at once: a thousand would delay the event loop so much that they time out."""
 
-_PROBES = ((socket.TCP_KEEPIDLE, 10), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3))
-"""Servers say nothing until a job ends, so a machine that lost its power leaves its clients waiting; when it is back
-it answers checks, and only the kernels can tell that a connection is gone. They ask after 10 s of silence."""
+_KEEPALIVE = ((socket.TCP_KEEPIDLE, 10), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3))
+"""Servers send nothing until a job ends, so clients of a machine that lost its power keep waiting. Once it is up again
+it answers checks, and only TCP keepalive shows that the old connections are lost. It starts after 10 s of silence."""
 
 _STALE_S = 1.0
 _SWEEP_S = 0.25
@@ -51,19 +51,19 @@ _GZIPPED = {"Content-Encoding": "gzip"}
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An HTTP answer that arrived whole."""
+    """A complete HTTP answer."""
 
     status: int
     body: bytes
 
 
 class Lost(TransportError):
-    """No whole answer arrived.
+    """No complete answer arrived.
 
     Args:
         words: what happened, with the endpoint.
-        end: what it says of the endpoint.
-        before_answer: not a byte of an answer had come.
+        end: what it means for the endpoint.
+        before_answer: whether no byte of an answer had arrived.
     """
 
     def __init__(self, words: str, end: JobEnd, *, before_answer: bool = False) -> None:
@@ -77,12 +77,12 @@ class TooLong(Exception):
 
 
 class Sending(Payload):
-    """A job on its way: its body, written in segments of which those on disk are read piece by piece; its deadline.
+    """A job that is being sent: its deadline, and its body in segments; segments on disk are read piece by piece.
 
     Args:
-        body: what is sent.
+        body: the body.
         within_s: how long the answer may take.
-        client: whose connections are used.
+        client: its connections are used.
     """
 
     def __init__(self, body: Body, within_s: float, client: HttpClient) -> None:
@@ -101,22 +101,22 @@ class Sending(Payload):
         return int(self._value.size)
 
     def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
-        """Not offered: the body is never in memory as one."""
+        """Not supported: the body is never in memory as a whole."""
         raise NotImplementedError
 
     async def may_connect(self) -> None:
-        """Wait for its turn to make a connection."""
+        """Wait until this request may make a connection."""
         await self._client.connecting.acquire()
         self._is_connecting = True
 
     def is_connected(self) -> None:
-        """It has one, or needs none any more."""
+        """The request has a connection, or needs none any more."""
         if self._is_connecting:
             self._is_connecting = False
             self._client.connecting.release()
 
     def give_up(self) -> None:
-        """End it: no answer is expected any more."""
+        """Abort the request: no answer is expected any more."""
         self.is_given_up = True
         if self._transport is not None:
             self._transport.abort()
@@ -130,7 +130,7 @@ class Sending(Payload):
             self.on_used_connection = transport in used
             if not self.on_used_connection:
                 used.add(transport)
-                _let_kernels_ask(transport)
+                _enable_keepalive(transport)
             if self.is_given_up:
                 transport.abort()
         for segment in self._value.segments:
@@ -145,7 +145,7 @@ class HttpClient:
     """Connections to all servers of a cluster. An async context manager.
 
     Args:
-        headers: sent with every request (`Authorization`, where a proxy asks for it).
+        headers: sent with every request (`Authorization`, if a proxy needs it).
     """
 
     def __init__(self, headers: Mapping[str, str] | None = None) -> None:
@@ -182,10 +182,10 @@ class HttpClient:
             self._session = None
 
     async def get(self, url: URL, *, within_s: float) -> Reply:
-        """Ask a question that costs nothing.
+        """Send a GET request, which costs the server nothing.
 
         Raises:
-            Lost: no answer within that time, or one without end.
+            Lost: no answer within that time, or a longer one than Piston sends.
         """
         try:
             async with asyncio.timeout(within_s):
@@ -200,15 +200,15 @@ class HttpClient:
         """Send a job and wait for its answer.
 
         Raises:
-            Lost: no whole answer came, or not within the deadline.
-            TooLong: it is longer than `most_bytes`.
+            Lost: no complete answer arrived before the deadline.
+            TooLong: the answer is longer than `most_bytes`.
             SetupError: this machine has no descriptor left for the connection.
         """
         self._under_way.add(sending)
         open_until = self._open_until.setdefault(url, [])
         started = self.time()
         try:
-            if not open_until or open_until.pop() < started:  # no connection is left that could be used again
+            if not open_until or open_until.pop() < started:  # no open connection is left
                 await sending.may_connect()
             reply = await self._post(url, sending, started, most_bytes=most_bytes, gzipped=gzipped)
         except Lost as lost:
@@ -233,13 +233,13 @@ class HttpClient:
         return await self._exchange("POST", url, sending, most_bytes=most_bytes, gzipped=gzipped)
 
     def is_late(self) -> bool:
-        """Whether this process has lately been too late to believe its own timeouts."""
+        """Whether this process was late in the last seconds, so that its timeouts say nothing about endpoints."""
         return self.time() < self._late_until
 
     def _look_at_the_clock(self) -> None:
-        """Give up what is past its deadline, and see how late we are ourselves.
+        """Give up requests that are past their deadline, and note whether this process is late.
 
-        Deadlines are long and rarely met: one sweep for all is cheaper than a timer a request.
+        Few requests reach their long deadlines: one sweep over all requests costs less than a timer for each.
         """
         now, due = self.time(), self._sweep.when() if self._sweep is not None else self.time()
         if now - due > _LATE_S:
@@ -262,7 +262,7 @@ class HttpClient:
             if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
                 raise SetupError(f"no descriptor left for a connection to {url}: raise `ulimit -n`") from error
             late = isinstance(error, TimeoutError) and self.is_late()
-            words = str(error).replace(" ssl:default", "")  # which it says of plain http too
+            words = str(error).replace(" ssl:default", "")  # which is in the message for plain http too
             raise Lost(
                 f"{url}: no connection: {words}", JobEnd.CLIENT_LATE if late else JobEnd.NOT_CONNECTED
             ) from error
@@ -271,11 +271,11 @@ class HttpClient:
             raise Lost(f"{url}: {words}", JobEnd.BROKEN, before_answer=response is None) from error
 
 
-def _let_kernels_ask(transport: asyncio.WriteTransport) -> None:
+def _enable_keepalive(transport: asyncio.WriteTransport) -> None:
     connection = transport.get_extra_info("socket")
-    with contextlib.suppress(OSError):  # it was closed at once, which whoever writes will be told
+    with contextlib.suppress(OSError):  # it was closed at once; writing will fail
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        for option, value in _PROBES:
+        for option, value in _KEEPALIVE:
             connection.setsockopt(socket.IPPROTO_TCP, option, value)
 
 

@@ -1,13 +1,13 @@
-"""What this process has inherited (from its shell, its container, its machine) that binds the programs it is to judge.
+"""Finds inherited limits (of the shell, the container, the machine) that would restrict the programs to judge.
 
-A right program that meets such a limit fails as a wrong one does: with a hard stack limit of 8 MiB it is RE. So the
-limits are looked for before the first program, by trying where trying is cheap, and each is one `MachineLimit`:
+A correct program that reaches such a limit fails like a wrong one: with a hard stack limit of 8 MiB it is RE. So the
+limits are checked before the first program, by trying if that is cheap, and each is one `MachineLimit`:
 
-- one that *refuses* lets right programs fail, or leaves no way to judge at all: nothing is judged here;
-- one that *narrows* binds only programs that ask for much: it is said, and compared with what the problems allow.
+- one that *refuses* makes correct programs fail, or makes judging impossible: nothing is judged here;
+- one that *narrows* restricts only programs that need much: it is reported, and compared with the problems' limits.
 
-A soft limit is raised to the hard one, and so is none. A hard one is left as it is, also as root: somebody set it.
-All of it takes about 3 ms.
+A soft limit is raised to the hard one, so it restricts nothing. A hard one is not changed, even as root, as it was set
+on purpose. All of this takes about 3 ms.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _LEAST_STACK_BYTES = 64 * MIB
 """Recursion over a path of 10^6 vertices takes about as much. Official judges set no limit. Source: CMS (isolate)."""
 
 _LEAST_ADDRESS_BYTES = 5 * GIB
-"""What a checker may take (`JudgeLimits`) and 1 GiB; and what a program with up to 1 GiB of memory and 64 threads
-reserves. Source: graders/runner/contestants.h, judges.h."""
+"""A checker may take this (`JudgeLimits`, and 1 GiB); a program with up to 1 GiB of memory and 64 threads may reserve
+it. Source: graders/runner/contestants.h, judges.h."""
 
 _LEAST_FILE_BYTES = 64 * MIB + 256 * MIB
-"""Beyond the output that is OLE. Source: `Policy.output_bytes`; graders/runner/numbers.h, kFileSlackBytes."""
+"""More than an output that is OLE. Source: `Policy.output_bytes`; graders/runner/numbers.h, kFileSlackBytes."""
 
 _LEAST_CPU_S = 62
-"""What compiling a checker may take. Source: graders/runner/processes.h; `jobs/compile.py`, _TRUSTED_TIMES."""
+"""Compiling a checker may take this. Source: graders/runner/processes.h; `jobs/compile.py`, _TRUSTED_TIMES."""
 
 _LEAST_FILES, _FILES_A_JOB, _OWN_FILES = 512, 3 * 128 + 16, 128
 """A job holds two descriptors a test, and one a program. Source: `engine/sharing.py`, MOST_TESTS;
@@ -50,41 +50,41 @@ _PROCESSES_A_JOB, _OWN_PROCESSES = Policy().threads + 8, 16
 """A program's threads, its box, its judges."""
 
 _LEAST_MEMORY_BYTES = CompileLimits().memory_bytes
-"""What compiling a submission may take; the runner's own compilation takes 300 MiB."""
+"""Compiling a submission may take this; compiling the runner takes 300 MiB."""
 
 _OWN_MEMORY_BYTES = 256 * MIB
-"""What `score` takes itself: 110 MiB and the programs, inputs and outputs that are on their way."""
+"""For `score` itself: 110 MiB, and the programs, inputs and outputs that are being sent or received."""
 
 _USUAL_MEMORY_BYTES = GIB
-"""What a problem's memory limit is at most, mostly: with so much for each job nothing is said."""
+"""The largest memory limit of most problems: with this much for each job nothing is reported."""
 
 _TMP_BYTES, _SCRATCH_BYTES, _TMP_FILES = 64 * MIB, 16 * MIB, 1000
-"""A compiled program at its largest, and without namespaces what each box may write. Source: runner/numbers.h."""
+"""The largest compiled program; without namespaces, what each box may write; files. Source: runner/numbers.h."""
 
 _TMP_OF_FULL_BYTES = 32 * MIB
-"""What compiling the runner takes: with namespaces boxes have a /tmp of their own."""
+"""Compiling the runner takes this; with namespaces boxes have their own /tmp."""
 
 
 def inherited_limits(*, slots: int) -> tuple[MachineLimit, ...]:
-    """What of this machine binds judging, whatever the isolation; empty on most machines.
+    """The limits of this machine that restrict judging at any isolation; empty on most machines.
 
     Args:
-        slots: how many jobs are to run at once.
+        slots: how many jobs will run at once.
     """
     if missing := tuple(_missing_files()):
-        return missing  # whatever else is found without them is not to be trusted
+        return missing  # without these files the other checks are not reliable
     _raise_soft_limits()
     hard = tuple(_hard_limits(slots))
-    threads = () if any(limit.refuses for limit in hard) else _processes(slots)  # none start without memory for stacks
+    threads = () if any(limit.refuses for limit in hard) else _processes(slots)  # threads need memory for stacks
     return (*hard, *threads, *_memory(slots), *_memory_files())
 
 
 def room_for_jobs(isolation: Isolation, *, slots: int) -> tuple[MachineLimit, ...]:
-    """Whether jobs have room for their files in the directory for temporary ones.
+    """A refusal if jobs have not enough room for their temporary files; else empty.
 
     Args:
-        isolation: with namespaces little of theirs is there.
-        slots: how many jobs are to run at once.
+        isolation: with namespaces, jobs need little room there.
+        slots: how many jobs will run at once.
     """
     needed = _TMP_OF_FULL_BYTES if isolation is Isolation.FULL else _TMP_BYTES + _SCRATCH_BYTES * slots
     advice = "set TMPDIR to a directory with room, or give /tmp more (docker run --tmpfs /tmp:exec,size=1g)"
@@ -113,13 +113,13 @@ def room_for_jobs(isolation: Isolation, *, slots: int) -> tuple[MachineLimit, ..
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _HardLimit:
-    """How a hard limit is told and raised.
+    """How a hard limit is reported and raised.
 
     Args:
         resource: its number.
         what: its name for people.
         flag: its letter for `ulimit`.
-        docker: its name for `docker run --ulimit`; systemd's is the same in capitals.
+        docker: its name for `docker run --ulimit`; systemd has the same name in capitals.
     """
 
     resource: int
@@ -128,12 +128,12 @@ class _HardLimit:
     docker: str = ""
 
     def value(self) -> int | None:
-        """`None` where there is no limit."""
+        """The hard limit; `None` if there is none."""
         hard = resource.getrlimit(self.resource)[1]
         return None if hard == resource.RLIM_INFINITY else hard
 
     def advice(self, value: int | None = None) -> str:
-        """Where it may come from, and how each is told what to do with it."""
+        """How to raise it, in each program that may have set it."""
         docker = f", Docker --ulimit {self.docker}={value or -1}" if self.docker else ""
         systemd = f"systemd Limit{(self.docker or 'as').upper()}={value or 'infinity'}"
         shell = f"as root `ulimit -H{self.flag} {value or 'unlimited'}`"
@@ -148,7 +148,7 @@ _CPU = _HardLimit(resource=resource.RLIMIT_CPU, what="CPU time", flag="t", docke
 _FILES = _HardLimit(resource=resource.RLIMIT_NOFILE, what="open files", flag="n", docker="nofile")
 _PROCESSES = _HardLimit(resource=resource.RLIMIT_NPROC, what="processes", flag="u", docker="nproc")
 
-_RAISED = (_ADDRESSES, _DATA, _FILE_SIZE, _CPU, _FILES, _PROCESSES)  # programs raise that of the stack themselves
+_RAISED = (_ADDRESSES, _DATA, _FILE_SIZE, _CPU, _FILES, _PROCESSES)  # the runner raises the stack limit itself
 
 
 def _raise_soft_limits() -> None:
@@ -161,10 +161,10 @@ def _raise_soft_limits() -> None:
 
 
 def _hard_limits(slots: int) -> Iterator[MachineLimit]:
-    """The hard limits that bind programs, compilers or this process.
+    """The hard limits that restrict programs, compilers or this process.
 
     Args:
-        slots: how many jobs are to run at once.
+        slots: how many jobs will run at once.
     """
     yield from _bytes_limit(_STACK, least=_LEAST_STACK_BYTES, leaves=lambda hard: hard, meets="recurses deeper")
     for limit in (_ADDRESSES, _DATA):
@@ -185,7 +185,7 @@ def _hard_limits(slots: int) -> Iterator[MachineLimit]:
             measured=f"{cpu_s} s a process (hard limit)",
             needed=f"compiling a checker may take {_LEAST_CPU_S} s"
             if cpu_s < _LEAST_CPU_S
-            else "this command is killed when it has taken so much itself; started again, it goes on",
+            else "this command itself is killed at this limit; start it again to continue",
             advice=_CPU.advice(),
             refuses=cpu_s < _LEAST_CPU_S,
         )
@@ -194,7 +194,7 @@ def _hard_limits(slots: int) -> Iterator[MachineLimit]:
         yield MachineLimit(
             what=_FILES.what,
             measured=f"{files} at once (hard limit)",
-            needed=f"{slots} jobs at once need up to {enough}, and one {_LEAST_FILES}; what finds none left is JE",
+            needed=f"{slots} jobs at once need up to {enough}, and one {_LEAST_FILES}; a test that gets none is JE",
             advice=f"{_FILES.advice(enough)}, or use fewer --workers",
             refuses=files < _LEAST_FILES,
         )
@@ -217,7 +217,8 @@ def _bytes_limit(limit: _HardLimit, *, least: int, leaves: Callable[[int], int],
 
 
 def _memory_within(addresses: int) -> int:
-    """The largest memory limit whose programs find this enough. Source: graders/runner/contestants.h, RLIMIT_AS."""
+    """The largest memory limit for which this much address space suffices. Source: graders/runner/contestants.h,
+    RLIMIT_AS."""
     return min((addresses - GIB) // 2, addresses - 4 * GIB)
 
 
@@ -230,7 +231,7 @@ def _processes(slots: int) -> Iterator[MachineLimit]:
     left = _startable(least, enough)
     hard = _PROCESSES.value()
     if os.geteuid() == 0 and hard is not None and hard < least:
-        left = min(left, hard)  # root itself is not bound, and a box has a user of its own, who is
+        left = min(left, hard)  # the limit does not apply to root, but to the users of boxes
     if left >= enough:
         return
     fit = (left - _OWN_PROCESSES) // _PROCESSES_A_JOB
@@ -245,7 +246,7 @@ def _processes(slots: int) -> Iterator[MachineLimit]:
 
 
 def _startable(least: int, enough: int) -> int:
-    """How many processes or threads can be started now: tried as far as `least`, or `enough` where a limit is near."""
+    """How many processes or threads can be started now: `least` are tried, or `enough` if a limit is near."""
     hard, left = _PROCESSES.value(), processes_left()
     near = (left is not None and left < enough) or (hard is not None and hard < enough + _threads_here())
     held, ended = _thread.allocate_lock(), queue.SimpleQueue[None]()
@@ -265,7 +266,7 @@ def _startable(least: int, enough: int) -> int:
 
 
 def _threads_here() -> int:
-    """All threads of this machine, or of the container that may see no more. Source: proc(5), `loadavg`."""
+    """The number of threads on this machine, or of those that a container can see. Source: proc(5), `loadavg`."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         return int(Path("/proc/loadavg").read_text(encoding="utf-8").split()[3].partition("/")[2])
     return 1 << 20
@@ -292,7 +293,7 @@ def _memory(slots: int) -> Iterator[MachineLimit]:
 
 
 def _memory_files() -> Iterator[MachineLimit]:
-    """Programs are started from memory files; a kernel may be told to allow none."""
+    """Programs are started from memory files; a sysctl may forbid this."""
     try:
         os.close(os.memfd_create("ioi-eval", os.MFD_CLOEXEC | MFD_EXEC))
     except PermissionError:
@@ -303,7 +304,7 @@ def _memory_files() -> Iterator[MachineLimit]:
             "sysctl vm.memfd_noexec=1 (or 0)",
         )
     except OSError:
-        return  # an older kernel, which allows all
+        return  # an older kernel, which always allows it
 
 
 # ---------------------------------------------------------------------- what must be there
@@ -319,5 +320,5 @@ def _missing_files() -> Iterator[MachineLimit]:
             yield refusal(device, f"it cannot be opened ({error.strerror})", "programs read it", _MOUNT_DEV)
 
 
-_MOUNT_PROC = "mount it (mount -t proc proc /proc); containers have it unless they are told otherwise"
+_MOUNT_PROC = "mount it (mount -t proc proc /proc); containers have it by default"
 _MOUNT_DEV = "mount the devices into this root directory (mount --rbind /dev ROOT/dev)"

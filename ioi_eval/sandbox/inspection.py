@@ -1,6 +1,6 @@
-"""What a job can see of the worker that runs it: its limits, network and system. Pure: a script, and its answer.
+"""What a job can see of its worker: limits, network and system. Pure: makes a script, and reads its answer.
 
-`probing.py` asks what decides whether a worker can be used; this, what makes its results better or worse.
+`probing.py` finds out whether a worker can be used; this module, what makes its results better or worse.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ _LIMITS = StageLimits(wall_ms=10_000, cpu_ms=3_000, memory_bytes=256 << 20)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inspection:
-    """What a job saw. `None`: no limit, or nothing to be seen.
+    """What a job saw. `None` means no limit, or none that can be seen.
 
     Args:
         processes: most processes and threads of a job.
         file_bytes: the largest file that a job may write.
         open_files: most descriptors of a process.
         processors: how many it may use.
-        quota: its control group's share of processors.
-        system: the image's name for itself.
+        quota: how many processors its control group may use.
+        system: the name of the image's system.
         is_root: whether jobs run as root.
-        has_network: whether an address on the internet has a route, and sockets for it can be had. (Connecting by UDP
-            sends nothing; the address is one for documentation, RFC 5737.)
-        measures: the server reports CPU time: Piston since isolate, or `ioi-eval serve`.
+        has_network: whether a socket can be opened for an address on the internet, which has a route. (Connecting by
+            UDP sends nothing; the address is one for documentation, RFC 5737.)
+        measures: whether the server reports CPU time: Piston since isolate, or `ioi-eval serve`.
     """
 
     processes: int | None
@@ -55,7 +55,7 @@ class Inspection:
 
 
 def inspection_job(nonce: str) -> Job:
-    """The job that asks; for packages that start a job's own `run`."""
+    """The job that inspects a worker; for packages that start a job's own `run`."""
     script = _SCRIPT.replace("NONCE", nonce)
     return Job(
         kind=JobKind.SCRIPTS,
@@ -66,7 +66,7 @@ def inspection_job(nonce: str) -> Job:
 
 
 def read_inspection(execution: Execution, nonce: str) -> Inspection | None:
-    """What the job says; `None` if its answer is not whole."""
+    """Read the job's answer; `None` if it is not complete."""
     lines = [line.rstrip("\t").split("\t") for line in execution.run.stdout.splitlines()]
     if len(lines) < 2 or lines[0] != ["begin", nonce] or lines[-1] != ["end", nonce]:
         return None

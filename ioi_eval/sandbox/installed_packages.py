@@ -1,10 +1,10 @@
-"""The problems' packages that `ioi-eval serve` has installed, and where it installs them from.
+"""The problems' packages that `ioi-eval serve` has installed, and the repository from which it installs them.
 
     <directory>/<language>/<version>/blobs/<name>
 
-as on a Piston server, but for what only that needs. A package is unpacked beside its place and renamed into it, so
-whoever sees it sees all of it, and servers may share a directory. The repository is a directory with an `index`
-(`problem_packages.py`), or where one is served. Every file is hashed before it is used first.
+This is Piston's layout, without the files that only Piston needs. A package is unpacked elsewhere in the directory and
+then renamed, so it is never visible in part, and servers may share a directory. The repository is a directory with an
+`index` (`problem_packages.py`), or a URL of an index. Every file is hashed before its first use.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ _SENT = re.compile(r"(?:sent|program) ([A-Za-z0-9_][A-Za-z0-9_.]*)")
 _BLOB = re.compile(r"(?:\./)?blobs/([0-9a-f]{24})")
 _INDEX_BYTES = 64 << 20
 _LIST_BYTES = 256 << 10  # each of at most MOST_FILES lines has a hash, and two names
-_WITHIN_S = 30.0  # that a repository may be silent
+_WITHIN_S = 30.0  # a repository may be silent for this long
 _NEW, _OLD = ".new-", ".old-"
 _LEFT_AFTER_S = 24 * 3600.0
-"""A package that was begun so long ago is not being installed or removed any more. Source: ours; a client waits 900 s,
-and servers that share the directory have clocks of their own."""
+"""After this time a package that is still being installed or removed is taken to be abandoned. Source: ours; a client
+waits 900 s, and the clocks of servers that share the directory may differ."""
 
 
 class NotStored(Exception):
-    """A package does not have what a job names; it is told as `graders/stored/run` tells it."""
+    """A package does not have the files that a job names; reported in the format of `graders/stored/run`."""
 
     def __init__(self, lines: str) -> None:
         super().__init__(lines)
@@ -60,21 +60,21 @@ class NotStored(Exception):
 
 
 class InstalledPackages:
-    """What is installed.
+    """The installed packages.
 
     Args:
-        directory: below which packages lie; made if absent.
-        repository: where they come from: a directory, or the URL of an index; empty for none.
+        directory: contains the packages; made if absent.
+        repository: they are installed from here: a directory, or the URL of an index; empty for none.
 
     Raises:
-        SetupError: the directory cannot be made, or others may write to it.
+        SetupError: the directory cannot be made, or other users may write to it.
     """
 
     def __init__(self, directory: Path, repository: str = "") -> None:
         make_private_directory(directory)
         self._directory, self._repository = directory, repository
         self._checked: dict[Path, tuple[int, int, int, str]] = {}
-        self._http = urllib.request.OpenerDirector()  # no proxy, no files, no FTP, not by redirection either
+        self._http = urllib.request.OpenerDirector()  # no proxy, files or FTP, not even after a redirection
         for handler in (
             urllib.request.HTTPHandler,
             urllib.request.HTTPSHandler,
@@ -87,7 +87,7 @@ class InstalledPackages:
         self._delete_left()
 
     def runtimes(self) -> tuple[Runtime, ...]:
-        """What `GET /runtimes` lists of it."""
+        """The installed packages as `GET /runtimes` lists them."""
         found = sorted(self._directory.glob(f"{PREFIX}*/*"))
         return tuple(
             Runtime(language=path.parent.name, version=path.name)
@@ -96,10 +96,10 @@ class InstalledPackages:
         )
 
     def listed(self) -> list[tuple[Runtime, str, str]]:
-        """What the repository has: each package, its hash, and where it is.
+        """The packages of the repository, each with its hash and address.
 
         Raises:
-            Refusal: it cannot be read.
+            Refusal: the repository cannot be read.
         """
         if not self._repository:
             return []
@@ -118,18 +118,18 @@ class InstalledPackages:
         """Install a package of the repository.
 
         Raises:
-            Refusal: it has none such, it is installed already, or it cannot be installed; in words.
+            Refusal: the repository does not have it, it is installed already, or it cannot be installed.
         """
         runtime, sha256, address = self._find(language, version)
         place = self._directory / runtime.language / runtime.version
         if place.exists():
             raise Refusal(500, {"message": "Already installed"})
-        if not self._is_served:  # the tarball lies beside its index
+        if not self._is_served:  # the tarball is beside its index
             address = str(Path(self._repository) / address.rpartition("/")[2])
         try:
             with tempfile.TemporaryDirectory(dir=self._directory, prefix=_NEW) as name:
                 new = Path(name) / "package"
-                for directory in (new, new / "blobs"):  # separately: parents are made with other modes
+                for directory in (new, new / "blobs"):  # one by one, as `parents=True` sets other modes
                     directory.mkdir()
                     directory.chmod(0o755)
                 with self._open(address) as source, (Path(name) / "tarball").open("w+b") as tarball:
@@ -172,15 +172,15 @@ class InstalledPackages:
         return found
 
     def files(self, runtime: Runtime, sent: Mapping[str, bytes]) -> dict[str, Content]:
-        """The files of a job, those that it names and those that it has brought.
+        """The files of a job: those of the package that it names, and those that it was sent with.
 
         Args:
-            runtime: whose job it is.
-            sent: its files, with `stored`.
+            runtime: the package.
+            sent: the files that were sent, with the list `stored`.
 
         Raises:
-            NotStored: some are missing, or are others.
-            Refusal: the list cannot be read, or is longer than a job's may be.
+            NotStored: some are missing, or have other contents.
+            Refusal: the list cannot be read, or is too long.
         """
         listed = sent.get(LIST, b"")
         lines = listed.decode("utf-8", "replace").splitlines() if len(listed) <= _LIST_BYTES else []
@@ -206,7 +206,7 @@ class InstalledPackages:
         return files
 
     def _content(self, path: Path, sha256: str) -> tuple[Blob | None, str]:
-        """A file of a package, and why not. A file that was not changed is hashed once."""
+        """A file of a package; or `None` and the reason. A file is hashed again only if it has changed."""
         try:
             status = path.stat()
             state = (status.st_ino, status.st_size, status.st_mtime_ns)
@@ -229,7 +229,7 @@ class InstalledPackages:
 
     @property
     def _is_served(self) -> bool:
-        """Whether the repository is a URL, whose index must not name files of this machine."""
+        """Whether the repository is a URL. Its index must not name files of this machine."""
         return "://" in self._repository
 
     def _open(self, address: str) -> IO[bytes]:
@@ -256,7 +256,7 @@ class InstalledPackages:
         target.write(part)
 
     def _unpack(self, tarball: IO[bytes], blobs: Path) -> None:
-        """The blobs of a tarball and nothing else of it."""
+        """Unpack the blobs of a tarball, and nothing else of it."""
         with tarfile.open(fileobj=tarball, mode="r:gz") as archive:
             for member in archive:
                 named = _BLOB.fullmatch(member.name)
@@ -269,7 +269,7 @@ class InstalledPackages:
                     os.fchmod(file.fileno(), 0o555)
 
     def _delete_left(self) -> None:
-        """What servers that were killed have left of installing and removing."""
+        """Delete what killed servers have left of packages that they were installing or removing."""
         for path in self._directory.iterdir():
             if path.name.startswith((_NEW, _OLD)):
                 with contextlib.suppress(OSError):
@@ -278,10 +278,10 @@ class InstalledPackages:
 
 
 def _parts(source: IO[bytes], address: str, size: int) -> Iterator[bytes]:
-    """What a repository sends, in parts of at most that many bytes.
+    """The content at an address of the repository, in parts of at most `size` bytes.
 
     Raises:
-        Refusal: it breaks off.
+        Refusal: the content breaks off.
     """
     try:
         while part := source.read(size):

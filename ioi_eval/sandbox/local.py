@@ -2,22 +2,22 @@
 
     job ── files become descriptors ── box ── [setpriv] [bwrap] runner ── slot ── stdout ── Execution
 
-Nothing of a job is ever at a path that a submission could name: bytes travel in sealed memory files, test data
-by descriptors of the files where they already are. For jobs of kind RUNNER the runner is the box's PID 1 and
-confines each contestant further (`graders/PROTOCOL.md`); where namespaces are not to be had it does so with
-Landlock and seccomp alone, which is reported as `reduced`.
+None of a job's files has a path that a submission could open: bytes are passed in sealed memory files, test data as
+descriptors of the files where they already are. For jobs of kind RUNNER the runner is the box's PID 1 and confines each
+contestant further (`graders/PROTOCOL.md`); if namespaces are not available it uses Landlock and seccomp alone, which is
+reported as `reduced`.
 
-A slot is a job that may run. To make a box (namespaces, mounts, a program to load) takes some 8 ms, of which half is
-spent in waiting for the kernel; so there are a few more boxes than slots, and in these the runner is ready and waits
-for its turn. A slot is free again when the runner has said its last line, not only when the kernel has cleared the box
-away. A job that runs alone has no box beside it, in whatever state.
+A job needs a slot to run. Making a box (namespaces, mounts, a program to load) takes some 8 ms, half of them waiting
+for the kernel; so there are a few more boxes than slots, and in these the runner is ready and waits for a slot. A slot
+is free again when the runner has printed its last line; the kernel may still be removing the box. While a job runs
+alone, there is no other box in any state.
 
-What was compiled comes back by a descriptor too, where the job says so: as base64 in the runner's stdout it would take
+A compiled program is returned by a descriptor too, if the job says so: as base64 in the runner's stdout it would take
 10 ms of our only thread.
 
-Two isolation levels are decided here, once, when the sandbox is entered: `full` if bwrap really starts a box,
-else `reduced`. A level below what the caller accepts is an `IsolationError` that says what to install or allow. A limit
-that was inherited, under which right programs fail, is a `SetupError` (`inherited_limits.py`).
+The isolation level is determined once, when the sandbox is entered: `full` if bwrap can start a box, else `reduced`. A
+level below what the caller accepts is an `IsolationError` that says what to install or allow. An inherited limit under
+which correct programs fail is a `SetupError` (`inherited_limits.py`).
 """
 
 from __future__ import annotations
@@ -50,37 +50,38 @@ from ioi_eval.sandbox.slots import Slots
 from ioi_eval.sandbox.work_directories import sweep, work_directory
 
 _FIRST_UID, _PROCESSES, _MOST_BOXES = 0x70000000, 1 << 16, 1 << 12
-"""Boxes' uids as root, so many for a process: above what distributions, systemd and container tools hand out, and below
-the uids that some programs take for negative numbers. Source: systemd's `UIDS-GIDS.md`."""
+"""Boxes' uids as root: the first, for how many processes, and how many each has. They are above the uids that
+distributions, systemd and container tools assign, and below those that some programs read as negative numbers. Source:
+systemd's `UIDS-GIDS.md`."""
 
 _FEWER_BOXES = 1 << 9
 _NOBODY = 65534
-"""Where a container has no such uids, as it was given but 65,536: the upper half of those below `nobody`."""
+"""For a container that has only 65,536 uids: boxes get the upper half of those below `nobody`."""
 
 _SLOTS_A_SPARE_BOX = 8
-"""For so many slots one box more is made ready, and at least one: a job takes 0.1 s or more, a box 0.008 s."""
+"""One spare box for this many slots, and at least one: a job takes 0.1 s or more, making a box 0.008 s."""
 
-_YOUR_TURN = b"\n"
+_START = b"\n"  # the runner waits for it
 _LAST_LINE = b'{"end":true,'  # Source: graders/PROTOCOL.md
 
-_TRY_S = 60  # for a box in which nothing is done
+_TRY_S = 60  # for a box that runs `true`
 _TRUSTED_ENVIRONMENT = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": "/nonexistent"}
 
 
 class LocalSandbox:
-    """Executes jobs on this machine. An async context manager, which any thread may use, with an event loop of its own.
+    """Executes jobs on this machine. An async context manager. Several threads may use it, each with its event loop.
 
-    A process that was forked has slots of its own, beside its parent's.
+    A forked process has its own slots, besides its parent's.
 
     Args:
         slots: how many jobs run at once; by default the processors that this process may use (`control_groups.py`).
         isolation: the weakest isolation that is accepted.
-        strongest: do not even try a stronger one (to test `reduced` where `full` is to be had).
+        strongest: do not try a stronger one (to test `reduced` on machines that can do `full`).
         compiler: the C++ compiler's command.
         profile: `bundled`, or `classic` for one test a job.
 
     Raises:
-        SetupError: on entering: no compiler, or a limit of this machine under which right programs fail.
+        SetupError: on entering: no compiler, or a limit of this machine under which correct programs fail.
         IsolationError: on entering: less isolation than is accepted.
     """
 
@@ -103,9 +104,9 @@ class LocalSandbox:
         self._script_boxes: ScriptBoxes | None = None
         self.why_not_full = ""
         self.limits: tuple[MachineLimit, ...] = ()
-        self._seen: set[tuple[str, ...]] = set()  # that may be shown
+        self._allowed: set[tuple[str, ...]] = set()  # values of `Job.sees` that were checked
         self._hidden = (Path(__file__).resolve().parent.parent,)
-        self._sizes = True  # bwrap knows `--size`
+        self._sizes = True  # whether bwrap has `--size`
 
     async def __aenter__(self) -> Self:
         self.limits = inherited_limits(slots=self._slots.count)
@@ -143,20 +144,20 @@ class LocalSandbox:
         return (self._target,)
 
     def busy(self) -> tuple[int, int]:
-        """How many jobs run now, and how many may."""
+        """How many jobs run now, and how many may run at once."""
         return self._slots.taken, self._slots.count
 
     async def execute(self, job: Job, target: Target) -> Execution:
         """Run one job in a fresh box; see `Sandbox.execute`.
 
         Raises:
-            RejectedError: it asks to see more of this machine than an interpreter.
+            RejectedError: the job needs paths that may not be shown to a box (`shown.py`).
             SandboxError: the box could not be made, or gave no answer.
         """
-        if job.sees not in self._seen:
+        if job.sees not in self._allowed:
             if refusals := list(filter(None, map(refusal_to_show, job.sees))):
                 raise RejectedError("; ".join(refusals))
-            self._seen.add(job.sees)
+            self._allowed.add(job.sees)
         if job.kind is JobKind.SCRIPTS and not job.trusted:
             return await self.run_commands(commands(job), job.files, alone=job.alone)
         async with self._boxes.take(alone=job.alone) as box:
@@ -169,15 +170,15 @@ class LocalSandbox:
     async def run_commands(
         self, stages: Sequence[Command], files: Sequence[JobFile], *, alone: bool = False
     ) -> Execution:
-        """Run commands of others in a fresh box; see `ScriptBoxes.run`.
+        """Run commands of a client in a fresh box; see `ScriptBoxes.run`.
 
         Args:
             stages: `run`, or `compile` and `run`.
-            files: what is in the box.
-            alone: nothing else runs in this sandbox meanwhile.
+            files: the files in the box.
+            alone: whether nothing else may run in this sandbox meanwhile.
 
         Raises:
-            RejectedError: there is less isolation than scripts need.
+            RejectedError: the sandbox has less isolation than scripts need.
             SandboxError: the box could not be made, or gave no answer.
         """
         (target,) = self.targets()
@@ -211,7 +212,7 @@ class LocalSandbox:
                 descriptors=tuple(given.values()),
                 cwd=directory,
                 environment={"PATH": PATH},
-                stdin=_YOUR_TURN,
+                stdin=_START,
                 wall_ms=job.run_limits.wall_ms,
                 output_bytes=job.run_limits.output_bytes,
                 turn=self._slots.take(),
@@ -242,7 +243,7 @@ class LocalSandbox:
     # ------------------------------------------------------------------ what this machine can do
 
     def _find_isolation(self) -> tuple[Isolation, str]:
-        """The strongest isolation that really works here, and why it is not full."""
+        """The strongest isolation that works here, and why it is not full."""
         if os.geteuid() == 0:
             _require_way_out_of_root()
         if self._strongest is not Isolation.FULL:
@@ -263,7 +264,7 @@ class LocalSandbox:
 
 
 def is_filtered() -> bool:
-    """Whether this process is under a system call filter already, as in most containers."""
+    """Whether this process already has a system call filter, as in most containers."""
     try:
         status = Path("/proc/self/status").read_text()
     except OSError:
@@ -272,7 +273,7 @@ def is_filtered() -> bool:
 
 
 def _require_way_out_of_root() -> None:
-    """Refuse to run programs as root, also as the root of a container that has no other user."""
+    """Refuse if root cannot become another user: programs are never run as root, not even that of a container."""
     if shutil.which("setpriv") is None:
         raise SetupError("running as root needs setpriv (package util-linux), to leave root before a program starts")
     probe = _try((*as_user(_box_uid(0)), "true"))
@@ -284,11 +285,11 @@ def _require_way_out_of_root() -> None:
 
 
 def _require_shown(words: str) -> None:
-    """Refuse what bwrap could not show: the user as whom programs run may not read it."""
+    """Raise if bwrap could not show a path because the user who runs the programs may not read it."""
     if found := re.match(r"bwrap: Can't (?:find source path|get type of source|bind mount) (\S+)", words):
         raise SetupError(
-            f"{found[1].rstrip(':')} cannot be shown to boxes ({words.strip()}): the user as whom programs run must be "
-            "able to read it; put it where all users may (/opt, /var/tmp)"
+            f"{found[1].rstrip(':')} cannot be shown to boxes ({words.strip()}): the user who runs programs must be "
+            "able to read it; put it where all users may read it (/opt, /var/tmp)"
         )
 
 
@@ -303,7 +304,7 @@ def _try(command: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
 
 
 def _box_uid(box: int) -> int | None:
-    """As root, an unprivileged uid that no other box of any run on this machine is likely to have."""
+    """An unprivileged uid that hardly any other box on this machine has; `None` if we are not root."""
     if os.geteuid() != 0:
         return None
     first, processes, boxes = _uids_here()
@@ -319,10 +320,10 @@ def _uids_here() -> tuple[int, int, int]:
 
 
 def uids_of_boxes(uid_map: str) -> tuple[int, int, int]:
-    """The first of boxes' uids, for how many processes they are, and how many each has.
+    """The first uid of boxes, the number of processes that share the range, and the number of uids for each.
 
     Args:
-        uid_map: which uids there are here: of each range the first, where it is outside, and how many.
+        uid_map: the uids of this namespace, a line for each range: the first, its number outside, and how many.
 
     Source: Linux, user_namespaces(7). Podman without root and Kubernetes' `hostUsers: false` give 65,536.
     """
@@ -338,7 +339,7 @@ def uids_of_boxes(uid_map: str) -> tuple[int, int, int]:
 
 
 def has_ended(said: bytearray) -> bool:
-    """Whether a runner has said its last line. What is left of the box then takes 4 ms, mostly the kernel's."""
+    """Whether a runner has printed its last line. Removing the box then takes 4 ms, mostly in the kernel."""
     line = said[said.rfind(b"\n", 0, -1) + 1 :] if said.endswith(b"}\n") else b""
     return line.startswith(_LAST_LINE)
 

@@ -1,4 +1,4 @@
-"""Which C++ compiler this machine has, and which files a box must show for it."""
+"""Finds this machine's C++ compiler, and the files that a box must show for it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def detect(command: str) -> Toolchain:
         command: how it is called (`g++`).
 
     Raises:
-        SetupError: there is none, or it does not answer; with what to install.
+        SetupError: there is no compiler, or it does not answer; with what to install.
     """
     path = shutil.which(command, path=PATH)
     if path is None:
@@ -38,7 +38,7 @@ def detect(command: str) -> Toolchain:
 
 @lru_cache(maxsize=8)
 def _detect(path: str, _identity: tuple[int, ...]) -> Toolchain:
-    """What the compiler at a path is; asked once for as long as it is the same file."""
+    """The toolchain of the compiler at a path; cached until the file changes."""
     version = _ask(path, "--version").splitlines()[0]
     static_libraries = [_ask(path, f"-print-file-name={name}").strip() for name in ("libc.a", "libstdc++.a")]
     sees, libraries = _files(path)
@@ -53,7 +53,7 @@ def _detect(path: str, _identity: tuple[int, ...]) -> Toolchain:
 
 
 def _files(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What the compiler at a path sees, and what its dynamically linked programs do."""
+    """The files that the compiler at a path reads, and those that its dynamically linked programs read."""
     script = boxfiles.read("compiler_files")  # as bytes: the locale's encoding may not have all of its characters
     try:
         return files_of(_run(["bash", "-c", script, "compiler_files", path]))
@@ -62,17 +62,17 @@ def _files(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def files_of(answer: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What a compiler sees, and what dynamically linked programs do, from the answer of `graders/compiler_files`."""
+    """The files that a compiler reads, and those that its programs read: the output of `graders/compiler_files`."""
     lines = [line.partition("\t") for line in answer.splitlines()]
     sees, libraries = (outermost(path for kind, _, path in lines if kind == wanted) for wanted in ("sees", "library"))
     return sees, libraries
 
 
 def state_of_headers(toolchain: Toolchain) -> str:
-    """A hash of the names, sizes and times of all files in the directories that the compiler reads, as it is now.
+    """A hash of the present names, sizes and times of all files in the directories that the compiler reads.
 
     Raises:
-        OSError: a file went while it was looked at.
+        OSError: a file was deleted meanwhile.
     """
     digest = hashlib.sha256()
     for directory in filter(os.path.isdir, toolchain.sees):

@@ -1,4 +1,4 @@
-"""One limit that this process has inherited, as it is told to people and compared with what problems allow."""
+"""An inherited limit of this process: its message, and its comparison with the problems' limits."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class MachineLimit:
     Args:
         what: what is limited.
         measured: what was found.
-        needed: what judging needs, or what becomes of a program that meets it.
+        needed: what judging needs, or what happens to a program that reaches the limit.
         advice: what to do.
-        refuses: nothing can be judged rightly; else it narrows.
-        memory_bytes: it binds problems whose memory limit is larger.
-        fails: a program that meets it fails as if that were its own fault, so it is part of what determines an outcome.
+        refuses: nothing can be judged correctly; else it narrows.
+        memory_bytes: the limit affects problems whose memory limit is larger.
+        fails: a program that reaches the limit fails as if by its own fault, so outcomes depend on the limit.
     """
 
     what: str
@@ -38,10 +38,10 @@ class MachineLimit:
         return f"{self.what}: {self.measured}; {self.needed}; {self.advice}"
 
     def compared(self, memory_limits: Sequence[int]) -> str:
-        """In a sentence, with how many problems it binds, where that can be said; empty if it binds nothing.
+        """In a sentence, if possible with the number of problems that it affects; empty if it affects none.
 
         Args:
-            memory_limits: those of the problems of a run, one each, in bytes.
+            memory_limits: the memory limit of each problem of a run, in bytes.
         """
         if self.memory_bytes is None or not memory_limits:
             return self.describe()
@@ -54,17 +54,17 @@ class MachineLimit:
 
 
 def require_no_refusal(limits: Sequence[MachineLimit]) -> None:
-    """Refuse a machine on which right programs would fail.
+    """Refuse a machine on which correct programs would fail.
 
     Raises:
-        SetupError: with all that refuses, and what to do about each.
+        SetupError: with all limits that refuse, and what to do about each.
     """
     if refused := [limit.describe() for limit in limits if limit.refuses]:
         raise SetupError("the limits of this machine are too low to judge correctly: " + "\n  and ".join(refused))
 
 
 def narrowing(limits: Sequence[MachineLimit]) -> str:
-    """What of this determines outcomes, for fingerprints; empty where programs have all that judging grants them."""
+    """The limits on which outcomes depend, for fingerprints; empty if programs get all that judging grants them."""
     return "; ".join(f"{limit.what} {limit.measured}" for limit in limits if limit.fails and not limit.refuses)
 
 
@@ -77,5 +77,5 @@ def in_words(number: int) -> str:
 
 
 def refusal(what: str, measured: str, needed: str, advice: str) -> MachineLimit:
-    """One without which there is no way to judge at all."""
+    """A limit that refuses: nothing can be judged."""
     return MachineLimit(what=what, measured=measured, needed=needed, advice=advice, refuses=True)

@@ -1,8 +1,8 @@
 """Why no box can be made here: the cause, found by trying one step after the other, and what to do about it.
 
-bwrap says the same words for many causes. So the steps that it takes are taken one by one, with `unshare`, and the
-first that fails names the cause together with what the kernel tells of itself: a sysctl, a seccomp filter, AppArmor,
-a `/proc` of which a container hides parts. Each of these has another cure; none is told the cure of another.
+bwrap has the same message for many causes. So its steps are tried one by one, with `unshare`. The first that fails,
+together with the state of the kernel, shows the cause: a sysctl, a seccomp filter, AppArmor, or a `/proc` of which a
+container hides parts. Each cause has its own advice.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ def why_no_box(
     sysctls: Path = Path("/proc/sys"),
     itself: Path = Path("/proc/self"),
 ) -> str:
-    """The cause and its cure, in a sentence.
+    """The cause, and what to do, in a sentence.
 
     Args:
-        before: what makes a command run as the user whom boxes belong to.
-        words: bwrap's.
-        sysctls: where the kernel's settings are.
-        itself: what the kernel tells of this process.
+        before: the words that make a command run as the user of boxes.
+        words: bwrap's message.
+        sysctls: the directory of the kernel's settings.
+        itself: the `/proc` directory of this process.
 
     Source: Linux, user_namespaces(7), `fs/namespace.c` (mount_too_revealing); Docker, "Seccomp security profiles";
     Ubuntu 24.04 release notes, "Unprivileged user namespace restrictions".
@@ -63,9 +63,9 @@ def why_no_box(
 
 def _no_user_namespace(failure: str, *, filtered: bool, sysctls: Path, itself: Path) -> str:
     if _sysctl(sysctls, "user/max_user_namespaces") == "0" or "No space left" in failure:
-        return "there may be no more user namespaces here; as root: sysctl user.max_user_namespaces=10000"
+        return "no more user namespaces are allowed here; as root: sysctl user.max_user_namespaces=10000"
     if _sysctl(sysctls, "kernel/unprivileged_userns_clone") == "0":
-        return "ordinary users may make no user namespaces here; as root: sysctl kernel.unprivileged_userns_clone=1"
+        return "ordinary users may not make user namespaces here; as root: sysctl kernel.unprivileged_userns_clone=1"
     if filtered:
         return f"{_FILTER.format(what='user namespaces')}; {_CONTAINER}"
     if _sysctl(sysctls, _APPARMOR) == "1":
@@ -95,7 +95,7 @@ def _apparmor() -> str:
 
 
 def _failure(command: Sequence[str]) -> str:
-    """Why a command fails, in its words; empty if it does not, or cannot be tried."""
+    """A command's message if it fails; empty if it succeeds, or cannot be tried."""
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, env={"PATH": PATH}, timeout=_DEADLINE_S, check=False
@@ -106,7 +106,7 @@ def _failure(command: Sequence[str]) -> str:
 
 
 def _plain(words: str) -> str:
-    """Without where else to read: that is on other machines, or was never installed."""
+    """Without bwrap's "See <…>": that page may not be on this machine."""
     return words.partition(" See <")[0].strip()
 
 

@@ -1,33 +1,33 @@
-"""Which job runs on which endpoint, and when. Pure: no socket, no clock; time is an argument, chance is injected.
+"""Decides which job runs on which endpoint, and when. Pure: no socket, no clock; time and randomness are arguments.
 
     job ── request ──► waiting, in its group ──► holds a slot of an endpoint ──► release
-             ▲                   │ nobody is in service for too long                │
+             ▲                   │ no endpoint is in service for too long           │
              │                   ▼                                                  │
              │               `failure`                                              │
              └────────────────────────── repeat (another slot) ◄────────────────────┘
 
-A job asks for a slot with a `SlotRequest`. Whoever made it is woken when it holds a slot or has failed, and calls
-`release` in a `finally`: that is right in every state, and a second time it does nothing. So no slot can be lost
-between two awaits. All else happens inside of these calls, or in `tick`, which is called four times a second.
+A job asks for a slot with a `SlotRequest`. The caller is woken when the request holds a slot or has failed, and calls
+`release` in a `finally`: this may be done in every state, and a second call does nothing. So no slot can be lost
+between two awaits. Everything else happens in these calls, or in `tick`, which is called four times a second.
 
-**Order.** Endpoints that run jobs alike are a group. In a group jobs are served in the order in which they arrived. A
-job that is repeated keeps its place. A free slot goes to the first job at once; a job goes to the endpoint that runs
-the fewest jobs, among those to the one that was idle longest, and not to the one that has just failed it while there is
-another. This costs the same for two endpoints and for two thousand.
+**Order.** Endpoints that run jobs in the same way are a group. In a group jobs are served in the order in which they
+arrived. A job that is repeated keeps its place. A free slot goes to the first job at once; a job goes to the endpoint
+that runs the fewest jobs, and of several to the one that was idle longest. The endpoint that has just failed a job gets
+it again only if there is no other. This costs the same for two endpoints and for two thousand.
 
-**Alone.** A job that needs a machine to itself reserves the one with the fewest jobs. That machine's endpoints, of all
-groups, get no new jobs, and when the last one ends, the job starts. If another machine becomes idle before, the job
-takes that one. A machine that a job had to itself goes first to the next such job, as it is idle already.
+**Alone.** A job that must run alone reserves the machine with the fewest jobs. That machine's endpoints, of all groups,
+get no new jobs, and when the last one ends, the job starts. If another machine becomes idle before, the job takes that
+one. When the job ends, the machine goes first to the next such job, as it is idle already.
 
-**Health.** `endpoint_state.py` says when an endpoint is given no jobs. Those that it runs go on: their own deadlines
-decide. `tick` says which endpoints to check: those whose rest is over, and those that run jobs and were silent for a
-while. If checks fail for long, the jobs there are abandoned.
+**Health.** `endpoint_state.py` decides when an endpoint is given no jobs. Those that it runs continue: their own
+deadlines apply. `tick` returns the endpoints to check: those whose rest is over, and those that run jobs and were
+silent for a while. If checks fail for long, the jobs there are abandoned.
 
-**Repetition.** How often one job is repeated is for the caller to decide (`retries.py`). The pool holds repeated jobs
-back while the cluster as a whole repeats too much; a job that was held back for `patience_s` fails.
+**Repetition.** The caller decides how often one job is repeated (`retries.py`). The pool holds repeated jobs back while
+the cluster as a whole repeats too much; a job that was held back for `patience_s` fails.
 
-**Nobody in service.** While no endpoint of a group is in service its jobs wait, and fail after `patience_s`. Later ones
-fail at once, until an endpoint is back. While other groups are in service, jobs that can move there fail after
+**No endpoint in service.** While no endpoint of a group is in service its jobs wait, and fail after `patience_s`. Later
+jobs fail at once, until an endpoint is back. While other groups are in service, jobs that can move there fail after
 `LOST_AFTER_S` already.
 """
 
@@ -43,14 +43,14 @@ from ioi_eval.sandbox.endpoint_state import Endpoint, EndpointState, Group, JobE
 from ioi_eval.sandbox.retries import RetryBudget
 
 TICK_S = 0.25
-"""How often `tick` is to be called. A look at 1,500 endpoints takes 0.4 ms, so all looks 0.2 % of a processor."""
+"""The interval at which to call `tick`. With 1,500 endpoints it takes 0.4 ms, that is 0.2 % of a processor."""
 
 CHECKS_PER_S = 100
-"""So many checks are made at most: a thousand at once would keep this process from its work."""
+"""At most this many checks are made: a thousand at once would delay this process."""
 
 LOST_AFTER_S = 15.0
 """How long jobs wait for their own group while another one could judge them. Chosen: a server's process restarts in
-less; a submission that begins anew elsewhere loses seconds of work, not minutes."""
+less; a submission that starts again elsewhere loses seconds of work, not minutes."""
 
 
 class Pool:
@@ -58,8 +58,8 @@ class Pool:
 
     Args:
         patience_s: how long jobs wait while no endpoint is in service.
-        rng: chance, for rests.
-        changed: is told the name of each endpoint that enters or leaves service, and which of both.
+        rng: makes the length of rests random.
+        changed: called when an endpoint enters or leaves service, with its name and whether it is in service now.
     """
 
     def __init__(
@@ -72,13 +72,13 @@ class Pool:
         self._endpoints: dict[str, EndpointState] = {}
         self._groups: dict[str, Group] = {}
         self._machines: dict[str, Machine] = {}
-        self._reserving: dict[SlotRequest, None] = {}  # each has reserved a machine, and waits until it is idle
+        self._reserving: dict[SlotRequest, None] = {}  # each has reserved a machine, and waits until that is idle
         self._order = count()
 
     # ------------------------------------------------------------------ endpoints
 
     def add(self, endpoint: Endpoint, now: float) -> None:
-        """Take an endpoint into service, or take note that it has changed. The jobs that it runs go on."""
+        """Take an endpoint into service, or update it. The jobs that it runs continue."""
         group = self._group(endpoint.group, now)
         state = self._endpoints.get(endpoint.name)
         if state is None:
@@ -92,14 +92,14 @@ class Pool:
         self._update(state, now)
 
     def remove(self, name: str, now: float) -> None:
-        """Give an endpoint no more jobs. Those that it runs go on."""
+        """Give an endpoint no more jobs. Those that it runs continue."""
         state = self._endpoints.get(name)
         if state is not None:
             state.is_listed = False
             self._update(state, now)
 
     def check_ended(self, name: str, is_alive: bool | None, now: float) -> None:
-        """A check of an endpoint came back; `None` if it failed because this process was late."""
+        """A check of an endpoint ended; `is_alive` is `None` if it failed because this process was late."""
         state = self._endpoints.get(name)
         if state is None or not state.is_checked:
             return
@@ -121,27 +121,27 @@ class Pool:
     # ------------------------------------------------------------------ requests
 
     def request(self, group: str, now: float, *, is_alone: bool = False, is_bound: bool = False) -> SlotRequest:
-        """Ask for a slot for a new job. The request may hold it already when this returns.
+        """Ask for a slot for a new job. The request may already hold one when this returns.
 
         Args:
-            group: where.
+            group: the group of endpoints.
             now: the time.
-            is_alone: the job needs a machine to itself.
-            is_bound: no other group would do.
+            is_alone: whether the job must run alone on a machine.
+            is_bound: whether no other group is suitable.
         """
         request = SlotRequest(self._group(group, now), next(self._order), is_alone=is_alone, is_bound=is_bound)
         self._wait(request, now)
         return request
 
     def repeat(self, request: SlotRequest, now: float, *, was_sent: bool) -> None:
-        """Ask for a slot for the same job once more. If it was never sent this is no repetition for any server."""
-        assert not request.holds_slot, "the slot was not given back"
-        assert request.state is not None, "it never had a slot: there is nothing to repeat"
+        """Ask for a slot for the same job once more. If the job was not sent, this does not count as a repetition."""
+        assert not request.holds_slot, "the slot was not released"
+        assert request.state is not None, "the request never had a slot: there is nothing to repeat"
         request.is_repeated |= was_sent
         self._wait(request, now)
 
     def release(self, request: SlotRequest, end: JobEnd, now: float) -> None:
-        """Give back a request's slot, or its place in the queue. Right in every state, and more than once."""
+        """Release a request's slot, or its place in the queue. May be called in every state, and more than once."""
         request.is_waiting = False  # its entry in the queue is dropped when it comes to the front
         state, machine = request.state, request.reserved
         held, request.holds_slot = request.holds_slot, False
@@ -158,7 +158,7 @@ class Pool:
             self._serve_machine(machine, now)
 
     def close(self) -> None:
-        """Fail the jobs that still wait: nobody will serve them."""
+        """Fail the jobs that still wait."""
         waiting = [request for group in self._groups.values() for request in (*group.waiting, *group.repeated)]
         for request in (*waiting, *self._reserving):
             if not request.holds_slot and request.failure is None:
@@ -170,7 +170,7 @@ class Pool:
         """Do what is due.
 
         Returns:
-            The endpoints to check now; tell `check_ended` about each.
+            The endpoints to check now; call `check_ended` after each check.
         """
         for group in self._groups.values():
             self._hold_back(group, now)
@@ -221,7 +221,7 @@ class Pool:
         if request.wake is not None:
             request.wake()
 
-    # ------------------------------------------------------------------ who is served next
+    # ------------------------------------------------------------------ which request is served next
 
     def _wait(self, request: SlotRequest, now: float) -> None:
         group = request.group
@@ -233,7 +233,7 @@ class Pool:
             self._fail_unserved(group, now)
 
     def _serve(self, group: Group, now: float) -> None:
-        """Give what is free to the jobs that wait, in their order."""
+        """Give free slots to the waiting jobs, in their order."""
         while (queue := self._next_queue(group, now)) is not None:
             request = queue[0]
             if request.is_alone:
@@ -251,7 +251,7 @@ class Pool:
                 self._grant(request, state, now)
 
     def _next_queue(self, group: Group, now: float) -> list[SlotRequest] | None:
-        """The queue whose first job is served next. Requests that do not wait any more are dropped on the way."""
+        """The queue whose first job is served next. Requests at the front that no longer wait are dropped."""
         for queue in (group.waiting, group.repeated):
             while queue and not queue[0].is_waiting:
                 heapq.heappop(queue)
@@ -274,7 +274,7 @@ class Pool:
         if request.wake is not None:
             request.wake()
 
-    # ------------------------------------------------------------------ machines for one job alone
+    # ------------------------------------------------------------------ jobs that run alone
 
     def _least_busy_machine(self, group: Group) -> Machine | None:
         free = [each for each in self._machines.values() if each.reserved_by is None and each.serving(group)]
@@ -288,7 +288,7 @@ class Pool:
         self._serve_machine(machine, now)
 
     def _free(self, request: SlotRequest, now: float) -> None:
-        """Give back the machine that a request has to itself, or has reserved."""
+        """Release the machine that a request has reserved, or on which its job runs alone."""
         machine, request.reserved = request.reserved, None
         self._reserving.pop(request, None)
         if machine is not None:
@@ -297,7 +297,7 @@ class Pool:
                 self._file(state, now)
 
     def _serve_machine(self, machine: Machine, now: float) -> None:
-        """After a change on a machine: give it to a job that waits to be alone, or else to all others."""
+        """After a change on a machine: give it to a job that waits to run alone, else give its slots to other jobs."""
         request = machine.reserved_by
         if request is None and not machine.running:
             request = next((each for each in self._reserving if machine.serving(each.group)), None)
@@ -313,7 +313,8 @@ class Pool:
             self._start_alone(request, machine, now)
 
     def _start_alone(self, request: SlotRequest, machine: Machine, now: float) -> None:
-        """Start a job on the machine that it has reserved, if that is idle now; or let it wait anew if it is lost."""
+        """Start a job on the machine that it has reserved, if that is idle now. The job waits again if the machine has
+        no endpoint in service any more, or if the job must be held back."""
         serving = machine.serving(request.group)
         if not serving or (request.is_repeated and not self._budget.allows_retry(now)):
             self._free(request, now)
@@ -323,7 +324,7 @@ class Pool:
             del self._reserving[request]
             self._grant(request, min(serving, key=lambda state: state.endpoint.name == request.endpoint), now)
 
-    # ------------------------------------------------------------------ books
+    # ------------------------------------------------------------------ bookkeeping
 
     def _group(self, name: str, now: float) -> Group:
         found = self._groups.get(name)
@@ -332,7 +333,7 @@ class Pool:
         return found
 
     def _update(self, state: EndpointState, now: float, *, forget: bool = True) -> None:
-        """After every change of an endpoint: see who is served now, and forget it if it has left."""
+        """After every change of an endpoint: serve requests that can be served now, and forget it if it has left."""
         self._file(state, now)
         machine = state.machine
         if machine.reserved_by is not None or (self._reserving and not machine.running):

@@ -1,10 +1,10 @@
-"""What is asked of a worker to find out what it can, and what its answers mean. Pure; `discovery.py` does the asking.
+"""Makes the jobs that find out what a worker can do, and reads their answers. Pure; `discovery.py` sends them.
 
-Three questions, each a job that any server runs:
+There are three kinds, which any server runs:
 
-- the *look*: a script (for the stock pair, a program) that names compilers, kernel and clock, and prints padding;
-- the *ceilings*: the look, asked with the largest limits that a server can hold, says in its refusal what is allowed;
-- the *sizes*: ever smaller answers and requests, until one goes through.
+- the *look*: a script (for the stock pair, a program) that prints compilers, kernel, clock, and padding;
+- the *ceilings*: the look with the largest limits that a server can store; its refusal names what is allowed;
+- the *sizes*: smaller and smaller answers and requests, until one is accepted.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PREFERENCE = {
     "bundled": (Starter.IOI_EVAL, Starter.BASH),
     "classic": (Starter.IOI_EVAL, Starter.CMS_IOI),
 }
-"""Which packages are tried for a profile, best first. `None`: whatever a worker can do best."""
+"""The packages that are tried for a profile, best first. `None`: the best that a worker supports."""
 
 _LOOK = r"""
 tell() { printf '%s\t' "$@"; echo; }
@@ -84,7 +84,7 @@ _STOCK_CONFIG = '{"task_type": "Batch", "code": "probe", "time_limit": 10.0, "me
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """What a worker says of itself.
+    """What a worker reports about itself.
 
     Args:
         compilers: those that a job can call, the system's first.
@@ -100,7 +100,7 @@ class Look:
 
 
 def look_job(service: Service, nonce: str, padding: int) -> Job:
-    """The look, with limits as far as the ceilings are known."""
+    """The look, with the largest limits under the ceilings that are known."""
     known = service.ceilings
     if service.starter is Starter.CMS_IOI:
         texts = {
@@ -134,7 +134,7 @@ def look_job(service: Service, nonce: str, padding: int) -> Job:
 
 
 def with_ceiling(service: Service, refused: tuple[str, int]) -> Service | None:
-    """The service with one more ceiling known; `None` if that says nothing new, so that asking again is no use."""
+    """The service with one more ceiling known; `None` if it is not new, so that another request would be useless."""
     name, most = refused
     if not hasattr(service.ceilings, name) or getattr(service.ceilings, name) is not None:
         return None
@@ -142,10 +142,10 @@ def with_ceiling(service: Service, refused: tuple[str, int]) -> Service | None:
 
 
 def read_look(execution: Execution, nonce: str, padding: int) -> Look | None:
-    """What the look says; `None` if its answer is not whole.
+    """Read the look's answer; `None` if it is not complete.
 
-    Over its output limit a server drops the piece that crosses it, and may yet return what comes after: the end alone
-    proves nothing.
+    A server drops the piece of output that exceeds its limit, but may return later pieces. So the end line alone does
+    not prove that the answer is complete.
     """
     lines = [line.rstrip("\t").split("\t") for line in execution.run.stdout.splitlines()]
     frame = [lines[0], *lines[-2:]] if len(lines) > 2 else []
@@ -163,7 +163,7 @@ def read_look(execution: Execution, nonce: str, padding: int) -> Look | None:
 
 
 def _toolchain(lines: Sequence[Sequence[str]]) -> Toolchain:
-    """A compiler from its line, and those behind it that name its files."""
+    """A compiler, from its line and the lines after it that name its files."""
     _, path, version, machine, static = lines[0]
     sees, libraries = (
         outermost(line[1] for line in lines[1:] if len(line) == 2 and line[0] == kind) for kind in ("sees", "library")
@@ -174,7 +174,7 @@ def _toolchain(lines: Sequence[Sequence[str]]) -> Toolchain:
 
 
 def services(runtimes: tuple[Runtime, ...], profile: str | None) -> tuple[Service, ...]:
-    """The packages that could serve a profile on this worker, best first, each in its latest version."""
+    """The packages on this worker that support a profile, best first, each in its latest version."""
     found = []
     for starter in PREFERENCE[profile]:
         versions = [runtime.version for runtime in runtimes if _starts(runtime, starter)]
@@ -184,16 +184,17 @@ def services(runtimes: tuple[Runtime, ...], profile: str | None) -> tuple[Servic
 
 
 def _starts(runtime: Runtime, starter: Starter) -> bool:
-    """Whether a runtime is that of a package. Ours answers to the name of the reference's, too, for its clients."""
+    """Whether a runtime belongs to a package. Ours also has the reference's name as an alias, for the reference's
+    clients."""
     is_ours = runtime.language == Starter.IOI_EVAL.value
     return runtime.answers_to(starter.value) and (is_ours == (starter is Starter.IOI_EVAL))
 
 
 def padded(body: bytes, size: int) -> bytes:
-    """A request of `size` bytes, compressed to a hundredth and less: blanks may follow a JSON text.
+    """A request of `size` bytes, filled with blanks (JSON allows them at the end), compressed to at most a hundredth.
 
-    Servers measure a body after they have unpacked it (recorded: `gzip_request_body`). From the announced length alone
-    none of them answers: Piston's reads all of a body before it says that it was too large.
+    Servers measure a body after they have unpacked it (recorded: `gzip_request_body`). A large announced length alone
+    gets no answer: Piston reads the whole body before it answers that it is too large.
     """
     packer = zlib.compressobj(1, zlib.DEFLATED, 31)
     blanks = b" " * (1 << 20)

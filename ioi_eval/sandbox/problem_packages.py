@@ -1,9 +1,9 @@
 """Makes problems' packages, and puts them into a repository from which workers install them.
 
-A package is a tarball in Piston's own format: `pkg-info.json`, `environment`, `run` (`graders/stored/`), and `blobs/`,
-whose names are hashes with a key (`ProblemPackage`). Its version is a hash of all that it holds, so a package never
-changes: what is compiled anew makes another version. A repository is a directory that any web server serves: `index`,
-one line a package, and the tarballs. Equal contents make equal tarballs.
+A package is a tarball in Piston's format: `pkg-info.json`, `environment`, `run` (`graders/stored/`), and `blobs/`, with
+hashes with a key as names (`ProblemPackage`). Its version is a hash of its contents, so a package never changes: a file
+that is compiled again makes another version. A repository is a directory that any web server can serve: `index`, one
+line a package, and the tarballs. Equal contents make equal tarballs.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ LIMITS = {
     "max_open_files": 4096,
     "max_file_size": 1_000_000_000,
 }
-"""What jobs may ask for on a server that was left as it is. Source: `ioi_eval`'s own in `piston/packages/`."""
+"""The limits that jobs may request on a server with default settings. Source: our package in `piston/packages/`."""
 
 INDEX = "index"
 _LOCK = ".index.lock"  # `piston/build-repository` takes it too
-_COMPRESSION = 1  # installing is bound by the network; test data shrinks to a third even so
+_COMPRESSION = 1  # the network limits installing; even this level compresses test data to a third
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,10 +50,10 @@ class MadePackage:
     """A package in a repository.
 
     Args:
-        language, version: what workers are asked for.
+        language, version: under which workers install it.
         file: the tarball's name.
         sha256: the tarball's hash.
-        size: how many bytes its files take where it is installed, with the tarball, which servers keep.
+        size: how many bytes it takes on a worker: its files and the tarball, which servers keep.
     """
 
     language: str
@@ -64,23 +64,23 @@ class MadePackage:
 
 
 def version_of(contents: Iterable[str]) -> str:
-    """The version of the package that holds files of these hashes: three numbers, as npm wants them."""
+    """The version of the package that contains files with these hashes: three numbers, as npm requires."""
     ours = (*map(_box_file_hash, ("run", "environment")), hashlib.sha256(_pkg_info("", "")).hexdigest())
     whole = hashlib.sha256("\n".join(sorted([*contents, *ours])).encode())
     return f"1.{int(whole.hexdigest()[:12], 16)}.0"
 
 
 def make_package(repository: Path, package: ProblemPackage, contents: Mapping[str, Content]) -> MadePackage:
-    """Make a problem's package, unless it is there as the index says; a new one is not yet in the index.
+    """Make a problem's package, unless the tarball exists with the hash in the index. A new one is not indexed yet.
 
     Args:
         repository: the directory; made if absent.
         package: the problem's.
-        contents: its files by their SHA-256: what the package is for, and what else jobs may find there.
+        contents: its files by SHA-256: test data, and other files that jobs can use.
 
     Raises:
-        SetupError: the disk is full, or refuses.
-        LostDataError: a blob is not there any more.
+        SetupError: the repository cannot be written.
+        LostDataError: a blob has been deleted.
     """
     version = version_of(contents)
     name = f"{package.language}-{version}.pkg.tar.gz"
@@ -100,15 +100,15 @@ def make_package(repository: Path, package: ProblemPackage, contents: Mapping[st
 
 
 def list_packages(repository: Path, url: str, packages: Iterable[MadePackage]) -> None:
-    """Add packages to a repository's index. Lines of others stay: workers can only remove what is listed.
+    """Add packages to a repository's index. Other lines stay: workers can only remove packages that are listed.
 
     Args:
         repository: the directory.
         url: where it is served.
-        packages: what was made there.
+        packages: the packages that were made there.
 
     Raises:
-        SetupError: the disk is full, or refuses.
+        SetupError: the repository cannot be written.
     """
     with _writing(repository), (repository / _LOCK).open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -133,14 +133,14 @@ def _hash(path: Path) -> str:
 
 
 def _pkg_info(language: str, version: str) -> bytes:
-    told = {
+    values = {
         "language": language,
         "version": version,
         "build_platform": "docker-debian",
         "aliases": [],
         "limit_overrides": LIMITS,
     }
-    return json.dumps(told, indent=4).encode() + b"\n"
+    return json.dumps(values, indent=4).encode() + b"\n"
 
 
 def _box_file_hash(name: str) -> str:

@@ -1,4 +1,4 @@
-"""One child process: bounded output, a deadline, and no trace left when the caller is cancelled."""
+"""Runs a child process with limited output and a deadline; its process group is killed if the caller is cancelled."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class ProcessEnd:
     """How a child process ended.
 
     Args:
-        stdout, stderr: as far as they were kept.
+        stdout, stderr: up to their limits.
         returncode: as in `subprocess`: negative for a signal.
-        timed_out: it was killed at the deadline.
-        overflowed: it was killed as it wrote more than it may.
+        timed_out: whether it was killed at the deadline.
+        overflowed: whether it was killed because it wrote too much.
         wall_ms: how long it ran.
     """
 
@@ -52,22 +52,22 @@ async def run_process(
     turn: AbstractAsyncContextManager[object] | None = None,
     is_all: Callable[[bytearray], bool] | None = None,
 ) -> ProcessEnd:
-    """Start a program, wait for it, and kill its process group at the deadline, at the bound, or on cancellation.
+    """Start a program, wait for it, and kill its process group at the deadline, too much output, or cancellation.
 
     Args:
-        argv: the command; nothing is looked up in a shell.
+        argv: the command; no shell is used.
         descriptors: which of our descriptors it inherits, under the same numbers.
         cwd: its working directory.
         environment: its whole environment; empty by default.
         stdin: its standard input.
         wall_ms: deadline.
         output_bytes: most stdout.
-        turn: entered when it has been started, and held until it has ended or `is_all`. Before it there is no input,
-            and its time does not run.
-        is_all: whether that stdout is all that it has to say: its turn is over then, though it is waited for.
+        turn: entered after the program has been started, and left when it has ended or `is_all` holds. Its input and
+            its deadline begin when `turn` is entered.
+        is_all: whether this stdout is complete: then `turn` is left, and the program is still waited for.
 
     Raises:
-        TransientError: it cannot be started.
+        TransientError: the program cannot be started.
     """
     process = await _start(argv, descriptors, cwd=cwd, environment=environment or {}, reads=bool(stdin))
     stdout, stderr = bytearray(), bytearray()
@@ -98,7 +98,7 @@ async def run_process(
 
 
 def stage_of(end: ProcessEnd) -> Stage:
-    """The process's end as Piston words it. Over a limit it was killed, even if it ended before the signal arrived."""
+    """The process's end in Piston's terms. Over a limit it counts as killed, even if it ended before the signal."""
     over = end.timed_out or end.overflowed
     killed = over or end.returncode < 0
     status = "TO" if end.timed_out else "OL" if end.overflowed else "SG" if killed else None
@@ -113,7 +113,7 @@ def stage_of(end: ProcessEnd) -> Stage:
 
 
 class _Overflow(Exception):
-    """More output than there may be."""
+    """The process wrote too much output."""
 
 
 async def _listen(
@@ -123,7 +123,7 @@ async def _listen(
     is_all: Callable[[bytearray], bool] | None,
     turn: contextlib.AsyncExitStack,
 ) -> None:
-    """Read a stream to its end. Over the bound the process is stopped; when it has said all, its turn is over."""
+    """Read a stream to its end. Raise if it is too long; leave `turn` when it is complete."""
     assert stream is not None
     while chunk := await stream.read(_CHUNK):
         if len(kept) + len(chunk) > bound:
@@ -134,7 +134,7 @@ async def _listen(
 
 
 async def _read(stream: asyncio.StreamReader | None, kept: bytearray) -> None:
-    """Read a stream to its end, and keep no more of it than is worth showing."""
+    """Read a stream to its end, and keep its beginning."""
     assert stream is not None
     while chunk := await stream.read(_CHUNK):
         if len(kept) < _STDERR_BYTES:
@@ -177,9 +177,9 @@ async def _start(
 
 
 async def _started(starting: Coroutine[Any, Any, asyncio.subprocess.Process]) -> asyncio.subprocess.Process:
-    """The process, once it is known. Whoever is cancelled before that leaves nothing of its group behind either.
+    """Wait until the process has been started. If the caller is cancelled meanwhile, its process group is killed.
 
-    (asyncio would kill the process alone then, and what that has started by now would live on.)
+    (asyncio would kill the process only, not its children.)
     """
     task = asyncio.ensure_future(starting)
     try:
@@ -192,15 +192,15 @@ async def _started(starting: Coroutine[Any, Any, asyncio.subprocess.Process]) ->
 
 
 async def _ended(process: asyncio.subprocess.Process) -> None:
-    """Kill what is left of the process and its group, and wait until it is gone."""
+    """Kill what is left of the process and its group, and wait for its end."""
     _kill_group(process)
     await _done(asyncio.ensure_future(_reaped(process)))
 
 
 async def _done(task: asyncio.Future[Any]) -> None:
-    """Wait for its end, however often the caller is cancelled meanwhile; the caller is told of that afterwards.
+    """Wait for the task, even if the caller is cancelled meanwhile, several times; then raise the cancellation.
 
-    (A deadline may come while a cancellation is under way, and nobody else knows of the process.)
+    (A deadline may pass during a cancellation, and no other task knows of the process.)
     """
     cancelled: asyncio.CancelledError | None = None
     while not task.done():
@@ -213,10 +213,10 @@ async def _done(task: asyncio.Future[Any]) -> None:
 
 
 async def _reaped(process: asyncio.subprocess.Process) -> None:
-    """Wait for the process's end, and throw away what it still had written.
+    """Wait for the process's end, and discard its remaining output.
 
-    asyncio tells of an end only when both pipes have ended too, and does not look at one that holds more than its
-    reader took: with nobody reading, that would be for ever.
+    asyncio reports the end only after both pipes have ended, and stops reading a pipe while its buffer is full: if
+    nothing read the buffers, this would wait for ever.
     """
     async with asyncio.TaskGroup() as group:
         drains = [group.create_task(_read(stream, bytearray())) for stream in (process.stdout, process.stderr)]
@@ -226,9 +226,9 @@ async def _reaped(process: asyncio.subprocess.Process) -> None:
 
 
 def _kill_group(process: asyncio.subprocess.Process) -> None:
-    """Kill what is left of the process and its group; where it has not ended yet, its descendants in other groups too.
+    """Kill what is left of the process and its group; if it has not ended yet, its descendants in other groups too.
 
-    (A compiler under reduced isolation has a session of its own, and its parts would work on for nobody.)
+    (A compiler under reduced isolation has its own session, and its processes would continue.)
     """
     others = _descendants(process.pid) if process.returncode is None else []
     with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -239,10 +239,10 @@ def _kill_group(process: asyncio.subprocess.Process) -> None:
 
 
 def _descendants(pid: int) -> list[int]:
-    """Its children, and theirs. Empty where the kernel does not tell."""
+    """Its children, their children, and so on. Empty if the kernel does not list children."""
     found = [pid]
-    for parent in found:  # it grows meanwhile
+    for parent in found:  # the list grows during the loop
         for path in Path(f"/proc/{parent}/task").glob("*/children"):
-            with contextlib.suppress(OSError):  # it has gone meanwhile
+            with contextlib.suppress(OSError):  # the process has ended
                 found.extend(map(int, path.read_text().split()))
     return found[1:]

@@ -1,11 +1,11 @@
-"""Piston's API v2, the server's side: what a client may ask for, and the words with which it is refused. Pure.
+"""Checks requests to `serve`, which has Piston's API v2, and refuses those that Piston refuses. Pure.
 
-The checks, their order and their words are the real server's (`api/src/api/v2.js`, and 438 recorded answers), down to
-what looks like a mistake: a null file is refused with `{}`, a name that leads out of the box with an empty 500, `args`
-may be one string, unknown encodings are utf8, base64 is read as Node reads it.
+The checks, their order and their messages are the real server's (`api/src/api/v2.js`, and 438 recorded answers), even
+if they look like mistakes: a null file is refused with `{}`, a name that leads out of the box with an empty 500, `args`
+may be one string, unknown encodings are utf8, base64 is read as in Node.
 
-What no honest client sends, and what would cost much or break something behind it, is refused in words of ours: too
-many files, arguments that no program can be started with, half a surrogate pair in a name.
+Requests that no honest client sends, and that would cost much or break something later, are refused with messages of
+ours: too many files, arguments with which no program can be started, half a surrogate pair in a name.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from ioi_eval.sandbox.wire import Runtime
 MOST_FILES = 512
 """Each is a descriptor in the server and an argument of bwrap. Source: ours; a bundle of 64 tests has 140."""
 
-_MOST_WORDS, _MOST_WORDS_BYTES = 1024, 64 * 1024  # a program's arguments; the kernel takes one of up to 128 KiB
+_MOST_WORDS, _MOST_WORDS_BYTES = 1024, 64 * 1024  # a program's arguments; in the kernel one may have 128 KiB
 _MOST_NAME = 128  # of a language, or a range of versions
 _MOST_PATH_BYTES = 1024
-_MOST_MEMORY_BYTES = 1 << 50  # more than any machine has, and less than any counter takes
+_MOST_MEMORY_BYTES = 1 << 50  # more than any machine has, and no counter overflows
 
 _NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/]")
 _HEX = re.compile(r"(?:[0-9A-Fa-f]{2})*")
@@ -50,10 +50,10 @@ class Refusal(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageBounds:
-    """What one stage gets where the request says nothing, and the most that it may ask for.
+    """The default and the maximum of a stage's time limits.
 
     Args:
-        timeout_ms: wall clock, where none is asked for.
+        timeout_ms: the default wall clock.
         most_ms: the most wall clock, and the most CPU time.
     """
 
@@ -63,9 +63,9 @@ class StageBounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What a request asks of one stage; `None` where it does not say.
+    """The limits in a request for one stage; `None` if it does not set one.
 
-    Unlike Piston's default of 3 s, CPU time that is not asked for is not limited beyond the wall clock.
+    Without a limit of the request, CPU time is only limited by the wall clock; Piston's default is 3 s.
     """
 
     timeout_ms: int
@@ -78,12 +78,12 @@ class Request:
     """A request to execute something, checked.
 
     Args:
-        runtime: what it asks for.
+        runtime: the requested one.
         main: the name of the first file that is text.
-        files: contents by name; of two with one name the last.
+        files: contents by name; the last of those with the same name.
         args: arguments of the run stage.
         stdin: its standard input, with a final newline.
-        compile, run: what it asks of the stages.
+        compile, run: the limits of the stages.
     """
 
     runtime: Runtime
@@ -141,7 +141,7 @@ def request(asked: Any, runtimes: Sequence[Runtime], *, compile: StageBounds, ru
 
 
 def find(runtimes: Sequence[Runtime], language: str, version: str) -> Runtime | None:
-    """The latest runtime of that name, in a version that satisfies the range."""
+    """The latest runtime with this name whose version is in the range."""
     fitting = [each for each in runtimes if each.answers_to(language) and satisfies(each.version, version)]
     return max(fitting, key=lambda each: _parts(each.version), default=None)
 
@@ -170,10 +170,10 @@ def _text(body: Mapping[str, Any], key: str) -> str:
 
 
 def _limit(body: Mapping[str, Any], stage: str, what: str, bounds: StageBounds) -> int | None:
-    """One of the six limits. Absent, null and 0 are not said; memory has no bound of ours, so -1 means that too."""
+    """One of the six limits; `None` if absent, null or 0. For memory, which has no maximum here, also if negative."""
     name = f"{stage}_{what}"
     value = body.get(name)
-    if value in (None, 0, ""):  # what JavaScript takes for false
+    if value in (None, 0, ""):  # false in JavaScript
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not -math.inf < value < math.inf:
         _refuse(f"If specified, {name} must be a number")
@@ -187,7 +187,7 @@ def _limit(body: Mapping[str, Any], stage: str, what: str, bounds: StageBounds) 
 
 
 def _args(value: Any) -> tuple[str, ...]:
-    """`args` is spread as JavaScript does: null is nothing, a string its characters; surrogates alone are U+FFFD."""
+    """`args`, spread as in JavaScript: null is empty, a string is its characters; lone surrogates become U+FFFD."""
     if value is None:
         return ()
     if not isinstance(value, list | str):
@@ -229,7 +229,7 @@ def _is_unicode(text: str) -> bool:
 
 
 def _main(files: Sequence[Mapping[str, Any]]) -> str:
-    """The first file that is read as text: also one with an encoding that nobody knows."""
+    """The first file that is read as text; files with an unknown encoding are."""
     read_as_text = (number for number, file in enumerate(files) if _decoder(file) is _encoded)
     number = next(read_as_text)
     return _name(files[number], number)
@@ -246,7 +246,7 @@ def _contents(files: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
 
 
 def _place(name: str) -> str:
-    """Where Node's `path.join` puts a file below the box's directory; what it or the file system refuses is a 500."""
+    """The path below the box's directory, as by Node's `path.join`; 500 if Node or the file system would refuse it."""
     place = posixpath.normpath(f"./{name}".replace("//", "/"))
     parts = place.split("/")
     out = parts[0].startswith("..") or place == "." or name.endswith("/") or "\0" in name
@@ -315,7 +315,7 @@ def _compares(version: tuple[int, ...], comparator: re.Match[str]) -> bool:
     low = tuple(given + [0] * (3 - len(given)))
     if not given:
         return sign not in ("<", ">")
-    if sign == "^":  # up to the next change of the first part that is not 0
+    if sign == "^":  # no change of the first part that is not 0, or of those before it
         fixed = next((place for place, part in enumerate(given) if part), len(given) - 1)
         return low <= version and version[: fixed + 1] == low[: fixed + 1]
     if sign == "~":

@@ -1,8 +1,8 @@
-"""Piston's API v2, the server's side: a request's body as JSON, without paying more for it than it may cost. Pure.
+"""Reads the body of a request to `serve` as JSON, with limited memory and time. Pure.
 
-Compression and JSON both make much of little: 29 kB of gzip hold 29 MB, and 3 bytes of JSON (`{},`) take 64 bytes of
-memory. So three things are bounded before anything is made of a body: what a packed one unpacks to, how many values
-its JSON has, and how deep they are nested. Texts are not: they are the files, which the bound on the body holds for.
+A small body can need much memory: 29 kB of gzip unpack to 29 MB, and 3 bytes of JSON (`{},`) take 64 bytes. So three
+things are limited before a body is parsed: its unpacked size, the number of values in its JSON, and their nesting.
+Strings are not: they are the files, to which the limit on the whole body applies.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ from ioi_eval.sandbox.request import Refusal
 JSON = "application/json"
 
 UNPACKED_BYTES = 64 << 20
-"""What any packed body may unpack to: more than the 48 MiB with which our own client measures what a server takes."""
+"""Any packed body may unpack to this: more than the 48 MiB with which our client measures what a server accepts."""
 
 MOST_RATIO = 32
-"""How many times its own size a packed body may unpack to beyond that. Test data of contests shrinks to a third or a
+"""A larger packed body may unpack to this many times its size. Test data of contests is compressed to a third or a
 tenth."""
 
 MOST_VALUES = 1 << 16
-"""Values and keys of a request: three a file and a few more. Source: ours; Piston counts nothing."""
+"""Values and keys of a request. It needs three a file and a few more. Source: ours; Piston has no such limit."""
 
 MOST_DEPTH = 64
 """A request is nested three deep."""
 
 _MOST_FOR_NODE = 8 << 20
-"""Bytes that are read once more as Node would (half a surrogate pair, broken UTF-8), which takes 12 times its size."""
+"""The largest body that is parsed again as in Node (half a surrogate pair, broken UTF-8), which takes 12 times its
+size in memory."""
 
 _TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _SIGNS = (b",", b":", b"[", b"{", b"]", b"}")
@@ -42,20 +43,20 @@ _CHARSETS = frozenset({"utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "u
 
 
 def too_large(most: int) -> Refusal:
-    """The refusal of a body over the bound. There is no 413: Piston says it so."""
+    """The refusal of a body that is too large: 400 and not 413, as in Piston."""
     return Refusal(400, {"stack": f"PayloadTooLargeError: request entity too large (over {most} bytes)"})
 
 
 def unpack(body: bytes, encoding: str, most: int) -> bytes:
-    """A body as it was before its `Content-Encoding`; never more of it in memory than may be.
+    """Undo a body's `Content-Encoding`, and stop at the limit.
 
     Args:
         body: as it was sent.
         encoding: the header; "" for none.
-        most: the largest body, unpacked. A packed one may be `UNPACKED_BYTES`, or `MOST_RATIO` times its own size.
+        most: the largest unpacked body. A packed one may have `UNPACKED_BYTES`, or `MOST_RATIO` times its packed size.
 
     Raises:
-        Refusal: it is larger than that, not what it says, or in an encoding that Piston does not know either.
+        Refusal: it is too large or damaged, or Piston does not support the encoding either.
     """
     if encoding.lower() in ("", "identity"):
         return body
@@ -78,7 +79,7 @@ def parse(body: bytes, content_type: str) -> Any:
     """A request's JSON: an object or an array.
 
     Raises:
-        Refusal: it is of another type, malformed, or has too many values or too deep ones.
+        Refusal: it has another type, is malformed, or has too many values or too deep nesting.
     """
     if not content_type.startswith(JSON):
         raise Refusal(415, {"message": f"requests must be of type {JSON}"})
@@ -88,7 +89,7 @@ def parse(body: bytes, content_type: str) -> Any:
     _check_structure(body)
     try:
         return _strict(orjson.loads(body), body)
-    except orjson.JSONDecodeError as error:  # what Node takes, or what it says to what it does not take
+    except orjson.JSONDecodeError as error:  # Node may still accept it; else its message is needed
         if len(body) > _MOST_FOR_NODE:
             raise Refusal(400, {"stack": f"SyntaxError: {error}"}) from None
     try:
@@ -98,7 +99,7 @@ def parse(body: bytes, content_type: str) -> Any:
 
 
 def _charset(content_type: str) -> str:
-    """What the body is written in, by Python's name for it."""
+    """The body's character encoding, by its name in Python."""
     stated = "utf-8"
     for parameter in content_type.lower().split(";")[1:]:
         name, _, value = parameter.strip().partition("=")
@@ -119,9 +120,9 @@ def _in_utf8(body: bytes, charset: str) -> bytes:
 
 
 def _check_structure(body: bytes) -> None:
-    """Refuse what would be large in memory, or too deep for whoever walks through it.
+    """Refuse a body with too many values, which take memory, or too deep nesting, which overflows recursive functions.
 
-    What lies in texts counts for nothing. It need not be JSON: what is not is refused later, by whoever reads it.
+    The contents of strings do not count. The body need not be valid JSON: the parser refuses it later if it is not.
     """
     if sum(body.count(sign) for sign in (*_SIGNS, b'"')) <= MOST_DEPTH:
         return  # most requests, however large their files
@@ -133,7 +134,7 @@ def _check_structure(body: bytes) -> None:
 
 
 def _between(body: bytes, start: int, end: int, values: int, depth: int) -> tuple[int, int]:
-    """Values and depth after a stretch of a body that holds no text."""
+    """Values and depth after a part of a body without strings."""
     values += sum(body.count(sign, start, end) for sign in _SIGNS)
     if values > MOST_VALUES:
         raise Refusal(400, {"message": f"the request's JSON has more than {MOST_VALUES} values; send less at once"})
@@ -145,7 +146,7 @@ def _between(body: bytes, start: int, end: int, values: int, depth: int) -> tupl
 
 
 def _strict(value: Any, body: bytes) -> Any:
-    """Only objects and arrays, as body-parser has it."""
+    """Only objects and arrays are accepted, as by body-parser."""
     if isinstance(value, dict | list):
         return value
     first = body.lstrip()[:1].decode("utf-8", "replace")

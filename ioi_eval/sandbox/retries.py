@@ -1,13 +1,13 @@
-"""How often jobs are sent again, and when. Pure: time is an argument, chance is injected.
+"""How often jobs are sent again, and when. Pure: time and randomness are arguments.
 
-What a worker did not answer is sent again by `cluster.py` and by nobody else. Two bounds hold:
+Only `cluster.py` sends a job again that a worker did not answer. There are two limits:
 
-- one job is repeated `model.job.RETRIES` times at most, whoever finds fault with its answers (`Retries`);
+- one job is repeated `model.job.RETRIES` times at most, over all layers that reject its answers (`Retries`);
 - all jobs together are repeated within a budget (`RetryBudget`). A server that is too busy answers late or badly, which
-  is repeated, which makes it busier: unbounded repetition turns a hiccup into an outage. (Piston cannot cancel: a
-  request that was given up still runs to its end.)
+  causes repetitions, which make it busier: unlimited repetition turns a short overload into an outage. (Piston cannot
+  cancel: a request that was given up still runs to its end.)
 
-An attempt without a connection is no repetition, as no server had work from it.
+An attempt without a connection does not count as a repetition, as no server worked on it.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ client's requests are repetitions."""
 
 FIRST_BACKOFF_S = 0.2
 LONGEST_BACKOFF_S = 10.0
-"""The wait before a repetition, doubled each time. Half of it is left to chance, so that jobs which failed together are
-not repeated together."""
+"""The wait before a repetition, doubled each time. It is multiplied by a random 0.5 to 1, so that jobs which failed
+together are not repeated together."""
 
 
 def backoff_s(number: int, rng: random.Random) -> float:
-    """How long to wait before the repetition of this number, from 1."""
+    """How long to wait before the repetition with this number (from 1)."""
     longest = min(FIRST_BACKOFF_S * 2.0 ** (number - 1), LONGEST_BACKOFF_S)
     return longest * rng.uniform(0.5, 1.0)
 
 
 def exhausted(retries: Retries, last: SandboxError, why: str = "") -> SandboxError:
-    """What to raise for a job that is sent no more: how often it was tried, where, and what came of it at last."""
+    """The error for a job that is not sent again: how often it was tried, where, and the last result."""
     if not isinstance(last, TransientError):
         return last
     count = Counter(retries.tried)
@@ -52,10 +52,10 @@ def exhausted(retries: Retries, last: SandboxError, why: str = "") -> SandboxErr
 
 
 class RetryBudget:
-    """Counts first requests and repetitions by the second.
+    """Counts first requests and repetitions for each second.
 
-    The bound holds for the minute before every repetition, exactly: of the second that the minute begins in, the
-    requests are not counted and the repetitions are.
+    No minute before a repetition exceeds the limit: in the oldest second, which is only partly in the minute,
+    repetitions count and first requests do not.
     """
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class RetryBudget:
         self._add(self._current(now), 1, is_retry)
 
     def take_back(self, when: float, *, is_retry: bool) -> None:
-        """Note that the request of `when` was never sent: there was no connection."""
+        """Note that the request counted at `when` was not sent, as there was no connection."""
         for counts in self._seconds:
             if counts[0] == int(when):
                 self._add(counts, -1, is_retry)
@@ -89,7 +89,7 @@ class RetryBudget:
             self._requests += number
 
     def _current(self, now: float) -> list[int]:
-        """This second's counts. Those that have left the window are dropped."""
+        """This second's counts. Seconds that have left the window are dropped."""
         second = int(now)
         seconds = self._seconds
         if not seconds or seconds[-1][0] < second:

@@ -1,19 +1,19 @@
-"""Script jobs in the embedded sandbox: `bash compile`, then `bash run`, in one box that is thrown away.
+"""Script jobs in the embedded sandbox: `bash compile`, then `bash run`, in one box that is removed afterwards.
 
     files ── bwrap --file ── /box ── stages (PID 1) ── bash compile ── bash run ── frames ── Execution
 
-The files are copied into a tmpfs of the box's own mount namespace, so the scripts reach nothing of this machine but
-the system's programs and libraries, read-only. `graders/stages.cpp` is the box's PID 1: it keeps the limits, tells
-how each stage ended, and leaves nobody alive between the stages or after them.
+The files are copied into a tmpfs of the box's own mount namespace, so of this machine the scripts can only read the
+system's programs and libraries. `graders/stages.cpp` (the keeper) is the box's PID 1: it enforces the limits, reports
+how each stage ended, and kills all processes that remain after a stage.
 
-What the limits are worth, said honestly:
-- Wall clock and CPU time hold for the stage as a whole, within about 10 ms; only children of processes that ignore
-  SIGCHLD escape the sum of CPU time (not the wall clock).
-- Memory is the resident memory of all processes together, looked at every 10 ms, and what they share is counted for
-  each. Over it, the largest process is killed. Files in `/box` and `/tmp` (1 GiB each) are not counted.
+How exact the limits are:
+- Wall clock and CPU time apply to the stage as a whole, within about 10 ms; only children of processes that ignore
+  SIGCHLD are missing in the sum of CPU time (they count for the wall clock).
+- Memory is the resident memory of all processes together, measured every 10 ms; shared memory counts for each process.
+  Over the limit, the largest process is killed. Files in `/box` and `/tmp` (1 GiB each) are not counted.
 - Output is cut at the limit and the stage killed.
 
-A script can spoil its own job (then there is no answer, a `TransientError`), but it cannot make up a status.
+A script can destroy its own job's answer (a `TransientError`), but it cannot forge a status.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ from ioi_eval.toolchain import Toolchain
 _BUILD_WALL_MS = 120_000
 _START_MS = 10_000  # for starting the box and placing the files, on a loaded machine
 _HEADER_BYTES = 4096
-_NOTHING = -1  # the keeper's word for /dev/null
-_NOT_PID_1 = 2  # how the keeper ends outside of a box. Source: graders/stages.cpp
+_NOTHING = -1  # the keeper reads this as /dev/null
+_NOT_PID_1 = 2  # the keeper's exit code outside of a box. Source: graders/stages.cpp
 
 _ENVIRONMENT = {"HOME": "/tmp"}
 """Besides PATH. Source: Piston's `api/src/job.js` since isolate."""
@@ -50,7 +50,7 @@ _ENVIRONMENT = {"HOME": "/tmp"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """What one stage starts.
+    """The command of one stage.
 
     Args:
         stage: `compile` or `run`.
@@ -66,7 +66,7 @@ class Command:
 
 
 def commands(job: Job) -> tuple[Command, ...]:
-    """What a job of kind SCRIPTS starts."""
+    """The commands of a job of kind SCRIPTS."""
     run = Command(stage="run", words=("bash", "run", *job.args), limits=job.run_limits, stdin=job.stdin)
     if not any(file.name == "compile" for file in job.files):
         return (run,)
@@ -75,12 +75,12 @@ def commands(job: Job) -> tuple[Command, ...]:
 
 
 class ScriptBoxes:
-    """Runs script jobs, each in a box of its own. The keeper is there from the first one on.
+    """Runs script jobs, each in its own box. The keeper is made for the first job, and then kept.
 
     Args:
         toolchain: compiles the keeper.
         hide: directories that no box shows.
-        sizes: this machine's bwrap knows `--size`.
+        sizes: whether this machine's bwrap has `--size`.
     """
 
     def __init__(self, toolchain: Toolchain, *, hide: Sequence[Path] = (), sizes: bool = True) -> None:
@@ -91,7 +91,7 @@ class ScriptBoxes:
         self._building = Slots(1)
 
     def close(self) -> None:
-        """Let go of the keeper."""
+        """Release the keeper."""
         if self._keeper is not None:
             os.close(self._keeper)
             self._keeper = None
@@ -104,13 +104,13 @@ class ScriptBoxes:
         executable: Collection[str] = (),
         uid: int | None,
     ) -> Execution:
-        """Place files into a fresh box, run the stages in order, and say how they ended.
+        """Put files into a fresh box, run the stages in order, and return how they ended.
 
         Args:
             stages: `run`, or `compile` and `run`.
             files: open descriptors, by the file's name in the box.
-            executable: the names of those that may be executed: the others have Piston's mode, 644.
-            uid: who starts the box, where we are root.
+            executable: the names of executable files; the others have Piston's mode, 644.
+            uid: the user who starts the box, if we are root.
 
         Raises:
             RejectedError: a name leads out of the box, or the files do not fit in.
@@ -149,7 +149,7 @@ class ScriptBoxes:
             return self._keeper
 
     async def _shipped_keeper(self, uid: int | None) -> int | None:
-        """The keeper that the package brings, if it can be started here."""
+        """The keeper that is shipped with this package, if it can be started here."""
         content = shipped.program(shipped.KEEPER, self._toolchain.machine)
         if content is None:
             return None
@@ -175,12 +175,12 @@ async def build(toolchain: Toolchain, source: str, *, uid: int | None) -> bytes:
     """Compile one of our own in-box programs on this machine.
 
     Args:
-        toolchain: what with.
+        toolchain: the compiler.
         source: its name in `graders/`.
-        uid: as whom, where we are root.
+        uid: the user who compiles, if we are root.
 
     Raises:
-        SetupError: it does not compile here; with the compiler's words.
+        SetupError: it does not compile here; with the compiler's message.
     """
     with work_directory(uid) as directory:
         (directory / source).write_bytes(boxfiles.read(source))
@@ -206,7 +206,7 @@ def _refuse_escape(name: str) -> None:
 
 @contextlib.contextmanager
 def _inputs(stages: Sequence[Command]) -> Iterator[list[int]]:
-    """Each stage's standard input as a descriptor; `_NOTHING` where it has none."""
+    """Each stage's standard input as a descriptor; `_NOTHING` if it has none."""
     opened: list[int] = []
     try:
         for stage in stages:  # one by one, so that those already open are closed if one fails
@@ -229,7 +229,7 @@ def _stage_words(stage: Command, stdin: int) -> tuple[str, ...]:
 def _no_answer(code: int, timed_out: bool, words: str) -> Exception:
     if timed_out:
         return TransientError("the box gave no answer in time")
-    if words.startswith("bwrap:") and "/box/" in words:  # before anything of the job's was started
+    if words.startswith("bwrap:") and "/box/" in words:  # before anything of the job was started
         return RejectedError(f"the files of the job cannot be placed into a box: {words}")
     how = f"signal {-code}" if code < 0 else f"exit code {code}"
     return TransientError(f"the box gave no answer ({how}): {words[-400:]}")
@@ -240,7 +240,7 @@ def _no_answer(code: int, timed_out: bool, words: str) -> Exception:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Frame:
-    """What `stages.cpp` tells of one stage; its essay names the fields."""
+    """The report of `stages.cpp` about one stage; the comment at its top explains the fields."""
 
     stage: str
     code: int
@@ -254,7 +254,7 @@ class _Frame:
 
 
 def _frames(answer: bytes) -> tuple[_Frame, ...]:
-    """Take the answer apart: a line, then as many bytes as it says, and so on to the end."""
+    """Split the answer into frames: each is a header line, and as many bytes as the header says."""
     frames = []
     at = 0
     try:
@@ -274,7 +274,7 @@ def _frames(answer: bytes) -> tuple[_Frame, ...]:
 
 
 def _execution(frames: Sequence[_Frame]) -> Execution:
-    """As Piston answers: where `compile` failed, `run` is a copy of it."""
+    """The execution in Piston's form: if `compile` failed, `run` is a copy of it."""
     stages = {frame.stage: _stage(frame) for frame in frames}
     compiled = stages.get("compile")
     if compiled is not None and "run" not in stages:

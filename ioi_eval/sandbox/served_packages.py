@@ -1,8 +1,8 @@
-"""The problems' packages of a server, asked from its event loop: whatever a repository does, the server goes on.
+"""The problems' packages of a server, for use from its event loop: a slow repository does not block the server.
 
-To install a package may take minutes, and a repository may be silent. So installing and removing, reading the
-repository's index and listing what is installed have a thread each, and none takes one from those in which requests are
-parsed. One package is changed at a time: who asks meanwhile is told to come again.
+Installing a package may take minutes, and a repository may be silent. So installing and removing, reading the
+repository's index, and listing what is installed each have their own thread, apart from the threads that parse
+requests. One package is changed at a time: other changes are refused meanwhile, and the client should retry.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class ServedPackages:
     """A server's packages.
 
     Args:
-        packages: they themselves.
+        packages: the installed packages.
         within_s: how long a request waits for a change, or for the repository, in seconds.
     """
 
@@ -38,14 +38,14 @@ class ServedPackages:
         self._change: Future[Runtime] | None = None
 
     async def runtimes(self) -> tuple[Runtime, ...]:
-        """What is installed now: another server may share the directory."""
+        """The packages that are installed now: another server that shares the directory may have changed them."""
         return await asyncio.wrap_future(self._looks.submit(self.packages.runtimes))
 
     async def listed(self) -> list[Runtime]:
-        """What the repository has; who asks while it is read waits for the same answer.
+        """The packages of the repository; requests that come while it is read get the same answer.
 
         Raises:
-            Refusal: it cannot be read, or not in time.
+            Refusal: the repository cannot be read, or not in time.
         """
         if self._listing is None or self._listing.done():
             self._listing = self._listings.submit(self.packages.listed)
@@ -55,7 +55,7 @@ class ServedPackages:
         """Install a package of the repository.
 
         Raises:
-            Refusal: it cannot be installed; another one is being changed; or it takes too long, and goes on.
+            Refusal: it cannot be installed; another one is being changed; or it takes too long, and continues.
         """
         return await self._changed(self.packages.install, language, version)
 
@@ -63,12 +63,12 @@ class ServedPackages:
         """Remove a package.
 
         Raises:
-            Refusal: it is not installed; another one is being changed; or it takes too long, and goes on.
+            Refusal: it is not installed; another one is being changed; or it takes too long, and continues.
         """
         return await self._changed(self.packages.uninstall, language, version)
 
     def close(self) -> None:
-        """Begin nothing any more."""
+        """Start no more work."""
         for each in (self._looks, self._listings, self._changes):
             each.shutdown(wait=False, cancel_futures=True)
 
@@ -79,10 +79,10 @@ class ServedPackages:
         return await self._end_of(self._change, f"changing {language}")
 
     async def _end_of(self, work: Future[_T], what: str) -> _T:
-        """What came of it. It goes on if nobody waits any more: a thread cannot be stopped."""
+        """Wait for the result. The work continues after the deadline, as a thread cannot be stopped."""
         try:
             async with asyncio.timeout(self._within_s):
                 return await asyncio.shield(asyncio.wrap_future(work))
         except TimeoutError:
-            words = f"{what} takes longer than {self._within_s:g} s, and goes on; see whether the repository answers"
+            words = f"{what} takes longer than {self._within_s:g} s, and continues; check that the repository answers"
             raise Refusal(503, {"message": words}) from None

@@ -1,15 +1,15 @@
-"""What the embedded sandbox offers under Piston's names, and what each makes of a request. Pure.
+"""The runtimes that `serve` offers, and the work that each makes of a request. Pure.
 
-`ioi_eval`      as our package (`piston/packages/`): the request's own `compile` and `run`; with files `plan` and
-                `runner`, and that our own, byte for byte (or named in `stored`), the runner itself; with neither, the
-                classic contract
-`cms_ioi`       the classic contract, by our own pair with the runner; answers as `cms`, as the real package does
-`bash`, `sh`    the first file
-installed       of a problem's package (`installed_packages.py`): our own runner, with that package's files
+`ioi_eval`      like our package (`piston/packages/`): runs the request's `compile` and `run`. With `plan` and our
+                `runner` (byte for byte, or named in `stored`) it starts the runner; with a classic job without
+                scripts, it follows the classic contract
+`cms_ioi`       the classic contract, by our scripts and the runner; its language is `cms`, as in the real package
+`bash`, `sh`    runs the first file
+installed       for a problem's package (`installed_packages.py`): our runner, with that package's files
 
-The runner's place is that of a judge: it is root in its box, and nobody limits it but itself. So it is taken by the
-runner that we compiled, told by its hash. What else a client calls so (a client of another version brings another one)
-is started by the client's own `run`, confined as every script is.
+The runner judges: it is root in its box, and no limits apply to it but its own. So only the runner that we compiled is
+started in this way, recognised by its hash. Another file of that name (from a client of another version) is started by
+the client's own `run`, confined like every script.
 """
 
 from __future__ import annotations
@@ -29,37 +29,37 @@ from ioi_eval.sandbox.stored_files import LIST, digest, runner_line
 from ioi_eval.sandbox.wire import DEFAULT_MEMORY_BYTES, MAIN, STDIN, Runtime, Starter
 
 PACKAGE_VERSION = "1.0.0"
-"""Of our package in `piston/packages/`, and of the reference's `cms_ioi`."""
+"""The version of our package in `piston/packages/`, and of the reference's `cms_ioi`."""
 
 _BASH_PACKAGE = 'bash "$@"; exit $?'
-"""The stock package starts the script as a child, whose death by a signal is an exit code (recorded:
+"""The stock package starts the script as a child, so a signal that kills the script becomes an exit code (recorded:
 `signal_self_kill`)."""
 
 _PLANNED_MEMORY = re.compile(rb"(?<= memory_bytes=)[0-9]+")  # Source: graders/PROTOCOL.md
 _MOST_DIGITS = 20
 
 _JUDGE_WALL_MS = 900_000
-"""The least that a stage of our own pair gets: the runner in it keeps the real limits, which count no waiting for a
-processor. Source: ours."""
+"""The least wall clock of a stage of our own scripts: the runner in it enforces the real limits, which do not include
+waiting for a processor. Source: ours."""
 
 _JUDGE_COMPILES_S = 720
-"""What all compilers of a job get together, of that; then `graders/compile` says that the machine is too busy."""
+"""All compilers of a job together get this part of it; then `graders/compile` reports that the machine is too busy."""
 
 _JUDGE = ".ioi_eval"
-"""Where a client's script finds our runner, so that it sends us that one: as in our package, which says where by
-IOI_EVAL_JUDGE."""
+"""The directory in which a client's script finds our runner, so that the client sends us this one. As in our package,
+IOI_EVAL_JUDGE names it."""
 
-_MOST_CPUS = 64  # where CPU time is not asked for, the wall clock is to be the only bound
+_MOST_CPUS = 64  # without a limit for CPU time, only the wall clock should limit a stage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scripts:
-    """Something to run that is no job of ours: commands of its own, in a box with these files.
+    """A client's commands, to run in a box with these files.
 
     Args:
-        files: what the box holds.
+        files: the files in the box.
         commands: the stages, in order.
-        judges: our own pair judges, so that how a stage ends is read as a score.
+        judges: whether our own scripts judge, so that clients read the end of a stage as a score.
     """
 
     files: tuple[JobFile, ...]
@@ -68,7 +68,7 @@ class Scripts:
 
 
 def runtimes(bash_version: str) -> tuple[Runtime, ...]:
-    """What `GET /runtimes` lists."""
+    """The runtimes that `GET /runtimes` lists, without problems' packages."""
     return (
         Runtime(language=Starter.IOI_EVAL.value, version=PACKAGE_VERSION),
         Runtime(language="cms", version=PACKAGE_VERSION, aliases=(Starter.CMS_IOI.value,), package="cms_ioi"),
@@ -77,12 +77,12 @@ def runtimes(bash_version: str) -> tuple[Runtime, ...]:
 
 
 def work(request: Request, pair: Mapping[str, Content], *, output_bytes: int) -> Job | Scripts:
-    """What a request starts.
+    """The job or commands that a request starts.
 
     Args:
-        request: of one of `runtimes`.
-        pair: the files that `cms_ioi` brings along: `compile`, `run`, `runner`.
-        output_bytes: how much of each stream may come back.
+        request: for one of `runtimes`.
+        pair: the files that `cms_ioi` adds: `compile`, `run`, `runner`.
+        output_bytes: how much of each stream may be returned.
     """
     if request.runtime.language == Starter.BASH.value:
         words = (*_environment(request), "bash", "-c", _BASH_PACKAGE, "run", request.main, *request.args)
@@ -104,17 +104,17 @@ def work(request: Request, pair: Mapping[str, Content], *, output_bytes: int) ->
 def stored_work(
     request: Request, files: Mapping[str, Content], pair: Mapping[str, Content], *, output_bytes: int
 ) -> Job:
-    """What a request for a problem's package starts: our runner, or nothing.
+    """The job that a request for a problem's package starts, with our runner.
 
     Args:
-        request: of one of the installed packages.
-        files: those that it names and has brought.
-        pair: as `work` has it.
-        output_bytes: how much of each stream may come back.
+        request: for one of the installed packages.
+        files: those that it names, and those that were sent with it.
+        pair: as for `work`.
+        output_bytes: how much of each stream may be returned.
 
     Raises:
-        NotStored: its runner is not the one that this server compiled: all is to be sent.
-        Refusal: it asks for too much.
+        NotStored: its runner is not the one that this server compiled: the client must send all files.
+        Refusal: the plan is missing or not its own, or it needs too much memory.
     """
     runner = files.get("runner", b"")
     content = runner if isinstance(runner, bytes) else None
@@ -130,10 +130,10 @@ def stored_work(
 
 
 def refuse_unjudged(work: Scripts, execution: Execution) -> None:
-    """Refuse to answer with a stage of our own pair that was stopped: clients take one for a score of 0.
+    """Refuse to answer if a stage of our own scripts was killed: clients would read this as a score of 0.
 
     Raises:
-        Refusal: one was.
+        Refusal: a stage was killed.
     """
     if not work.judges:
         return
@@ -152,7 +152,7 @@ def answer_of(execution: Execution) -> dict[str, Any]:
 
 
 def _stage(stage: Stage) -> dict[str, Any]:
-    """The fields of a stage since isolate."""
+    """The fields of a stage, as in Piston since isolate."""
     return {
         "signal": stage.signal,
         "stdout": stage.stdout,
@@ -168,24 +168,24 @@ def _stage(stage: Stage) -> dict[str, Any]:
 
 
 def _wants_ours(request: Request, ours: Content) -> bool:
-    """Whether a client means the runner that we would send: it has sent that one, or names it."""
+    """Whether a client has sent the runner that we compiled, or names it."""
     if "runner" in request.files:
         return _is_ours(request.files["runner"], ours)
     return request.files.get(LIST) == runner_line(digest(ours))
 
 
 def _is_ours(runner: bytes, ours: Content) -> bool:
-    """Whether a client's runner is the one that we would send: only of that is it known what it does."""
+    """Whether a client's runner is the one that we compiled: we know only what this one does."""
     if isinstance(ours, bytes):
         return runner == ours
     return len(runner) == ours.size and hashlib.sha256(runner).hexdigest() == ours.sha256
 
 
 def _refuse_more_memory(request: Request) -> None:
-    """Refuse a plan that gives its programs more memory than the request gives the job: the runner obeys the plan.
+    """Refuse a plan that allows programs more memory than the request allows the job: the runner follows the plan.
 
     Raises:
-        Refusal: it does.
+        Refusal: the plan allows more.
     """
     most = request.run.memory_bytes
     if most is None:
@@ -197,12 +197,12 @@ def _refuse_more_memory(request: Request) -> None:
 
 
 def _is_classic(request: Request) -> bool:
-    """Whether a request for `ioi_eval` brings a classic job without scripts."""
+    """Whether a request for `ioi_eval` is a classic job without scripts."""
     return "graders/grader_config.json" in request.files and not {"compile", MAIN} & request.files.keys()
 
 
 def _files(contents: Mapping[str, Content]) -> tuple[JobFile, ...]:
-    """As on Piston nothing but what a script makes so is executable, except for what we bring."""
+    """As on Piston, no file is executable until a script makes it so; except for our runner."""
     ours = {"runner", f"{_JUDGE}/runner"}
     return tuple(JobFile(name=name, content=content, executable=name in ours) for name, content in contents.items())
 
@@ -212,8 +212,9 @@ def _scripts(
 ) -> Scripts:
     """`compile`, if there is one, and `run`; with these variables in their environment.
 
-    Where our own pair judges, it keeps the program's limits itself, and a request's limits are not those of the stages,
-    in which compilers, checker and shell live too: under them real servers judge right answers wrong.
+    Our own scripts enforce the program's limits themselves. So memory and wall clock of their stages, which also run
+    compilers, checker and shell, may exceed the request's limits: real servers apply these, and judge right answers
+    wrong.
     """
     words = (*_environment(request), *variables, "bash", MAIN, *request.args)
     commands = [_run(request, words, output_bytes, judges=judges)]
@@ -226,7 +227,7 @@ def _scripts(
 
 
 def _environment(request: Request) -> tuple[str, ...]:
-    """What packages find in their environment."""
+    """The command that sets the environment of packages."""
     return ("env", f"PISTON_LANGUAGE={request.runtime.language}")
 
 

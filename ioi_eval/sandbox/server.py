@@ -1,15 +1,16 @@
-"""The embedded sandbox, served as Piston API v2 over HTTP, so that any Piston client can use it.
+"""Serves the embedded sandbox as Piston API v2 over HTTP, so that any Piston client can use it.
 
-    POST   /api/v2/execute     as the real server since isolate answers it (`request.py`, `served_runtimes.py`)
-    GET    /api/v2/runtimes    what can be asked for
-    GET    /api/v2/packages    the same, all installed; POST and DELETE change problems' packages only
+    POST   /api/v2/execute     answers like Piston since isolate (`request.py`, `served_runtimes.py`)
+    GET    /api/v2/runtimes    the runtimes
+    GET    /api/v2/packages    the runtimes, and packages of the repository; POST and DELETE change problems' packages
 
-Four things are better than on a real server: the body, the queue and what is held in memory are bounded, and say so
-(400 as Piston, 503); clients have deadlines, and a place in the queue only once all of their request is there
-(`connections.py`); a job whose client has gone is not started, or killed; and a failure of ours comes with words.
+Four things are better than in Piston: bodies, the queue and the memory for requests are limited, with clear refusals
+(400 like Piston, 503); clients have deadlines, and get a place in the queue only when their request is complete
+(`connections.py`); a job whose client has disconnected is not started, or is killed; and failures of ours have a
+message.
 
-There is no authentication: whoever reaches the port runs programs here, confined as the sandbox confines them. Only
-pages in a browser are kept away (`client_names.py`).
+There is no authentication: every client that reaches the port can run programs here, confined by the sandbox. Only
+requests of web pages in a browser are refused (`client_names.py`).
 """
 
 from __future__ import annotations
@@ -43,28 +44,28 @@ from ioi_eval.version import __version__
 if TYPE_CHECKING:
     from aiohttp import web
 
-_WORTH_A_THREAD = 64 * 1024  # below this, parsing takes less than handing over
+_WORTH_A_THREAD = 64 * 1024  # below this, parsing takes less time than passing the data to a thread
 _HOUR_MS = 3_600_000
-_CHANGE_BYTES = 64 * 1024  # a request to install something names it, and nothing else
-_PARSING_COPIES = 2  # of a body while it is parsed: its JSON's texts, and the files they stand for
+_CHANGE_BYTES = 64 * 1024  # a request to install a package contains its name and version only
+_PARSING_COPIES = 2  # of a body while it is parsed: the strings in its JSON, and the files made from them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSettings:
-    """What a server accepts.
+    """The limits of a server.
 
     Args:
-        queue: how many jobs may wait beyond those that run.
+        queue: how many jobs may wait, besides those that run.
         body_bytes: the largest request, unpacked. Source: the reference's setting for its workers, 512 MB.
-        held_bytes: all requests together that are read, wait or run.
+        held_bytes: the most memory for all requests that are being read, wait or run.
         output_bytes: most of each stream that an answer returns.
         silent_s: how long a connection may wait for the head of a request. Source: httpx keeps idle ones for 5 s, as
             Piston does.
-        transfer_s: how long a body may take to come, or an answer to be taken, besides what `least_rate` gives it.
-        least_rate: bytes a second that a client must send or take: 1 Mbit/s.
-        unserved: how many connections may be open that have no whole request here.
-        names: under which it may be asked besides addresses, `localhost` and this machine's name; `*` for any.
-        compile, run: what stages get. Source: the reference's settings, 60 s; the most is ours.
+        transfer_s: how long a client may take to send a body, or to receive an answer, besides size / `least_rate`.
+        least_rate: bytes a second that a client must send or receive: 1 Mbit/s.
+        unserved: how many connections without a complete request may be open.
+        names: allowed in the header `Host`, besides addresses, `localhost` and this machine's name; `*` for any.
+        compile, run: the time limits of stages. Source: the reference's settings, 60 s; the maximum is ours.
     """
 
     queue: int = 1024
@@ -90,18 +91,18 @@ async def serving(
     settings: ServerSettings | None = None,
     packages: InstalledPackages | None = None,
 ) -> AsyncIterator[str]:
-    """Serve an entered sandbox; gives the server's address.
+    """Serve an entered sandbox; yields the server's address.
 
     Args:
-        sandbox: runs the jobs; its slots are how many at once.
-        runner: compiled there, for the classic contract.
+        sandbox: runs the jobs, as many at once as it has slots.
+        runner: compiled for the sandbox.
         host: the address to bind.
         port: the port; 0 for any that is free.
-        settings: what it accepts.
+        settings: the server's limits.
         packages: the problems' packages.
 
     Raises:
-        IsolationError: the sandbox cannot run scripts of others.
+        IsolationError: the sandbox cannot run clients' scripts.
         SetupError: the address cannot be bound.
     """
     from aiohttp import web
@@ -118,7 +119,7 @@ async def serving(
     server = _Server(sandbox, runner, settings, connections, bash_version=bash_version, packages=packages)
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", server.answer)
-    # a handler whose client has gone is cancelled: its job leaves the queue, or is killed
+    # the handler of a client that has disconnected is cancelled: its job leaves the queue, or is killed
     apparatus = web.AppRunner(
         app, handler_cancellation=True, auto_decompress=False, access_log=None, shutdown_timeout=2.0
     )
@@ -164,7 +165,7 @@ class _Server:
         self._memory = HeldBytes(settings.held_bytes)
 
     async def answer(self, asked: web.Request) -> web.StreamResponse:
-        """Answer any request, and wait until its client has taken the answer."""
+        """Answer any request, and wait until its client has received the answer."""
         from aiohttp import web
 
         with self._connections.reading(asked.transport), self._memory.by_one() as held:
@@ -180,7 +181,7 @@ class _Server:
             return response
 
     async def _answered(self, asked: web.Request, held: Held) -> tuple[int, Any]:
-        """Status and body of the answer; paths are as Express takes them: in any case, a slash at the end or not."""
+        """Status and body of the answer. Paths match as in Express: in any case, with or without a slash at the end."""
         routes: Mapping[tuple[str, str], Callable[[web.Request, Held], Awaitable[Any]]] = {
             ("GET", ""): self._about,
             ("GET", f"{API}/runtimes"): self._list_runtimes,
@@ -199,7 +200,7 @@ class _Server:
             return refusal.status, refusal.answer
 
     async def _send(self, response: web.Response, asked: web.Request, size: int) -> None:
-        """Have the client take an answer; one that does not loses it."""
+        """Send an answer; close the connection if the client does not receive it in time."""
         try:
             with contextlib.suppress(ConnectionError):
                 async with asyncio.timeout(self._settings.transfer_s + size / self._settings.least_rate):
@@ -209,13 +210,13 @@ class _Server:
             if asked.transport is not None:
                 asked.transport.abort()
 
-    # ------------------------------------------------------------------ what costs nothing
+    # ------------------------------------------------------------------ requests that start no job
 
     async def _about(self, _: web.Request, __: Held) -> Any:
         return {"message": f"ioi-eval {__version__}, speaking Piston API v2"}
 
     async def _list_runtimes(self, _: web.Request, __: Held) -> Any:
-        await self._look_at_packages()  # another server may share them
+        await self._look_at_packages()  # another server that shares the directory may have changed them
         return [
             {"language": each.language, "version": each.version, "aliases": list(each.aliases)}
             | ({"runtime": each.package} if each.package else {})
@@ -253,11 +254,11 @@ class _Server:
             self._runtimes = self._own + await self._packages.runtimes()
 
     def close(self) -> None:
-        """Change no packages any more."""
+        """Change no more packages."""
         if self._packages is not None:
             self._packages.close()
 
-    # ------------------------------------------------------------------ what costs something
+    # ------------------------------------------------------------------ requests that start a job
 
     async def _execute(self, asked: web.Request, held: Held) -> Any:
         self._require_place()
@@ -274,7 +275,7 @@ class _Server:
         return served_runtimes.answer_of(execution) | {"language": runtime.language, "version": runtime.version}
 
     def _read(self, body: bytes, content_type: str) -> tuple[Request, Job | served_runtimes.Scripts | None]:
-        """A request, and what it starts; `None` if that is for a problem's package to say."""
+        """A request, and the work that it starts; `None` for a problem's package, whose files must be read first."""
         settings = self._settings
         wanted = request.request(
             request_body.parse(body, content_type), self._runtimes, compile=settings.compile, run=settings.run
@@ -284,7 +285,7 @@ class _Server:
         return wanted, served_runtimes.work(wanted, self._pair, output_bytes=settings.output_bytes)
 
     async def _run_stored(self, wanted: Request) -> Execution:
-        """A job that takes files from a problem's package."""
+        """Run a job that uses files of a problem's package."""
         assert self._packages is not None, "it was listed"
         try:
             files = await asyncio.to_thread(self._packages.packages.files, wanted.runtime, wanted.files)
@@ -312,7 +313,7 @@ class _Server:
 
     @contextlib.contextmanager
     def _place(self) -> Iterator[None]:
-        """A place among the jobs that run or wait, for a request that is there as a whole."""
+        """A place among the jobs that run or wait, for a complete request."""
         self._require_place()
         self._jobs += 1
         try:
@@ -321,7 +322,7 @@ class _Server:
             self._jobs -= 1
 
     async def _body(self, asked: web.Request, held: Held, most: int) -> bytes:
-        """The whole body, unpacked; it must come in time."""
+        """Read and unpack the body; it must arrive in time."""
         if (asked.content_length or 0) > most:
             raise request_body.too_large(most)
         body = bytearray()
@@ -351,12 +352,12 @@ def _package(runtime: Runtime) -> str:
 
 
 def _word(value: Any) -> str:
-    """As JavaScript puts a field that is a word, or absent, into a message."""
+    """A field of a request as JavaScript would print it in a message."""
     return value if isinstance(value, str) else "undefined"
 
 
 def _json(body: Any) -> bytes:
-    """As JSON; half a surrogate pair, which a client's own words may hold, is escaped as Node does."""
+    """As JSON; half a surrogate pair, which may come from the request, is escaped as in Node."""
     try:
         return orjson.dumps(body)
     except TypeError:
@@ -364,13 +365,13 @@ def _json(body: Any) -> bytes:
 
 
 def _size_of(body: Any) -> int:
-    """About how large an answer will be; only executions can be large."""
+    """Roughly the size of an answer; only executions can be large."""
     run = body.get("run") if isinstance(body, dict) else None
     return 4 * len(run["output"]) if isinstance(run, dict) else 0
 
 
 async def _in_thread(function: Callable[..., Any], *arguments: Any, size: int) -> Any:
-    """Large requests and answers are not parsed and written on the event loop."""
+    """Call a function, in a thread if its data is large, as it would block the event loop."""
     if size < _WORTH_A_THREAD:
         return function(*arguments)
     return await asyncio.to_thread(function, *arguments)

@@ -1,7 +1,7 @@
-"""Which directories of this machine a box may be shown: never one that holds more than an interpreter.
+"""Decides which directories of this machine a box may show: never one that contains more than an interpreter.
 
-An interpreter lies where its user says, and a box shows that place to programs of others. A prefix that is taken too
-far up (`/`, for `/opt/python`) would show them the whole machine, and hide the box's own directories behind it.
+The user says where an interpreter is, and boxes show this directory to the programs that are judged. With a prefix that
+is too short (`/` instead of `/opt/python`) they would see the whole machine, and it would hide the box's directories.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ _HOLDS_MORE = frozenset(
         *("/var", "/var/cache", "/var/lib", "/var/log", "/var/spool", "/var/tmp"),
     }
 )
-"""Source: the Filesystem Hierarchy Standard 3.0; `/box` is the box's own. The system's programs are there unasked."""
+"""Source: the Filesystem Hierarchy Standard 3.0; `/box` is the box's own. Boxes always show the system's programs."""
 
 _OF_THE_KERNEL = frozenset({"dev", "proc", "sys"})
 
 
 def refusal_to_show(path: str) -> str:
-    """Why boxes are not shown what is at a path; empty if they may be.
+    """Why boxes may not show a path; empty if they may.
 
     Args:
-        path: on this machine or another one. Where it is a link, both ends count.
+        path: on this machine or another one. If it is a link, both the link and its target are checked.
     """
     if not path.startswith("/"):
         return f"{path} is not shown to boxes: it is no absolute path"
@@ -47,7 +47,7 @@ def _holds_more(path: str) -> bool:
 
 @cache
 def _home() -> str:
-    """This user's, as the system says; the environment may say anything."""
+    """This user's home directory in the password database; the environment may be wrong."""
     try:
         return pwd.getpwuid(os.getuid()).pw_dir or "/"
     except KeyError:  # a user without a name, in a container

@@ -1,14 +1,14 @@
 """Slots of one machine: how many jobs run at once, and which of them runs alone. (Boxes are counted by the same rules.)
 
-First come, first served, but for jobs that need the machine to themselves. All slots must be free for these, so while
-the last of the other jobs ends most of the machine is idle: that is paid once for several of them. Those that wait let
-a few others go first, so that more come to wait; then they run one after the other. Where nobody else waits they wait
-for nobody. Release is synchronous, so that a cancellation cannot lose a slot on the way.
+First come, first served, except for jobs that must run alone. These need all slots, so most of the machine is idle
+until the last other job ends. To have this idle time once for several of them, jobs that wait to run alone let a few
+other jobs overtake; then they run one after the other. If no other job waits, nothing overtakes them. Release is
+synchronous, so that a cancellation cannot lose a slot.
 
-Those who wait may do so in several threads, each with an event loop of its own, as training frameworks call rewards:
-the books are kept under a mutex, and who gets a slot is told so in its own loop. With one slot this is a lock for tasks
-of any loop (`asyncio.Lock` is for those of one). In a process that was forked nobody holds any: what its parent's
-threads held there, they hold here no more.
+The waiting tasks may be in several threads, each with its own event loop, as training frameworks call rewards: a mutex
+protects the state, and a task that gets a slot is woken in its own loop. With one slot this is a lock for tasks of any
+loop (`asyncio.Lock` works in one loop only). In a forked process all slots are free: those that threads of the parent
+held do not count there.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 OVERTAKEN = 4
-"""So many jobs for each slot may overtake those that wait to be alone: with jobs of 2 s these wait 8 s, and where every
-tenth program is late a few of them share the time in which the machine becomes quiet."""
+"""This many jobs for each slot may overtake those that wait to run alone. With jobs of 2 s these wait 8 s; and if every
+tenth program is late, a few of them share the time until the machine is idle."""
 
 
 @dataclass(slots=True, eq=False)
 class _Waiter:
-    """One that waits.
+    """A task that waits.
 
     Args:
-        turn: is done when it has its slots, in its own event loop.
-        held: the slots, from when they are its own.
+        turn: done when the task has its slots; in the task's event loop.
+        held: its slots; empty until it has them.
     """
 
     turn: asyncio.Future[None]
@@ -66,13 +66,13 @@ class Slots:
         _all.add(self)
 
     def begin_anew(self) -> None:
-        """Forget who held what: nobody of them is in this process."""
+        """Make all slots free; the holders are in the parent process."""
         self._mutex = threading.Lock()
         self._free = deque(range(self.count))
         self._waiting: deque[_Waiter] = deque()
         self._waiting_alone: deque[_Waiter] = deque()
-        self._overtaken = 0  # how many were let go first since somebody waits to be alone
-        self._is_quiet = False  # whether those that wait to be alone have their turns
+        self._overtaken = 0  # how many jobs have overtaken those that wait to run alone
+        self._is_quiet = False  # whether it is the turn of jobs that run alone
 
     @property
     def taken(self) -> int:
@@ -81,7 +81,7 @@ class Slots:
 
     @asynccontextmanager
     async def take(self, *, alone: bool = False) -> AsyncIterator[int]:
-        """Hold one slot, or all of them; gives the number of the (first) slot."""
+        """Hold one slot, or all of them; yields the number of the (first) slot."""
         held = await self._acquire(self._waiting_alone if alone else self._waiting)
         try:
             yield held[0]
@@ -99,7 +99,7 @@ class Slots:
             with self._mutex:
                 if not waiter.held:
                     waiting.remove(waiter)
-            self._release(waiter.held)  # they were handed over, and nobody will use them
+            self._release(waiter.held)  # assigned, but not used any more
             raise
         return waiter.held
 
@@ -109,7 +109,7 @@ class Slots:
         self._wake()
 
     def _wake(self) -> None:
-        """Give what is free to those who wait, and tell each in its own loop."""
+        """Give free slots to waiting tasks, and wake each in its own loop."""
         while True:
             with self._mutex:
                 waiter = self._next()
@@ -117,15 +117,15 @@ class Slots:
                 return
             try:
                 self._tell(waiter)
-            except RuntimeError:  # its loop was closed while it waited: nobody will use them
+            except RuntimeError:  # its loop was closed while it waited: the slots are free again
                 with self._mutex:
                     self._free.extend(waiter.held)
 
     def _next(self) -> _Waiter | None:
-        """The next that has its slots now; `None` if nobody has. Called under the mutex."""
+        """Assign slots to the next waiting task; `None` if there is none, or too few are free. Needs the mutex."""
         if not self._waiting_alone:
             self._overtaken = 0
-            self._is_quiet = self._is_quiet and not self._free  # one that is alone still has all of them
+            self._is_quiet = self._is_quiet and not self._free  # a job that runs alone may still hold all slots
         is_for_all = self._is_turn_of_all()
         need = self.count if is_for_all else 1
         waiting = self._waiting_alone if is_for_all else self._waiting
@@ -138,7 +138,7 @@ class Slots:
         return waiter
 
     def _is_turn_of_all(self) -> bool:
-        """Whether the next is one that waits to be alone."""
+        """Whether the next task is one that waits to run alone."""
         due = self._is_quiet or not self._waiting or self._overtaken >= OVERTAKEN * self.count
         return bool(self._waiting_alone) and due
 
@@ -156,6 +156,6 @@ class Slots:
 
 
 def _settle(turn: asyncio.Future[None]) -> None:
-    """Its turn has come, unless it was cancelled: then it gives back what it holds by itself."""
+    """Wake the task, unless it was cancelled: then it releases its slots itself."""
     if not turn.done():
         turn.set_result(None)

@@ -1,7 +1,7 @@
 """Workers that run as Slurm jobs: a job named `piston-worker-<port>` serves that port on each of its nodes.
 
-`squeue` is asked, as a user would. Its own environment variables hold (`SQUEUE_USERS`, `SQUEUE_PARTITION`, …), which
-is how a cluster that several people share is narrowed down.
+They are found with `squeue`. Its environment variables apply (`SQUEUE_USERS`, `SQUEUE_PARTITION`, …): on a cluster that
+several people share they select the jobs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ async def endpoints() -> list[str]:
     """The endpoints of all workers that run now, in the order of Slurm's answer.
 
     Raises:
-        SetupError: there is no `squeue` here, or it failed; with its words.
+        SetupError: there is no `squeue` here, or it failed; with its message.
     """
     if shutil.which(_COMMAND[0]) is None:
         raise SetupError("endpoints 'slurm': there is no squeue on the PATH; run this where Slurm's commands are")
@@ -49,9 +49,9 @@ async def endpoints() -> list[str]:
 
 
 def workers(answer: str) -> Iterator[str]:
-    """The endpoints in squeue's answer: lines of a node list, a blank, and a job's name.
+    """The endpoints in squeue's output: lines of a node list, a blank, and a job's name.
 
-    Jobs of other names are not for us, nor are those without nodes: they begin, or end, as we look.
+    Other jobs are skipped, and so are jobs without nodes, which are just starting or ending.
     """
     for line in answer.splitlines():
         nodes, _, name = line.strip().partition(" ")
@@ -64,7 +64,7 @@ def workers(answer: str) -> Iterator[str]:
 def hosts(nodes: str) -> Iterator[str]:
     """The hosts of a Slurm node list, in order: `gpu[08-10,12],login1` are five; several brackets multiply.
 
-    Source: `scontrol show hostnames`, against which this is tested.
+    Source: `scontrol show hostnames`; a test compares with its output.
     """
     for term in re.findall(r"(?:[^,\[]|\[[^]]*\])+", nodes):
         yield from _hosts_of(term)

@@ -1,10 +1,10 @@
-"""Where serialised contents wait to be sent: each is encoded once a run, whatever the number of requests it is in.
+"""Stores serialised contents for sending: each is encoded once a run, even if many requests contain it.
 
-Test data lies on disk as blobs and is sent many times. It is encoded on first use, in a thread, and appended to one
-unnamed file (so that nothing is left behind, even after kill −9), from which requests are sent in pieces; it passes
-through memory once. What is in memory already (programs, plans) stays there, a few of the latest.
+Test data is on disk as blobs and is sent many times. It is encoded on first use, in a thread, and appended to one
+unnamed file (so that nothing is left behind, even after kill −9), from which requests are sent in pieces; it is in
+memory once. Contents that are in memory already (programs, plans) stay there, the latest of them.
 
-The file starts anew when it would grow beyond its bound: requests under way keep the old one open.
+When the file would exceed its limit, a new one is started: requests under way keep the old one open.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ioi_eval.model import Blob, Content
 from ioi_eval.sandbox import lost, wire
 from ioi_eval.sandbox.wire import Inline, Literal
 
-_SMALL = 64 * 1024  # below this, encoding costs less than remembering (60 µs)
+_SMALL = 64 * 1024  # below this, encoding costs less than looking it up (60 µs)
 _MEMORY_BYTES = 64 << 20
 _PIECE = 256 * 1024
 
@@ -37,11 +37,11 @@ class StoredLiteral:
     file: FileIO = field(repr=False)
 
     def pieces(self) -> range:
-        """Where its pieces begin, relative to its start."""
+        """The offsets of its pieces, relative to its start."""
         return range(0, self.size, _PIECE)
 
     def piece(self, start: int) -> bytes:
-        """The piece that begins there."""
+        """The piece at an offset."""
         want = min(_PIECE, self.size - start)
         data = os.pread(self.file.fileno(), want, self.offset + start)
         if len(data) != want:
@@ -50,11 +50,11 @@ class StoredLiteral:
 
 
 class RequestSpool:
-    """Keeps what was serialised.
+    """Stores serialised contents.
 
     Args:
-        directory: where the file lies; the system's directory for temporary files by default.
-        most_bytes: the file's bound. A year of IOI tests is up to 1.8 GB.
+        directory: where the file is made; the system's directory for temporary files by default.
+        most_bytes: the most that the file may have. A year of IOI tests is up to 1.8 GB.
     """
 
     def __init__(self, directory: Path | None = None, *, most_bytes: int = 8 << 30) -> None:
@@ -72,7 +72,7 @@ class RequestSpool:
         """The JSON literal of a content.
 
         Raises:
-            LostDataError: a blob is not there any more.
+            LostDataError: a blob has been deleted.
             SetupError: a blob cannot be read any more, or there is no room for the spool file.
         """
         if isinstance(content, Blob):
@@ -88,7 +88,7 @@ class RequestSpool:
         return found
 
     def close(self) -> None:
-        """Give the file up. Requests under way keep it open."""
+        """Release the file. Requests under way keep it open."""
         self._stored.clear()
         self._memory.clear()
         self._memory_bytes = self._end = 0
@@ -103,7 +103,7 @@ class RequestSpool:
             self._memory_bytes -= len(old) + dropped.size
 
     async def _literal_of_blob(self, blob: Blob) -> Literal:
-        """Encode a blob once, also when many ask at the same time."""
+        """Encode a blob once, also if several tasks need it at the same time."""
         async with self._locks.setdefault(blob.sha256, asyncio.Lock()):
             found = self._stored.get(blob.sha256)
             if found is None:
@@ -114,7 +114,7 @@ class RequestSpool:
         return found
 
     def _room(self, encoded: Inline) -> tuple[Inline, FileIO, int]:
-        """Where in the file a literal goes. A file that would be too long is left behind."""
+        """The place of a literal in the file. A new file is started if this one would be too long."""
         if self._file is None or self._end + encoded.size > self._most_bytes:
             self._stored.clear()
             self._file, self._end = self._new_file(), 0

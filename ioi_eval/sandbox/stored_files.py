@@ -1,14 +1,14 @@
-"""Jobs that name files which a worker has, instead of sending them. Pure; `cluster.py` sends them.
+"""Makes jobs that refer to files on the worker instead of sending them. Pure; `cluster.py` sends the jobs.
 
-A problem's files are on a worker as a package of Piston's, one a problem (`problem_packages.py` makes it). A job that
-wants them names that package as its runtime: since isolate a job sees no package but its own. So jobs that compile, and
-those of other problems, see nothing of it. Its `run` (`graders/stored/run`) opens what the job's file `stored` names,
-checks each hash, and starts the runner with the open files. What is not there, or is not what it should be, the package
-names in its answer (`refused`), and the client sends that from then on: a package that is stale, foreign or damaged
-costs bytes and never changes a verdict.
+A problem's files are on a worker as a Piston package, one for each problem (`problem_packages.py` makes it). A job that
+uses them has this package as its runtime: since isolate a job sees its own package only. So jobs that compile, and jobs
+of other problems, cannot see these files. The package's `run` (`graders/stored/run`) opens the files that the job's
+file `stored` names, checks their hashes, and starts the runner with the open files. Its answer names files that are
+missing or have another hash (`refused`), and the client sends these from then on: a package that is outdated, foreign
+or damaged makes requests larger, but never changes a verdict.
 
-The runner, which every job needs, is in our own package too (`with_runner_there`): a job that finds the same one there
-does not bring it.
+The runner, which every job needs, is in our own package too (`with_runner_there`): a job is sent without the runner, if
+the package has the same one.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ if TYPE_CHECKING:
     from ioi_eval.sandbox.discovery import Worker
 
 PREFIX = wire.PROBLEMS
-"""How the names of all such packages begin."""
+"""The prefix of the names of problems' packages."""
 
 LIST = "stored"
-"""The file of a job that says what it is given."""
+"""The name of a job's file that lists its files: stored in the package, or sent."""
 
 REFUSED_CODE = 66
-"""The exit code of `graders/stored/run` where files are not there, or are others."""
+"""The exit code of `graders/stored/run` if files are missing, or have another hash."""
 
 ALL = "*"
-"""Stands for every file, where none can be checked."""
+"""Stands for all files, if none can be checked."""
 
 _ALSO_STORED = frozenset({"runner", "checker", "manager", "harness"})
-"""Files that a package has as long as worker and client have the same compiler and version of ioi_eval."""
+"""Files that a package has if worker and client have the same compiler and version of ioi_eval."""
 
 _LEAST_BYTES = 128
-"""What is smaller is sent: naming it takes 64 digits of a hash, 24 of a name, and a few words."""
+"""Smaller files are sent: a reference takes 64 digits of a hash, 24 of a name, and a few words."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.]*")
 _PACKAGES = "/piston/packages/"
-"""Where servers have their packages: since isolate a job sees nothing there but its own."""
+"""The directory of packages on servers: since isolate a job sees only its own package there."""
 
 _RUNNER_THERE = """runner=$IOI_EVAL_JUDGE/runner
 if [ -f "$runner" ] && [ "$(sha256sum < "$runner")" = "DIGEST  -" ]; then exec "$runner" --dir .; fi
@@ -64,12 +64,12 @@ def digest(content: Content) -> str:
 
 
 def is_worth_storing(content: Content) -> bool:
-    """Whether a content is taken from a package, where there is one."""
+    """Whether a content is large enough to be taken from a package."""
     return (content.size if isinstance(content, Blob) else len(content)) >= _LEAST_BYTES
 
 
 def with_stored(job: Job, absent: Collection[str]) -> Job | None:
-    """The job that takes from its problem's package what is there; `None` if nothing is.
+    """The job that uses the files of its problem's package; `None` if it can use none.
 
     Args:
         job: of kind RUNNER, for one problem.
@@ -95,7 +95,7 @@ def with_stored(job: Job, absent: Collection[str]) -> Job | None:
 
 
 def refused(execution: Execution) -> dict[str, str]:
-    """The files that a package does not have, by their hashes, each with the reason; none if it had all of them."""
+    """The files that a package does not have: reasons by hash; empty if it had all of them."""
     if execution.run.code != REFUSED_CODE:
         return {}
     found = map(_REFUSAL.fullmatch, execution.run.stdout.splitlines())
@@ -107,8 +107,8 @@ class Variant:
     """A job as it is sent to a worker that has some of its files.
 
     Args:
-        job: it, with the fewer files.
-        package: the problem's that is asked for; empty for the usual one.
+        job: the job without these files.
+        package: the problem's package that runs it; empty for the usual package.
     """
 
     job: Job
@@ -116,28 +116,28 @@ class Variant:
 
     @property
     def named(self) -> frozenset[str]:
-        """The hashes of the files that it does not bring."""
+        """The hashes of the files that are not sent."""
         texts = [file.content for file in self.job.files if file.name == LIST and isinstance(file.content, bytes)]
         words = (line.split() for text in texts for line in text.decode().splitlines())
         return frozenset(word[2] for word in words if word[0] == "stored")
 
     def refusal(self, result: Execution | SandboxError) -> dict[str, str]:
-        """What a worker does not have of what this names, as `refused` tells it; none if its runner was started."""
+        """The named files that a worker does not have, in the form of `refused`; empty if the runner was started."""
         if isinstance(result, RejectedError):
             return {ALL: f"is refused: {result}"}
         if not isinstance(result, Execution):
             return {}
         found = {sha256: why for sha256, why in refused(result).items() if sha256 == ALL or sha256 in self.named}
         run = result.run
-        if not found and run.code not in (0, None) and not run.stdout.startswith("{"):  # as all lines of the runner's
+        if not found and run.code not in (0, None) and not run.stdout.startswith("{"):  # the runner prints JSON objects
             found = {ALL: f"starts no runner: exit code {run.code}, {(run.stderr or run.stdout).strip()[-200:]!r}"}
         return found
 
 
 def with_runner_there(job: Job) -> Job | None:
-    """The job that is run by the runner of our package; `None` if it brings none.
+    """The job that uses the runner of our package; `None` if the job has no runner.
 
-    `stored` is for `ioi-eval serve`, which starts its own; on Piston the script finds the package's.
+    `ioi-eval serve` reads `stored`, and starts its own runner; on Piston the script finds the package's runner.
     """
     runner = next((file.content for file in job.files if file.name == "runner"), None)
     if runner is None or job.kind is not JobKind.RUNNER or job.stdin or job.args:
@@ -149,15 +149,15 @@ def with_runner_there(job: Job) -> Job | None:
 
 
 def runner_line(sha256: str) -> bytes:
-    """What `stored` says in a job without its runner."""
+    """The content of `stored` in a job that is sent without its runner."""
     return f"stored runner {sha256}\n".encode()
 
 
 class StoredFiles:
-    """What is known of the files that each worker of a cluster has.
+    """What is known about the files that each worker of a cluster has.
 
     Attributes:
-        faults: what problems' packages did not have, or had otherwise than they should, each in a sentence.
+        faults: the files that were missing or different in problems' packages, one sentence each.
     """
 
     def __init__(self) -> None:
@@ -165,12 +165,13 @@ class StoredFiles:
         self._absent: dict[tuple[str, str], set[str]] = {}
 
     def variant(self, job: Job, worker: Worker | None, target: Target) -> Variant | None:
-        """The job as a worker is sent it that has some of its files; `None` if all must be sent.
+        """The job without the files that a worker has; `None` if all files must be sent.
 
         Args:
-            job: any.
-            worker: who is to do it, if it is known.
-            target: its kind. Where compiler or libraries are another package's, its programs find them only there.
+            job: any job.
+            worker: the worker that will run it; `None` if unknown.
+            target: the worker's. If its compiler or libraries are in another package, problems' packages cannot be
+                used, as a job sees its own package only.
         """
         if worker is None or job.kind is not JobKind.RUNNER:
             return None
@@ -187,16 +188,16 @@ class StoredFiles:
         return None if brought is None else Variant(job=brought, package="")
 
     def note_refusal(self, name: str, variant: Variant, job: Job, result: Execution | SandboxError) -> bool:
-        """Whether a worker refused a job for what it has: then it is to be sent more.
+        """Note which files a worker turned out not to have. Returns whether there are any: then send the job again.
 
-        Each refusal takes from the job something that it names, so there are never more than it names. It need not be
-        news: jobs that were sent at once are refused for the same file.
+        After each refusal the job names fewer files, so there are at most as many refusals as files. A file may be
+        known already: jobs that were sent at the same time are refused for the same file.
 
         Args:
             name: the worker's URL.
-            variant: what it was sent.
-            job: all of it.
-            result: what came of it.
+            variant: the job that was sent.
+            job: the job with all files.
+            result: its result.
         """
         found = variant.refusal(result)
         if not found:
@@ -207,7 +208,7 @@ class StoredFiles:
         for sha256, reason in news.items():
             if variant.package and job.package and (sha256 == ALL or sha256 in job.package.held):
                 which = "all of it" if sha256 == ALL else f"the file {sha256[:12]}…"
-                told = f"{name}: of the package {variant.package} {which} {reason}; it is sent instead"
+                words = f"{name}: of the package {variant.package} {which} {reason}; it is sent instead"
                 advice = "" if sha256 == ALL else ". Uninstall that package, then install it again"
-                self.faults[told + advice] = None
+                self.faults[words + advice] = None
         return True

@@ -1,7 +1,7 @@
-"""A job of two stages where a server has one: the stock `bash` package starts a script, and compiles nothing. Pure.
+"""Runs a job of two stages in one: the stock `bash` package has no compile stage. Pure.
 
-`joined` makes one script of `compile` and `run`, which starts them one after the other, each with its own time limit
-and its own output; `apart` reads both stages from what that prints. Memory is the server's to limit, for both alike.
+`joined` makes one script, which starts `compile` and `run` one after the other, each with its own time limit and
+output; `apart` reads both stages from its output. The server limits memory, with one limit for both stages.
 
 Each stage prints three lines: its name with its exit code, or `killed`; its stdout in base64; its stderr.
 """
@@ -15,8 +15,8 @@ from dataclasses import replace
 from ioi_eval.errors import TransportError
 from ioi_eval.model import Execution, Job, JobFile, JobKind, Stage, StageLimits
 
-_SCRIPTS = {"compile": "compile.stage", "run": "run.stage"}  # the job's own; its `run` is what starts both
-_SLACK_MS = 10_000  # so that the server's own limit never comes before those of the stages
+_SCRIPTS = {"compile": "compile.stage", "run": "run.stage"}  # new names; a new `run` starts both
+_SLACK_MS = 10_000  # so that the stages reach their limits before the server's
 
 _BOTH = """stage() {
     local name=$1 script=$2 ms=$3 most=$4 code began=${EPOCHREALTIME/[^0-9]/}
@@ -33,17 +33,17 @@ _BOTH = """stage() {
 
 
 def has_both(job: Job) -> bool:
-    """Whether a job brings scripts for both stages."""
+    """Whether a job has scripts for both stages."""
     return job.kind is JobKind.SCRIPTS and {"compile", "run"} <= {file.name for file in job.files}
 
 
 def is_joined(job: Job) -> bool:
-    """Whether a job is one that `joined` made."""
+    """Whether `joined` made this job."""
     return any(file.name == _SCRIPTS["run"] for file in job.files)
 
 
 def joined(job: Job) -> Job:
-    """The job of one stage that does the same as one of two."""
+    """The job with one stage that does the same as this job with two."""
     compiling, running = job.compile_limits or job.run_limits, job.run_limits
     bounds = [f"{limits.wall_ms} {limits.output_bytes}" for limits in (compiling, running)]
     script = (
@@ -70,7 +70,7 @@ def apart(execution: Execution) -> Execution:
     """The two stages from the answer to a job that `joined` made.
 
     Raises:
-        TransportError: it is not whole.
+        TransportError: it is not complete.
     """
     lines = execution.run.stdout.splitlines()
     stages: dict[str, Stage] = {}

@@ -1,18 +1,18 @@
-"""Piston's API v2, our side: what is asked. `answer.py` reads what comes back. Pure.
+"""Makes requests for servers with Piston's API v2; `answer.py` reads the answers. Pure.
 
-A request to `POST /api/v2/execute` is one JSON object, of which test data is the bulk. So a body is never built as
-one string: it is a sequence of segments, of which the large ones (each the JSON literal of one file's content) are
-serialised once a run and then only referred to (`spool.py` keeps them).
+A request to `POST /api/v2/execute` is one JSON object, most of which is test data. So a body is never built as one
+string: it is a sequence of segments. The large ones (each the JSON literal of one file's content) are serialised once a
+run and then only referred to (`spool.py` stores them).
 
-What servers of both generations do, and what follows from it here:
+What servers of both generations do, and what is done about it here:
 
-- The main file is the first one in utf8 and becomes the argument of the package's `run`: our script comes first.
-- Files arrive with mode 644: a line in front of the script restores what is executable.
-- stdin is cut at about 219 kB and gets a final newline: it travels as a file that the script redirects.
-- Names that escape, clash or hold NUL are answered by 500 without a word: they are refused here, with words.
-- Limits that are absent become the server's own (3 s of CPU since isolate): all six are sent, always.
-- Limits above the server's are refused with 400: `Ceilings` says what it allows.
-- A number that isolate or Node cannot hold stops a job before it starts: `_BOUNDS` keeps every limit in range.
+- The main file is the first one in utf8 and becomes the argument of the package's `run`: our script is the first file.
+- Files arrive with mode 644: a line in front of the script makes files executable again.
+- stdin is cut at about 219 kB and gets a final newline: it is sent as a file, from which the script reads.
+- Names that escape, clash or contain NUL get an empty 500: they are refused here, with a message.
+- Missing limits are replaced by the server's (3 s of CPU since isolate): all six are always sent.
+- Limits above the server's are refused with 400: `Ceilings` has the server's limits.
+- A number that isolate or Node cannot represent stops a job before it starts: `_BOUNDS` keeps every limit in range.
 """
 
 from __future__ import annotations
@@ -35,52 +35,52 @@ MAIN = "run"
 STDIN = ".stdin"
 
 PROBLEMS = "ioi_eval_problem_"
-"""How the names of problems' packages begin (`stored_files.py`)."""
+"""The prefix of the names of problems' packages (`stored_files.py`)."""
 
 DEFAULT_MEMORY_BYTES = 8 << 30
-"""Sent where a job names no memory limit. Since isolate a program's stack is unlimited: infinite recursion took
-12.9 GB of a server that was told nothing (recorded: `stack_overflow_cpp`)."""
+"""Sent if a job has no memory limit. Since isolate a program's stack is unlimited: infinite recursion took 12.9 GB of a
+server without a limit (recorded: `stack_overflow_cpp`)."""
 
 IDLE_COMPILE = StageLimits(wall_ms=10_000, cpu_ms=10_000)
-"""Sent for a compile stage in which nothing of ours runs. Source: Piston's own defaults, `api/src/config.js`."""
+"""Sent for a compile stage that runs nothing of ours. Source: Piston's defaults, `api/src/config.js`."""
 
 MOST_MS = (1 << 31) - 1
-"""The longest time that a server can hold, in ms.
+"""The longest time that a server can represent, in ms.
 
-Source: Node's `setTimeout` fires at once where it is told to wait longer, so a job would be killed unstarted (v3);
-isolate keeps `--time` and `--wall-time` in ms in an `int` (`isolate.c`, `timeout = 1000*atof(optarg)`; v4)."""
+Source: Node's `setTimeout` fires at once for longer times, so a job would be killed before it starts (v3); isolate
+stores `--time` and `--wall-time` in ms in an `int` (`isolate.c`, `timeout = 1000*atof(optarg)`; v4)."""
 
 MOST_MEMORY_BYTES = 1 << 40
-"""The largest memory limit that a server can hold: 1 TiB, more than any task asks for.
+"""The largest memory limit that is sent: 1 TiB, more than any task needs.
 
-Source: Piston since isolate sends a thousandth of it as `--cg-mem` (`api/src/job.js`), and isolate refuses more than
+Source: Piston since isolate passes a thousandth of it as `--cg-mem` (`api/src/job.js`), and isolate refuses more than
 2^31 - 1 there: "Numeric parameter out of range" (`isolate.c`, `opt_uint`). So 2 147 483 647 999 bytes is the most."""
 
 LEAST_MEMORY_BYTES = 1 << 20
-"""The smallest. Source: of less than 1,000 bytes Piston makes `--cg-mem=0`, which isolate takes for no limit."""
+"""The smallest. Source: from less than 1,000 bytes Piston makes `--cg-mem=0`, which means no limit in isolate."""
 
-_TIME, _MEMORY = (1, MOST_MS), (LEAST_MEMORY_BYTES, MOST_MEMORY_BYTES)  # a time of 0 is no limit for isolate
+_TIME, _MEMORY = (1, MOST_MS), (LEAST_MEMORY_BYTES, MOST_MEMORY_BYTES)  # a time of 0 means no limit in isolate
 _BOUNDS = {
     f"{stage}_{limit}": bounds
     for stage in ("run", "compile")
     for limit, bounds in (("timeout", _TIME), ("cpu_time", _TIME), ("memory_limit", _MEMORY))
 }
-"""The least and the most of each limit that can be sent. Every request's limits pass through here."""
+"""The range of each limit that can be sent; it is applied to every request."""
 
 _NO_NAMES = frozenset({"", ".", ".."})
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}")
-"""Names of which nothing more need be asked: most of them, in thousands of jobs a second."""
+"""Names that need no further check: most of them. This saves time with thousands of jobs a second."""
 
 _ENCODED = {encoding: f'{{"encoding":"{encoding}","name":'.encode() for encoding in ("utf8", "base64")}
 _WORTH_A_SEGMENT = 16 * 1024  # below this, copying costs less than one more write
 
 
 class Starter(StrEnum):
-    """The Piston package that starts a job, by the name that is asked for."""
+    """The Piston package that starts a job, by the language in the request."""
 
-    IOI_EVAL = "ioi_eval"  # ours: obeys the job's own `compile` and `run`
+    IOI_EVAL = "ioi_eval"  # ours: starts the job's `compile` and `run`
     BASH = "bash"  # stock: no compile stage; starts the main file
-    CMS_IOI = "cms_ioi"  # the reference's: brings its own pair, which the job's cannot replace
+    CMS_IOI = "cms_ioi"  # the reference's: has its own `compile` and `run`, which the job's cannot replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,13 +98,13 @@ class Runtime:
 
 
 def without_problems(runtimes: Iterable[Runtime]) -> tuple[Runtime, ...]:
-    """The runtimes without problems' packages: these come and go, and change nothing of what a worker can do."""
+    """The runtimes without problems' packages, as these do not change what a worker can do."""
     return tuple(each for each in runtimes if not each.language.startswith(PROBLEMS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ceilings:
-    """The most that a server allows a request to ask for; `None` where it does not say."""
+    """The largest limits that a server allows in a request; `None` if unknown."""
 
     run_timeout: int | None = None
     run_cpu_time: int | None = None
@@ -114,14 +114,14 @@ class Ceilings:
     compile_memory_limit: int | None = None
 
     def lowered(self, name: str, value: int) -> int:
-        """`value`, or the server's own bound on `name` where that is lower."""
+        """`value`, or the server's ceiling for `name` if that is lower."""
         ceiling = getattr(self, name)
         return value if ceiling is None else min(value, int(ceiling))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """Who starts a job on a server: the package as it is installed there, and what it may ask for."""
+    """The package that starts jobs on a server, its version there, and the ceilings of the job's limits."""
 
     starter: Starter
     version: str
@@ -129,7 +129,7 @@ class Service:
 
 
 class Literal(Protocol):
-    """The JSON string literal of a file's content, quotes included, wherever its bytes lie."""
+    """The JSON string literal of a file's content, with its quotes; in memory or on disk."""
 
     @property
     def encoding(self) -> str:
@@ -162,7 +162,7 @@ class Body:
     Args:
         segments: in order.
         size: their length together (the Content-Length).
-        waiting_s: how long a server may take over the job once it has started: its stages at their hard limits.
+        waiting_s: how long the started job may take: the sum of its stages' hard limits.
     """
 
     segments: tuple[bytes | Literal, ...]
@@ -173,8 +173,8 @@ class Body:
 def literal(content: bytes) -> Inline:
     """The shorter of the two exact encodings of a file's content.
 
-    Text travels as text (test data grows by a few percent, where base64 adds a third); what is not valid UTF-8, or
-    is mostly control characters, as base64.
+    Text is sent as text (test data grows by a few percent; with base64, by a third); invalid UTF-8, and text that is
+    mostly control characters, as base64.
     """
     encoded = (len(content) + 2) // 3 * 4 + 2
     try:
@@ -187,10 +187,10 @@ def literal(content: bytes) -> Inline:
 
 
 def sent_files(job: Job, starter: Starter) -> tuple[JobFile, ...]:
-    """The files of a request: the job's own, and the script that starts it in front.
+    """The files of a request: first the script that starts the job, then the job's files.
 
     Raises:
-        RejectedError: the names cannot exist side by side in a box, or this package cannot start such a job.
+        RejectedError: the names cannot exist together in a box, or this package cannot start such a job.
     """
     _check_names(job.files)
     if starter is Starter.CMS_IOI:
@@ -227,7 +227,7 @@ def _for_package_with_own_pair(job: Job) -> tuple[JobFile, ...]:
 
 
 def _redirection(job: Job) -> str:
-    """The server's own stdin is never used: it is cut when long, and one newline when empty."""
+    """The request's field `stdin` is never used: it is cut if long, and becomes a newline if empty."""
     return f"exec < {STDIN if job.stdin else '/dev/null'}; "
 
 
@@ -237,14 +237,14 @@ def _modes(files: Iterable[JobFile]) -> str:
 
 
 def _prefixed(script: JobFile, line: str) -> bytes:
-    """A script with commands before its first line, on that line, so that its line numbers stay."""
+    """A script with commands in front of its first line, so that line numbers do not change."""
     if not isinstance(script.content, bytes):
         raise RejectedError(f"the script {script.name!r} must be in memory, not a file on disk")
     return line.encode() + script.content
 
 
 def _check_names(files: Sequence[JobFile]) -> None:
-    """What servers answer with 500 and an empty body, or resolve silently, is refused by name."""
+    """Refuse names that servers answer with an empty 500, or silently resolve."""
     names = [file.name for file in files]
     taken = set(names)
     if len(taken) != len(names):
@@ -267,11 +267,11 @@ def body(
     """The request's body.
 
     Args:
-        job: gives arguments and limits.
-        service: which package is asked to start it.
+        job: its arguments and limits are used.
+        service: the package that will start it.
         files: from `sent_files`.
         literals: their contents, in the same order.
-        package: a problem's, that is asked in its stead; under the same limits, in any version.
+        package: a problem's package that will start it instead, with the same limits, in any version.
 
     Raises:
         RejectedError: the main file is not text.
@@ -305,10 +305,10 @@ def body(
 def _limits(job: Job, service: Service) -> Mapping[str, int]:
     """The six limits.
 
-    The runner keeps the real limits inside the box, so for it a lower hard limit of the server can only cost an
-    answer, never change one. The same holds for two scripts that a third one starts (`two_stages`). Others are stopped
-    by the hard limit itself, so what the server does not allow it must refuse. A memory limit that a job names is not
-    lowered to the server's: less would change verdicts.
+    The runner enforces the real limits inside the box, so a lower hard limit of the server may prevent its answer but
+    never change it. The same is true for two scripts that a third one starts (`two_stages`). Other jobs are stopped by
+    the hard limit itself, so it is not lowered: the server must refuse a limit that it does not allow. A job's memory
+    limit is not lowered to the server's either, as this would change verdicts.
     """
     ceilings, run, compiling = service.ceilings, job.run_limits, job.compile_limits or IDLE_COMPILE
     gives_way = job.kind is JobKind.RUNNER or job.trusted or is_joined(job)

@@ -1,8 +1,7 @@
-"""Directories for the length of one job, and what becomes of those whose owner was killed.
+"""Temporary directories for jobs, and the removal of those that killed processes have left.
 
-Each is locked (`flock`) while it is in use, and the kernel frees a lock with its owner. So a directory that can be
-locked, and is not brand-new, was left behind by a process that came to no end of its own, and is removed by the next
-that starts.
+Each is locked (`flock`) while it is in use, and the kernel releases the lock when the process ends. So a directory that
+can be locked, and is not new, was left by a process that was killed. The next process that starts removes it.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from ioi_eval.errors import TransientError
 
 _PREFIX = "ioi-eval-job-"
 _NEW_S = 60.0
-"""For so long a directory may not be locked yet."""
+"""A directory may not be locked yet for this long."""
 
 
 @contextlib.contextmanager
@@ -29,10 +28,10 @@ def work_directory(uid: int | None = None) -> Iterator[Path]:
     """An empty directory, removed afterwards.
 
     Args:
-        uid: the user whom it shall belong to; `None` for ours.
+        uid: its owner; `None` for this process's user.
 
     Raises:
-        TransientError: there is no room for one, or are no descriptors left.
+        TransientError: there is no room for it, or no descriptors are left.
     """
     try:
         name = tempfile.mkdtemp(prefix=_PREFIX)
@@ -51,7 +50,7 @@ def work_directory(uid: int | None = None) -> Iterator[Path]:
 
 
 def sweep() -> int:
-    """Remove what was left behind by processes that were killed. Returns how many directories went."""
+    """Remove the directories that killed processes have left. Returns how many."""
     removed = 0
     for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError), contextlib.ExitStack() as stack:  # another user's, or gone already
@@ -66,7 +65,7 @@ def sweep() -> int:
 
 
 def _remove(path: Path) -> None:
-    """Programs leave directories that their owner may not read, and trees too deep for Python's own removal."""
+    """Remove a directory; with `chmod` and `rm` if Python cannot, as it is unreadable or its tree is too deep."""
     with contextlib.suppress(OSError, RecursionError):
         shutil.rmtree(path)
         return

@@ -1,10 +1,10 @@
-"""Who belongs to a cluster: workers are found, explored, taken into service, looked at again, and let go.
+"""The workers of a cluster: they are found, explored, taken into service, checked, and removed.
 
     the list of endpoints ──► Scout: what each can do ──► WorkerGroups: which are alike ──► Pool: in service
 
-The list is asked for again and again, as workers come and go. An endpoint that cannot be used is noted with the reason,
-and explored again. One whose runtimes have changed is explored anew, as it may belong to another group then;
-problems' packages are only noted.
+The list is refreshed regularly, as workers come and go. An endpoint that cannot be used is noted with the reason, and
+explored again later. An endpoint whose runtimes have changed is explored again too, as it may now belong to another
+group; if only problems' packages have changed, this is only noted.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from yarl import URL
 
 REDISCOVER_S = 30.0
-"""How often the list of endpoints is asked for again. Slurm's `squeue` costs its controller something each time."""
+"""The interval between refreshes of the list of endpoints. Each `squeue` is work for Slurm's controller."""
 
 
 @dataclass(slots=True)
 class WorkerGroup:
-    """Workers that are alike.
+    """Workers that run jobs in the same way.
 
     Args:
-        target: what they offer; its `slots` are not kept here.
+        target: the target that they serve; its `slots` are not maintained here.
         service: the package that starts jobs on each of them.
         members: their URLs.
     """
@@ -53,7 +53,7 @@ class WorkerGroups:
         slots: how many jobs each worker has at once.
 
     Attributes:
-        unconfined: the URLs of those that were found unable to isolate programs.
+        unconfined: the URLs of workers that turned out unable to isolate programs.
     """
 
     def __init__(self, slots: int) -> None:
@@ -61,11 +61,11 @@ class WorkerGroups:
         self.workers: dict[str, Worker] = {}
         self.groups: dict[str, WorkerGroup] = {}
         self.unconfined: set[str] = set()
-        self.execute_urls: dict[str, URL] = {}  # also of workers that have left: a job may be on its way there
+        self.execute_urls: dict[str, URL] = {}  # also of removed workers: a job may still be sent to one
         self._names: dict[tuple[object, ...], str] = {}
 
     def add(self, worker: Worker) -> Endpoint:
-        """Take a worker in, or what is new of it; returns it as the pool sees it."""
+        """Add or update a worker; returns its endpoint for the pool."""
         url = str(worker.url)
         self.remove(url)
         self.unconfined.discard(url)
@@ -77,8 +77,8 @@ class WorkerGroups:
         return Endpoint(name=url, machine=machine, group=group.target.name, slots=self.slots)
 
     def note_runtimes(self, url: str, runtimes: tuple[Runtime, ...]) -> None:
-        """Note what a worker has installed, where only problems' packages are new or gone."""
-        if url in self.workers:  # else it has left meanwhile
+        """Note a worker's runtimes, if only problems' packages were installed or removed."""
+        if url in self.workers:  # else it was removed meanwhile
             self.workers[url] = replace(self.workers[url], runtimes=runtimes)
 
     def remove(self, url: str) -> None:
@@ -107,10 +107,10 @@ class WorkerGroups:
 
 
 def _target(name: str, worker: Worker) -> Target:
-    """What a worker offers.
+    """The target that a worker serves.
 
-    Inside a job of either generation of servers the runner reaches `reduced` (Landlock, seccomp); a job names what it
-    accepts, and a runner that finds less refuses. The stock pair confines nothing.
+    In jobs of either generation of servers the runner reaches `reduced` (Landlock, seccomp). A job says which isolation
+    it accepts, and the runner refuses if it reaches less. The scripts of `cms_ioi` confine nothing.
     """
     brings_pair = worker.service.starter is Starter.CMS_IOI
     return Target(
@@ -127,13 +127,13 @@ def _target(name: str, worker: Worker) -> Target:
 
 
 class WorkerList:
-    """Keeps groups and pool up to date with what the endpoints are.
+    """Keeps groups and pool up to date with the list of endpoints.
 
     Args:
-        source: names the endpoints, or is asked for them.
+        source: the endpoints, or a function that returns them.
         scout: explores workers.
         groups: the workers in use.
-        pool: is told who is in service.
+        pool: gets the endpoints in service.
 
     Attributes:
         unusable: the endpoints that are not used now, and why.
@@ -148,11 +148,11 @@ class WorkerList:
         self._time = asyncio.get_running_loop().time
 
     def require_any(self) -> None:
-        """See that there is a worker.
+        """Raise if there is no worker.
 
         Raises:
-            SetupError: no endpoint can be used; with the reason of each.
-            UnavailableError: none of them answers.
+            SetupError: no endpoint can be used; with the reason for each.
+            UnavailableError: no endpoint answers.
         """
         if self._groups.workers:
             return
@@ -163,7 +163,7 @@ class WorkerList:
         raise error
 
     async def refresh(self) -> None:
-        """Ask for the endpoints; explore those that are new, or could not be used before; let go those that left."""
+        """Read the list of endpoints; explore those that are new or could not be used; remove those not listed now."""
         from yarl import URL
 
         wanted = dict.fromkeys(await endpoints_now(self._source))
@@ -176,15 +176,15 @@ class WorkerList:
                     explorations.create_task(self._explore(URL(name)))
 
     async def keep_refreshing(self) -> None:
-        """Refresh again and again."""
+        """Refresh at intervals."""
         while True:
             await asyncio.sleep(REDISCOVER_S)
-            # a list that cannot be had for a moment, or is being edited, changes nothing
+            # a list that cannot be read for a moment, or is being edited, changes nothing
             with contextlib.suppress(SandboxError, SetupError, InputError):
                 await self.refresh()
 
     async def check(self, name: str) -> None:
-        """Find out for the pool whether an endpoint lives, and still is what it was."""
+        """Check for the pool whether an endpoint is alive, and whether it has changed."""
         worker = self._groups.workers.get(name)
         is_alive: bool | None = False
         if worker is not None:
@@ -193,7 +193,7 @@ class WorkerList:
                 is_alive = without_problems(runtimes) == without_problems(worker.runtimes)
                 if is_alive:
                     self._groups.note_runtimes(name, runtimes)
-                    self.unusable.pop(name, None)  # it could not be explored when its runtimes had changed for a while
+                    self.unusable.pop(name, None)  # an exploration may have failed while its runtimes were different
                 elif await self._explore(worker.url):
                     return
             except (SandboxError, SetupError) as error:

@@ -222,7 +222,7 @@ def test_a_server_that_dies_of_the_question(start: Any, run: Run) -> None:
     urls = [server.urls[0] for server in doomed]
     done = run("cluster", "install", "--endpoints", ",".join([NOWHERE, *urls]))
     assert done.returncode == 2
-    assert "died of the question" in " ".join(row_of(urls[0], done.stdout))
+    assert "crashed on this request" in " ".join(row_of(urls[0], done.stdout))
     assert "not asked: " in " ".join(row_of(NOWHERE, done.stdout))
     assert doomed[0].process.wait() == 1
     for server, url in zip(doomed[1:], urls[1:], strict=True):
@@ -278,7 +278,7 @@ def test_one_server_dies_of_many_packages(start: Any, run: Run, tmp_path: Path, 
     urls = [server.urls[0] for server in doomed]
     done = run("cluster", command, *PROBLEM_ROWS, *words, "--endpoints", ",".join(urls))
     assert done.returncode == 2, done.stderr
-    assert "died of the question" in flat(done.stdout)
+    assert "crashed on this request" in flat(done.stdout)
     assert f"{urls[2]}: not asked" in flat(done.stdout)
     assert doomed[0].process.wait() == 1
     assert [server.process.poll() for server in doomed[1:]] == [None, None]
