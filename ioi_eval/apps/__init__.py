@@ -1,8 +1,8 @@
-"""APPS: what its users call and what they get. Formats of Eval Protocol and mcpbr, runs of dumps, summaries.
+"""APPS: the public functions and their results, the formats of Eval Protocol and mcpbr, runs of dumps, summaries.
 
     result = evaluate_apps_solution(messages, ground_truth)
 
-The names here are public; they are imported when they are first used.
+The names here are public; each is imported at its first use.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ioi_eval.apps.execution import AppsExecutor
     from ioi_eval.apps.outcomes import AppsResult, AppsSettings
 
-_HOMES = {
+_MODULES = {
     "AppsExecutor": "ioi_eval.apps.execution",
     "AppsResult": "ioi_eval.apps.outcomes",
     "AppsSettings": "ioi_eval.apps.outcomes",
@@ -28,8 +28,8 @@ _HOMES = {
     "evaluate_apps_solution": "ioi_eval.apps.evaluate",
 }
 
-_ITS_OWN = frozenset({"evaluation_test", "RolloutProcessor", "SingleTurnRolloutProcessor"})
-"""Names in `eval_protocol.pytest`, which only that package has."""
+_OF_EVAL_PROTOCOL = frozenset({"evaluation_test", "RolloutProcessor", "SingleTurnRolloutProcessor"})
+"""Names in `eval_protocol.pytest` that we do not offer."""
 
 __all__ = [
     "AppsExecutor",
@@ -45,10 +45,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first asked for."""
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
-    if name in _ITS_OWN:  # not an AttributeError: `from ioi_eval.apps import …` would not show its message
+    """Import a public name at its first use."""
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
+    if name in _OF_EVAL_PROTOCOL:  # not an AttributeError: `from ioi_eval.apps import …` would not show its message
         raise ImportError(
             f"ioi_eval.apps has no {name}; it is Eval Protocol's own: from eval_protocol.pytest import {name} "
             "(pip install eval-protocol)"

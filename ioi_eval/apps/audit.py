@@ -1,8 +1,8 @@
-"""Which rows of a data set are broken: its own reference solutions are judged, as any dump is.
+"""Finds broken rows of a data set: its reference solutions are judged like any dump.
 
-About a row the reference solutions say three things. None passes: the tests are wrong, or accept one of several right
-answers, and what they say of other programs is worth nothing either. Some pass: those that fail are wrong, or print
-another right answer. All pass, or there are none: nothing is known against the row.
+For each row there are three cases. No solution passes: the tests are wrong, or accept only one of several right
+answers, so their verdicts on other programs mean nothing either. Some pass: those that fail are wrong, or print another
+right answer. All pass, or there are none: no fault of the row is known.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ from ioi_eval.problems.row import Row, RowSource
 from ioi_eval.rows.source import Source
 
 OTHER_COMPARATORS = ("tokens", "float:1e-6", "case-insensitive", "unordered-lines")
-"""What a solution that `lines` refuses is tried with."""
+"""These are tried on a solution that `lines` refuses."""
 
 NAME = "uuid"
-_FAILURES = 5  # how many of a row's failures are told
+_FAILURES = 5  # how many of a row's failures are reported
 _WORDS = 300  # characters of a failure
 
 
 class RowFindingKind(StrEnum):
     """What is wrong with a row."""
 
-    ROW = "row"  # it cannot be judged at all
+    ROW = "row"  # the row cannot be judged
     TESTS = "tests"  # no reference solution passes
-    SOLUTIONS = "solutions"  # some do not pass, or they cannot be read
+    SOLUTIONS = "solutions"  # some solutions do not pass, or they cannot be read
     UNDECIDED = "undecided"  # judging failed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowFinding:
-    """A row that is not as it should be.
+    """A row with a fault.
 
     Args:
         listed: the problem.
         kind: what is wrong.
-        reason: in words.
+        reason: what is wrong, as a message.
         solutions, passed: how many reference solutions were judged, and passed.
-        failures: the first that did not: number, verdict and words.
-        passes_by: other comparators that take a solution that failed.
+        failures: the first solutions that did not pass: number, verdict and message.
+        passes_by: other comparators that accept a solution that failed.
     """
 
     listed: Listed
@@ -60,7 +60,7 @@ class RowFinding:
     passes_by: tuple[str, ...] = ()
 
     def as_row(self) -> dict[str, Any]:
-        """As `score --exclude` reads it. Rows of which a solution passes stay in."""
+        """As `score --exclude` reads it. Rows with a solution that passes are not excluded."""
         return {
             "problem_id": self.listed.id,
             "instance_id": self.listed.instance_id,
@@ -90,11 +90,11 @@ class ReferenceSolutions(Source):
         self.without = 0
 
     def describe(self) -> str:
-        """Of what they are the solutions."""
+        """The data set of the solutions."""
         return f"the reference solutions of {self._dataset.describe()}"
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:  # noqa: ARG002 - there are just three
-        """One for each solution; what keeps some from being read is in `broken`."""
+        """One row for each solution. `broken` has the reasons why solutions could not be read."""
         self.broken, self.without = {}, 0
         for index, row in enumerate(self._dataset.iterate(("problem_id", "id", "solutions"))):
             problem = problem_id(row, index)
@@ -111,7 +111,7 @@ class ReferenceSolutions(Source):
 
 @dataclass(slots=True)
 class _Tally:
-    """One problem's solutions."""
+    """The results of one problem's solutions."""
 
     solutions: int = 0
     passed: int = 0
@@ -121,14 +121,14 @@ class _Tally:
 
 
 class AuditSummary(AppsSummary):
-    """Adds results up by problem, beside what a run says of them together."""
+    """Sums up results by problem, in addition to the summary of the whole run."""
 
     def __init__(self) -> None:
         super().__init__(ks=(1,))
         self._tallies: dict[str, _Tally] = {}
 
     def add(self, judged: JudgedSample, row: Mapping[str, Any]) -> None:
-        """Take in a solution."""
+        """Add a solution."""
         super().add(judged, row)
         tally = self._tallies.setdefault(judged.problem, _Tally())
         result = judged.result
@@ -144,7 +144,7 @@ class AuditSummary(AppsSummary):
             tally.wrong = judged.submission.code
 
     def findings(self, listed: Mapping[str, Listed], broken: Mapping[str, str]) -> list[RowFinding]:
-        """What is wrong with each row that is not as it should be, in the data set's order."""
+        """The rows with faults, in the data set's order."""
         found = []
         for problem, one in listed.items():
             tally = self._tallies.get(problem, _Tally())
@@ -161,7 +161,7 @@ class AuditSummary(AppsSummary):
         return found
 
     def wrong_program(self, problem: str) -> str | None:
-        """The first solution of a problem that ran well and printed what the comparator refuses."""
+        """The first solution of a problem that ran without failure, but whose output the comparator refuses."""
         return self._tallies[problem].wrong if problem in self._tallies else None
 
 
@@ -177,7 +177,7 @@ def _finding(listed: Listed, kind: RowFindingKind, reason: str, tally: _Tally) -
 
 
 def _words(result: AppsResult) -> str:
-    """What the first test that failed says."""
+    """The message of the first test that failed."""
     first = next((test for test in result.tests if not test.passed), None)
     words = result.message if first is None else f"test {first.test}: {first.message}"
     return words[:_WORDS]
@@ -186,12 +186,12 @@ def _words(result: AppsResult) -> str:
 async def comparators_that_take(
     executors: Mapping[str, Executor], catalog: Catalog, problem: str, code: str
 ) -> tuple[str, ...]:
-    """Of other comparators, those by which a program is right.
+    """The other comparators by which a program is right.
 
     Args:
-        executors: by the comparator that they judge by.
+        executors: by comparator.
         catalog: the problems.
-        problem: which.
+        problem: the problem's id.
         code: the program.
     """
     asked = catalog.problem(problem)

@@ -1,8 +1,8 @@
-"""A sandbox for callers that do not wait asynchronously, kept as long as the process.
+"""A sandbox for synchronous callers; it stays open until the process ends.
 
-Opening a sandbox takes tenths of a second, and a reward function is called for every answer of a model: so the first
-call opens one, in a thread with an event loop of its own, and all later calls share it, from whatever thread. A
-caller's own event loop is not touched. A process that was forked has no such thread, and makes its own.
+Opening a sandbox takes tenths of a second, and a reward function is called for every answer of a model. So the first
+call opens one, in a thread with its own event loop, and all later calls, from any thread, share it. The caller's event
+loop is not used. A forked process does not have this thread, and opens its own sandbox.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class Background:
-    """An embedded sandbox in a thread of its own.
+    """An embedded sandbox in its own thread.
 
     Args:
         isolation: the weakest isolation that is accepted.
@@ -63,15 +63,15 @@ class Background:
         return self._wait(lambda: executor.score(problem, code))
 
     def close(self) -> None:
-        """End the sandbox; what runs in it is stopped. In a process that was forked from its own, nothing."""
+        """Close the sandbox, and stop what runs in it. Does nothing in a forked process."""
         if os.getpid() != self._process:
-            return  # the loop says that it is running, and no thread runs it here
+            return  # here the loop looks as if it were running, but no thread runs it
         if self._loop.is_running():
             self._wait(lambda: self._sandbox.__aexit__(None, None, None))
             self._loop.call_soon_threadsafe(self._loop.stop)
 
     def _executor(self, settings: AppsSettings) -> AppsExecutor:
-        """The one for these settings; a new one where the checker has been edited since."""
+        """The executor for these settings; a new one if the checker's file has changed."""
         with self._lock:
             executor = self._executors.get(settings)
             if executor is None or executor.checker != read_checker(settings):
@@ -84,7 +84,7 @@ class Background:
         try:
             return running.result()
         except BaseException:
-            running.cancel()  # Ctrl-C, of whoever waits: what it waited for is of no use to anybody
+            running.cancel()  # Ctrl-C in the calling thread: the result is not needed any more
             raise
 
 
@@ -92,7 +92,7 @@ _opening = threading.Lock()
 
 
 def _free_in_fork() -> None:
-    """Whoever holds the lock while a process is forked does not live in that, and would hold it there for ever."""
+    """Make a new lock in a forked process: a thread of the parent may hold the old one, and never releases it there."""
     global _opening  # noqa: PLW0603 - a lock that another thread holds cannot be released, only replaced
     _opening = threading.Lock()
 
@@ -101,7 +101,7 @@ os.register_at_fork(after_in_child=_free_in_fork)
 
 
 def background(isolation: Isolation) -> Background:
-    """This process's own sandbox of that isolation.
+    """This process's sandbox with this isolation.
 
     Raises:
         SetupError: there is no compiler for the runner here, or not enough isolation.

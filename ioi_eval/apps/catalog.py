@@ -1,7 +1,7 @@
-"""The problems that a run needs, on disk: the test split of APPS is 1.2 GB, and a dump asks for them in any order.
+"""The problems that a run needs, on disk: the test split of APPS is 1.2 GB, and a dump needs them in any order.
 
-The data set is read once. Of each problem that the dump is for, the tests go to a file without a name, and what is
-needed to find it, to tell it from others and to list it stays in memory.
+The data set is read once. Each problem that the dump needs is written to an unnamed file; its place, digest and
+metadata stay in memory.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from ioi_eval.problems.big_json import place_of
 from ioi_eval.problems.row import RowSource
 
 _FEW = 16
-"""To find so few problems, those that are named, or a sample, the ids are looked through first, which costs little in a
-table, and reading ends with the last of them. More are found while the data set is read, once."""
+"""To find at most this many problems, problems that are named, or a sample, the ids are read first (which is cheap in a
+table), and reading ends with the last problem. For more, the data set is read once."""
 
-_HELD_BYTES = 64 * 1024 * 1024  # of problems as they lie on disk; unpacked they take about twice that
+_HELD_BYTES = 64 * 1024 * 1024  # of problems, by their size on disk; in memory they take about twice that
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """What stays in memory of a problem.
+    """The part of a problem that stays in memory.
 
     Args:
         id, instance_id, difficulty: of the problem.
         tests: how many it has.
-        digest: of all about it that can change an outcome.
+        digest: a hash of everything about it that can change an outcome.
         fault: why its row is broken; `None` if it is not.
         refusal: why it cannot be judged in this run; empty if it can.
-        offset, size: where it lies.
+        offset, size: its place in the file.
     """
 
     id: str
@@ -59,10 +59,10 @@ class Catalog:
     """Problems by their ids. Safe to use from many threads.
 
     Args:
-        file: where they lie.
+        file: the descriptor of the file with the problems.
         listed: by id.
         names: the ids of all rows of the data set.
-        source: what the data set is, for messages.
+        source: the data set's description, for messages.
     """
 
     def __init__(self, file: int, listed: Mapping[str, Listed], names: Collection[str], source: str) -> None:
@@ -75,7 +75,7 @@ class Catalog:
         self._held_bytes = 0
 
     def knows(self, problem: str) -> bool:
-        """Whether the data set has such a problem, chosen or not."""
+        """Whether the data set has this problem, even if it was not selected."""
         return problem in self._names
 
     def problem(self, problem: str) -> AppsProblem:
@@ -100,7 +100,7 @@ class Catalog:
             yield self.problem(problem)
 
     def close(self) -> None:
-        """Forget all."""
+        """Close the file."""
         self._reader.close()
 
 
@@ -117,14 +117,14 @@ def load_catalog(
 
     Args:
         source: one split.
-        needed: ids of those that a dump is for; `None` for all.
-        selection: which of them are asked for; all by default.
-        excluded: ids of those that are left out.
-        refusal: why a problem cannot be judged, in words; empty if it can.
-        directory: where the file without a name is made; the system's own by default.
+        needed: ids of the problems that a dump needs; `None` for all.
+        selection: selects from these; all by default.
+        excluded: ids of problems to leave out.
+        refusal: returns why a problem cannot be judged; empty if it can.
+        directory: the unnamed file is made here; the system's directory by default.
 
     Raises:
-        InputError: the source cannot be read, two rows have the same id, or the selection names what is not there.
+        InputError: the source cannot be read, two rows have the same id, or the selection names a missing problem.
         RowError: a row's id cannot be read.
     """
     selection = selection or ProblemSelection()
@@ -146,13 +146,13 @@ def load_catalog(
             problems = read_rows(source, places)
         for problem in problems:
             listed[problem.id] = _stored(problem, file, refusal(problem))
-        choose(names, selection, source.describe())  # it refuses what no row has
+        choose(names, selection, source.describe())  # raises if the selection names a missing problem
         file.flush()
-        return Catalog(_again(file.fileno()), listed, [name for name, _ in names], source.describe())
+        return Catalog(_reopened(file.fileno()), listed, [name for name, _ in names], source.describe())
 
 
 def _stored(problem: AppsProblem, file: BinaryIO, refusal: str) -> Listed:
-    """What stays in memory of a problem that is written to the end of a file."""
+    """Write a problem to the end of the file; returns the part that stays in memory."""
     offset = file.tell()
     pickle.dump(problem, file, protocol=pickle.HIGHEST_PROTOCOL)
     return Listed(
@@ -186,8 +186,8 @@ def _lines(value: str | tuple[str, ...]) -> object:
     return [line.encode("utf-8", "surrogatepass") for line in value]
 
 
-def _again(fd: int) -> int:
-    """The same file, opened anew: with a place of its own, and for as long as its reader lives."""
+def _reopened(fd: int) -> int:
+    """Open the same file again: the new descriptor has its own offset, and stays open."""
     import os
 
     return os.open(f"/proc/self/fd/{fd}", os.O_RDONLY | os.O_CLOEXEC)
@@ -196,10 +196,10 @@ def _again(fd: int) -> int:
 def read_excluded(path: Path) -> frozenset[str]:
     """The ids in a file of problems to leave out: one a line, or rows with `problem_id` as `apps audit` writes them.
 
-    Rows that say `"exclude": false` are passed over.
+    Rows with `"exclude": false` are skipped.
 
     Raises:
-        InputError: it cannot be read, or holds something else.
+        InputError: it cannot be read, or has other contents.
     """
     import orjson
 

@@ -1,6 +1,6 @@
-"""The result of a program for APPS as plain values for JSON, and back. Pure.
+"""Converts the result of a program for APPS to plain values for JSON, and back. Pure.
 
-Tests are lists without their trailing defaults: a journal of a million programs with 20 tests each holds 20 million.
+A test is a list without trailing default values, as a journal of a million programs with 20 tests has 20 million tests.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _TEST: Mapping[str, Any] = {
     **{"code": None, "judged_by": "", "exit_code": None, "signal": None, "limit": None, "attempted": {}},
     **{"evidence": "", "judge_program": None, "final": False, "near_limit": False, "reran": False},
 }
-"""The fields of a test in their order, with what is left out at the end of a list; the first three never are."""
+"""The fields of a test in order, with their defaults. The first three are always written."""
 
 _SAME = ("memory_bytes", "message", "exit_code", "signal", "limit", "evidence", "judge_program")
 _FLAGS = ("final", "near_limit", "reran")
@@ -27,7 +27,7 @@ _TEXTS = ("judged_by", "message", "load_error", "target", "python")
 
 
 def encode_result(result: AppsResult) -> dict[str, Any]:
-    """The result as dicts, lists, texts and numbers. The problem is told beside it."""
+    """The result as dicts, lists, strings and numbers. The record has the problem in another field."""
     graded = result.graded
     return {
         "verdict": result.verdict,
@@ -44,7 +44,7 @@ def encode_result(result: AppsResult) -> dict[str, Any]:
 
 
 def decode_result(values: Mapping[str, Any]) -> AppsResult:
-    """The result that `encode_result` wrote, in a record that names its `problem`."""
+    """The result from a record: the values of `encode_result`, and `problem`."""
     graded = values["graded"]
     return AppsResult(
         problem=values["problem"],
@@ -62,7 +62,7 @@ def decode_result(values: Mapping[str, Any]) -> AppsResult:
 
 
 def milliseconds(seconds: float) -> float:
-    """What a time was measured as; the runner tells it to the microsecond."""
+    """Seconds in milliseconds, without rounding errors; the runner measures microseconds."""
     return round(seconds * 1000, 6)
 
 

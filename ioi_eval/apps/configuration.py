@@ -1,7 +1,7 @@
-"""mcpbr's configuration files: the keys that say which problems are taken, and how long a test may run.
+"""mcpbr's configuration files: the keys that select problems and say how long a test may run.
 
-mcpbr's other keys (which model, which server) are not about scoring, and are passed over; `unused` names them. A key
-that mcpbr does not have is an error: misspelt, it would change the score by its absence.
+mcpbr's other keys (which model, which server) are not about scoring, and are ignored; `unused` lists them. A key that
+mcpbr does not have is an error: a misspelt key that was ignored would change the score.
 
 Source: mcpbr's page on APPS, and its `HarnessConfig`.
 """
@@ -21,7 +21,7 @@ KEYS = (
     *("benchmark", "sample_size", "timeout_seconds", "filter_difficulty", "task_ids"),
     *("sampling_strategy", "random_seed", "stratify_field"),
 )
-"""What is read here."""
+"""The keys that are read here."""
 
 OTHER_KEYS = frozenset(
     {
@@ -37,23 +37,23 @@ OTHER_KEYS = frozenset(
         *("thinking_budget", "use_prebuilt_images", "volumes", "wandb_enabled", "wandb_project"),
     }
 )
-"""What mcpbr reads besides. Source: `HarnessConfig` in mcpbr, src/mcpbr/config.py."""
+"""The other keys that mcpbr reads. Source: `HarnessConfig` in mcpbr, src/mcpbr/config.py."""
 
 _BENCHMARK, _STRATUM = "apps", "difficulty"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
-    """What such a file says; `None` and empty where it says nothing.
+    """The values in such a file; `None` or empty for missing keys.
 
     Args:
         sample_size: how many problems.
-        timeout_seconds: how long a task may take; a test at most so long.
+        timeout_seconds: how long a task may take; a test may take no longer.
         filter_difficulty: which difficulties.
         task_ids: only these problems, as `42` or `apps_42`.
-        sampling_strategy: which problems of these.
-        random_seed: of the random choices.
-        unused: the keys of mcpbr's that are not about scoring.
+        sampling_strategy: how the problems are chosen from these.
+        random_seed: for random choices.
+        unused: the keys in the file that are not about scoring.
     """
 
     sample_size: int | None = None
@@ -69,7 +69,7 @@ def read_configuration(path: Path) -> Configuration:
     """Read a YAML file.
 
     Raises:
-        InputError: it cannot be read, has a key that mcpbr has not, or a value makes no sense.
+        InputError: it cannot be read, has a key that mcpbr does not have, or a value makes no sense.
     """
     import yaml
 

@@ -1,4 +1,4 @@
-"""Dumps of programs, in all the forms in which users have them: rows, a `solution.py`, a folder of them."""
+"""Opens dumps of programs in all their forms: rows, a `solution.py`, a folder of folders with these."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ioi_eval.problems.row import Row, RowSource
 from ioi_eval.rows import open_source
 from ioi_eval.rows.source import Source
 
-SOLUTION = "solution.py"  # Source: mcpbr, whose agents leave their program under this name
+SOLUTION = "solution.py"  # Source: mcpbr, whose agents write their program to this file
 
 
 class SolutionFiles(Source):
@@ -22,7 +22,7 @@ class SolutionFiles(Source):
 
     Args:
         files: by problem.
-        name: what they are together.
+        name: describes them together.
     """
 
     def __init__(self, files: Mapping[str, Path], name: str) -> None:
@@ -30,11 +30,11 @@ class SolutionFiles(Source):
         self._name = name
 
     def describe(self) -> str:
-        """The file or folder."""
+        """The name of the file or folder."""
         return self._name
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:  # noqa: ARG002 - there are just two
-        """One for each file."""
+        """One row for each file."""
         for problem, path in self._files.items():
             try:
                 code = path.read_bytes().decode("utf-8-sig", "replace")
@@ -48,11 +48,11 @@ def open_dump(spec: str, ids: Sequence[str]) -> Source:
 
     Args:
         spec: a source of rows; a `.py` file; or a folder of `<id>/solution.py`.
-        ids: the problems that were asked for by name. A file is for the only one of these, else for the one that its
-            folder is named after.
+        ids: the problems that the user named. If there is one, a single file is for that problem; else the name of
+            its folder is the problem.
 
     Raises:
-        InputError: there is nothing of the kind, nothing says which problem a file is for, or two files are for one.
+        InputError: there is no such dump, a file's problem is not known, or two files are for the same problem.
     """
     path = Path(os.path.expanduser(spec))
     if path.is_file() and path.suffix == ".py":
@@ -66,7 +66,7 @@ def open_dump(spec: str, ids: Sequence[str]) -> Source:
 
 
 def _solutions_below(path: Path) -> Mapping[str, Path]:
-    """The programs in a folder's folders, by problem."""
+    """The programs in the folders of a folder, by problem."""
     found: dict[str, Path] = {}
     for file in sorted(folder / SOLUTION for folder in path.iterdir() if (folder / SOLUTION).is_file()):
         first = found.setdefault(file.parent.name.removeprefix("apps_"), file)
@@ -91,16 +91,16 @@ _NEEDS = (
 
 
 def survey(source: RowSource, *, id_column: str = "uuid") -> Mapping[str | None, int]:
-    """How many programs there are for each problem, a row that cannot be used counted as one.
+    """How many programs there are for each problem; a row that cannot be used counts as one.
 
-    `None` stands for rows that do not say theirs.
+    `None` stands for rows that name no problem.
 
     Args:
         source: the dump.
-        id_column: names the programs; only `uuid` may be in no row.
+        id_column: the column with the programs' names; only `uuid` may be missing in all rows.
 
     Raises:
-        InputError: the dump cannot be read, holds no programs, or has no such column.
+        InputError: the dump cannot be read, contains no programs, or does not have this column.
         RowError: a row cannot be read.
     """
     named = Need(columns=(id_column,), advice="Name one of them with --id-column, or leave it out")
@@ -113,6 +113,6 @@ def survey(source: RowSource, *, id_column: str = "uuid") -> Mapping[str | None,
             problem = problem_of(row)
             count = len(samples_of(row))
         except (RowError, *ODD_DATA):
-            pass  # it is refused when its turn comes, with the reason
+            pass  # it is refused later, with the reason
         counts[problem] += count
     return counts

@@ -1,7 +1,7 @@
-"""Eval Protocol's words and metrics, from what a program did. Pure.
+"""Makes Eval Protocol's results (its texts and metrics) from what a program did. Pure.
 
-A score counts all tests, as Eval Protocol's page says; under the profile of its code it counts those that the code ran.
-Strings and shapes are the same: the first failure is told, whatever comes after it.
+The score is over all tests, as on Eval Protocol's page; under the profile of its code, over those that its code ran.
+The strings and structures are the same in both: they describe the first failure.
 
 Source: `evaluate_apps_solution` in eval-protocol 0.3.
 """
@@ -24,13 +24,13 @@ from ioi_eval.problems.row import Row
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalProtocolTest:
-    """What became of a program on one test, as far as Eval Protocol tells it.
+    """The result of a test, as far as Eval Protocol reports it.
 
     Args:
-        code: `True`, `False`, −1 (error or out of time), −2 (does not compile); `None` where we failed to learn it.
-        output: what it printed or returned, for a wrong one.
-        error: of an error, its `repr`; else what happened, or what failed on our side.
-        traceback: of an error.
+        code: `True`, `False`, −1 (error or out of time), −2 (does not compile); `None` if we failed to judge it.
+        output: what the program printed or returned, if that is wrong.
+        error: the `repr` of an exception; else what happened, or what failed on our side.
+        traceback: of the exception.
     """
 
     code: Code | None
@@ -43,12 +43,12 @@ class EvalProtocolTest:
 
 
 def no_messages() -> EvaluateResult:
-    """There is no conversation."""
+    """The result if there is no conversation."""
     return _invalid("No messages provided.", "No messages provided for evaluation.")
 
 
 def empty_code() -> EvaluateResult:
-    """The last message holds no program."""
+    """The result if the last message contains no program."""
     words = "Empty code solution after extraction."
     result = _invalid("The provided code solution was empty after extraction.", words)
     result.metrics = {"parsability": MetricResult(score=0.0, reason=words), **result.metrics}
@@ -56,12 +56,13 @@ def empty_code() -> EvaluateResult:
 
 
 def read_ground_truth(ground_truth: object, *, as_is: bool = False) -> AppsProblem | EvaluateResult:
-    """The tests in a ground truth, as JSON text or an object; or the result that says what is wrong with it.
+    """The tests in a ground truth (JSON text or an object); or the result that says what is wrong with it.
 
     Args:
-        ground_truth: what the caller gave.
-        as_is: judge rows as its own code does: a broken one is a valid score of 0, and some with a fault are judged.
-            By default the program is not at fault where the row is, so it has no valid score; the words are the same.
+        ground_truth: the caller's argument.
+        as_is: treat rows as Eval Protocol's code does: a broken row has a valid score of 0, and some rows with a fault
+            are judged. By default a broken row has no valid score, as it is not the program's fault; the text is the
+            same.
     """
     value = _parsed(ground_truth)
     if not isinstance(value, EvaluateResult) and not isinstance(value["inputs"], list):
@@ -77,7 +78,7 @@ def read_ground_truth(ground_truth: object, *, as_is: bool = False) -> AppsProbl
 
 
 def _parsed(ground_truth: object) -> dict[str, Any] | EvaluateResult:
-    """The object with inputs and outputs."""
+    """The object with inputs and outputs; or the result that says what is wrong with it."""
     value = ground_truth
     if isinstance(value, str):
         try:
@@ -94,12 +95,12 @@ def _parsed(ground_truth: object) -> dict[str, Any] | EvaluateResult:
 
 
 def judge_failed(words: str) -> EvaluateResult:
-    """We could not learn what the solution is worth: no score, which is not a score of 0."""
+    """The result if we failed to judge the solution: no score, which is not a score of 0."""
     return _at_fault(_invalid(words))
 
 
 def _at_fault(result: EvaluateResult) -> EvaluateResult:
-    """The same words, without a valid score: what failed was not the program."""
+    """The same text without a valid score, as it was not the program that failed."""
     result.is_score_valid = False
     result.error = result.reason
     return result
@@ -117,7 +118,7 @@ def over_all_tests(problem: AppsProblem, judged: Sequence[EvalProtocolTest]) -> 
     """The result over all tests of a problem.
 
     Args:
-        problem: what was asked.
+        problem: the problem.
         judged: one for each test, in order.
     """
     failed = next((one for one in judged if one.code is None), None)
@@ -135,11 +136,11 @@ def over_all_tests(problem: AppsProblem, judged: Sequence[EvalProtocolTest]) -> 
 
 
 def evaluation(codes: Sequence[Code], metadata: Sequence[Mapping[str, Any]]) -> EvaluateResult:
-    """The result for codes and what is told of the first failure.
+    """The result from codes and the description of the first failure.
 
     Args:
         codes: of the tests that count.
-        metadata: one dictionary, as a rule: with `error` and `traceback`; with `output`, `expected`, `inputs` and
+        metadata: usually one dictionary: with `error` and `traceback`; with `output`, `expected`, `inputs` and
             `error_message`; or empty.
     """
     metrics: dict[str, MetricResult] = {}

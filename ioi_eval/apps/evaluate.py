@@ -1,7 +1,7 @@
-"""`evaluate_apps_solution`: Eval Protocol's function, on our sandbox; and its rows from those of APPS.
+"""`evaluate_apps_solution`: Eval Protocol's function, on our sandbox; and the conversion of APPS rows to its rows.
 
-Both return the classes of the package `eval-protocol` where a caller has imported it, else ours, which have the same
-fields. The package takes seconds to import, so it is never imported here.
+Both return classes of the package `eval-protocol` if the caller has imported it, else ours, which have the same fields.
+The package takes seconds to import, so it is never imported here.
 """
 
 from __future__ import annotations
@@ -41,25 +41,25 @@ _KNOWN = ("execution_timeout", "compat", "comparator", "memory_mb", "python", "i
 
 
 def evaluate_apps_solution(messages: Sequence[Any], ground_truth: Any = None, **kwargs: Any) -> Any:
-    """Say what the program in a conversation is worth: Eval Protocol's function, with its strings and metrics.
+    """Score the program in a conversation: Eval Protocol's function, with its strings and metrics.
 
-    By default it is judged as Eval Protocol's page says: each test in a process of its own, behind the page's prelude;
-    outputs are equal but for blanks at both ends; all tests count. Functions are called, which the page does not do.
-    With `compat="ioi_eval"`, or a `comparator`, our own rules judge, and a metric `judged_by` names them. With
-    `compat="eval-protocol"` the program is found, run and judged as by Eval Protocol's own code.
+    By default the program is judged as on Eval Protocol's page: each test has its own process, and the page's prelude
+    precedes the program; outputs are compared without blanks at both ends; all tests count. Unlike on the page,
+    functions are called. With `compat="ioi_eval"`, or a `comparator`, our own rules judge, and a metric `judged_by`
+    names them. With `compat="eval-protocol"` the program is found, run and judged as by Eval Protocol's own code.
 
-    Synchronous; also where the caller runs an event loop, and from several threads at once.
+    Synchronous. It may be called while an event loop runs, and from several threads at once.
 
     Args:
         messages: a conversation: objects with `role` and `content`, or dictionaries. The program is in the last.
         ground_truth: the tests: JSON text, or an object, with `inputs`, `outputs` and maybe `fn_name`.
         kwargs: `execution_timeout`, seconds for a test (10); and ours: `compat`, `comparator`, `memory_mb`, `python`,
-            `isolation`. Others are passed over, as there, with a warning.
+            `isolation`. Others are ignored, as in Eval Protocol, but with a warning.
 
     Returns:
-        `EvaluateResult`: Eval Protocol's where its package has been imported, else ours. A failure of ours, or of the
-        ground truth, is no score: `is_score_valid` is false then, and `error` tells it (under `compat` a broken ground
-        truth is a valid 0, as there).
+        `EvaluateResult`: Eval Protocol's if its package has been imported, else ours. If we failed, or the ground truth
+        is broken, there is no score: `is_score_valid` is false, and `error` says why (with `compat="eval-protocol"` a
+        broken ground truth is a valid 0, as in its code).
 
     Raises:
         InputError: an argument of ours makes no sense.
@@ -103,7 +103,7 @@ def _evaluate(messages: Sequence[Any], ground_truth: Any, kwargs: Mapping[str, A
     if isinstance(problem, EvaluateResult):
         return problem
     try:
-        result = _told(problem, background(settings.isolation).score(problem, code, settings))
+        result = _converted(problem, background(settings.isolation).score(problem, code, settings))
     except InputError:
         raise
     except IoiEvalError as error:
@@ -117,11 +117,11 @@ def _evaluate(messages: Sequence[Any], ground_truth: Any, kwargs: Mapping[str, A
 
 
 def _warn_of_unknown(kwargs: Mapping[str, Any]) -> None:
-    """Say which arguments do nothing: a misspelt one would change the score by its absence."""
+    """Warn of unknown arguments: a misspelt one that was ignored would change the score."""
     if unknown := sorted(set(kwargs) - set(_KNOWN)):
         warnings.warn(
             f"evaluate_apps_solution does nothing with {', '.join(unknown)}; it knows {', '.join(_KNOWN)}",
-            stacklevel=4,  # where it was called
+            stacklevel=4,  # the caller of `evaluate_apps_solution`
         )
 
 
@@ -135,7 +135,7 @@ def _settings(kwargs: Mapping[str, Any]) -> AppsSettings:
     if compat not in (None, PAGE, CODE, OURS):
         raise InputError(f"compat is {compat!r}, where one of {PAGE}, {CODE}, {OURS} is possible")
     if comparator is not None and compat in (PAGE, CODE):
-        raise InputError(f"{compat} has its own rules; leave comparator={comparator!r} or compat={compat!r} away")
+        raise InputError(f"{compat} has its own rules; remove comparator={comparator!r} or compat={compat!r}")
     if compat is None:
         compat = PAGE if comparator is None else OURS
     memory_mb = kwargs.get("memory_mb", 1024)
@@ -155,7 +155,10 @@ def _settings(kwargs: Mapping[str, Any]) -> AppsSettings:
 
 
 def _program(messages: Sequence[Any], judged_by: str) -> str:
-    """The program by our rules, else by Eval Protocol's, which takes anything for one; by its alone for its code."""
+    """The program in the last message.
+
+    It is found by our rules, else by Eval Protocol's, which accept any text; for its own code, by Eval Protocol's only.
+    """
     if judged_by == CODE:
         last = messages[-1]
         content = last.get("content") if isinstance(last, Mapping) else getattr(last, "content", None)
@@ -164,7 +167,7 @@ def _program(messages: Sequence[Any], judged_by: str) -> str:
     return extract_eval_protocol_page(text or "").code or ""
 
 
-def _told(problem: AppsProblem, result: AppsResult) -> EvaluateResult:
+def _converted(problem: AppsProblem, result: AppsResult) -> EvaluateResult:
     if result.graded is not None:
         if result.graded.crash:
             return judge_failed(result.graded.crash)
@@ -175,7 +178,7 @@ def _told(problem: AppsProblem, result: AppsResult) -> EvaluateResult:
 
 
 def _judged(test: TestOutcome) -> EvalProtocolTest:
-    """A test as Eval Protocol tells it."""
+    """A test as Eval Protocol reports it."""
     error = test.returned.report.error or test.message
     match test.verdict:
         case Verdict.AC:
@@ -194,7 +197,7 @@ def _judged(test: TestOutcome) -> EvalProtocolTest:
 
 
 def _as_theirs(result: EvaluateResult) -> Any:
-    """The result as the package's own class, where the caller knows that."""
+    """The result as the package's class, if the caller has imported the package."""
     theirs = sys.modules.get("eval_protocol.models")
     if theirs is None:
         return result

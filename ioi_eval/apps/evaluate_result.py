@@ -1,7 +1,7 @@
-"""Eval Protocol's results as values of ours: the same fields, read the same ways, without its package.
+"""Our versions of Eval Protocol's result classes: the same fields and access, without its package.
 
-Theirs are pydantic models. These are what `evaluate_apps_solution` returns where that package is not installed, so they
-are mutable as those are, can be read like dictionaries, and have `model_dump`.
+`evaluate_apps_solution` returns these if that package is not imported. Eval Protocol's are pydantic models; like those,
+these are mutable, can be read like dictionaries, and have `model_dump`.
 
 Source: `EvaluateResult` and `MetricResult` in eval-protocol 0.3, `eval_protocol/models.py`.
 """
@@ -14,7 +14,7 @@ from typing import Any
 
 
 class _Readable:
-    """The fields of a dataclass, also as keys."""
+    """Makes the fields of a dataclass readable as keys too."""
 
     __slots__ = ()
 
@@ -30,7 +30,7 @@ class _Readable:
         return iter(self.keys())
 
     def get(self, key: str, default: Any = None) -> Any:
-        """A field, or the default where there is none of that name."""
+        """A field, or the default if there is no field with this name."""
         return getattr(self, key, default)
 
     def keys(self) -> list[str]:
@@ -55,9 +55,9 @@ class MetricResult(_Readable):
     """One metric.
 
     Args:
-        is_score_valid: whether the score means something; else the metric is there for its reason.
+        is_score_valid: whether the score has a meaning; else only the reason has.
         score: in [0, 1].
-        reason: in words, or JSON.
+        reason: a message, or JSON.
     """
 
     is_score_valid: bool = True
@@ -71,11 +71,11 @@ class MetricResult(_Readable):
 
 @dataclass(slots=True, kw_only=True)
 class EvaluateResult(_Readable):
-    """What a solution is worth.
+    """The score of a solution.
 
     Args:
         score: in [0, 1].
-        is_score_valid: `False` where we failed to learn the score.
+        is_score_valid: `False` if there is no score, as we failed or the ground truth is broken.
         reason: in one line.
         metrics: by name.
         error: what went wrong on our side.
@@ -113,12 +113,12 @@ class Message(_Readable):
 
 @dataclass(slots=True, kw_only=True)
 class EvaluationRow(_Readable):
-    """A question with its tests, and what an answer was worth.
+    """A question with its tests, and the result of an answer.
 
     Args:
         messages: the conversation.
         ground_truth: the tests.
-        evaluation_result: what was made of the answer.
+        evaluation_result: the result.
     """
 
     messages: list[Message]

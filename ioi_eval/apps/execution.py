@@ -1,6 +1,6 @@
-"""Scores programs on APPS problems, through any sandbox: the shell around `verdicts.py`.
+"""Scores programs on APPS problems, in any sandbox: runs the jobs, and calls `verdicts.py`, which is pure.
 
-    problem, code ── task ── run jobs (`engine/running.py`) ── what came of each test (`running.py`) ── AppsResult
+    problem, code ── task ── run jobs (`engine/running.py`) ── the outcome of each test (`running.py`) ── AppsResult
 
 A failure of the sandbox is JE here as everywhere: it has no score, and is never a 0.
 """
@@ -36,8 +36,8 @@ __all__ = ["AppsExecutor", "AppsResult", "AppsSettings"]
 
 _PROFILE_OUTPUT_BYTES = 16 << 20
 _PROFILE_SPARE_BYTES = 256 << 10
-"""Most output where another grader compares it, and it comes back whole: four times the longest answer and a bit, and
-never more than so much. These graders have no limit; ours is OLE. What a job may return is shared by its tests."""
+"""Most output under a profile, whose grader needs the whole output: four times the longest answer and the spare bytes,
+at most the first number. These graders have no limit; with us more is OLE. A job's tests share what it may return."""
 
 
 class AppsExecutor:
@@ -45,11 +45,11 @@ class AppsExecutor:
 
     Args:
         sandbox: executes the jobs.
-        artifacts: keeps the runner and checkers.
+        artifacts: stores the runner and checkers.
         settings: how programs are run and judged.
-        jobs: how many run at once at most, on all targets together; `None` for as many as these have slots. To judge
-            more programs at once than that pays: those that wait share jobs.
-        events: are told when the comparator's checker is compiled.
+        jobs: how many run at once at most, on all targets together; `None` for as many as these have slots. Judging
+            more programs at once than that is faster: those that wait share jobs.
+        events: gets an event when the comparator's checker is compiled.
 
     Raises:
         InputError: the checker cannot be read.
@@ -74,18 +74,18 @@ class AppsExecutor:
             events=events,
         )
         self._builder, self._bindings, self._runner = setup.builder, setup.bindings, setup.runner(jobs=jobs)
-        self._ways: dict[str, str] = {}  # of each target, as far as its interpreter was asked
+        self._ways: dict[str, str] = {}  # by target, if its interpreter is known
         self._checker = read_checker(settings)
 
     async def interpreter(self) -> Interpreter:
-        """The Python that programs are run with; on a cluster of several kinds of workers that of the largest.
+        """The Python that runs programs; on a cluster with several kinds of workers, that of the largest kind.
 
-        All that are in service are asked, so that `fingerprints` names what they have; one that cannot be asked now
-        keeps nobody from the others.
+        All targets in service are asked, so that `fingerprints` covers all their interpreters; those that cannot be
+        asked now are skipped.
 
         Raises:
-            SetupError: there is none on any target, it does not work in a box, or it lacks what the profile needs.
-            SandboxError: none could be asked.
+            SetupError: no target has it, it does not work in a box, or it lacks what the profile needs.
+            SandboxError: no target could be asked.
         """
         found: list[Interpreter] = []
         failures: list[SandboxError] = []
@@ -103,7 +103,7 @@ class AppsExecutor:
         """Judge one program.
 
         Args:
-            problem: what it is for. A row that cannot be judged gives a result that says so, and no score.
+            problem: the problem. If its row cannot be judged, the result has no score and says why.
             code: the program's text.
 
         Raises:
@@ -124,15 +124,15 @@ class AppsExecutor:
 
     @property
     def checker(self) -> bytes | None:
-        """The source of the comparator's checker, as it was read when this was made; `None` without one."""
+        """The source of the comparator's checker, read when this executor was made; `None` without one."""
         return self._checker
 
     @property
     def slots(self) -> int:
-        """How many jobs the targets that may run programs run at once.
+        """The number of slots of all targets that may run programs.
 
         Raises:
-            SetupError: none of them may.
+            SetupError: no target may.
         """
         return sum(target.slots for target in self._suitable())
 
@@ -150,7 +150,7 @@ class AppsExecutor:
         """The targets that may run programs.
 
         Raises:
-            SetupError: none of them may.
+            SetupError: no target may.
         """
         targets = self._sandbox.targets()
         fit = self._bindings.suitable(targets, None)
@@ -160,11 +160,11 @@ class AppsExecutor:
         return fit
 
     async def _interpreter(self, target: Target) -> Interpreter:
-        """That of a target.
+        """A target's interpreter.
 
         Raises:
-            UnfitError: there is none, it does not work in a box, or it lacks what the profile needs.
-            SandboxError: it could not be asked.
+            UnfitError: the target has none, it does not work in a box, or it lacks what the profile needs.
+            SandboxError: the target could not be asked.
         """
         settings = self._settings
         try:
@@ -188,7 +188,7 @@ class AppsExecutor:
             interpreter = await self._interpreter(target)
             runs = await self._runs(problem, code, target, interpreter, given)
         except (UnavailableError, UnfitError):
-            raise  # nothing is left to run on, or not here: that is not this program's end
+            raise  # no target is left, or this one is not suitable; another may judge the program
         except SandboxError as error:
             return _unjudged(problem, settings, str(error))
         if settings.profile is None:
@@ -240,7 +240,7 @@ class AppsExecutor:
         )
 
     async def _grade(self, problem: AppsProblem, runs: TestRuns, profile: Profile, target: Target) -> AppsResult:
-        """Run what the other grader would, and let it grade that."""
+        """Run the tests that the profile's grader would run, and grade the runs by its rules."""
         settings = self._settings
 
         def wanted() -> bool:
@@ -280,10 +280,10 @@ def _needed(least: Isolation) -> str:
 
 
 def require_fit(interpreter: Interpreter, profile: Profile, *, on: str) -> None:
-    """Refuse an interpreter on which a profile's programs would fail for what it lacks.
+    """Refuse an interpreter that lacks something that a profile's programs need.
 
     Raises:
-        SetupError: it is too old, or has no numpy where the profile needs that.
+        SetupError: it is too old, or has no numpy although the profile needs it.
     """
     where = f"{interpreter.path} on {on}"
     needs, other = f"the profile {profile.name} needs", "give another interpreter with --python"
@@ -295,7 +295,7 @@ def require_fit(interpreter: Interpreter, profile: Profile, *, on: str) -> None:
 
 
 def _unjudged(problem: AppsProblem, settings: AppsSettings, words: str) -> AppsResult:
-    """A row that cannot be judged, or that we failed at."""
+    """The result if a row cannot be judged, or if we failed."""
     return AppsResult(
         problem=problem.id,
         verdict=Verdict.JE,
@@ -308,7 +308,8 @@ def _unjudged(problem: AppsProblem, settings: AppsSettings, words: str) -> AppsR
 
 
 def _limits(problem: AppsProblem, settings: AppsSettings) -> RunLimits:
-    """Of an output that is compared in the box only its beginning comes back, of a value as much as can be right."""
+    """The limits of a run. Outputs that are compared in the box return their beginning only; values return as much as a
+    right one can have."""
     output_bytes, return_bytes = settings.output_bytes, settings.shown_bytes
     if settings.profile is not None:
         wanted = [
@@ -329,7 +330,7 @@ def _limits(problem: AppsProblem, settings: AppsSettings) -> RunLimits:
 
 
 def _crashed(problem: AppsProblem, settings: AppsSettings, error: BaseException) -> AppsResult:
-    """A row, or an output, on which another grader's own code fails: so does what imitates it."""
+    """The result if the profile's grader fails on this row or output, and so does our imitation of it."""
     words = " ".join(str(error).split())[:200]
     crash = f"{settings.judged_by} fails on this row: {type(error).__name__}: {words}"
     return replace(_unjudged(problem, settings, crash), graded=Graded(crash=crash))
@@ -339,12 +340,12 @@ def _crashed(problem: AppsProblem, settings: AppsSettings, error: BaseException)
 
 
 def _judge(problem: AppsProblem, runs: TestRuns, settings: AppsSettings) -> AppsResult:
-    """What came of the tests, judged by the comparator."""
+    """The result from the outcomes of the tests, by our own rules."""
     tests: list[TestOutcome] = []
     load_error, has_failed = "", False
     for place, test in enumerate(problem.tests):
         came = runs.outcomes.get(place)
-        if came is None or has_failed:  # what ran behind a failure does not count: a job's size changes nothing
+        if came is None or has_failed:  # runs after a failure do not count, so results do not depend on the job's size
             tests.append(verdicts.skipped(test))
             continue
         tests.append(verdicts.judged(test, came, settings, passed=runs.passed[place]))
@@ -357,7 +358,7 @@ def _judge(problem: AppsProblem, runs: TestRuns, settings: AppsSettings) -> Apps
 
 
 def _given_tests(problem: AppsProblem, profile: Profile | None) -> Sequence[GivenTest]:
-    """What programs are given. Where another grader only loads them, that is one run with nothing."""
+    """The inputs of a program. If the profile's grader only loads programs, there is one run with an empty input."""
     if profile is None:
         return [_given(test) for test in problem.tests]
     if not problem.tests or (problem.fn_name is not None and profile.calls is Calls.LOAD):
@@ -372,7 +373,7 @@ def _given(test: AppsTest) -> GivenTest:
 
 
 def _seen(problem: AppsProblem, runs: TestRuns, profile: Profile) -> tuple[list[TestOutcome], list[TestRun]]:
-    """The runs that the other grader would have made, of those that were: in order, up to where it stops."""
+    """The runs that the profile's grader would have made too: in order, up to the test at which it stops."""
     seen: list[TestOutcome] = []
     ran: list[TestRun] = []
     while len(ran) in runs.outcomes and (not ran or profile.wants_another(problem, ran)):
@@ -382,6 +383,6 @@ def _seen(problem: AppsProblem, runs: TestRuns, profile: Profile) -> tuple[list[
 
 
 def _fault(seen: Sequence[TestOutcome]) -> str | None:
-    """Why a program cannot be graded: the first failure of ours, or of a judge program."""
+    """Why a program cannot be graded: the first failure of ours, or of a judge program; `None` if there is none."""
     faults = (one.message for one in seen if one.returned.judged and one.verdict is Verdict.JE)
     return next(faults, None)

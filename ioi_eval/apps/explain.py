@@ -1,7 +1,7 @@
-"""Where graders differ about a program, test by test, and why.
+"""Shows where graders differ about a program, test by test, and why.
 
-A program is run and judged by our rules and by each profile's. How a program is found in an answer, how it is run, what
-is compared and when a grader stops all differ; what is told is what each made of it, in its own words.
+A program is run and judged by our rules and by those of each profile. These differ in how a program is found in an
+answer, how it is run, what is compared, and when the grader stops. Each grader's results are shown in its own terms.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ _WORDS = 200  # characters of a reason
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinion:
-    """What a grader makes of a program.
+    """A grader's result for a program.
 
     Args:
         grader: `ours`, or a profile's name.
-        whole: what it makes of all of it, in a word or two.
-        right: whether it takes the program for right; `None` where it does not say.
-        cells: by test, what it says; empty where it says nothing.
-        passes: by test, whether it passes; `None` where the grader does not say.
+        whole: the overall result, in a word or two.
+        right: whether the program is right; `None` if the grader does not say.
+        cells: by test, its result; empty if the grader has none.
+        passes: by test, whether it passes; `None` if the grader does not say.
         reasons: by test, why.
-        code: the program that it found, if it is not ours but for blanks at its ends.
+        code: the program that the grader found, if it differs from ours in more than blanks at both ends.
     """
 
     grader: str
@@ -47,16 +47,16 @@ class Opinion:
 async def opinions(
     entry: JudgeableSample, problem: AppsProblem, executors: Mapping[str, Executor], unusable: dict[str, str]
 ) -> tuple[Opinion, ...]:
-    """What each grader makes of a program.
+    """Each grader's result for a program.
 
     Args:
         entry: a program of a dump.
-        problem: what it is for.
+        problem: its problem.
         executors: by grader; `ours` is one of them.
-        unusable: graders that cannot be had here, with the reason; those that are found out are put in.
+        unusable: graders that cannot be used here, with the reason; others that turn out so are added.
 
     Raises:
-        UnavailableError: there is nothing left to run on.
+        UnavailableError: no target is left to run on.
     """
     ours = entry.candidate.submission.code
     found = []
@@ -76,7 +76,7 @@ async def opinions(
             found.append(_without(grader, problem, own_fault(error, "judging this row")))
             continue
         opinion = _ours(result, problem) if grader == OURS else _theirs(grader, result, problem)
-        is_ours = code.strip() == (ours or "").strip()  # (a final newline makes no other program)
+        is_ours = code.strip() == (ours or "").strip()  # (a final newline makes no difference)
         found.append(opinion if is_ours else replace(opinion, code=code))
     return tuple(found)
 
@@ -128,7 +128,7 @@ def _theirs(grader: str, result: AppsResult, problem: AppsProblem) -> Opinion:
         return _without(grader, problem, f"fails: {graded.crash}" if graded else result.message)
     codes = graded.codes
     whole = "no result" if not codes and not graded.all_passed else f"{graded.worst} {graded.passed}/{len(codes)}"
-    if len(codes) != count and len(set(codes)) == 1 and codes[0] is not True:  # one word for all tests
+    if len(codes) != count and len(set(codes)) == 1 and codes[0] is not True:  # one code for all tests
         spread = (codes[0],) * count
         reasons = (_line(graded.rules[0] if graded.rules else ""),) * count
         return Opinion(
@@ -164,6 +164,6 @@ def _without(grader: str, problem: AppsProblem, words: str) -> Opinion:
 
 
 def _line(words: str) -> str:
-    """Words on one line, the end of a traceback rather than its beginning."""
+    """A message on one line; of a traceback, its last line."""
     line = words.strip().splitlines()[-1] if "Traceback" in words else " ".join(words.split())
     return line if len(line) <= _WORDS else f"{line[:_WORDS]}…"

@@ -1,6 +1,6 @@
-"""What is particular to APPS in a run: how a program is judged, and how its result is kept and written.
+"""The family of APPS problems: how programs are judged, and how their results are stored and written.
 
-The journal is the truth; `results.jsonl`, `mcpbr.jsonl`, `summary.json` and `report.md` are made from it.
+Results are stored in the journal; `results.jsonl`, `mcpbr.jsonl`, `summary.json` and `report.md` are made from it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from ioi_eval.report.totals import CpuSplit
 
 
 class Executor(Protocol):
-    """What judges one program: `ioi_eval.apps.execution.AppsExecutor`."""
+    """Judges a program: `ioi_eval.apps.execution.AppsExecutor`."""
 
     async def score(self, problem: AppsProblem, code: str) -> AppsResult:
         """Judge it."""
@@ -43,9 +43,8 @@ class Executor(Protocol):
 
 
 def kind_of(result: AppsResult) -> RecordKind | None:
-    """As what a result is kept: not at all where we failed, as final where the comparator's checker did.
-
-    Another grader's own failure is its result.
+    """The kind of a result's record: RESULT, FAILED (the comparator's checker failed, final); `None` for failures of
+    ours, which are not stored. If a profile's grader fails, that is its RESULT.
     """
     if result.verdict is not Verdict.JE or (result.graded is not None and result.graded.crash):
         return RecordKind.RESULT
@@ -54,7 +53,7 @@ def kind_of(result: AppsResult) -> RecordKind | None:
 
 
 def blames_the_sandbox(result: AppsResult) -> bool:
-    """Whether a judge error says that the sandbox failed, rather than a checker, or that the row has a fault."""
+    """Whether a judge error means that the sandbox failed, and not a checker or the row."""
     errors = [test for test in result.tests if test.verdict is Verdict.JE]
     return result.fault is None and (not errors or any(test.judge_program is None for test in errors))
 
@@ -79,8 +78,8 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
     Args:
         intake: reads it.
         executor: judges a program.
-        judged_by: the rules in a word.
-        summary: adds results up.
+        judged_by: the name of the rules.
+        summary: sums up results.
     """
 
     form = APPS_FORMAT
@@ -94,7 +93,7 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
         summary.passed_over = lambda: intake.passed_over
 
     async def judge(self, candidate: AppsCandidate) -> AppsResult:
-        """Judge one. Where there is no program there is nothing to run: no test is passed."""
+        """Judge a submission. Without a program nothing is run, and no test is passed."""
         submission = candidate.submission
         if submission.code is None:
             verdict, words = (Verdict.CE, submission.refused) if submission.refused else (Verdict.NC, "no code found")
@@ -106,7 +105,7 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
         return replace(result, fingerprint=fingerprint_of(result.way, candidate.problem.digest, submission))
 
     def failed(self, candidate: AppsCandidate, words: str) -> AppsResult:
-        """The result of one that our sandbox failed at."""
+        """The result of a submission that we failed to judge."""
         return self._nothing(candidate, Verdict.JE, words)
 
     def _nothing(self, candidate: AppsCandidate, verdict: Verdict, words: str) -> AppsResult:
@@ -120,7 +119,7 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
         )
 
     def lines(self, entry: JudgeableSample, found: Found[AppsResult], tests: TestLines) -> tuple[bytes, ...]:
-        """Those of `results.jsonl` and `mcpbr.jsonl`."""
+        """The lines of `results.jsonl` and `mcpbr.jsonl`."""
         candidate, row = entry.candidate, result_row(entry, found)
         row[TESTS_ID] = tests.name(apps_line(row.pop(TEST_RESULTS)), candidate.problem.id, self._given(candidate))
         lines = to_json(row), to_json(mcpbr.under(_record(entry, found.result), found.result.judged_by))
@@ -142,21 +141,21 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
         return given
 
     def refuse(self, entry: Refused) -> None:
-        """Add up a row that was not judged."""
+        """Add a row that was not judged to the summary."""
         if isinstance(entry, Invalid):
             self.summary.refuse_problem(entry.listed, entry.kind, entry.row.values)
         else:
             super().refuse(entry)
 
     def refused_lines(self, entry: Refused) -> tuple[bytes, ...]:
-        """Those of `results.jsonl` and `mcpbr.jsonl`."""
+        """The lines of `results.jsonl` and `mcpbr.jsonl`."""
         row = refused_row(entry)
         del row[TEST_RESULTS]
         return to_json(row), to_json(mcpbr.under(_refused_record(entry), self._judged_by))
 
 
 def _record(entry: JudgeableSample, result: AppsResult) -> dict[str, Any]:
-    """The record in mcpbr's shape."""
+    """The record in mcpbr's format."""
     candidate = entry.candidate
     if candidate.submission.refused:
         return mcpbr.unwritten_record(candidate.problem, candidate.submission.refused)

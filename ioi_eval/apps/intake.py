@@ -1,4 +1,4 @@
-"""What each row of a dump of Python programs asks for: the one reading of it, for judging and for the results."""
+"""Reads the rows of a dump of Python programs as submissions, in the same way for judging and for the results."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class JudgeableSample(Judgeable[AppsCandidate]):
     """A sample of a row that can be judged.
 
     Args:
-        sample: which of its programs.
+        sample: one of its programs.
     """
 
     sample: Sample
@@ -68,13 +68,13 @@ class AppsIntake(DumpReader[AppsCandidate]):
 
     Args:
         source: the dump.
-        catalog: the problems that were asked for.
-        fingerprints: of all that determines a submission's outcome, from the problem's digest and the submission: one
-            for each way in which it may be judged.
+        catalog: the selected problems.
+        fingerprints: returns hashes of all that determines a submission's outcome, from the problem's digest and the
+            submission: one for each way in which it may be judged.
         test_s: how long a test may take.
-        id_column: the column that names a row within its problem; where a row has none, it is named by its place
-            among the samples for its problem.
-        rules: by which programs are found.
+        id_column: the column that names a row within its problem; a row without it is named by its place among the
+            samples for its problem.
+        rules: find the program in an answer.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class AppsIntake(DumpReader[AppsCandidate]):
         self._fingerprints, self._test_s, self._rules = fingerprints, test_s, rules
 
     def ways(self) -> Iterator[str]:
-        """How each problem is judged, and what results tell of it."""
+        """For each problem, everything on which its results depend, as texts."""
         for listed in self.catalog.listed.values():
             probe = AppsSubmission(id="", problem=listed.id, code="", extraction="")
             yield f"{listed!r} {self._fingerprints(listed.digest, probe)}"
@@ -101,7 +101,7 @@ class AppsIntake(DumpReader[AppsCandidate]):
     def entries(
         self, *, whole_rows: bool = False, standing: Callable[[Keys], int] | None = None
     ) -> Iterator[JudgeableSample | Refused]:
-        """One for each program, in order; rows for problems that were not asked for are passed over."""
+        """One entry for each program, in order; rows for problems that were not selected are skipped."""
         columns = None if whole_rows else submission_columns(self.id_column)
         reading = _NumberedReading(self.id_column, standing)
         self.passed_over = 0

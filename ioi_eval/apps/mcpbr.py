@@ -1,6 +1,6 @@
 """mcpbr's records: one dictionary for each problem. Pure.
 
-A record that other rules than mcpbr's made says so in `judged_by`: its `resolved` may not be what mcpbr would say.
+A record made by other rules than mcpbr's names these in `judged_by`, as mcpbr's `resolved` may differ.
 
 Source: mcpbr's page on APPS, and `src/mcpbr/benchmarks/apps.py`.
 """
@@ -12,11 +12,11 @@ from typing import Any, Protocol
 from ioi_eval.compat.mcpbr import EMPTY, ERRORS, PROFILE
 from ioi_eval.model.apps import RowFault
 
-SHOWN_ERROR = 500  # characters of a failure's words
+SHOWN_ERROR = 500  # characters of a failure's message
 
 
 class Named(Protocol):
-    """A problem, or what is listed of it."""
+    """A problem, or its entry in the catalog."""
 
     @property
     def instance_id(self) -> str:
@@ -25,12 +25,12 @@ class Named(Protocol):
 
 
 def under(record: dict[str, Any], judged_by: str) -> dict[str, Any]:
-    """A record with the rules that it was made by; mcpbr's own are not named, so that it is a record of mcpbr's."""
+    """A record with the name of its rules; for mcpbr's own rules the record stays as in mcpbr."""
     return record if judged_by in ("", PROFILE.name) else {**record, "judged_by": judged_by}
 
 
 def counted_record(problem: Named, passed: int, total: int) -> dict[str, Any]:
-    """The record of a solution that passed so many of its tests, of which there is at least one."""
+    """The record of a solution that passed `passed` of `total` tests; there is at least one test."""
     return {
         "instance_id": problem.instance_id,
         "resolved": passed == total,
@@ -41,12 +41,12 @@ def counted_record(problem: Named, passed: int, total: int) -> dict[str, Any]:
 
 
 def row_words(fault: RowFault | None, reason: str) -> str:
-    """Its words for a row that cannot be judged, else ours."""
+    """mcpbr's message for a row that cannot be judged, else ours."""
     return (ERRORS.get(fault) if fault is not None else EMPTY) or reason
 
 
 def unwritten_record(problem: Named, words: str) -> dict[str, Any]:
-    """The record of a solution that could not even be put where it would run."""
+    """The record of a solution that could not be written to its file."""
     return error_record(problem, f"Failed to write solution: {words[:SHOWN_ERROR]}")
 
 

@@ -1,4 +1,4 @@
-"""What APPS programs are judged by, with its hash, and what comes out."""
+"""The settings by which APPS programs are judged, their fingerprints, and the results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ioi_eval.sandbox import Target
 TIME_LIMIT_S = 10.0
 """CPU seconds for a test. Source: Eval Protocol and mcpbr, whose 10 s are of wall clock."""
 
-_LEAST_MEMORY = 16 * MIB  # under this no interpreter starts: the number was meant in another unit
+_LEAST_MEMORY = 16 * MIB  # under this no interpreter starts; the user probably meant another unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,15 +27,15 @@ class AppsSettings(RunPolicy):
     """How programs are run and judged: all that can change an outcome. It has the settings of `RunPolicy` too.
 
     Args:
-        threads: as there.
+        threads: as in `RunPolicy`.
         time_limit_s: CPU seconds for a test; `None` for 10 s, or the profile's own.
         memory_limit_bytes: resident memory of a test.
-        comparator: when an output is right. A profile has its own rules.
-        profile: give this other grader's verdicts; `None` for ours.
-        fail_fast: run nothing after a program's first failure. What is left counts as not passed.
-        conventions: mend what the data set did to its own reference solutions (`docs/apps.md`).
-        warm: fork each test from one interpreter a job, rather than to start one for each.
-        shown_bytes: how much of an output stands in a result.
+        comparator: decides whether an output is right. A profile has its own rules.
+        profile: judge as this other grader does; `None` for our rules.
+        fail_fast: run nothing after a program's first failure. The other tests count as not passed.
+        conventions: undo changes of the data set that break its own reference solutions (`docs/apps.md`).
+        warm: fork each test from one interpreter a job, instead of starting one for each.
+        shown_bytes: how much of an output is in a result.
 
     Raises:
         InputError: a number makes no sense.
@@ -57,23 +57,23 @@ class AppsSettings(RunPolicy):
         if self.memory_limit_bytes < _LEAST_MEMORY:
             given = f"{self.memory_limit_bytes / MIB:g} MiB"
             raise InputError(f"a memory limit of {given} makes every program MLE: Python itself takes 12 MiB")
-        RunPolicy.__post_init__(self)  # without `super()`, which a class with slots does not find
+        RunPolicy.__post_init__(self)  # `super()` does not work in a dataclass with slots
 
     @property
     def cpu_s(self) -> float:
-        """The time limit that holds."""
+        """The time limit that applies."""
         if self.time_limit_s is not None:
             return self.time_limit_s
         return TIME_LIMIT_S if self.profile is None else self.profile.per_test_s
 
     @property
     def judged_by(self) -> str:
-        """The rules in a word: the comparator, or the profile's name."""
+        """The name of the rules: the comparator, or the profile's name."""
         return str(self.comparator) if self.profile is None else self.profile.name
 
 
 def read_checker(settings: AppsSettings) -> bytes | None:
-    """The source of the comparator's checker, as it is now; `None` without one.
+    """The source of the comparator's checker at present; `None` without one.
 
     Raises:
         InputError: it cannot be read.
@@ -92,19 +92,19 @@ def way_of(settings: AppsSettings, target: Target, python: str, *, checker: byte
 
     Args:
         settings: how programs are run and judged.
-        target: where.
-        python: the interpreter there, by its fingerprint.
-        checker: the source of the comparator's checker, as it judges (`AppsExecutor.checker`): the file may have been
+        target: where programs run.
+        python: the fingerprint of the interpreter there.
+        checker: the source of the comparator's checker that judges (`AppsExecutor.checker`): the file may have been
             edited since.
     """
     values: dict[str, Any] = {f.name: getattr(settings, f.name) for f in fields(settings)}
     profile = settings.profile
-    values["profile"] = None if profile is None else profile.name  # its rules are among ours
+    values["profile"] = None if profile is None else profile.name  # `rules_digest` covers its rules
     values["time_limit_s"] = settings.cpu_s
     values["comparator"] = str(settings.comparator)
     values["warm"] = None  # how a program is started changes no result
     if settings.near_limit_repeats == 1:
-        del values["near_limit_repeats"]  # as it was before there was a choice
+        del values["near_limit_repeats"]  # so that hashes from before this setting stay valid
     values["checker"] = None if checker is None else hashlib.sha256(checker).hexdigest()
     toolchain = target.toolchain.fingerprint if settings.comparator.program else ""
     ours = (rules_digest(), harness_digest(), runner_digest())
@@ -116,7 +116,7 @@ def fingerprint_of(way: str, problem: str, submission: AppsSubmission) -> str:
     """The fingerprint of judging a program.
 
     Args:
-        way: how (`way_of`).
+        way: how it is judged (`way_of`).
         problem: the problem's digest.
         submission: the program.
     """
@@ -126,21 +126,21 @@ def fingerprint_of(way: str, problem: str, submission: AppsSubmission) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppsResult(JudgedResult):
-    """What one program is worth. Its verdict is AC if all tests passed; JE if any could not be judged, or if the row
-    cannot be (see `fault`); else that of the first failed test, in the row's order.
+    """The result of a program. Its verdict is AC if all tests passed; JE if a test or the row (see `fault`) could not
+    be judged; else that of the first failed test, in the row's order.
 
     Args:
         problem: the row's id.
         passed: how many tests passed.
-        total: the row's number of tests, whatever was run; under a profile, of its codes.
-        tests: in the row's order, each called by its place in the row, from 0.
+        total: the row's number of tests, also of those that were not run; under a profile, of its codes.
+        tests: in the row's order, each named by its place in the row, from 0.
         judged_by: the comparator or the profile.
         fault: why the row cannot be judged; `None` if it can.
-        message: of a program that does not load, of a row with a fault, of a failure of ours.
-        load_error: the program does not compile: with its error. Every test is CE then.
-        graded: what the profile's grader makes of it all.
+        message: if the program does not load, the row has a fault, or we failed.
+        load_error: the error if the program does not compile. Every test is CE then.
+        graded: the result of the profile's grader.
         python: the interpreter on the target.
-        way: a hash of what it was judged by and where, whatever the program; empty where nothing ran. In memory only.
+        way: a hash of how and where it was judged, the same for all programs; empty if nothing ran. In memory only.
     """
 
     problem: str
@@ -156,13 +156,13 @@ class AppsResult(JudgedResult):
     way: str = ""
 
     def code_of(self, test: TestOutcome) -> Code | None:
-        """What the profile's grader says of a test; `None` without a profile, or where it says nothing."""
+        """The code of the profile's grader for a test; `None` without a profile, or if it has none."""
         codes = () if self.graded is None else self.graded.codes
         return codes[int(test.test)] if int(test.test) < len(codes) else None
 
     @property
     def score(self) -> float | None:
-        """The share of tests that passed; `None` where it cannot be known."""
+        """The share of tests that passed; `None` if unknown."""
         if self.verdict is Verdict.JE:
             return None
         return self.passed / self.total if self.total else float(self.verdict is Verdict.AC)

@@ -1,4 +1,4 @@
-"""The summary of results for APPS, from the results alone: what `ioi-eval report` writes into `summary.json`."""
+"""Makes the summary of results for APPS from the result files alone, for `ioi-eval report`."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ def remade_apps_summary(
     directories: Sequence[str],
     grouping: Grouping | None = None,
 ) -> dict[str, Any]:
-    """What the rows of some directories come to.
+    """The summary of the rows of one or more directories.
 
     Args:
         rows: of `results.jsonl`, with their tests.
-        summaries: the summaries that stand beside them; an empty one where there is none.
+        summaries: the summaries in the same directories; an empty one if there is none.
         directories: their names.
-        grouping: by which columns of these rows; by default those of the runs.
+        grouping: the columns of these rows that make groups; by default those of the runs.
 
     Raises:
-        InputError: a row is none of results for APPS.
+        InputError: a row is not a result for APPS.
     """
     ks = [int(k) for one in summaries for line in one.get("difficulties", ()) for k in line.get("pass_at_k", ())]
     summary = AppsSummary(
@@ -55,7 +55,7 @@ def remade_apps_summary(
 
 
 def _judged(row: Row) -> JudgedSample:
-    """The submission of a row, and what became of it."""
+    """The submission of a row, with its result."""
     problem = str(row["problem_id"])
     result = AppsResult(
         problem=problem,

@@ -1,4 +1,4 @@
-"""The summary of APPS results for people: a table by difficulty, on the terminal and as `report.md`. Pure."""
+"""Formats the summary of APPS results: a table by difficulty, for the terminal and `report.md`. Pure."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _FEW = 3
 _LEGEND = (
     "Test case average: mean share of tests passed. Strict accuracy: mean share of programs that pass all tests. "
     "Both are means over problems, first over a problem's own programs. pass@k: unbiased estimator, for every k "
-    f"for which each problem has so many scored programs. In brackets: {INTERVALS}. "
-    "Rows that are not judged, and judge errors, are in none of the means."
+    f"for which each problem has at least k scored programs. In brackets: {INTERVALS}. "
+    "The means leave out rows that are not judged, and judge errors."
 )
 
 
 def terminal_report(summary: Mapping[str, Any]) -> str:
-    """The table and what could not be judged."""
+    """The table, and the programs that could not be judged."""
     counts = summary["submissions"]
     head, rows = _table(summary)
     lines = [

@@ -1,4 +1,4 @@
-"""A result as a row: the dump's own columns and ours; and the numbers that such rows add up to."""
+"""The rows of `results.jsonl`, with the dump's columns and ours; and the summary of all results."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ RESULT_COLUMNS = (
     "fingerprint",
     "error",
 )
-"""What is ours in a row; the other columns (the problem's, the program's) have the meaning that they have in a dump."""
+"""Our columns of a row; the others (the problem's, the program's) have the same meaning as in a dump."""
 
 _LACKS = re.compile(r"ModuleNotFoundError\(\"No module named '(\w+)")
 _MOST_MODULES = 5
 
 
 def refused_row(entry: Refused) -> dict[str, Any]:
-    """The row of what was not judged: nothing that its dump says of itself stands for a result."""
+    """The row of a submission that was not judged: our columns are empty, even if the dump has values for them."""
     empty: dict[str, Any] = dict.fromkeys(RESULT_COLUMNS)
     return {**empty, **own_columns(entry.row.values, RESULT_COLUMNS), TEST_RESULTS: [], "error": entry.message}
 
@@ -79,12 +79,12 @@ def result_row(entry: JudgeableSample, found: Found[AppsResult]) -> dict[str, An
 
 
 def error_of(result: AppsResult) -> str | None:
-    """Why there is no score; `None` where there is one."""
+    """Why there is no score; `None` if there is one."""
     return result.message if result.score is None else None
 
 
 def judged_columns(result: AppsResult) -> dict[str, Any]:
-    """The columns of a row that say what its program is worth, with its tests."""
+    """The columns of a row with the program's result and tests."""
     graded = result.graded
     return {
         "verdict": result.verdict,
@@ -126,25 +126,25 @@ def _test(test: TestOutcome, result: AppsResult) -> dict[str, Any]:
 
 
 def _is_near_limit(result: AppsResult) -> bool:
-    """Whether the time of a test was so close to the limit that this machine decides."""
+    """Whether the time of a test was so close to the limit that another machine may decide otherwise."""
     return any(test.near_limit for test in result.tests)
 
 
 def _resolved(result: AppsResult) -> bool | None:
-    """Whether all tests pass; `None` where that is not known."""
+    """Whether all tests pass; `None` if unknown."""
     return None if result.score is None else result.verdict is Verdict.AC
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedSample:
-    """A program and what became of it.
+    """A program and its result.
 
     Args:
-        problem: its id.
+        problem: the problem's id.
         difficulty: of the problem.
         submission: the program.
-        result: the outcome; of a copy it is its leader's.
-        duplicate_of: id of the submission that was judged in its place.
+        result: the result; a copy has that of the submission that was judged in its place.
+        duplicate_of: the id of that submission; `None` if this is not a copy.
     """
 
     problem: str
@@ -155,17 +155,17 @@ class JudgedSample:
 
 
 class AppsSummary(RunSummary):
-    """Adds up results of programs for APPS.
+    """Sums up results of programs for APPS.
 
     Args:
-        ks: of pass@k; `None` for those of a fixed list that the numbers of samples allow.
-        grouping: by which columns of the dump all of it is given for each group too.
+        ks: of pass@k; `None` for those of a fixed list for which there are enough samples.
+        grouping: the columns of the dump by which the summary has groups too.
     """
 
     def __init__(self, ks: Sequence[int] | None = None, *, grouping: Grouping | None = None) -> None:
         super().__init__(lambda: AppsSummary(ks), grouping)
         self.ks = ks
-        self.passed_over: Callable[[], int] = lambda: 0  # rows for problems that were not asked for
+        self.passed_over: Callable[[], int] = lambda: 0  # rows for problems that were not selected
         self._solutions: list[JudgedProgram] = []
         self._invalid: dict[str, str] = {}
         self._verdicts: Counter[Verdict] = Counter()
@@ -175,11 +175,11 @@ class AppsSummary(RunSummary):
         self._cpu_s = 0.0
 
     def add(self, judged: JudgedSample, row: Mapping[str, Any]) -> None:
-        """Take in a submission.
+        """Add a submission.
 
         Args:
-            judged: what became of it.
-            row: the dump's.
+            judged: the submission and its result.
+            row: its row in the dump.
         """
         if (group := self._groups.of(row)) is not None:
             group.add(judged, row)
@@ -203,7 +203,7 @@ class AppsSummary(RunSummary):
             self._cpu_s += sum(test.time_s or 0.0 for test in result.tests)
 
     def refuse_problem(self, listed: Listed, kind: str, row: Mapping[str, Any]) -> None:
-        """Take in a row for a problem that cannot be judged: that is of the problem, not of the row, and said once."""
+        """Add a row for a problem that cannot be judged. The message is about the problem, so it is reported once."""
         self.refuse(kind, f"problem {listed.id} cannot be judged: {listed.refusal}", row)
         self._invalid[listed.id] = listed.difficulty
         if (group := self._groups.of(row)) is not None:
@@ -220,7 +220,7 @@ class AppsSummary(RunSummary):
 
     def _notes(self) -> list[str]:
         over = self.passed_over()
-        passed_over = [f"{counted(over, 'row')} for problems that were not asked for: passed over"] if over else []
+        passed_over = [f"{counted(over, 'row')} skipped, for problems that were not selected"] if over else []
         return [*passed_over, *self._missing_ks(), *self._missing_modules()]
 
     def _scores(self) -> dict[str, Any]:
@@ -232,14 +232,14 @@ class AppsSummary(RunSummary):
         return Counter(solution.problem for solution in self._solutions if solution.passed is not None)
 
     def _chosen_ks(self) -> tuple[int, ...]:
-        """Those that were asked for; else those for which the problem with the fewest samples has enough."""
+        """The given ks; else those for which every problem has enough samples."""
         if self.ks is not None:
             return tuple(dict.fromkeys(self.ks))
         least = min(self._samples().values(), default=1)
         return tuple(k for k in KS if k == 1 or k <= least)
 
     def _missing_modules(self) -> list[str]:
-        """What programs import and the interpreter has not: it may be no fault of theirs."""
+        """Modules that programs import but the interpreter does not have: this may not be the programs' fault."""
         return [
             f"{counted(count, 'program')} failed because there is no module {name}: if it should be there, install it "
             "where programs are run, or give another interpreter with --python"
@@ -247,7 +247,7 @@ class AppsSummary(RunSummary):
         ]
 
     def _missing_ks(self) -> list[str]:
-        """Why a pass@k that was asked for is not there."""
+        """Why a requested pass@k is missing."""
         counts = self._samples()
         if self.ks is None or not counts:
             return []
@@ -260,7 +260,7 @@ class AppsSummary(RunSummary):
 
 
 def _solution(problem: str, difficulty: str, result: AppsResult) -> JudgedProgram:
-    """For the table; where a grader passes or fails a row without a test, that is one test."""
+    """A program for the table; if a grader judges a row without tests, this counts as one test."""
     if result.score is None:
         return JudgedProgram(problem=problem, difficulty=difficulty, passed=None, total=result.total)
     if not result.total:

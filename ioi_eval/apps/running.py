@@ -1,6 +1,6 @@
-"""One program's runs on the tests of a row, as judging sees them: what passes, and what stands.
+"""Runs one program on the tests of a row, and records the valid outcome of each, and whether it passes.
 
-What comes out is what happened, never what it is worth: `verdicts.py` says that.
+Outcomes say what happened; `verdicts.py` makes results from them.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from ioi_eval.sandbox import Target
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
-    """A program's tests as judging sees them: one subtask, in which each counts, or the first zero ends it."""
+    """A program's tests as a problem for `Judging`: one subtask; each test counts, or the first zero ends it."""
 
     subtasks: tuple[Subtask, ...]
     score_type: ScoreType
 
 
 class TestRuns:
-    """The runs of a program: what stands of the tests that were run (`outcomes`, `passed`), by their places.
+    """The runs of a program: the valid outcomes of the tests that were run (`outcomes`, `passed`), by their places.
 
     Args:
         problem: the row's id.
         task: the program as the harness reads it.
         setup: how it is run.
         given: its tests, in order.
-        is_right: whether what came of a test, by its place, passes; asked where the runner leaves that to us. A program
-            that was late is asked about as well: a late run that is wrong is not repeated.
+        is_right: whether the outcome of the test at a place passes; called if the runner does not decide it. Also
+            called for late runs: a late run that is wrong is not repeated.
         alone_runs: how many runs alone on the machine may measure the time of a late test.
         one_by_one: see `Program`.
     """
@@ -65,12 +65,12 @@ class TestRuns:
         self.weakest: Isolation | None = None
 
     async def run(self, runner: ProgramRunner, target: Target, *, wanted: Callable[[], bool] = lambda: True) -> None:
-        """Run the tests that matter, and repeat what is in doubt.
+        """Run the tests that matter, and repeat doubtful ones.
 
         Args:
             runner: runs them.
-            target: where.
-            wanted: whether another test is to be run for the first time.
+            target: where they run.
+            wanted: whether to run another test for the first time.
 
         Raises:
             UnavailableError: no endpoint is left to run on.
@@ -84,7 +84,7 @@ class TestRuns:
             self.passed[place] = standing.score == 1.0
 
     def _assessed(self, place: int, outcome: TestOutcome) -> TestOutcome:
-        """The outcome as judging sees it. Only full marks pass; whatever is less is a zero."""
+        """The outcome for `Judging`. A test passes with the full score only; any other score is a zero."""
         if outcome.verdict is Verdict.TLE:
             if outcome.in_time_score is None and self._ended(outcome) and self._program.setup.by_reader:
                 return replace(outcome, in_time_score=float(self._is_right(place, outcome)))
@@ -97,7 +97,7 @@ class TestRuns:
         return replace(outcome, score=float(passes), verdict=_verdict(outcome.verdict, passes=passes))
 
     def _ended(self, outcome: TestOutcome) -> bool:
-        """Whether a late program ended by itself: nobody stopped it, for sleeping or as it was much too late."""
+        """Whether a late program ended by itself, and was not stopped because it slept or was much too late."""
         stopped_ms = rules.cpu_stop_ms(self._program.setup.time_limit_s)
         return outcome.limit != "idle" and (outcome.cpu_ms or 0.0) < stopped_ms
 
@@ -107,7 +107,7 @@ def _whole(score: float | None) -> float | None:
 
 
 def _verdict(verdict: Verdict, *, passes: bool) -> Verdict:
-    """That of a test which nobody has judged yet, or which is worth a part."""
+    """The verdict: AC or WA if the test was not judged yet (JE) or has a part of the score (PA), else unchanged."""
     if verdict in (Verdict.JE, Verdict.PA):
         return Verdict.AC if passes else Verdict.WA
     return verdict

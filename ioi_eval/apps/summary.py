@@ -1,8 +1,8 @@
-"""What a set of solutions is worth together, by difficulty: test case average, strict accuracy, pass@k. Pure.
+"""The metrics of a set of solutions, by difficulty: test case average, strict accuracy, pass@k. Pure.
 
 Problems are the sample: a mean is over problems (first over a problem's own solutions), and a confidence interval
-comes from drawing problems again. Solutions that could not be judged, and rows that cannot be, are counted apart: they
-are not wrong answers.
+comes from resampling problems. Solutions and rows that could not be judged are counted separately: they are not wrong
+answers.
 
 Source: arXiv 2105.09938 for "test case average" and "strict accuracy", arXiv 2107.03374 for pass@k.
 """
@@ -28,10 +28,10 @@ class JudgedProgram:
     """One judged solution.
 
     Args:
-        problem: id.
+        problem: the problem's id.
         difficulty: of the problem; empty if unknown.
-        passed: how many tests; `None` where the solution could not be judged.
-        total: of how many.
+        passed: how many tests it passed; `None` if it could not be judged.
+        total: the number of tests.
     """
 
     problem: str
@@ -45,14 +45,14 @@ class Line:
     """One line of the table.
 
     Args:
-        difficulty: which; `unknown` where rows do not say, `all` for the last line.
-        problems: with a judged solution.
-        solutions: judged ones.
-        unjudged: solutions that could not be judged.
-        invalid: rows that cannot be judged.
+        difficulty: `unknown` if rows do not say, `all` for the last line.
+        problems: how many have a judged solution.
+        solutions: how many were judged.
+        unjudged: how many solutions could not be judged.
+        invalid: how many rows cannot be judged.
         test_case_average: mean share of tests passed; `None` without a judged solution, as the others.
         strict_accuracy: mean share of solutions that pass all tests.
-        pass_at: for each k that was asked for; `None` where a problem has fewer than k judged solutions.
+        pass_at: for each requested k; `None` if a problem has fewer than k judged solutions.
     """
 
     difficulty: str
@@ -77,7 +77,7 @@ class _DifficultyGroup:
 def summarize(
     solutions: Iterable[JudgedProgram], *, ks: Sequence[int] = (1,), invalid: Mapping[str, int] | None = None
 ) -> tuple[Line, ...]:
-    """The table: a line for each difficulty there is, from easy to hard, and one for all.
+    """The table: a line for each difficulty that occurs, from easy to hard, and one for all.
 
     Args:
         solutions: judged ones and unjudged ones, in any order.

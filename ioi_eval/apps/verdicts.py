@@ -1,6 +1,6 @@
-"""From what came back of a run to the result of a test, and from tests to the result of a program. Pure.
+"""Makes the result of a test from the outcome of a run, and the result of a program from its tests. Pure.
 
-Two ways: our own rules (`judged`), and another grader's (`run_of`, then its `grade`, then `graded_result`).
+There are two ways: our own rules (`judged`), and another grader's (`run_of`, then its `grade`, then `graded_result`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _RETURNS_NOTHING = "the function returned nothing, and what it changes in its ar
 def refusal_of(problem: AppsProblem, settings: AppsSettings) -> str:
     """Why a problem cannot be judged under these settings; empty if it can.
 
-    Other graders judge some rows that are broken.
+    Some profiles judge broken rows.
     """
     profile = settings.profile
     if profile is None:
@@ -44,12 +44,12 @@ def refusal_of(problem: AppsProblem, settings: AppsSettings) -> str:
 
 
 def returns_right(test: AppsTest, came: TestOutcome, settings: AppsSettings) -> bool:
-    """Whether a function's result is right: what the runner leaves to us."""
+    """Whether a function's result is right, which the runner does not decide."""
     return isinstance(test, CallTest) and came.is_whole and result_is_right(test, came.printed, settings.comparator)
 
 
 def judged(test: AppsTest, came: TestOutcome, settings: AppsSettings, *, passed: bool) -> TestOutcome:
-    """The result of a test by our own rules; `passed` where the runner leaves it to us."""
+    """The result of a test by our own rules; `passed` is used if the runner does not decide."""
     if came.final:
         words = f"{settings.comparator} failed on this output, twice: {came.message.removeprefix('checker: ')}"
         return _result(came, settings, Verdict.JE, words)
@@ -63,7 +63,7 @@ def judged(test: AppsTest, came: TestOutcome, settings: AppsSettings, *, passed:
 
 
 def _result(came: TestOutcome, settings: AppsSettings, verdict: Verdict, message: str) -> TestOutcome:
-    """The outcome as it stands in a result: with this verdict, and no more of what came back than is shown."""
+    """The outcome for a result: with this verdict, and only the part of the output that is shown."""
     return replace(
         came,
         verdict=verdict,
@@ -76,7 +76,7 @@ def _result(came: TestOutcome, settings: AppsSettings, verdict: Verdict, message
 
 
 def _how_it_failed(came: TestOutcome, settings: AppsSettings) -> tuple[Verdict, str]:
-    """Of a run-time error: its words; a program that asked for more memory than it could have is over its limit."""
+    """Verdict and message of a run-time error; MLE if the program asked for more memory than it may have."""
     report = came.returned.report
     if came.exit_code == 1 and report.error.startswith("MemoryError"):
         return Verdict.MLE, f"{report.error}: it asked for more memory than it may have"
@@ -104,7 +104,7 @@ def _difference(test: CallTest, came: TestOutcome) -> str:
 
 
 def _words(value: Value) -> str:
-    """A value for people: as JSON where it is one."""
+    """A value for people: as JSON if possible."""
     if isinstance(value, list | tuple):
         return f"[{','.join(map(_words, value))}]"
     if isinstance(value, dict):
@@ -124,7 +124,7 @@ def _digits(number: int) -> str:
 
 
 def _cut(words: str, place: int) -> str:
-    """What stands around a place."""
+    """The text around a place."""
     if len(words) <= _SHOWN:
         return words
     start = max(0, min(place - _SHOWN // 2, len(words) - _SHOWN))
@@ -134,12 +134,12 @@ def _cut(words: str, place: int) -> str:
 
 
 def skipped(test: AppsTest) -> TestOutcome:
-    """A test that was not run, as it could not matter any more."""
+    """A test that was not run, as it could not change the result."""
     return TestOutcome(test=str(test.number), verdict=Verdict.SKIPPED, score=None)
 
 
 def result_of(problem: AppsProblem, tests: Sequence[TestOutcome], settings: AppsSettings) -> AppsResult:
-    """What the tests are together. Every test of the problem is there, once."""
+    """The result of a program from all tests of the problem."""
     unjudged = next((test for test in tests if test.passed is None), None)
     wrong = next((test for test in tests if not test.passed), None)
     return AppsResult(
@@ -154,7 +154,7 @@ def result_of(problem: AppsProblem, tests: Sequence[TestOutcome], settings: Apps
 
 
 def without_program(result: AppsResult, error: str) -> AppsResult:
-    """The result of a program that does not compile: a CE at every test, with the compiler's words."""
+    """The result of a program that does not compile: CE for every test, with the compiler's message."""
     told = Returned(report=Report(error=error))
     tests = tuple(
         test
@@ -177,7 +177,7 @@ _PHASES = {
 
 
 def grades_right(problem: AppsProblem, place: int, came: TestOutcome, profile: Profile) -> bool:
-    """Whether a grader takes a run for right, its time aside. It is asked about this test only."""
+    """Whether a profile's grader accepts this one run, apart from its time."""
     tests = problem.tests[place : place + 1]
     alone = replace(problem, tests=tests, inputs=len(tests), outputs=len(tests))
     in_time = replace(came, verdict=Verdict.JE, limit=None)
@@ -186,9 +186,9 @@ def grades_right(problem: AppsProblem, place: int, came: TestOutcome, profile: P
 
 
 def run_of(came: TestOutcome, profile: Profile) -> TestRun:
-    """A run as a profile sees it.
+    """A run in the form that a profile's grader needs.
 
-    CPU and idle time together stand for its wall clock: how loaded this machine is does not count.
+    The sum of CPU and idle time is used as wall clock, so that the load of this machine does not count.
     """
     by_itself = came.signal is None and came.verdict not in (Verdict.MLE, Verdict.SV, Verdict.OLE)
     return TestRun(
@@ -202,7 +202,7 @@ def run_of(came: TestOutcome, profile: Profile) -> TestRun:
 
 
 def _ending(came: TestOutcome, profile: Profile) -> Ending:
-    """How a run ended, for a profile. Of a script the exit code says it, and the report only which error it was."""
+    """How a run ended, for a profile. For a script the exit code decides; the report only says which error it was."""
     report = came.returned.report
     if came.verdict is Verdict.TLE:
         return Ending.TIMED_OUT
@@ -220,7 +220,7 @@ def _ending(came: TestOutcome, profile: Profile) -> Ending:
 def graded_result(
     problem: AppsProblem, came: Sequence[TestOutcome], graded: Graded, settings: AppsSettings
 ) -> AppsResult:
-    """What another grader makes of a program, in our words. `came` holds the runs that it saw."""
+    """The result of a profile's grader in our terms. `came` are the runs that it saw."""
     tests = []
     for place, test in enumerate(problem.tests):
         code = graded.codes[place] if place < len(graded.codes) else None
@@ -247,7 +247,7 @@ def graded_result(
 
 
 def _verdict(outcome: TestOutcome, code: object) -> Verdict:
-    """The runner's word where it has one, else the grader's."""
+    """The runner's verdict if it has one, else the grader's."""
     if outcome.verdict is not Verdict.JE:
         return outcome.verdict
     return Verdict.AC if code is True else Verdict.WA

@@ -187,7 +187,7 @@ def test_unequal_rows_have_no_valid_score() -> None:
         ({"compat": "hendrycks"}, "compat is 'hendrycks', where one of eval-protocol-page, eval-protocol, ioi_eval"),
         (
             {"compat": "eval-protocol", "comparator": "exact"},
-            "eval-protocol has its own rules; leave comparator='exact'",
+            "eval-protocol has its own rules; remove comparator='exact'",
         ),
         ({"comparator": "fuzzy"}, "there is no comparator 'fuzzy'"),
         ({"isolation": "strong"}, "isolation is 'strong', where one of full, reduced, none is needed"),
