@@ -28,7 +28,7 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 def command(run: Callable[P, int]) -> Callable[P, None]:
     """Turn a function that returns an exit code into a command. Our errors become one message without a traceback.
 
-    Paths may begin with `~`, like those of dumps: a shell replaces it in `--out ~/x`, not in `--out=~/x`.
+    Paths may begin with `~`, like those of dumps: a shell replaces it in `--out ~/x`, but not in `--out=~/x`.
     """
 
     @functools.wraps(run)

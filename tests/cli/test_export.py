@@ -230,7 +230,7 @@ def test_a_wrong_call_says_what_is_possible(tmp_path: Path, to: str, settings: l
 def test_results_that_do_not_say_enough_are_refused(tmp_path: Path) -> None:
     """No model, no data set, no score."""
     one = write_results(tmp_path / "one", [contest_row("a", 1.0, 1.0)])
-    with pytest.raises(InputError, match="do not say which model"):
+    with pytest.raises(InputError, match="do not name their model"):
         export(one, "every-eval-ever", "organization=Lab")
     with pytest.raises(InputError, match="what the run read its problems from is no data set of the Hub"):
         export(one, "eval-results")

@@ -114,7 +114,7 @@ function contestTables(view) {
     return [
       table(`Points${among}, the most points first`, ["group", ...WAYS, ...(hasNotes ? ["note"] : [])], rows.map((row) => row.slice(0, hasNotes ? 5 : 4)), { left: 5, className: "sticky" }),
       el("p", {}, meaning ? `How to read it: "${place}". ${meaning}` : "The contestants' points are not known, only those needed for medals: so there is no rank."),
-      el("p", { class: "quiet" }, `${medals ? `Least points of medals: ${medals}. ` : ""}Source: ${contest.source}`),
+      el("p", { class: "quiet" }, `${medals ? `Points needed for medals: ${medals}. ` : ""}Source: ${contest.source}`),
     ];
   });
   return [...shown, el("p", { class: "quiet" }, "Sum of best subtasks: each subtask counts with the most points that one of the submissions has for it. The 50 are chosen without knowing their scores: the subtasks they were written for take turns, the last subtask first. Groups are not counted among the contestants; a group shares the rank of contestants with as many points.")].flat();

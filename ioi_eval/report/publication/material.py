@@ -213,7 +213,7 @@ def metric_named(name: str, groups: Sequence[ModelGroup]) -> str:
     if name not in there:
         raise InputError(
             f"no group has the metric {name}; there are {', '.join(there) or 'none, because nothing has a score'}. A "
-            "metric needs enough submissions with a score to every problem"
+            "metric needs enough scored submissions to every problem"
         )
     return name
 
