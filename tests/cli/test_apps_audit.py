@@ -42,7 +42,7 @@ def test_broken_rows_are_listed_and_left_out(start: Start, write: Write, tmp_pat
     assert rows["3"]["passes_by"] == ["tokens", "float:1e-6"]
     assert rows["3"]["failures"][0]["verdict"] == "WA"
     assert "ValueError" in rows["2"]["failures"][0]["message"]
-    assert "its solutions are no JSON" in rows["5"]["reason"]
+    assert "its solutions are not JSON" in rows["5"]["reason"]
     assert "6 problems, 2 of them without a solution: 1 row, 1 tests, 2 solutions" in ended.stdout
 
     again = start("apps", "audit", "--dataset", "apps.jsonl", "--out", "list.jsonl")

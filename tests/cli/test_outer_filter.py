@@ -43,7 +43,7 @@ def test_verdicts_are_the_same_and_fingerprints_are_not(
     assert [call["call"] for call in first["attempted"]] == ["ptrace"]
     assert [call["call"] for call in second["attempted"]] == ["hidden_call"]
     (note,) = json.loads((tmp_path / "out" / "summary.json").read_text())["notes"]
-    assert "its name is not known" in note
+    assert "whose name is not known" in note
 
 
 def test_the_doctor_says_so(behind: list[str], environment: Mapping[str, str]) -> None:
