@@ -17,6 +17,7 @@ import json
 import os
 import platform
 import re
+import shutil
 import signal
 import statistics
 import subprocess
@@ -168,8 +169,12 @@ def versions() -> str:
     git = ["git", "-C", str(HERE)]
     commit, compiler = _first_line([*git, "describe", "--always"]), _first_line(["g++", "--version"])
     others = [":/", *(f":(exclude){name}" for name in (RECORD, PAGE))]
-    changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", *others], check=False, stderr=subprocess.DEVNULL)
-    dirty = "-dirty" if changed.returncode == 1 else ""
+    dirty = ""
+    if shutil.which("git"):
+        changed = subprocess.run(
+            [*git, "diff", "--quiet", "HEAD", "--", *others], check=False, stderr=subprocess.DEVNULL
+        )
+        dirty = "-dirty" if changed.returncode == 1 else ""
     return f"ioi_eval {__version__} ({commit}{dirty}), Python {platform.python_version()}, {compiler}"
 
 

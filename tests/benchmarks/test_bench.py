@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 from tests.busy_processes import busy_processes
 
@@ -89,6 +92,15 @@ class Directory:
         return (self.path / "RESULTS.md").read_text()
 
 
+def test_a_machine_without_git() -> None:
+    """The commit is unknown there; benchmarks ended with a traceback."""
+    environment = {**os.environ, "PYTHONPATH": str(BENCHMARKS), "PATH": "/nowhere"}
+    command = [sys.executable, "-c", "import bench; print(bench.versions())"]
+    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert "(git unknown)" in said.stdout
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_the_record_itself_makes_no_tree_dirty(tmp_path: Path) -> None:
     """It is written by the run before; any other change is one."""
     for name in ("results.json", "RESULTS.md", "bench.py"):
