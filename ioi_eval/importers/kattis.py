@@ -10,7 +10,7 @@ Source: Kattis problem package format, version "legacy"; DOMjudge manual, "Probl
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -38,20 +38,19 @@ from ioi_eval.importers.kattis_groups import (
     scoring_subtasks,
     test_columns,
 )
-from ioi_eval.importers.kattis_programs import VALIDATOR_FOLDERS, flag_words, included_files, validator_files
+from ioi_eval.importers.kattis_kind import ROOT_FILE, KattisKind, read_kind
+from ioi_eval.importers.kattis_programs import flag_words, included_files, validator_files
 from ioi_eval.importers.kattis_scoring import subtasks_by_group
 from ioi_eval.importers.kattis_submissions import read_submissions, states_totals
 from ioi_eval.importers.kattis_timing import MOST_MEASURED_S, derived_timing, is_legacy, timing_by_statements
 from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.task import ImportedTask, RowValues, SubtaskFile, build_task
 
-ROOT_FILE = "problem.yaml"
 _FORMAT = "a problem package in the Kattis format"
 _MEMORY_MIB, _OUTPUT_MIB = 2048, 8  # Source: Kattis's and DOMjudge's defaults
 _CODE_KIB = 256  # Source: DOMjudge's default; Kattis's is smaller, 128 KiB
 _LARGEST = 1e12  # of any limit, whatever its unit
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-_VALIDATIONS = frozenset({"custom", "score", "interactive", "multi-pass"})
 _PASSES = 2  # Source: the format's default of `validation_passes`
 
 
@@ -85,30 +84,24 @@ def import_package(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kind:
-    """How the submissions of a package are judged.
+class _Data:
+    """The test data, as submissions are scored on it.
 
     Args:
-        legacy: whether the package is of a version before 2023.
-        scoring: whether submissions get points, not only pass or fail.
-        validation: empty for the default validator; else `custom` and the abilities of the package's own validator.
+        kind: that of the package; its scores are the validator's if DOMjudge takes them from there.
+        root: the groups.
+        by_points: whether groups state their points as before version 2025.
+        for_domjudge: whether the points are given as by DOMjudge.
     """
 
-    legacy: bool
-    scoring: bool
-    validation: frozenset[str]
+    kind: KattisKind
+    root: TestGroup
+    by_points: bool
+    for_domjudge: bool
 
     @property
-    def custom_score(self) -> bool:
-        return "score" in self.validation
-
-    @property
-    def interactive(self) -> bool:
-        return "interactive" in self.validation
-
-    @property
-    def multi_pass(self) -> bool:
-        return "multi-pass" in self.validation
+    def groups(self) -> list[TestGroup]:
+        return list(self.root.walk())
 
 
 def _import(package: Package, year: int, day: str | None, time_limit_s: float | None) -> ImportedTask:
@@ -117,12 +110,46 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     version = str(meta.get("problem_format_version", "legacy"))
     package.format = f"{_FORMAT}, version {version}"
     notes: list[str] = []
-    kind = _kind(package, meta, notes)
+    kind = read_kind(package, meta, notes)
     if not kind.legacy:
         package.edit = constants(where, meta)
     own = "special_run" if kind.interactive else "special_compare" if kind.validation else None
     check_executables(package, read_ini(package), own=own)
     shared = _columns(package, meta, kind, year=year, day=day, time_limit_s=time_limit_s)
+    data = _read_data(package, meta, kind, notes)
+    kind = data.kind
+    graded = try_grader(package, [group for group in data.groups if _is_graded(group)]) if kind.custom_score else {}
+    subtasks = _subtasks(package, data, graded)
+    _check_points(where, data, subtasks, notes)
+    return build_task(
+        package,
+        shared,
+        subtasks=subtasks,
+        files=[*_validator(package, kind), *included_files(package, notes)],
+        config={"code": shared["id"], "task_type": shared["task_type"]},
+        tests={test: (f"data/{test}.in", f"data/{test}.ans") for group in data.groups for test in group.tests},
+        solutions=read_submissions(
+            package,
+            subtasks,
+            groups=[group for one in data.root.groups if one.name == "secret" for group in one.groups],
+            legacy=kind.legacy,
+            is_scoring=kind.scoring,
+            custom_score=kind.custom_score,
+            notes=notes,
+        ),
+        notes=notes,
+        test_columns=test_columns(
+            where,
+            data.root,
+            custom=kind.custom_score if kind.scoring else bool(kind.validation),
+            scoring=kind.scoring,
+            graded=graded,
+        ),
+    )
+
+
+def _read_data(package: Package, meta: Mapping[str, Any], kind: KattisKind, notes: list[str]) -> _Data:
+    where = package.where
     root = read_groups(package, _for_all_groups(where, meta))
     if not kind.legacy:
         _check_test_files(package)
@@ -135,52 +162,28 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
         root = without_own_sums(package, root)
     elif for_domjudge:
         root = scored_once(root)
-    groups = list(root.walk())
-    if unknown := sorted({str(name) for group in groups for name in group.config if name not in SETTINGS}):
+    if unknown := sorted({str(name) for group in root.walk() for name in group.config if name not in SETTINGS}):
         notes.append(f"settings of test groups that the format does not have are not read: {', '.join(unknown[:5])}")
-    graded = try_grader(package, [group for group in groups if _is_graded(group)]) if kind.custom_score else {}
-    subtasks = _subtasks(package, kind, root, graded, by_points=by_points)
+    return _Data(kind=kind, root=root, by_points=by_points, for_domjudge=for_domjudge)
+
+
+def _check_points(where: Path, data: _Data, subtasks: Sequence[SubtaskFile], notes: list[str]) -> None:
+    """Refuse a package without points, and note where Kattis would give a submission fewer points."""
     worth = sum(one.points > 0 for one in subtasks)
     if not worth:
         raise InputError(f"{where}: no group of tests is worth points; state accept_score in its testdata.yaml")
-    if by_points and not for_domjudge and _is_scored_if_all_accepted(root) and worth > 1:
+    if data.by_points and not data.for_domjudge and _is_scored_if_all_accepted(data.root) and worth > 1:
         notes.append(
             "Kattis gives no points to a submission that fails a test, as neither data/ nor data/secret/ has"
             " accept_if_any_accepted or always_accept; here each group counts, as in problemtools and DOMjudge"
         )
-    return build_task(
-        package,
-        shared,
-        subtasks=subtasks,
-        files=[*_validator(package, kind), *included_files(package, notes)],
-        config={"code": shared["id"], "task_type": shared["task_type"]},
-        tests={test: (f"data/{test}.in", f"data/{test}.ans") for group in groups for test in group.tests},
-        solutions=read_submissions(
-            package,
-            subtasks,
-            groups=[group for one in root.groups if one.name == "secret" for group in one.groups],
-            legacy=kind.legacy,
-            is_scoring=kind.scoring,
-            custom_score=kind.custom_score,
-            notes=notes,
-        ),
-        notes=notes,
-        test_columns=test_columns(
-            where,
-            root,
-            custom=kind.custom_score if kind.scoring else bool(kind.validation),
-            scoring=kind.scoring,
-            graded=graded,
-        ),
-    )
 
 
-def _subtasks(
-    package: Package, kind: _Kind, root: TestGroup, graded: Mapping[str, GradedGroup], *, by_points: bool
-) -> list[SubtaskFile]:
+def _subtasks(package: Package, data: _Data, graded: Mapping[str, GradedGroup]) -> list[SubtaskFile]:
+    kind, root = data.kind, data.root
     if not kind.scoring:
         return pass_fail_subtasks(package.where, root)
-    if not by_points:
+    if not data.by_points:
         return subtasks_by_group(package.where, root, custom=bool(kind.validation))
     return scoring_subtasks(package.where, root, custom=kind.custom_score, graded=graded)
 
@@ -188,7 +191,7 @@ def _subtasks(
 def _columns(
     package: Package,
     meta: Mapping[str, Any],
-    kind: _Kind,
+    kind: KattisKind,
     *,
     year: int,
     day: str | None,
@@ -218,53 +221,7 @@ def _columns(
     }
 
 
-def _kind(package: Package, meta: Mapping[str, Any], notes: list[str]) -> _Kind:
-    kind = _legacy_kind(package, meta, notes) if is_legacy(meta) else _kind_by_type(package, meta)
-    if kind.multi_pass and (kind.interactive or kind.scoring):
-        raise UnsupportedError(
-            f"{package.where}: multi-pass problems that are interactive or scoring are not supported"
-        )
-    return kind
-
-
-def _legacy_kind(package: Package, meta: Mapping[str, Any], notes: list[str]) -> _Kind:
-    """The kind of a package of a version before 2023."""
-    kind = meta.get("type", "pass-fail")
-    if kind not in ("pass-fail", "scoring"):
-        raise UnsupportedError(
-            f"{package.where}: type {kind!r} in {ROOT_FILE} is not supported; pass-fail and scoring are"
-        )
-    validation = _validation(package.where, meta)
-    if not validation and _has_validator(package):
-        if not package.has(ROOT_FILE):  # Source: DOMjudge
-            validation = frozenset({"custom"})
-        else:
-            notes.append(
-                f"the package's output validator is not used, because validation in {ROOT_FILE} is not custom, as on"
-                " Kattis; DOMjudge would use it"
-            )
-    return _Kind(legacy=True, scoring=kind == "scoring", validation=validation)
-
-
-def _has_validator(package: Package) -> bool:
-    return any(package.names(folder) for folder in VALIDATOR_FOLDERS)
-
-
-def _kind_by_type(package: Package, meta: Mapping[str, Any]) -> _Kind:
-    """The kind of a package of a later version: `type` is one word or several, and an existing validator is used."""
-    stated = meta.get("type", "pass-fail")
-    words = frozenset(map(str, stated) if isinstance(stated, list) else str(stated).split())
-    if others := sorted(words - {"pass-fail", "scoring", "interactive", "multi-pass"}):
-        raise UnsupportedError(
-            f"{package.where}: type {', '.join(others)} in {ROOT_FILE} is not supported; pass-fail, scoring,"
-            " interactive and multi-pass are"
-        )
-    special = words & {"interactive", "multi-pass"}
-    validation = special | {"custom"} if _has_validator(package) or special else frozenset()
-    return _Kind(legacy=False, scoring="scoring" in words, validation=validation)
-
-
-def _check_secret_tests(where: Path, root: TestGroup, kind: _Kind, notes: list[str]) -> None:
+def _check_secret_tests(where: Path, root: TestGroup, kind: KattisKind, notes: list[str]) -> None:
     """Note that there are only samples. Packages without generated tests have no others.
 
     Raises:
@@ -299,20 +256,6 @@ def _check_test_files(package: Package) -> None:
         wanted = [key for key in ("args", "output_validator_args") if own.get(key)]
         if wanted and (wanted != ["output_validator_args"] or not name.endswith("/test_group.yaml")):
             raise UnsupportedError(f"{package.where}: {name} states {wanted[0]}, which is not supported there")
-
-
-def _validation(where: Path, meta: Mapping[str, Any]) -> frozenset[str]:
-    """The words of `validation` without `default`: none, or `custom` and its abilities."""
-    words = frozenset(str(meta.get("validation") or "default").split())
-    if words == {"default"}:
-        return frozenset()
-    if "custom" not in words or words - _VALIDATIONS:
-        stated = meta["validation"]
-        raise UnsupportedError(
-            f"{where}: validation {stated!r} is not supported; default, custom, custom score, custom interactive"
-            " and custom multi-pass are"
-        )
-    return words
 
 
 def _is_scored_if_all_accepted(root: TestGroup) -> bool:
@@ -378,6 +321,6 @@ def _title(package: Package, meta: Mapping[str, Any], ini: Mapping[str, str]) ->
     return str(name or ini.get("name") or _identifier(package, ini))
 
 
-def _validator(package: Package, kind: _Kind) -> list[tuple[str, str]]:
+def _validator(package: Package, kind: KattisKind) -> list[tuple[str, str]]:
     """The output validator's files, with the paths that a checker or an interactor has in rows."""
     return validator_files(package, "interactor" if kind.interactive else "checker") if kind.validation else []

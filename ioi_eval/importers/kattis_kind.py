@@ -1,0 +1,119 @@
+"""How the submissions of a Kattis package are judged: pass-fail or by points, and by which validator.
+
+Source: Kattis problem package format, "legacy" (`type`, `validation`) and since 2023-07 (`type` alone).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ioi_eval.errors import UnsupportedError
+from ioi_eval.importers.kattis_programs import VALIDATOR_FOLDERS
+from ioi_eval.importers.kattis_timing import is_legacy
+from ioi_eval.importers.package import Package
+
+ROOT_FILE = "problem.yaml"
+_VALIDATIONS = frozenset({"custom", "score", "interactive", "multi-pass"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KattisKind:
+    """How the submissions of a package are judged.
+
+    Args:
+        legacy: whether the package is of a version before 2023.
+        scoring: whether submissions get points, not only pass or fail.
+        validation: empty for the default validator; else `custom` and the abilities of the package's own validator.
+    """
+
+    legacy: bool
+    scoring: bool
+    validation: frozenset[str]
+
+    @property
+    def custom_score(self) -> bool:
+        """Whether the validator gives scores."""
+        return "score" in self.validation
+
+    @property
+    def interactive(self) -> bool:
+        """Whether the validator talks to the submission."""
+        return "interactive" in self.validation
+
+    @property
+    def multi_pass(self) -> bool:
+        """Whether the submission is run several times on a test."""
+        return "multi-pass" in self.validation
+
+
+def read_kind(package: Package, meta: Mapping[str, Any], notes: list[str]) -> KattisKind:
+    """The kind that `problem.yaml` states.
+
+    Args:
+        package: whether it has a validator counts too.
+        meta: the values of its `problem.yaml`; none if it has only DOMjudge's settings.
+        notes: gets notes for the user.
+
+    Raises:
+        UnsupportedError: problems of this kind cannot be judged here.
+    """
+    kind = _legacy_kind(package, meta, notes) if is_legacy(meta) else _kind_by_type(package, meta)
+    if kind.multi_pass and (kind.interactive or kind.scoring):
+        raise UnsupportedError(
+            f"{package.where}: multi-pass problems that are interactive or scoring are not supported"
+        )
+    return kind
+
+
+def _legacy_kind(package: Package, meta: Mapping[str, Any], notes: list[str]) -> KattisKind:
+    """The kind of a package of a version before 2023."""
+    kind = meta.get("type", "pass-fail")
+    if kind not in ("pass-fail", "scoring"):
+        raise UnsupportedError(
+            f"{package.where}: type {kind!r} in {ROOT_FILE} is not supported; pass-fail and scoring are"
+        )
+    validation = _validation(package.where, meta)
+    if not validation and _has_validator(package):
+        if not package.has(ROOT_FILE):  # Source: DOMjudge
+            validation = frozenset({"custom"})
+        else:
+            notes.append(
+                f"the package's output validator is not used, because validation in {ROOT_FILE} is not custom, as on"
+                " Kattis; DOMjudge would use it"
+            )
+    return KattisKind(legacy=True, scoring=kind == "scoring", validation=validation)
+
+
+def _has_validator(package: Package) -> bool:
+    return any(package.names(folder) for folder in VALIDATOR_FOLDERS)
+
+
+def _kind_by_type(package: Package, meta: Mapping[str, Any]) -> KattisKind:
+    """The kind of a package of a later version: `type` is one word or several, and an existing validator is used."""
+    stated = meta.get("type", "pass-fail")
+    words = frozenset(map(str, stated) if isinstance(stated, list) else str(stated).split())
+    if others := sorted(words - {"pass-fail", "scoring", "interactive", "multi-pass"}):
+        raise UnsupportedError(
+            f"{package.where}: type {', '.join(others)} in {ROOT_FILE} is not supported; pass-fail, scoring,"
+            " interactive and multi-pass are"
+        )
+    special = words & {"interactive", "multi-pass"}
+    validation = special | {"custom"} if _has_validator(package) or special else frozenset()
+    return KattisKind(legacy=False, scoring="scoring" in words, validation=validation)
+
+
+def _validation(where: Path, meta: Mapping[str, Any]) -> frozenset[str]:
+    """The words of `validation` without `default`: none, or `custom` and its abilities."""
+    words = frozenset(str(meta.get("validation") or "default").split())
+    if words == {"default"}:
+        return frozenset()
+    if "custom" not in words or words - _VALIDATIONS:
+        stated = meta["validation"]
+        raise UnsupportedError(
+            f"{where}: validation {stated!r} is not supported; default, custom, custom score, custom interactive"
+            " and custom multi-pass are"
+        )
+    return words
