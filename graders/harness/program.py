@@ -178,8 +178,7 @@ def _name_streams() -> None:
 class _OpenStreams:
     """`open`, with the paths of the streams added.
 
-    It is an object and not a function, because as an attribute of a class it must not become a method: `pathlib` of
-    Python 3.10 keeps `io.open` as such an attribute.
+    It is no function: `pathlib` of Python 3.10 keeps `io.open` in a class, where a function would become a method.
     """
 
     def __init__(self, opened: Callable[..., Any]) -> None:
@@ -218,8 +217,7 @@ def code_of(task: Task, compiled: Callable[[], types.CodeType]) -> types.CodeTyp
     """The program's compiled code: from `compiled`, or from an earlier test of the same program.
 
     The first test that compiles the program writes the code to `code_fd`, before any of the program runs, and closes
-    the file. If the compiler prints a warning, the code is not kept, so that each test prints it. If the kept code is
-    incomplete, the test that wrote it was stopped.
+    the file. Not if the compiler warns: each test prints that. Incomplete code is of a test that was stopped.
     """
     fd, task.code_fd = task.code_fd, None
     if fd is None:
@@ -316,10 +314,7 @@ def from_program(trace: Any) -> Any:
 
 
 def most_frames(trace: Any) -> int | None:
-    """How many frames of a traceback to print: the last ones if it is deep, else `None`, which means all.
-
-    Printing 100,000 frames would take seconds.
-    """
+    """How many of the last frames of a traceback to print: `None` for all. Printing 100,000 would take seconds."""
     depth = 0
     while trace is not None and depth <= DEEP:
         trace, depth = trace.tb_next, depth + 1

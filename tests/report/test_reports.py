@@ -195,6 +195,12 @@ def test_a_target_that_is_no_subtask_is_noted() -> None:
     assert "1 row was written for a subtask that it does not have, such as '0': its target" in str(one.as_dict(RUN))
 
 
+def not_run(submission: Submission, outcome: CompileOutcome) -> JudgedSubmission:
+    """The submission, which was not compiled."""
+    result = submission_result(NILE, submission, outcome, {}, target="local")
+    return JudgedSubmission(problem=NILE, submission=submission, fingerprint="f", result=result)
+
+
 def test_programs_without_a_fence_are_noted() -> None:
     """They are no code (NC), and whoever has taken the fences away should learn why all of them are."""
     summary = Summary()
@@ -202,9 +208,7 @@ def test_programs_without_a_fence_are_noted() -> None:
     for name, text in (("a", bare), ("b", "I cannot."), ("c", f"```cpp\n{bare}"), ("d", None), ("e", bare)):
         submission = Submission(id=name, problem=NILE.key, code=None)
         nothing = CompileOutcome(verdict=Verdict.NC, message="no code found")
-        result = submission_result(NILE, submission, nothing, {}, target="local")
-        judged = JudgedSubmission(problem=NILE, submission=submission, fingerprint="f", result=result)
-        summary.add(judged, {"generation": text}, target_subtask=None)
+        summary.add(not_run(submission, nothing), {"generation": text}, target_subtask=None)
     (note,) = summary.as_dict(RUN)["notes"][1:]
     assert note.startswith("2 without code (NC) look like C++ without a fence, such as 'a': ")
     assert "belongs in `code`" in note
@@ -217,9 +221,7 @@ def test_fences_in_programs_are_noted() -> None:
     for name, code, found_by in (("a", fenced, "column:code"), ("b", "int", "column:code"), ("c", fenced, "fence:cpp")):
         submission = Submission(id=name, problem=NILE.key, code=code, extraction=found_by)
         error = CompileOutcome(verdict=Verdict.CE, message="error: stray '`' in program")
-        result = submission_result(NILE, submission, error, {}, target="local")
-        judged = JudgedSubmission(problem=NILE, submission=submission, fingerprint="f", result=result)
-        summary.add(judged, {"code": code}, target_subtask=None)
+        summary.add(not_run(submission, error), {"code": code}, target_subtask=None)
     (note,) = summary.as_dict(RUN)["notes"][1:]
     assert note.startswith("1 with a compile error (CE) has Markdown fences in `code`, such as 'a': ")
     assert "belongs in `generation`" in note
