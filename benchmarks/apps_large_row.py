@@ -26,7 +26,7 @@ from ioi_eval.model import Isolation
 from ioi_eval.model.apps import AppsProblem, StdinTest
 from ioi_eval.problems.apps import read_rows
 from ioi_eval.rows import open_source
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
 PROGRAM = "import sys\nfor line in sys.stdin: print(line, end='')\n"
 ROUNDS = 5

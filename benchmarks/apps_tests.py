@@ -32,7 +32,7 @@ from ioi_eval.apps.execution import AppsExecutor, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.model import Isolation
 from ioi_eval.model.apps import AppsProblem, CallTest, StdinTest
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
 PROGRAMS = {
     "sum": "a, b = map(int, input().split())\nprint(a + b)\n",

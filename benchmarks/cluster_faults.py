@@ -20,7 +20,7 @@ from typing import Any
 from figures import Figure, arguments, report
 
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
-from ioi_eval.sandbox.cluster import PistonCluster
+from ioi_eval.sandbox.piston.cluster import PistonCluster
 
 PROGRAMS = Path(__file__).parent.parent / "tests" / "faults"
 FAULTS = (

@@ -30,8 +30,8 @@ import aiohttp
 from figures import Figure, arguments, report
 
 from ioi_eval.model import Blob, Job, JobFile, JobKind, StageLimits
-from ioi_eval.sandbox import endpoint_state, http_client
-from ioi_eval.sandbox.cluster import PistonCluster
+from ioi_eval.sandbox.piston import endpoint_state, http_client
+from ioi_eval.sandbox.piston.cluster import PistonCluster
 
 STUB = Path(__file__).with_name("stub_cluster.py")
 LIMITS = StageLimits(wall_ms=5_000, cpu_ms=5_000, memory_bytes=1 << 30)

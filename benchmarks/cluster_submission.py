@@ -22,8 +22,8 @@ from figures import Figure, arguments, report
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.model import Problem, ProblemKey, SourceFile, Submission, Subtask, TaskType, TestCase, Verdict
-from ioi_eval.sandbox.cluster import PistonCluster
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
+from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.scorer import Scorer
 
 TESTS, SLOTS = 30, 2

@@ -29,7 +29,7 @@ from ioi_eval.config import Environment
 from ioi_eval.model import Blob, Execution, Job, Subtask, TaskType, TestCase, Verdict
 from ioi_eval.model.apps import AppsProblem, StdinTest
 from ioi_eval.sandbox import Target
-from ioi_eval.sandbox.slots import Slots
+from ioi_eval.sandbox.local.slots import Slots
 
 IN_LINE = 8  # programs that are judged at once for each slot, as in `apps score`; in `score`: one, and two more in all
 OTHER_S = 0.1

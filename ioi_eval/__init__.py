@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from ioi_eval.problems.submissions import submission_from_row
     from ioi_eval.report.frame import load_results
     from ioi_eval.rows import open_source
-    from ioi_eval.sandbox.cluster import PistonCluster
-    from ioi_eval.sandbox.local import LocalSandbox
+    from ioi_eval.sandbox.local.sandbox import LocalSandbox
+    from ioi_eval.sandbox.piston.cluster import PistonCluster
     from ioi_eval.scorer import Scorer, score_submission
     from ioi_eval.scorer.run_submission import run_submission
 
@@ -48,8 +48,8 @@ _HOMES = {
     "Isolation": "ioi_eval.model",
     "KeptPrograms": "ioi_eval.kept_programs",
     "Language": "ioi_eval.model",
-    "LocalSandbox": "ioi_eval.sandbox.local",
-    "PistonCluster": "ioi_eval.sandbox.cluster",
+    "LocalSandbox": "ioi_eval.sandbox.local.sandbox",
+    "PistonCluster": "ioi_eval.sandbox.piston.cluster",
     "Policy": "ioi_eval.config",
     "Problem": "ioi_eval.model",
     "ProblemKey": "ioi_eval.model",

@@ -22,7 +22,7 @@ from ioi_eval.cache_directory import make_private_directory, new_file
 from ioi_eval.config import Environment
 from ioi_eval.errors import SetupError
 from ioi_eval.model import Blob
-from ioi_eval.sandbox.slots import Slots
+from ioi_eval.sandbox.local.slots import Slots
 
 _UNUSED_S = 14 * 24 * 3600.0
 """How long an entry that may be replaced is kept after its last use: hosts with other headers may share the cache."""

@@ -37,9 +37,13 @@ _RULES = (
     *("interpreters.py", "programs.py", "reductions.py", "scores.py", "toolchain.py", "tools.py"),
     *("apps/execution.py", "apps/outcomes.py", "apps/running.py", "apps/verdicts.py"),
     *("problems/apps_values.py", "problems/big_json.py", "problems/token_rules.py"),
-    *("sandbox/answer.py", "sandbox/confinement.py", "sandbox/scripts.py"),  # contents of a box, and how a stage ended
-    "sandbox/two_stages.py",
-    *("sandbox/local_compiler.py", "sandbox/probing.py"),  # files of a machine that a compiler sees
+    *(
+        "sandbox/piston/answer.py",
+        "sandbox/local/confinement.py",
+        "sandbox/local/scripts.py",
+    ),  # contents of a box, and how a stage ended
+    "sandbox/piston/two_stages.py",
+    *("sandbox/local/compiler.py", "sandbox/piston/probing.py"),  # files of a machine that a compiler sees
 )
 
 

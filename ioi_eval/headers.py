@@ -23,9 +23,9 @@ from ioi_eval.jobs import precompiled
 from ioi_eval.model import Blob, Isolation
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox import LOCAL, Sandbox, Target
-from ioi_eval.sandbox.control_groups import memory_limit_bytes
-from ioi_eval.sandbox.local_compiler import state_of_headers
-from ioi_eval.sandbox.slots import Slots
+from ioi_eval.sandbox.local.compiler import state_of_headers
+from ioi_eval.sandbox.local.control_groups import memory_limit_bytes
+from ioi_eval.sandbox.local.slots import Slots
 
 _KEYS = "header-"
 _LEAST_MEMORY, _SLOT_MEMORY = 1024 * MIB, 256 * MIB

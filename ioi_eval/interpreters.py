@@ -9,10 +9,10 @@ from pathlib import Path
 
 from ioi_eval.errors import SetupError
 from ioi_eval.jobs.harness import SYSTEM
-from ioi_eval.sandbox.shown import refusal_to_show
+from ioi_eval.sandbox.local.shown import refusal_to_show
 
 _HIDDEN = ("/tmp", "/box", "/dev", "/proc")
-"""Directories that every box replaces by its own. Source: `sandbox/confinement.py`; the runner works in its `/tmp`."""
+"""Directories that every box replaces by its own (`sandbox/local/confinement.py`). The runner works in its `/tmp`."""
 
 
 def located(python: str) -> str:

@@ -44,8 +44,8 @@ from ioi_eval.jobs.compile import Recipe, is_doubtful, says_no
 from ioi_eval.jobs.protocol import CompileAnswer, StepLine
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox import LOCAL, Target
-from ioi_eval.sandbox.compiler_contents import contents_of, files_of_compiler, identity_of_compiler, state_of
-from ioi_eval.sandbox.slots import Slots
+from ioi_eval.sandbox.local.compiler_contents import contents_of, files_of_compiler, identity_of_compiler, state_of
+from ioi_eval.sandbox.local.slots import Slots
 from ioi_eval.toolchain import Toolchain
 
 MOST_BYTES = 10_000 * MIB

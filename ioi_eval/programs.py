@@ -31,13 +31,13 @@ from ioi_eval.jobs.runner import runner_binary, runner_job, runner_key
 from ioi_eval.languages import CompiledLanguage, compiled, rules_of
 from ioi_eval.model import Blob, Content, Language, Problem, ProblemKey, Retries, SourceFile
 from ioi_eval.sandbox import Sandbox, Target
-from ioi_eval.sandbox.slots import Slots
+from ioi_eval.sandbox.local.slots import Slots
 from ioi_eval.tools import Tool, Tools
 
 ATTEMPTS = 3
 """How often a job is executed at most if its answer cannot be used, or was lost on this machine.
 
-Requests that a cluster's workers do not answer are repeated only in `sandbox/cluster.py`. Both use the job's `Retries`.
+Only `sandbox/piston/cluster.py` repeats requests that a cluster's workers do not answer. Both use the job's `Retries`.
 """
 
 T = TypeVar("T")

@@ -18,7 +18,7 @@ from ioi_eval.jobs.protocol import CompileAnswer
 from ioi_eval.languages import CompiledLanguage, FoundLanguage, rules_of
 from ioi_eval.model import Isolation, Language
 from ioi_eval.sandbox import LOCAL, Target
-from ioi_eval.sandbox.slots import Slots
+from ioi_eval.sandbox.local.slots import Slots
 from ioi_eval.toolchain import Toolchain
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from ioi_eval.model import Isolation
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
 
 def reached(strongest: Isolation) -> tuple[Isolation, str]:

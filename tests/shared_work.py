@@ -17,7 +17,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.errors import SandboxError, SetupError
 from ioi_eval.programs import Builder
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
 
 def shared_directory(factory: pytest.TempPathFactory) -> Path:

@@ -95,6 +95,18 @@ def test_imports_point_down() -> None:
     assert upward == {}
 
 
+def test_the_embedded_sandbox_and_the_cluster_do_not_import_each_other() -> None:
+    """And neither imports the server, which uses both."""
+    forbidden = {"local": {"piston", "serve"}, "piston": {"local", "serve"}}
+    found = {}
+    for folder, others in forbidden.items():
+        for path in (PACKAGE / "sandbox" / folder).glob("*.py"):
+            text = path.read_text(encoding="utf-8")
+            if named := set(re.findall(r"ioi_eval\.sandbox\.(\w+)", text)) & others:
+                found[name_of(path)] = named
+    assert found == {}
+
+
 def test_modules_stay_readable() -> None:
     """No module is over 400 lines."""
     lines = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in modules()}
@@ -141,10 +153,10 @@ PURE = (
         "extract",
         "compat",
     ),
-    "sandbox/wire.py",
-    *("sandbox/request_body.py", "sandbox/client_names.py"),
-    *("sandbox/request.py", "sandbox/answer.py", "sandbox/pool.py"),
-    *("sandbox/endpoint_state.py", "sandbox/retries.py"),
+    "sandbox/piston/wire.py",
+    *("sandbox/serve/request_body.py", "sandbox/serve/client_names.py"),
+    *("sandbox/serve/request.py", "sandbox/piston/answer.py", "sandbox/piston/pool.py"),
+    *("sandbox/piston/endpoint_state.py", "sandbox/piston/retries.py"),
 )
 IMPURE = frozenset(
     {

@@ -21,7 +21,7 @@ from pathlib import Path
 from ioi_eval.importers.task import ImportedTask
 from ioi_eval.model import ProblemKey
 from ioi_eval.rows.jsonl import JsonLines
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
 
 def import_package(path, *, year, day=None):

@@ -192,7 +192,7 @@ MODULES = (
     "compat/hendrycks.py",
     "engine/judging.py",
     "programs.py",
-    "sandbox/scripts.py",
+    "sandbox/local/scripts.py",
 )
 
 

@@ -37,7 +37,7 @@ from ioi_eval.model import (
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.rows import open_source
 from ioi_eval.sandbox import Target
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
 from tests import unprivileged
 from tests.full_isolation import require_full_isolation

@@ -16,8 +16,8 @@ from ioi_eval.apps.execution import AppsExecutor
 from ioi_eval.apps.outcomes import AppsSettings
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.model import Problem, Submission, Subtask, TestCase
-from ioi_eval.sandbox.local import LocalSandbox
-from ioi_eval.sandbox.slots import Slots
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
+from ioi_eval.sandbox.local.slots import Slots
 from ioi_eval.scorer import Scorer
 from tests.python_box import row
 from tests.small_problems import small_problem

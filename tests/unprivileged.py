@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval import boxfiles, fingerprint
-from ioi_eval.sandbox.local_compiler import detect
+from ioi_eval.sandbox.local.compiler import detect
 
 UID = 0x70FF0001
 _PR_SET_DUMPABLE = 4

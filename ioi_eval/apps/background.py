@@ -21,7 +21,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Environment
 from ioi_eval.model import Isolation
 from ioi_eval.model.apps import AppsProblem
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ from ioi_eval.cli.sandboxes import Opened, Place, tell
 from ioi_eval.events import Events
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.sandbox import Sandbox
-from ioi_eval.sandbox.confinement import PATH
+from ioi_eval.sandbox.local.confinement import PATH
 
 
 def executor(sandbox: Sandbox, settings: AppsSettings, place: Place, events: Events | None = None) -> AppsExecutor:

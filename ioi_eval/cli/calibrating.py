@@ -12,8 +12,8 @@ from ioi_eval.calibration import Speed, measure
 from ioi_eval.calibration.kept import Calibration, keep, taken_here
 from ioi_eval.calibration.workload import REFERENCE
 from ioi_eval.config import Environment
-from ioi_eval.sandbox.control_groups import processors
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.control_groups import processors
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
 
 _CROWDED = 1.1

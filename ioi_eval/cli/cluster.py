@@ -18,9 +18,9 @@ from ioi_eval.errors import InputError
 from ioi_eval.report.terminal import counted
 
 if TYPE_CHECKING:
-    from ioi_eval.sandbox.abilities import Abilities, Ability
-    from ioi_eval.sandbox.control import PackageChange
-    from ioi_eval.sandbox.discovery import Worker
+    from ioi_eval.sandbox.piston.abilities import Abilities, Ability
+    from ioi_eval.sandbox.piston.control import PackageChange
+    from ioi_eval.sandbox.piston.discovery import Worker
 
 PackageName = Annotated[str | None, typer.Option("--package", metavar="NAME", help="The package; ioi_eval by default.")]
 PackageVersion = Annotated[
@@ -58,8 +58,8 @@ def status(*, endpoints: Endpoints = None, max_requests_per_endpoint: RequestsPe
     import asyncio
 
     from ioi_eval.cli.endpoints import needed_cluster
-    from ioi_eval.sandbox.control import presences
-    from ioi_eval.sandbox.endpoints import endpoints_now
+    from ioi_eval.sandbox.piston.control import presences
+    from ioi_eval.sandbox.piston.endpoints import endpoints_now
 
     cluster = needed_cluster(endpoints, max_requests_per_endpoint)
     found = asyncio.run(presences(asyncio.run(endpoints_now(cluster.source))))
@@ -91,8 +91,8 @@ def probe(*, endpoints: Endpoints = None) -> int:
     import asyncio
 
     from ioi_eval.cli.endpoints import needed_cluster
-    from ioi_eval.sandbox.abilities import abilities
-    from ioi_eval.sandbox.endpoints import endpoints_now
+    from ioi_eval.sandbox.piston.abilities import abilities
+    from ioi_eval.sandbox.piston.endpoints import endpoints_now
 
     cluster = needed_cluster(endpoints)
     found = asyncio.run(abilities(asyncio.run(endpoints_now(cluster.source))))
@@ -214,10 +214,10 @@ def _change(which: WhichPackages, *, is_wanted: bool) -> int:
     import asyncio
 
     from ioi_eval.cli.endpoints import needed_cluster
-    from ioi_eval.sandbox.abilities import abilities
-    from ioi_eval.sandbox.control import PackageRequest, change
-    from ioi_eval.sandbox.endpoints import endpoints_now
-    from ioi_eval.sandbox.wire import Starter
+    from ioi_eval.sandbox.piston.abilities import abilities
+    from ioi_eval.sandbox.piston.control import PackageRequest, change
+    from ioi_eval.sandbox.piston.endpoints import endpoints_now
+    from ioi_eval.sandbox.piston.wire import Starter
 
     language = which.package or "ioi_eval"
     package = PackageRequest(language=language, version=which.version or "*", is_wanted=is_wanted)
@@ -261,7 +261,7 @@ def _short(url: str) -> str:
 
 def _runtimes(installed: list[tuple[str, str]]) -> str:
     """The runtimes that judging can use, then how many problems' packages and other packages there are."""
-    from ioi_eval.sandbox.stored_files import PREFIX
+    from ioi_eval.sandbox.piston.stored_files import PREFIX
 
     known = [f"{name} {version}" for name, version in installed if name in {"ioi_eval", "bash", "cms_ioi", "cms"}]
     problems = sum(name.startswith(PREFIX) for name, _ in installed)

@@ -13,7 +13,7 @@ from ioi_eval.errors import InputError
 
 if TYPE_CHECKING:
     from ioi_eval.doctor import Finding
-    from ioi_eval.sandbox.endpoints import Source
+    from ioi_eval.sandbox.piston.endpoints import Source
 
 Workers = Annotated[
     str | None,
@@ -100,7 +100,7 @@ async def _examine_all(source: Source, slots: int) -> dict[str, Sequence[Finding
 
     from ioi_eval.artifacts import ArtifactStore
     from ioi_eval.doctor import examine_worker
-    from ioi_eval.sandbox.endpoints import endpoints_now
+    from ioi_eval.sandbox.piston.endpoints import endpoints_now
 
     urls = await endpoints_now(source)
     artifacts = ArtifactStore()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from ioi_eval.sandbox.endpoints import Source
+    from ioi_eval.sandbox.piston.endpoints import Source
 
 Endpoints = Annotated[
     str | None,
@@ -51,7 +51,7 @@ def named_cluster(endpoints: str | None = None, per_endpoint: int | None = None)
         InputError: a name is not an endpoint.
     """
     from ioi_eval.config import Environment
-    from ioi_eval.sandbox.endpoints import endpoint_source
+    from ioi_eval.sandbox.piston.endpoints import endpoint_source
 
     environment = Environment.read()
     text = environment.piston_endpoints if endpoints is None else endpoints

@@ -190,7 +190,7 @@ def time_scale_of(text: str, *, here: bool = True) -> float:
     """
     from ioi_eval.calibration.kept import find
     from ioi_eval.problems.time_scale import check_time_scale
-    from ioi_eval.sandbox.local_compiler import detect
+    from ioi_eval.sandbox.local.compiler import detect
 
     if text != "auto":
         return check_time_scale(text)

@@ -21,11 +21,11 @@ from ioi_eval.programs import Builder
 from ioi_eval.report.terminal import counted
 from ioi_eval.rows import open_source
 from ioi_eval.sandbox import Target
-from ioi_eval.sandbox.cluster import PistonCluster
-from ioi_eval.sandbox.control import PackageChange, PackageRequest, change, presences
-from ioi_eval.sandbox.endpoints import Source, endpoints_now
-from ioi_eval.sandbox.problem_packages import MadePackage, list_packages, make_package
-from ioi_eval.sandbox.stored_files import PREFIX, digest
+from ioi_eval.sandbox.piston.cluster import PistonCluster
+from ioi_eval.sandbox.piston.control import PackageChange, PackageRequest, change, presences
+from ioi_eval.sandbox.piston.endpoints import Source, endpoints_now
+from ioi_eval.sandbox.piston.problem_packages import MadePackage, list_packages, make_package
+from ioi_eval.sandbox.piston.stored_files import PREFIX, digest
 
 ALL = "all"
 """The value of `uninstall --problems` for the packages of all problems."""

@@ -12,7 +12,7 @@ from ioi_eval.config import Policy
 from ioi_eval.model import Problem
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox import LOCAL, Sandbox
-from ioi_eval.sandbox.machine_limit import MachineLimit
+from ioi_eval.sandbox.local.machine_limit import MachineLimit
 
 
 async def make_ready(here: Opened, memory_limits: Sequence[int]) -> None:

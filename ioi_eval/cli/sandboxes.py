@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from ioi_eval.kept_programs import KeptPrograms
     from ioi_eval.pipeline.progress import Load
     from ioi_eval.sandbox import Sandbox, Target
-    from ioi_eval.sandbox.cluster import PistonCluster
-    from ioi_eval.sandbox.local import LocalSandbox
-    from ioi_eval.sandbox.machine_limit import MachineLimit
+    from ioi_eval.sandbox.local.machine_limit import MachineLimit
+    from ioi_eval.sandbox.local.sandbox import LocalSandbox
+    from ioi_eval.sandbox.piston.cluster import PistonCluster
     from ioi_eval.scorer import Scorer
 
 
@@ -194,7 +194,7 @@ async def opened(
     """
     from ioi_eval.artifacts import ArtifactStore
     from ioi_eval.config import KEPT_OUTPUT_BYTES
-    from ioi_eval.sandbox.local import LocalSandbox
+    from ioi_eval.sandbox.local.sandbox import LocalSandbox
     from ioi_eval.scorer import Scorer
 
     async with _entered(place, events) as sandbox:
@@ -249,8 +249,8 @@ async def _extension(name: str) -> AsyncIterator[Sandbox]:
 @asynccontextmanager
 async def _embedded(place: Place) -> AsyncIterator[LocalSandbox]:
     from ioi_eval.config import Environment
-    from ioi_eval.sandbox.control_groups import processors
-    from ioi_eval.sandbox.local import LocalSandbox
+    from ioi_eval.sandbox.local.control_groups import processors
+    from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
     async with LocalSandbox(
         slots=place.workers or (place.at_most and min(place.at_most, processors())),
@@ -272,7 +272,7 @@ async def _embedded(place: Place) -> AsyncIterator[LocalSandbox]:
 
 @asynccontextmanager
 async def _piston(place: Place, cluster: NamedCluster, events: Events | None) -> AsyncIterator[PistonCluster]:
-    from ioi_eval.sandbox.cluster import PistonCluster
+    from ioi_eval.sandbox.piston.cluster import PistonCluster
 
     async with PistonCluster(
         cluster.source,

@@ -14,7 +14,7 @@ from ioi_eval.cli import options
 from ioi_eval.errors import InputError
 
 if TYPE_CHECKING:
-    from ioi_eval.sandbox.server import ServerSettings
+    from ioi_eval.sandbox.serve.server import ServerSettings
 
 PACKAGES = "problem-packages"
 """Where, below the cache, problems' packages are installed."""
@@ -67,7 +67,7 @@ def serve(
     """
     import asyncio
 
-    from ioi_eval.sandbox.server import ServerSettings
+    from ioi_eval.sandbox.serve.server import ServerSettings
 
     if not _is_loopback(host) and not public:
         raise InputError(
@@ -97,9 +97,9 @@ async def _serve(
     from ioi_eval.config import Environment, Policy
     from ioi_eval.model.terms import Isolation
     from ioi_eval.programs import Builder
-    from ioi_eval.sandbox.installed_packages import InstalledPackages
-    from ioi_eval.sandbox.local import LocalSandbox
-    from ioi_eval.sandbox.server import serving
+    from ioi_eval.sandbox.local.sandbox import LocalSandbox
+    from ioi_eval.sandbox.serve.installed_packages import InstalledPackages
+    from ioi_eval.sandbox.serve.server import serving
 
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

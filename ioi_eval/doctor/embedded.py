@@ -12,8 +12,8 @@ from ioi_eval.doctor.findings import Finding, bad, fine, linking, warning
 from ioi_eval.errors import IsolationError, SetupError
 from ioi_eval.model import Isolation
 from ioi_eval.programs import Builder
-from ioi_eval.sandbox.local import LocalSandbox
-from ioi_eval.sandbox.machine_limit import MachineLimit
+from ioi_eval.sandbox.local.machine_limit import MachineLimit
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
 
 

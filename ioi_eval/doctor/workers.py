@@ -12,13 +12,13 @@ from ioi_eval.doctor.attempts import ALLOW, attempt_all
 from ioi_eval.doctor.findings import Finding, Severity, bad, fine, linking, warning
 from ioi_eval.errors import IsolationError, SandboxError, SetupError, UnavailableError
 from ioi_eval.model import Isolation
-from ioi_eval.sandbox.cluster import PistonCluster
-from ioi_eval.sandbox.conditions import Condition, Effect
-from ioi_eval.sandbox.discovery import Scout, UnfitWorkerError, Worker
-from ioi_eval.sandbox.endpoints import endpoint_url
-from ioi_eval.sandbox.inspection import Inspection, inspection_job, read_inspection
-from ioi_eval.sandbox.served_runtimes import PACKAGE_VERSION
-from ioi_eval.sandbox.wire import Starter
+from ioi_eval.sandbox.piston.cluster import PistonCluster
+from ioi_eval.sandbox.piston.conditions import Condition, Effect
+from ioi_eval.sandbox.piston.discovery import Scout, UnfitWorkerError, Worker
+from ioi_eval.sandbox.piston.endpoints import endpoint_url
+from ioi_eval.sandbox.piston.inspection import Inspection, inspection_job, read_inspection
+from ioi_eval.sandbox.piston.wire import Starter
+from ioi_eval.sandbox.serve.served_runtimes import PACKAGE_VERSION
 from ioi_eval.scorer import Scorer
 
 _PATIENCE_S = 15.0  # short, because there is no reason to wait for a worker that dies while it is examined
@@ -67,7 +67,7 @@ async def _why_unusable(url: str, refusal: SetupError) -> list[Finding]:
     """Everything that must be changed on an unusable worker, in one report, so that its owner can do it at once."""
     from yarl import URL
 
-    from ioi_eval.sandbox.http_client import HttpClient
+    from ioi_eval.sandbox.piston.http_client import HttpClient
 
     refused = bad("set-up", _reason(str(refusal), url), _cure(str(refusal)))
     async with HttpClient() as client:

@@ -19,7 +19,7 @@ from ioi_eval.errors import SandboxError, SetupError, UnsupportedError
 from ioi_eval.importers.kattis_groups import AGGREGATIONS, VERDICT_FLAGS, GradedGroup, TestGroup
 from ioi_eval.importers.package import Package
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
 _FOLDER = "graders"
 _CASES = 24

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 
 from ioi_eval.model import Content, Problem, ProblemKey, ProblemPackage
-from ioi_eval.sandbox.stored_files import PREFIX, digest, is_worth_storing
+from ioi_eval.sandbox.piston.stored_files import PREFIX, digest, is_worth_storing
 
 _FORMAT = b"1"  # of the package's contents; part of its name
 

@@ -2,17 +2,11 @@
 
 A `Sandbox` offers targets and executes one job on one of them. It knows nothing of tests or scores, and of problems
 only that a job may name a package with its files (`ProblemPackage`). To add your own, implement the protocol;
-`tests/contract/` tests whether it keeps the contract. The modules:
+`tests/contract/` tests whether it keeps the contract.
 
-- this machine: `local` (the sandbox), `local_compiler`, `scripts`, `confinement`, `namespaces`, `process`, `slots`,
-  `descriptors`, `work_directories`, `shown`, `compiler_contents`; what limits it: `inherited_limits`, `machine_limit`,
-  `control_groups`
-- a Piston cluster: `cluster` (the sandbox), `pool`, `endpoint_state`, `retries`, `workers`, `discovery`, `probing`,
-  `inspection`, `conditions`, `abilities`, `endpoints`, `slurm`, `control`, `http_client`, `spool`, `wire` (requests),
-  `answer` (answers), `two_stages`
-- `ioi-eval serve`: `server`, `request`, `request_body`, `served_runtimes`, `held_bytes`, `connections`, `client_names`
-- problems that are installed on workers: `problem_packages` makes packages, `installed_packages` and `served_packages`
-  manage them in `serve`, `stored_files` makes jobs that refer to their files
+- `local/`: this machine
+- `piston/`: a Piston cluster
+- `serve/`: this machine as a Piston server, for `ioi-eval serve`
 """
 
 from __future__ import annotations
@@ -27,6 +21,10 @@ from ioi_eval.toolchain import Toolchain
 
 LOCAL = "local"
 """The name of the target that is this machine."""
+
+DEFAULT_MEMORY_BYTES = 8 << 30
+"""The memory limit of a job that states none. A Piston server since isolate does not limit a program's stack: infinite
+recursion took 12.9 GB of one (recorded: `stack_overflow_cpp`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

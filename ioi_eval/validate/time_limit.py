@@ -27,7 +27,7 @@ from ioi_eval.model import Problem, Submission, SubmissionResult, Verdict
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.problems.submissions import submission_from_row
 from ioi_eval.rows import open_source
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
 
 _UNTIMED = frozenset({Verdict.TLE, Verdict.JE, Verdict.CE})

@@ -12,7 +12,7 @@ from ioi_eval.apps.execution import AppsExecutor, AppsResult, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.model import Isolation
 from ioi_eval.model.apps import AppsProblem
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
 Score = Callable[..., AppsResult]
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.apps import evaluate_apps_solution
-from ioi_eval.sandbox.confinement import PATH
+from ioi_eval.sandbox.local.confinement import PATH
 from tests.apps_rows import DOUBLE, ROWS, ZERO, write_rows
 
 ABSENT = importlib.util.find_spec("eval_protocol") is None

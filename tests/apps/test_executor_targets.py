@@ -20,7 +20,7 @@ from ioi_eval.model.apps import Comparator
 from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.problems.apps_submissions import AppsSubmission
 from ioi_eval.sandbox import LOCAL, Target
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.toolchain import Toolchain
 from tests.python_box import row
 from tests.small_targets import IdleSandbox

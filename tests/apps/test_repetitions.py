@@ -19,7 +19,7 @@ from ioi_eval.compat import profile_named
 from ioi_eval.model import Blob, Execution, Job, Verdict
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.sandbox import Target
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from tests.python_box import row
 
 LIMIT_S = 0.3

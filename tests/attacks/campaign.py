@@ -25,7 +25,7 @@ from ioi_eval.config import MIB
 from ioi_eval.model import Isolation, Problem, Submission, SubmissionResult, TestOutcome, Verdict
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox import Sandbox
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
 from tests.attacks.arena import COMPILING, HONEST, UNHURRIED_S, policy, problem, sealed_problem, source
 from tests.attacks.catalogue import Attack, Program, programs
@@ -147,8 +147,8 @@ async def judging(level: Isolation, cache: Path, *, slots: int, served: bool) ->
         if not served:
             yield local
             return
-        from ioi_eval.sandbox.cluster import PistonCluster
-        from ioi_eval.sandbox.server import serving
+        from ioi_eval.sandbox.piston.cluster import PistonCluster
+        from ioi_eval.sandbox.serve.server import serving
 
         (target,) = local.targets()
         runner = await Builder(local, ArtifactStore(cache), policy(level)).runner(target)

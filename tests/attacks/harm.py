@@ -13,7 +13,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from ioi_eval.sandbox.local import _box_uid
+from ioi_eval.sandbox.local.sandbox import _box_uid
 
 OWN_UID = "IOI_EVAL_TEST_OWN_UID"
 """Set where the whole user id belongs to these tests."""

@@ -6,7 +6,7 @@ import asyncio
 
 from ioi_eval.errors import SetupError
 from ioi_eval.model import Isolation
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
 
 def why_not(level: Isolation) -> str:

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import MIB
 from ioi_eval.model import Isolation, Problem, Submission, SubmissionResult
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
 from tests.attacks.arena import policy, problem
 from tests.attacks.catalogue import Program, programs

@@ -15,7 +15,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import IsolationError, SetupError
 from ioi_eval.model import Isolation, Submission, SubmissionResult, Verdict
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
 from tests.attacks.arena import policy, problem
 from tests.shared_work import copy_cache
@@ -24,7 +24,7 @@ ENTER = """
 import asyncio
 from ioi_eval.errors import SetupError
 from ioi_eval.model import Isolation
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
 async def enter(level):
     try:

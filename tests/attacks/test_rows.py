@@ -21,7 +21,7 @@ from ioi_eval.interpreters import places_of
 from ioi_eval.model import Isolation, Language, Problem, ProblemKey, Submission, Subtask, TaskType, TestCase
 from ioi_eval.problems.apps import apps_problem
 from ioi_eval.problems.row import Row
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
 from tests.attacks.arena import policy
 from tests.attacks.catalogue import LEVELS

@@ -14,7 +14,7 @@ import pytest
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.model import Isolation, Language, Problem, Submission, SubmissionResult, Subtask, TestCase, TestOutcome
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
 from tests.attacks.arena import COMPILING as COMPILE_LIMITS
 from tests.attacks.arena import HONEST, policy, problem

@@ -19,7 +19,7 @@ from ioi_eval.calibration.occupancy import OccupancyReading
 from ioi_eval.cli.calibrating import describe
 from ioi_eval.errors import SetupError
 from ioi_eval.model import CompileOutcome, SubmissionResult, SubtaskResult, TestOutcome, Verdict
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
 from tests.busy_processes import busy_processes
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.sandbox.confinement import PATH
+from ioi_eval.sandbox.local.confinement import PATH
 from tests.cli.addition import Start
 
 SLOW = ("4184-12", "4184-15", "4184-19", "2287-0")

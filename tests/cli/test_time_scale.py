@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.calibration.kept import NAME, keep, taken_here
-from ioi_eval.sandbox.local_compiler import detect
+from ioi_eval.sandbox.local.compiler import detect
 from tests.busy_processes import busy_processes
 from tests.cli.addition import Start, Write, submission_row
 from tests.shared_work import copy_cache

@@ -20,9 +20,9 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
 from ioi_eval.config import Environment
 from ioi_eval.sandbox import Sandbox
-from ioi_eval.sandbox.cluster import PistonCluster
-from ioi_eval.sandbox.endpoints import endpoint_source, endpoints_now
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
+from ioi_eval.sandbox.piston.cluster import PistonCluster
+from ioi_eval.sandbox.piston.endpoints import endpoint_source, endpoints_now
 from tests import unprivileged
 from tests.shared_work import copy_cache
 

@@ -27,7 +27,7 @@ from ioi_eval.model import (
 from ioi_eval.model.apps import AppsProblem, StdinTest
 from ioi_eval.model.job import RETRIES
 from ioi_eval.sandbox import Target
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
 from tests.small_problems import small_problem
 

@@ -12,7 +12,7 @@ from ioi_eval.errors import (
     SandboxError,
 )
 from ioi_eval.model import Execution, Job, JobFile, JobKind, StageLimits
-from ioi_eval.sandbox.cluster import PistonCluster
+from ioi_eval.sandbox.piston.cluster import PistonCluster
 
 LIMITS = StageLimits(wall_ms=2_000, cpu_ms=2_000)
 QUICK_S = 3.0  # how long jobs wait for a server that a test has killed

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.errors import SandboxError
-from ioi_eval.sandbox.cluster import PistonCluster
+from ioi_eval.sandbox.piston.cluster import PistonCluster
 from tests.faults.stub_jobs import TRANSIENT, all_slots_work, arm, echo, proxied, with_cluster
 
 MOST_SHORTER = 5

@@ -18,8 +18,8 @@ from ioi_eval.errors import (
 from ioi_eval.events import Events
 from ioi_eval.model import Retries, StageLimits
 from ioi_eval.programs import repeated
-from ioi_eval.sandbox import cluster as cluster_module
-from ioi_eval.sandbox.cluster import PistonCluster
+from ioi_eval.sandbox.piston import cluster as cluster_module
+from ioi_eval.sandbox.piston.cluster import PistonCluster
 from tests.events.listener import Listener
 from tests.faults.stub_jobs import (
     HARMLESS,

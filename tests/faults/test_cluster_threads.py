@@ -12,7 +12,7 @@ import pytest
 from ioi_eval.errors import SetupError
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox import Target
-from ioi_eval.sandbox.cluster import PistonCluster
+from ioi_eval.sandbox.piston.cluster import PistonCluster
 
 JOB = Job(
     kind=JobKind.SCRIPTS,

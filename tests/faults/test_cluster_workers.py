@@ -18,9 +18,9 @@ from ioi_eval.errors import (
 )
 from ioi_eval.events import Events
 from ioi_eval.model import Execution, StageLimits
-from ioi_eval.sandbox import endpoint_state, pool, workers
-from ioi_eval.sandbox.cluster import PistonCluster
-from ioi_eval.sandbox.wire import Runtime
+from ioi_eval.sandbox.piston import endpoint_state, pool, workers
+from ioi_eval.sandbox.piston.cluster import PistonCluster
+from ioi_eval.sandbox.piston.wire import Runtime
 from tests.events.listener import Listener
 from tests.faults.stub_jobs import (
     LIMITS,

@@ -7,7 +7,7 @@ import socket
 from typing import Any
 
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
-from ioi_eval.sandbox.cluster import PistonCluster
+from ioi_eval.sandbox.piston.cluster import PistonCluster
 
 ECHO = Job(
     kind=JobKind.SCRIPTS,

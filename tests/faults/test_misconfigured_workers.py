@@ -18,9 +18,9 @@ from ioi_eval.doctor import Finding, Severity, examine_worker
 from ioi_eval.doctor.attempts import FULL_ON_A_WORKER, _isolation
 from ioi_eval.doctor.workers import _offered
 from ioi_eval.model import Isolation
-from ioi_eval.sandbox.discovery import Worker
-from ioi_eval.sandbox.probing import Look
-from ioi_eval.sandbox.wire import Service, Starter
+from ioi_eval.sandbox.piston.discovery import Worker
+from ioi_eval.sandbox.piston.probing import Look
+from ioi_eval.sandbox.piston.wire import Service, Starter
 from ioi_eval.toolchain import Toolchain
 
 

@@ -10,7 +10,7 @@ import pytest
 from ioi_eval.errors import IsolationError, TargetLostError
 from ioi_eval.jobs.protocol import whole_lines
 from ioi_eval.model import Isolation, Job, JobFile, JobKind, StageLimits
-from ioi_eval.sandbox.cluster import PistonCluster
+from ioi_eval.sandbox.piston.cluster import PistonCluster
 
 JOB = Job(
     kind=JobKind.RUNNER,

@@ -30,7 +30,7 @@ from ioi_eval.model import (
     TestCase,
     TestOutcome,
 )
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
 
 MIB = 1024 * 1024

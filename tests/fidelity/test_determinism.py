@@ -19,7 +19,7 @@ from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.report.frame import result_rows
 from ioi_eval.rows import open_source
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
 
 MEASURED = frozenset({"time_s", "wall_time_s", "memory_bytes", "cpu_s", "near_limit", "reran"})

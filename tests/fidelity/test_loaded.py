@@ -23,7 +23,7 @@ from ioi_eval.model import SourceFile, SubmissionResult, TaskType, Verdict
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.programs import Builder
 from ioi_eval.rows import open_source
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
 from ioi_eval.validate import StatedSolutions, Validating, Validation, read_solutions
 from tests.busy_processes import COMPUTES, WALKS, busy_processes

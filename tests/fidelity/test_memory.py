@@ -15,9 +15,9 @@ from ioi_eval.config import Policy
 from ioi_eval.errors import IsolationError
 from ioi_eval.model import Isolation, Problem, Submission, TestOutcome, Verdict
 from ioi_eval.programs import Builder
-from ioi_eval.sandbox.cluster import PistonCluster
-from ioi_eval.sandbox.local import LocalSandbox
-from ioi_eval.sandbox.server import serving
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
+from ioi_eval.sandbox.piston.cluster import PistonCluster
+from ioi_eval.sandbox.serve.server import serving
 from ioi_eval.scorer import Scorer
 
 MIB = 1024 * 1024

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ioi_eval.errors import RejectedError, SandboxError
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
-from ioi_eval.sandbox import answer, wire
+from ioi_eval.sandbox.piston import answer, wire
 from tests.fuzz.budget import damaged, fuzzed, json_values, mutated
 
 STAGE = {

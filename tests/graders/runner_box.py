@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.sandbox.local_compiler import detect
+from ioi_eval.sandbox.local.compiler import detect
 from tests.schemas import errors, plan_lines
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.sandbox.local_compiler import detect
+from ioi_eval.sandbox.local.compiler import detect
 from tests.graders.runner_box import COMPILE_LIMITS, RUNNER_SOURCE, Answer, Box, line, plan
 
 HELLO = b'#include <iostream>\n#include "greet.h"\nint main() { std::cout << GREETING << std::endl; }\n'

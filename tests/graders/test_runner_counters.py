@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from ioi_eval.sandbox.local_compiler import detect
+from ioi_eval.sandbox.local.compiler import detect
 from tests.graders.runner_box import JUDGE, ROOT, Box, Files, communication_plan, line
 
 TURNS = 12

@@ -10,7 +10,7 @@ from ioi_eval.errors import SandboxError
 from ioi_eval.jobs import classic_answer
 from ioi_eval.jobs.classic_answer import compile_outcome
 from ioi_eval.model import Execution, Stage, Verdict
-from ioi_eval.sandbox import answer
+from ioi_eval.sandbox.piston import answer
 
 
 def recorded(shared: Path, generation: str, name: str) -> Execution:

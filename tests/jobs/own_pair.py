@@ -31,7 +31,7 @@ from ioi_eval.model import (
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.programs import Builder
 from ioi_eval.rows import open_source
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from tests.small_problems import small_problem
 
 SUM = """#include <cstdio>

@@ -13,7 +13,7 @@ from ioi_eval.jobs.protocol import RunAnswer, run_answer
 from ioi_eval.jobs.run_job import GivenProgram, run_job
 from ioi_eval.model import CheckerProtocol, Subtask, TestCase
 from ioi_eval.programs import Builder
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from tests.small_problems import small_problem
 
 NONCE = "0123456789abcdef" * 2

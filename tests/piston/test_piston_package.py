@@ -19,8 +19,8 @@ from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs.protocol import compile_answer
 from ioi_eval.jobs.runner import runner_binary, runner_job
 from ioi_eval.model import Execution, JobFile, StageLimits
-from ioi_eval.sandbox.local import LocalSandbox
-from ioi_eval.sandbox.scripts import Command
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
+from ioi_eval.sandbox.local.scripts import Command
 from ioi_eval.toolchain import Toolchain
 from tests.full_isolation import full_isolation
 

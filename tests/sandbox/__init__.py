@@ -1,1 +1,1 @@
-"""Tests of `ioi_eval/sandbox`: the embedded sandbox, the Piston client and server."""
+"""Tests of `ioi_eval/sandbox`. The modules in this folder are for the tests in its folders."""

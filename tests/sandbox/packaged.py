@@ -9,8 +9,8 @@ from pathlib import Path
 from ioi_eval.jobs.stored import data_of, package_of
 from ioi_eval.model import Blob, Content, Job, JobFile, JobKind, Problem, StageLimits, Subtask
 from ioi_eval.model import TestCase as Case
-from ioi_eval.sandbox.installed_packages import InstalledPackages
-from ioi_eval.sandbox.problem_packages import MadePackage, list_packages, make_package
+from ioi_eval.sandbox.piston.problem_packages import MadePackage, list_packages, make_package
+from ioi_eval.sandbox.serve.installed_packages import InstalledPackages
 from tests.small_problems import small_problem
 
 RUNNER = rb"""#!/bin/bash

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from ioi_eval.sandbox.endpoint_state import Endpoint, JobEnd, SlotRequest
-from ioi_eval.sandbox.pool import TICK_S, Pool
+from ioi_eval.sandbox.piston.endpoint_state import Endpoint, JobEnd, SlotRequest
+from ioi_eval.sandbox.piston.pool import TICK_S, Pool
 
 PATIENCE_S = 60.0
 

@@ -20,9 +20,9 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.model import Blob, Isolation
 from ioi_eval.programs import Builder
-from ioi_eval.sandbox.installed_packages import InstalledPackages
-from ioi_eval.sandbox.local import LocalSandbox
-from ioi_eval.sandbox.server import ServerSettings, serving
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
+from ioi_eval.sandbox.serve.installed_packages import InstalledPackages
+from ioi_eval.sandbox.serve.server import ServerSettings, serving
 
 
 class Served:

@@ -1,0 +1,116 @@
+"""Finds this machine's C++ compiler, and the files that a box must show for it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from functools import lru_cache
+
+from ioi_eval import boxfiles
+from ioi_eval.errors import SetupError
+from ioi_eval.sandbox.local.confinement import PATH
+from ioi_eval.toolchain import Toolchain, outermost
+
+_DEADLINE_S = 120  # listing a compiler's files takes 0.3 CPU-s; at load 22, at low priority, it took more than 20 s
+
+
+def detect(command: str) -> Toolchain:
+    """Ask the compiler for its version and target, and whether the static libraries are there.
+
+    Args:
+        command: how it is called (`g++`).
+
+    Raises:
+        SetupError: there is no compiler, or it does not answer; with what to install.
+    """
+    path = shutil.which(command, path=PATH)
+    if path is None:
+        raise SetupError(
+            f"no C++ compiler: {command!r} is not in {PATH}. Install one (Debian, Ubuntu: apt install g++), "
+            "or name it in CXX"
+        )
+    status = os.stat(path)
+    return _detect(path, (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns))
+
+
+@lru_cache(maxsize=8)
+def _detect(path: str, _identity: tuple[int, ...]) -> Toolchain:
+    """The toolchain of the compiler at a path; cached until the file changes."""
+    version = _ask(path, "--version").splitlines()[0]
+    static_libraries = [_ask(path, f"-print-file-name={name}").strip() for name in ("libc.a", "libstdc++.a")]
+    sees, libraries = _files(path)
+    return Toolchain(
+        command=path,
+        version=version,
+        machine=_ask(path, "-dumpmachine").strip(),
+        static=all(os.path.isabs(library) for library in static_libraries),
+        sees=sees,
+        libraries=libraries,
+    )
+
+
+def _files(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The files that the compiler at a path reads, and those that its dynamically linked programs read."""
+    script = boxfiles.read("compiler_files")  # as bytes: the locale's encoding may not have all of its characters
+    try:
+        return files_of(_run(["bash", "-c", script, "compiler_files", path]))
+    except SetupError as error:
+        raise SetupError(f"the files that the compiler {path} reads cannot be listed: {error}") from error
+
+
+def files_of(answer: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The files that a compiler reads, and those that its programs read: the output of `graders/compiler_files`."""
+    lines = [line.partition("\t") for line in answer.splitlines()]
+    sees, libraries = (outermost(path for kind, _, path in lines if kind == wanted) for wanted in ("sees", "library"))
+    return sees, libraries
+
+
+def state_of_headers(toolchain: Toolchain) -> str:
+    """A hash of the present names, sizes and times of all files in the directories that the compiler reads.
+
+    Raises:
+        OSError: a file was deleted meanwhile.
+    """
+    digest = hashlib.sha256()
+    for directory in filter(os.path.isdir, toolchain.sees):
+        for place, _, names in sorted(os.walk(directory)):
+            for name in sorted(names):
+                status = os.stat(os.path.join(place, name), follow_symlinks=False)
+                digest.update(
+                    f"{place}/{name}\0{status.st_size}\0{status.st_mtime_ns}\0".encode(errors="surrogateescape")
+                )
+    return digest.hexdigest()
+
+
+def _ask(path: str, question: str) -> str:
+    try:
+        answer = _run([path, question])
+    except SetupError as error:
+        raise SetupError(f"the compiler {path} does not answer {question}: {error}") from error
+    if not answer.strip():
+        raise SetupError(f"the compiler {path} says nothing to {question}; name another one in CXX")
+    return answer
+
+
+def _run(command: Sequence[str | bytes]) -> str:
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            encoding="utf-8",
+            errors="surrogateescape",
+            timeout=_DEADLINE_S,
+            check=True,
+            env={"PATH": PATH},
+        )
+    except subprocess.TimeoutExpired as error:
+        raise SetupError(f"it took more than {_DEADLINE_S} s; try again when this machine is less busy") from error
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.strip().splitlines()
+        raise SetupError(": ".join([f"exit code {error.returncode}", *said[-1:]])) from error
+    except OSError as error:
+        raise SetupError(str(error)) from error
+    return done.stdout

@@ -1,0 +1,324 @@
+"""Finds inherited limits (of the shell, the container, the machine) that would restrict the programs to judge.
+
+A correct program that reaches such a limit fails like a wrong one: with a hard stack limit of 8 MiB it is RE. So the
+limits are checked before the first program, by trying if that is cheap, and each is one `MachineLimit`:
+
+- one that *refuses* makes correct programs fail, or makes judging impossible: nothing is judged here;
+- one that *narrows* restricts only programs that need much: it is reported, and compared with the problems' limits.
+
+A soft limit is raised to the hard one, so it restricts nothing. A hard one is not changed, even as root, as it was set
+on purpose. All of this takes about 3 ms.
+"""
+
+from __future__ import annotations
+
+import _thread
+import contextlib
+import os
+import queue
+import resource
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ioi_eval.config import MIB, CompileLimits, Policy
+from ioi_eval.model import Isolation
+from ioi_eval.sandbox.local.control_groups import memory_limit_bytes, processes_left
+from ioi_eval.sandbox.local.descriptors import MFD_EXEC
+from ioi_eval.sandbox.local.machine_limit import GIB, MachineLimit, in_words, refusal
+
+_LEAST_STACK_BYTES = 64 * MIB
+"""Recursion over a path of 10^6 vertices takes about as much. Official judges set no limit. Source: CMS (isolate)."""
+
+_LEAST_ADDRESS_BYTES = 5 * GIB
+"""A checker may take this (`JudgeLimits`, and 1 GiB); a program with up to 1 GiB of memory and 64 threads may reserve
+it. Source: graders/runner/contestants.h, judges.h."""
+
+_LEAST_FILE_BYTES = 64 * MIB + 256 * MIB
+"""More than an output that is OLE. Source: `Policy.output_bytes`; graders/runner/numbers.h, kFileSlackBytes."""
+
+_LEAST_CPU_S = 62
+"""Compiling a checker may take this. Source: graders/runner/processes.h; `jobs/compile.py`, _TRUSTED_TIMES."""
+
+_LEAST_FILES, _FILES_A_JOB, _OWN_FILES = 512, 3 * 128 + 16, 128
+"""A job holds two descriptors a test, and one a program. Source: `engine/sharing.py`, MOST_TESTS;
+graders/runner/numbers.h, kLeastFds."""
+
+_PROCESSES_A_JOB, _OWN_PROCESSES = Policy().threads + 8, 16
+"""A program's threads, its box, its judges."""
+
+_LEAST_MEMORY_BYTES = CompileLimits().memory_bytes
+"""Compiling a submission may take this; compiling the runner takes 300 MiB."""
+
+_OWN_MEMORY_BYTES = 256 * MIB
+"""For `score` itself: 110 MiB, and the programs, inputs and outputs that are being sent or received."""
+
+_USUAL_MEMORY_BYTES = GIB
+"""The largest memory limit of most problems: with this much for each job nothing is reported."""
+
+_TMP_BYTES, _SCRATCH_BYTES, _TMP_FILES = 64 * MIB, 16 * MIB, 1000
+"""The largest compiled program; without namespaces, what each box may write; files. Source: runner/numbers.h."""
+
+_TMP_OF_FULL_BYTES = 32 * MIB
+"""Compiling the runner takes this; with namespaces boxes have their own /tmp."""
+
+
+def inherited_limits(*, slots: int) -> tuple[MachineLimit, ...]:
+    """The limits of this machine that restrict judging at any isolation; empty on most machines.
+
+    Args:
+        slots: how many jobs will run at once.
+    """
+    if missing := tuple(_missing_files()):
+        return missing  # without these files the other checks are not reliable
+    _raise_soft_limits()
+    hard = tuple(_hard_limits(slots))
+    threads = () if any(limit.refuses for limit in hard) else _processes(slots)  # threads need memory for stacks
+    return (*hard, *threads, *_memory(slots), *_memory_files())
+
+
+def room_for_jobs(isolation: Isolation, *, slots: int) -> tuple[MachineLimit, ...]:
+    """A refusal if jobs have not enough room for their temporary files; else empty.
+
+    Args:
+        isolation: with namespaces, jobs need little room there.
+        slots: how many jobs will run at once.
+    """
+    needed = _TMP_OF_FULL_BYTES if isolation is Isolation.FULL else _TMP_BYTES + _SCRATCH_BYTES * slots
+    advice = "set TMPDIR to a directory with room, or give /tmp more (docker run --tmpfs /tmp:exec,size=1g)"
+    try:
+        name = tempfile.mkdtemp(prefix="ioi-eval-room-")
+    except OSError as error:
+        reason = error.strerror or "no directory can be written"
+        return (refusal("temporary files", f"none can be made ({reason})", "jobs need files there", advice),)
+    try:
+        room = os.statvfs(name)
+    finally:
+        shutil.rmtree(name, ignore_errors=True)
+    where = os.path.dirname(name)
+    free_bytes = room.f_bavail * room.f_frsize
+    if free_bytes < needed:
+        found = f"{in_words(free_bytes)} are free in {where}"
+        return (refusal("temporary files", found, f"jobs need {in_words(needed)}", advice),)
+    if room.f_files and room.f_favail < _TMP_FILES:
+        found = f"{room.f_favail} more files fit into {where}"
+        return (refusal("temporary files", found, f"jobs need {_TMP_FILES}", advice),)
+    return ()
+
+
+# ---------------------------------------------------------------------- limits that setrlimit(2) has set
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _HardLimit:
+    """How a hard limit is reported and raised.
+
+    Args:
+        resource: its number.
+        what: its name for people.
+        flag: its letter for `ulimit`.
+        docker: its name for `docker run --ulimit`; systemd has the same name in capitals.
+    """
+
+    resource: int
+    what: str
+    flag: str
+    docker: str = ""
+
+    def value(self) -> int | None:
+        """The hard limit; `None` if there is none."""
+        hard = resource.getrlimit(self.resource)[1]
+        return None if hard == resource.RLIM_INFINITY else hard
+
+    def advice(self, value: int | None = None) -> str:
+        """How to raise it, in each program that may have set it."""
+        docker = f", Docker --ulimit {self.docker}={value or -1}" if self.docker else ""
+        systemd = f"systemd Limit{(self.docker or 'as').upper()}={value or 'infinity'}"
+        shell = f"as root `ulimit -H{self.flag} {value or 'unlimited'}`"
+        return f"raise the hard limit where this is started ({shell}{docker}, {systemd})"
+
+
+_STACK = _HardLimit(resource=resource.RLIMIT_STACK, what="stack", flag="s", docker="stack")
+_ADDRESSES = _HardLimit(resource=resource.RLIMIT_AS, what="address space", flag="v")
+_DATA = _HardLimit(resource=resource.RLIMIT_DATA, what="data segment", flag="d", docker="data")
+_FILE_SIZE = _HardLimit(resource=resource.RLIMIT_FSIZE, what="file size", flag="f", docker="fsize")
+_CPU = _HardLimit(resource=resource.RLIMIT_CPU, what="CPU time", flag="t", docker="cpu")
+_FILES = _HardLimit(resource=resource.RLIMIT_NOFILE, what="open files", flag="n", docker="nofile")
+_PROCESSES = _HardLimit(resource=resource.RLIMIT_NPROC, what="processes", flag="u", docker="nproc")
+
+_RAISED = (_ADDRESSES, _DATA, _FILE_SIZE, _CPU, _FILES, _PROCESSES)  # the runner raises the stack limit itself
+
+
+def _raise_soft_limits() -> None:
+    """Raise each soft limit to its hard one, for this process and all that it starts."""
+    for limit in _RAISED:
+        soft, hard = resource.getrlimit(limit.resource)
+        if soft != hard:
+            with contextlib.suppress(OSError, ValueError):
+                resource.setrlimit(limit.resource, (hard, hard))
+
+
+def _hard_limits(slots: int) -> Iterator[MachineLimit]:
+    """The hard limits that restrict programs, compilers or this process.
+
+    Args:
+        slots: how many jobs will run at once.
+    """
+    yield from _bytes_limit(_STACK, least=_LEAST_STACK_BYTES, leaves=lambda hard: hard, meets="recurses deeper")
+    for limit in (_ADDRESSES, _DATA):
+        yield from _bytes_limit(limit, least=_LEAST_ADDRESS_BYTES, leaves=_memory_within, meets="reserves more")
+    file_size = _FILE_SIZE.value()
+    if file_size is not None:
+        yield MachineLimit(
+            what=_FILE_SIZE.what,
+            measured=f"{in_words(file_size)} at most (hard limit)",
+            needed=f"outputs need {in_words(_LEAST_FILE_BYTES)}, and results must fit too",
+            advice=_FILE_SIZE.advice(),
+            refuses=file_size < _LEAST_FILE_BYTES,
+        )
+    cpu_s = _CPU.value()
+    if cpu_s is not None:
+        yield MachineLimit(
+            what=_CPU.what,
+            measured=f"{cpu_s} s a process (hard limit)",
+            needed=f"compiling a checker may take {_LEAST_CPU_S} s"
+            if cpu_s < _LEAST_CPU_S
+            else "this command itself is killed at this limit; start it again to continue",
+            advice=_CPU.advice(),
+            refuses=cpu_s < _LEAST_CPU_S,
+        )
+    files, enough = _FILES.value(), (slots + 1) * _FILES_A_JOB + _OWN_FILES
+    if files is not None and files < enough:
+        yield MachineLimit(
+            what=_FILES.what,
+            measured=f"{files} at once (hard limit)",
+            needed=f"{slots} jobs at once need up to {enough}, and one {_LEAST_FILES}; a test that gets none is JE",
+            advice=f"{_FILES.advice(enough)}, or use fewer --workers",
+            refuses=files < _LEAST_FILES,
+        )
+
+
+def _bytes_limit(limit: _HardLimit, *, least: int, leaves: Callable[[int], int], meets: str) -> Iterator[MachineLimit]:
+    hard = limit.value()
+    if hard is None:
+        return
+    refuses = hard < least
+    yield MachineLimit(
+        what=limit.what,
+        measured=f"{in_words(hard)} at most (hard limit)",
+        needed=f"right programs need {in_words(least)}" if refuses else f"a program that {meets} is RE, right or not",
+        advice=limit.advice(),
+        refuses=refuses,
+        memory_bytes=None if refuses else leaves(hard),
+        fails=True,
+    )
+
+
+def _memory_within(addresses: int) -> int:
+    """The largest memory limit for which this much address space suffices. Source: graders/runner/contestants.h,
+    RLIMIT_AS."""
+    return min((addresses - GIB) // 2, addresses - 4 * GIB)
+
+
+# ---------------------------------------------------------------------- processes and memory
+
+
+def _processes(slots: int) -> Iterator[MachineLimit]:
+    least = _PROCESSES_A_JOB + _OWN_PROCESSES
+    enough = slots * _PROCESSES_A_JOB + _OWN_PROCESSES
+    left = _startable(least, enough)
+    hard = _PROCESSES.value()
+    if os.geteuid() == 0 and hard is not None and hard < least:
+        left = min(left, hard)  # the limit does not apply to root, but to the users of boxes
+    if left >= enough:
+        return
+    fit = (left - _OWN_PROCESSES) // _PROCESSES_A_JOB
+    fewer = f", or use --workers {fit}" if fit > 0 else ""
+    yield refusal(
+        _PROCESSES.what,
+        f"{left} more can be started",
+        f"{slots} jobs at once need {enough} with the threads of their programs",
+        "raise the limit of this user (ulimit -Hu, as root; systemd TasksMax=) or of this container (docker run "
+        f"--pids-limit){fewer}",
+    )
+
+
+def _startable(least: int, enough: int) -> int:
+    """How many processes or threads can be started now: `least` are tried, or `enough` if a limit is near."""
+    hard, left = _PROCESSES.value(), processes_left()
+    near = (left is not None and left < enough) or (hard is not None and hard < enough + _threads_here())
+    held, ended = _thread.allocate_lock(), queue.SimpleQueue[None]()
+    started = 0
+
+    def wait() -> None:
+        with held:
+            ended.put(None)
+
+    with held, contextlib.suppress(RuntimeError):  # "can't start new thread"
+        for _ in range(enough if near else least):
+            _thread.start_new_thread(wait, ())
+            started += 1
+    for _ in range(started):
+        ended.get()
+    return enough if started >= least and not near else started
+
+
+def _threads_here() -> int:
+    """The number of threads on this machine, or of those that a container can see. Source: proc(5), `loadavg`."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        return int(Path("/proc/loadavg").read_text(encoding="utf-8").split()[3].partition("/")[2])
+    return 1 << 20
+
+
+def _memory(slots: int) -> Iterator[MachineLimit]:
+    container, machine = memory_limit_bytes(), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    limit, whose = (
+        (machine, "this machine") if container is None or container > machine else (container, "this container")
+    )
+    refuses = limit < _LEAST_MEMORY_BYTES
+    if limit >= _OWN_MEMORY_BYTES + slots * _USUAL_MEMORY_BYTES:
+        return
+    yield MachineLimit(
+        what="memory",
+        measured=f"{whose} has {in_words(limit)}",
+        needed=f"compiling needs up to {in_words(_LEAST_MEMORY_BYTES)}"
+        if refuses
+        else f"a program that finds none left is JE, never a score (jobs at once: {slots})",
+        advice="give it more (docker run --memory, Kubernetes resources.limits.memory, Slurm --mem)",
+        refuses=refuses,
+        memory_bytes=None if refuses else max(0, limit - _OWN_MEMORY_BYTES),
+    )
+
+
+def _memory_files() -> Iterator[MachineLimit]:
+    """Programs are started from memory files; a sysctl may forbid this."""
+    try:
+        os.close(os.memfd_create("ioi-eval", os.MFD_CLOEXEC | MFD_EXEC))
+    except PermissionError:
+        yield refusal(
+            "executable memory files",
+            "none can be made",
+            "programs are started from them",
+            "sysctl vm.memfd_noexec=1 (or 0)",
+        )
+    except OSError:
+        return  # an older kernel, which always allows it
+
+
+# ---------------------------------------------------------------------- what must be there
+
+
+def _missing_files() -> Iterator[MachineLimit]:
+    if not os.path.isdir(f"/proc/{os.getpid()}/fd"):
+        yield refusal("/proc", "it is not mounted, or is another PID namespace's", "judging reads it", _MOUNT_PROC)
+    for device in ("/dev/null", "/dev/urandom"):
+        try:
+            os.close(os.open(device, os.O_RDONLY | os.O_CLOEXEC))
+        except OSError as error:
+            yield refusal(device, f"it cannot be opened ({error.strerror})", "programs read it", _MOUNT_DEV)
+
+
+_MOUNT_PROC = "mount it (mount -t proc proc /proc); containers have it by default"
+_MOUNT_DEV = "mount the devices into this root directory (mount --rbind /dev ROOT/dev)"

@@ -1,0 +1,146 @@
+"""Why no box can be made here: the cause, found by trying one step after the other, and what to do about it.
+
+bwrap has the same message for many causes. So its steps are tried one by one, with `unshare`. The first that fails,
+together with the state of the kernel, shows the cause: a sysctl, a seccomp filter, AppArmor, or a `/proc` of which a
+container hides parts. Each cause has its own advice.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from ioi_eval.sandbox.local.confinement import PATH
+
+_DEADLINE_S = 20
+
+_USER = ("unshare", "--user", "true")
+_MOUNTS = ("unshare", "--user", "--map-root-user", "--mount", "true")
+_PROC = ("unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "--mount-proc", "true")
+
+_CONTAINER = (
+    "start the container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined (Docker, Podman; "
+    "Kubernetes: seccompProfile Unconfined, procMount Unmasked); no capability is needed"
+)
+_FILTER = "a seccomp filter forbids {what} (containers have one by default)"
+_APPARMOR = "kernel/apparmor_restrict_unprivileged_userns"
+
+
+def why_no_box(
+    before: Sequence[str],
+    words: str,
+    *,
+    sysctls: Path = Path("/proc/sys"),
+    itself: Path = Path("/proc/self"),
+) -> str:
+    """The cause, and what to do, in a sentence.
+
+    Args:
+        before: the words that make a command run as the user of boxes.
+        words: bwrap's message.
+        sysctls: the directory of the kernel's settings.
+        itself: the `/proc` directory of this process.
+
+    Source: Linux, user_namespaces(7), `fs/namespace.c` (mount_too_revealing); Docker, "Seccomp security profiles";
+    Ubuntu 24.04 release notes, "Unprivileged user namespace restrictions".
+    """
+    filtered = _filtered(itself)
+    if failure := _failure((*before, *_USER)):
+        return _no_user_namespace(failure, filtered=filtered, sysctls=sysctls, itself=itself)
+    if failure := _failure((*before, *_MOUNTS)):
+        return _no_mounts(failure, filtered=filtered, sysctls=sysctls, itself=itself)
+    hidden = _hidden_in_proc(itself)
+    if (failure := _failure((*before, *_PROC))) and hidden:
+        cause = (
+            f"this container hides parts of /proc ({', '.join(hidden[:2])}, …), so the kernel lets no box have its own"
+        )
+        return f"{cause}; {_CONTAINER}"
+    if filtered and "pivot_root" in words:
+        return f"{_FILTER.format(what='pivot_root')}; {_CONTAINER}"
+    return f"bwrap cannot make a box here: {_plain(words)}" + (f" ({failure})" if failure else "")
+
+
+def _no_user_namespace(failure: str, *, filtered: bool, sysctls: Path, itself: Path) -> str:
+    if _sysctl(sysctls, "user/max_user_namespaces") == "0" or "No space left" in failure:
+        return "no more user namespaces are allowed here; as root: sysctl user.max_user_namespaces=10000"
+    if _sysctl(sysctls, "kernel/unprivileged_userns_clone") == "0":
+        return "ordinary users may not make user namespaces here; as root: sysctl kernel.unprivileged_userns_clone=1"
+    if filtered:
+        return f"{_FILTER.format(what='user namespaces')}; {_CONTAINER}"
+    if _sysctl(sysctls, _APPARMOR) == "1":
+        return _apparmor()
+    if _in_chroot(itself):
+        return "in a chroot the kernel makes no user namespaces; start it outside, or in a container"
+    return f"the kernel makes no user namespace ({failure})"
+
+
+def _no_mounts(failure: str, *, filtered: bool, sysctls: Path, itself: Path) -> str:
+    if _sysctl(sysctls, _APPARMOR) == "1":
+        return _apparmor()
+    profile = _profile(itself)
+    if profile:
+        cure = "start the container with --security-opt apparmor=unconfined"
+        return f"the AppArmor profile {profile} forbids mounts; {cure}"
+    if filtered:
+        return f"{_FILTER.format(what='mounts')}; {_CONTAINER}"
+    return f"a user namespace can be made here, but nothing can be mounted in it ({failure})"
+
+
+def _apparmor() -> str:
+    return (
+        "AppArmor takes all rights from user namespaces of ordinary users (Ubuntu 23.10 and newer); as root: "
+        "sysctl kernel.apparmor_restrict_unprivileged_userns=0, or load an unconfined profile with `userns,` for bwrap"
+    )
+
+
+def _failure(command: Sequence[str]) -> str:
+    """A command's message if it fails; empty if it succeeds, or cannot be tried."""
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, env={"PATH": PATH}, timeout=_DEADLINE_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return "" if done.returncode == 0 else _plain(done.stderr) or f"exit code {done.returncode}"
+
+
+def _plain(words: str) -> str:
+    """Without bwrap's "See <…>": that page may not be on this machine."""
+    return words.partition(" See <")[0].strip()
+
+
+def _sysctl(sysctls: Path, name: str) -> str:
+    return _read(sysctls / name).strip()
+
+
+def _filtered(itself: Path) -> bool:
+    """Whether system calls of this process are filtered. Source: proc_pid_status(5), `Seccomp`."""
+    return "Seccomp:\t2" in _read(itself / "status")
+
+
+def _profile(itself: Path) -> str:
+    """The AppArmor profile that confines this process; empty if none does."""
+    profile = (_read(itself / "attr/apparmor/current") or _read(itself / "attr/current")).strip("\n\0 ")
+    return "" if profile.startswith("unconfined") or "(" not in profile else profile
+
+
+def _mount_points(itself: Path) -> list[str]:
+    """Source: proc_pid_mountinfo(5)."""
+    return [line.split(" ")[4] for line in _read(itself / "mountinfo").splitlines() if line.count(" ") > 4]
+
+
+def _hidden_in_proc(itself: Path) -> list[str]:
+    return [point for point in _mount_points(itself) if point.startswith("/proc/")]
+
+
+def _in_chroot(itself: Path) -> bool:
+    points = _mount_points(itself)
+    return bool(points) and "/" not in points
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,351 @@
+"""The embedded sandbox: jobs run on this machine, in namespaces where it allows them.
+
+    job ── files become descriptors ── box ── [setpriv] [bwrap] runner ── slot ── stdout ── Execution
+
+None of a job's files has a path that a submission could open: bytes are passed in sealed memory files, test data as
+descriptors of the files where they already are. For jobs of kind RUNNER the runner is the box's PID 1 and confines each
+contestant further (`graders/PROTOCOL.md`); if namespaces are not available it uses Landlock and seccomp alone, which is
+reported as `reduced`.
+
+A job needs a slot to run. Making a box (namespaces, mounts, a program to load) takes some 8 ms, half of them waiting
+for the kernel; so there are a few more boxes than slots, and in these the runner is ready and waits for a slot. A slot
+is free again when the runner has printed its last line; the kernel may still be removing the box. While a job runs
+alone, there is no other box in any state.
+
+A compiled program is returned by a descriptor too, if the job says so: as base64 in the runner's stdout it would take
+10 ms of our only thread.
+
+The isolation level is determined once, when the sandbox is entered: `full` if bwrap can start a box, else `reduced`. A
+level below what the caller accepts is an `IsolationError` that says what to install or allow. An inherited limit under
+which correct programs fail is a `SetupError` (`inherited_limits.py`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from ioi_eval.errors import IsolationError, RejectedError, SetupError, TransientError
+from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, JobKind
+from ioi_eval.sandbox import LOCAL, Target
+from ioi_eval.sandbox.local.compiler import detect
+from ioi_eval.sandbox.local.confinement import PATH, as_user, in_namespaces
+from ioi_eval.sandbox.local.control_groups import processors
+from ioi_eval.sandbox.local.descriptors import descriptors, returned_files, written
+from ioi_eval.sandbox.local.inherited_limits import inherited_limits, room_for_jobs
+from ioi_eval.sandbox.local.machine_limit import MachineLimit, narrowing, require_no_refusal
+from ioi_eval.sandbox.local.namespaces import why_no_box
+from ioi_eval.sandbox.local.process import run_process, stage_of
+from ioi_eval.sandbox.local.scripts import Command, ScriptBoxes, commands
+from ioi_eval.sandbox.local.shown import refusal_to_show
+from ioi_eval.sandbox.local.slots import Slots
+from ioi_eval.sandbox.local.work_directories import sweep, work_directory
+
+_FIRST_UID, _PROCESSES, _MOST_BOXES = 0x70000000, 1 << 16, 1 << 12
+"""Boxes' uids as root: the first, for how many processes, and how many each has. They are above the uids that
+distributions, systemd and container tools assign, and below those that some programs read as negative numbers. Source:
+systemd's `UIDS-GIDS.md`."""
+
+_FEWER_BOXES = 1 << 9
+_NOBODY = 65534
+"""For a container that has only 65,536 uids: boxes get the upper half of those below `nobody`."""
+
+_SLOTS_A_SPARE_BOX = 8
+"""One spare box for this many slots, and at least one: a job takes 0.1 s or more, making a box 0.008 s."""
+
+_START = b"\n"  # the runner waits for it
+_LAST_LINE = b'{"end":true,'  # Source: graders/PROTOCOL.md
+
+_TRY_S = 60  # for a box that runs `true`
+_TRUSTED_ENVIRONMENT = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": "/nonexistent"}
+
+
+class LocalSandbox:
+    """Executes jobs on this machine. An async context manager. Several threads may use it, each with its event loop.
+
+    A forked process has its own slots, besides its parent's.
+
+    Args:
+        slots: how many jobs run at once; by default the processors that this process may use (`control_groups.py`).
+        isolation: the weakest isolation that is accepted.
+        strongest: do not try a stronger one (to test `reduced` on machines that can do `full`).
+        compiler: the C++ compiler's command.
+        profile: `bundled`, or `classic` for one test a job.
+
+    Raises:
+        SetupError: on entering: no compiler, or a limit of this machine under which correct programs fail.
+        IsolationError: on entering: less isolation than is accepted.
+    """
+
+    def __init__(
+        self,
+        *,
+        slots: int | None = None,
+        isolation: Isolation = Isolation.REDUCED,
+        strongest: Isolation = Isolation.FULL,
+        compiler: str = "g++",
+        profile: str = "bundled",
+    ) -> None:
+        self._slots = Slots(slots or processors())
+        self._boxes = Slots(self._slots.count + max(1, self._slots.count // _SLOTS_A_SPARE_BOX))
+        self._least = isolation
+        self._strongest = strongest
+        self._compiler = compiler
+        self._profile = profile
+        self._target: Target | None = None
+        self._script_boxes: ScriptBoxes | None = None
+        self.why_not_full = ""
+        self.limits: tuple[MachineLimit, ...] = ()
+        self._allowed: set[tuple[str, ...]] = set()  # values of `Job.sees` that were checked
+        self._hidden = (Path(__file__).resolve().parent.parent,)
+        self._sizes = True  # whether bwrap has `--size`
+
+    async def __aenter__(self) -> Self:
+        self.limits = inherited_limits(slots=self._slots.count)
+        require_no_refusal(self.limits)
+        level, self.why_not_full = self._find_isolation()
+        if level.rank < self._least.rank:
+            words = f"isolation {self._least.value!r} is not available on this machine: {self.why_not_full}"
+            raise IsolationError(words)
+        self.limits += room_for_jobs(level, slots=self._slots.count)
+        require_no_refusal(self.limits)
+        sweep()
+        self._target = Target(
+            name=LOCAL,
+            profile=self._profile,
+            toolchain=detect(self._compiler),
+            slots=self._slots.count,
+            isolation=level,
+            narrowed=narrowing(self.limits),
+            outer_filter=is_filtered(),
+        )
+        self._script_boxes = ScriptBoxes(self._target.toolchain, hide=self._hidden, sizes=self._sizes)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._target = None
+        if self._script_boxes is not None:
+            self._script_boxes.close()
+
+    def targets(self) -> Sequence[Target]:
+        """This machine."""
+        if self._target is None:
+            raise SetupError("the sandbox is not entered: use `async with LocalSandbox() as sandbox`")
+        return (self._target,)
+
+    def busy(self) -> tuple[int, int]:
+        """How many jobs run now, and how many may run at once."""
+        return self._slots.taken, self._slots.count
+
+    async def execute(self, job: Job, target: Target) -> Execution:
+        """Run one job in a fresh box; see `Sandbox.execute`.
+
+        Raises:
+            RejectedError: the job needs paths that may not be shown to a box (`shown.py`).
+            SandboxError: the box could not be made, or gave no answer.
+        """
+        if job.sees not in self._allowed:
+            if refusals := list(filter(None, map(refusal_to_show, job.sees))):
+                raise RejectedError("; ".join(refusals))
+            self._allowed.add(job.sees)
+        if job.kind is JobKind.SCRIPTS and not job.trusted:
+            return await self.run_commands(commands(job), job.files, alone=job.alone)
+        async with self._boxes.take(alone=job.alone) as box:
+            if job.kind is JobKind.SCRIPTS:
+                async with self._slots.take():
+                    return await self._run_trusted_script(job, box)
+            with descriptors(job.files) as files, returned_files(job.returns) as returns:
+                return await self._run_runner(job, files, returns, box, target.isolation)
+
+    async def run_commands(
+        self, stages: Sequence[Command], files: Sequence[JobFile], *, alone: bool = False
+    ) -> Execution:
+        """Run commands of a client in a fresh box; see `ScriptBoxes.run`.
+
+        Args:
+            stages: `run`, or `compile` and `run`.
+            files: the files in the box.
+            alone: whether nothing else may run in this sandbox meanwhile.
+
+        Raises:
+            RejectedError: the sandbox has less isolation than scripts need.
+            SandboxError: the box could not be made, or gave no answer.
+        """
+        (target,) = self.targets()
+        if target.isolation is not Isolation.FULL or self._script_boxes is None:
+            raise RejectedError(
+                f"scripts of others need isolation 'full', and this sandbox has {target.isolation.value!r} "
+                f"({self.why_not_full}): remove that cause, or judge without scripts, by the profile 'bundled'"
+            )
+        executable = {file.name for file in files if file.executable}
+        async with self._boxes.take(alone=alone) as box, self._slots.take():
+            with descriptors(files) as opened:
+                return await self._script_boxes.run(stages, opened, executable=executable, uid=_box_uid(box))
+
+    # ------------------------------------------------------------------ the kinds of jobs
+
+    async def _run_runner(
+        self, job: Job, files: Mapping[str, int], returns: Mapping[str, int], box: int, isolation: Isolation
+    ) -> Execution:
+        given = {**files, **returns}
+        table = ",".join(f"{name}={descriptor}" for name, descriptor in given.items() if name != "runner")
+        command = (f"/proc/self/fd/{files['runner']}", "--most", isolation.value, "--wait", "--fds", table)
+        with contextlib.ExitStack() as stack:
+            directory = None
+            before = as_user(_box_uid(box))
+            if isolation is Isolation.FULL:
+                before += (*in_namespaces(hide=self._hidden, show=job.sees, sizes=self._sizes), "--")
+            else:
+                directory = stack.enter_context(work_directory(_box_uid(box)))
+            end = await run_process(
+                (*before, *command),
+                descriptors=tuple(given.values()),
+                cwd=directory,
+                environment={"PATH": PATH},
+                stdin=_START,
+                wall_ms=job.run_limits.wall_ms,
+                output_bytes=job.run_limits.output_bytes,
+                turn=self._slots.take(),
+                is_all=has_ended,
+            )
+        if isolation is Isolation.FULL and job.sees and end.returncode == 1 and not end.stdout:
+            _require_shown(end.stderr.decode("utf-8", "replace"))
+        returned = {name: written(descriptor) for name, descriptor in returns.items()}
+        return Execution(run=stage_of(end), returned=returned)
+
+    async def _run_trusted_script(self, job: Job, box: int) -> Execution:
+        with work_directory(_box_uid(box)) as directory:
+            try:
+                for file in job.files:
+                    _place(directory, file)
+            except OSError as error:
+                raise TransientError(f"a job's files cannot be put into {directory}: {error.strerror}") from error
+            end = await run_process(
+                (*as_user(_box_uid(box)), "bash", "run", *job.args),
+                cwd=directory,
+                environment={**_TRUSTED_ENVIRONMENT, "TMPDIR": str(directory)},
+                stdin=job.stdin,
+                wall_ms=job.run_limits.wall_ms,
+                output_bytes=job.run_limits.output_bytes,
+            )
+        return Execution(run=stage_of(end))
+
+    # ------------------------------------------------------------------ what this machine can do
+
+    def _find_isolation(self) -> tuple[Isolation, str]:
+        """The strongest isolation that works here, and why it is not full."""
+        if os.geteuid() == 0:
+            _require_way_out_of_root()
+        if self._strongest is not Isolation.FULL:
+            return self._strongest, f"limited to {self._strongest.value!r} by the caller"
+        if shutil.which("bwrap") is None:
+            return Isolation.REDUCED, "bwrap is missing (Debian, Ubuntu: apt install bubblewrap)"
+        probe = self._try_box()
+        if "Unknown option --size" in probe.stderr:
+            self._sizes = False
+            probe = self._try_box()
+        if probe.returncode == 0:
+            return Isolation.FULL, ""
+        words = probe.stderr.strip() or f"exit code {probe.returncode}"
+        return Isolation.REDUCED, why_no_box(as_user(_box_uid(0)), words)
+
+    def _try_box(self) -> subprocess.CompletedProcess[str]:
+        return _try((*as_user(_box_uid(0)), *in_namespaces(sizes=self._sizes), "--", "/usr/bin/true"))
+
+
+def is_filtered() -> bool:
+    """Whether this process already has a system call filter, as in most containers."""
+    try:
+        status = Path("/proc/self/status").read_text()
+    except OSError:
+        return False
+    return re.search(r"^Seccomp:\s*[12]$", status, re.MULTILINE) is not None
+
+
+def _require_way_out_of_root() -> None:
+    """Refuse if root cannot become another user: programs are never run as root, not even that of a container."""
+    if shutil.which("setpriv") is None:
+        raise SetupError("running as root needs setpriv (package util-linux), to leave root before a program starts")
+    probe = _try((*as_user(_box_uid(0)), "true"))
+    if probe.returncode != 0:
+        raise SetupError(
+            f"root cannot become another user here ({probe.stderr.strip()}), and programs are never run as root: start "
+            "it as an ordinary user, or give this container CAP_SETUID, CAP_SETGID and user ids beyond 0"
+        )
+
+
+def _require_shown(words: str) -> None:
+    """Raise if bwrap could not show a path because the user who runs the programs may not read it."""
+    if found := re.match(r"bwrap: Can't (?:find source path|get type of source|bind mount) (\S+)", words):
+        raise SetupError(
+            f"{found[1].rstrip(':')} cannot be shown to boxes ({words.strip()}): the user who runs programs must be "
+            "able to read it; put it where all users may read it (/opt, /var/tmp)"
+        )
+
+
+def _try(command: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, env={"PATH": PATH}, timeout=_TRY_S, check=False)
+    except subprocess.TimeoutExpired as error:
+        words = f"{command[0]} did not end within {_TRY_S} s; try again when this machine is less busy"
+        raise SetupError(words) from error
+    except OSError as error:
+        raise SetupError(f"{command[0]} cannot be started: {error}") from error
+
+
+def _box_uid(box: int) -> int | None:
+    """An unprivileged uid that hardly any other box on this machine has; `None` if we are not root."""
+    if os.geteuid() != 0:
+        return None
+    first, processes, boxes = _uids_here()
+    return first + os.getpid() % processes * boxes + box % boxes
+
+
+@functools.cache
+def _uids_here() -> tuple[int, int, int]:
+    try:
+        return uids_of_boxes(Path("/proc/self/uid_map").read_text())
+    except OSError:
+        return _FIRST_UID, _PROCESSES, _MOST_BOXES
+
+
+def uids_of_boxes(uid_map: str) -> tuple[int, int, int]:
+    """The first uid of boxes, the number of processes that share the range, and the number of uids for each.
+
+    Args:
+        uid_map: the uids of this namespace, a line for each range: the first, its number outside, and how many.
+
+    Source: Linux, user_namespaces(7). Podman without root and Kubernetes' `hostUsers: false` give 65,536.
+    """
+    ranges = [(int(first), int(count)) for first, _, count in map(str.split, uid_map.splitlines())]
+    usual = _FIRST_UID, _PROCESSES, _MOST_BOXES
+    last = _FIRST_UID + _PROCESSES * _MOST_BOXES - 1
+    if not ranges or any(first <= _FIRST_UID and last < first + count for first, count in ranges):
+        return usual
+    first, count = max(ranges, key=lambda one: one[1])
+    lowest, end = first + count // 2, min(first + count, _NOBODY)
+    processes = (end - lowest) // _FEWER_BOXES
+    return (lowest, processes, _FEWER_BOXES) if processes > 0 else usual
+
+
+def has_ended(said: bytearray) -> bool:
+    """Whether a runner has printed its last line. Removing the box then takes 4 ms, mostly in the kernel."""
+    line = said[said.rfind(b"\n", 0, -1) + 1 :] if said.endswith(b"}\n") else b""
+    return line.startswith(_LAST_LINE)
+
+
+def _place(directory: Path, file: JobFile) -> None:
+    path = directory / file.name
+    content = file.content.path.read_bytes() if isinstance(file.content, Blob) else file.content
+    path.write_bytes(content)
+    path.chmod(0o755 if file.executable else 0o644)

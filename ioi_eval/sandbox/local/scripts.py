@@ -1,0 +1,325 @@
+"""Script jobs in the embedded sandbox: `bash compile`, then `bash run`, in one box that is removed afterwards.
+
+    files ── bwrap --file ── /box ── stages (PID 1) ── bash compile ── bash run ── frames ── Execution
+
+The files are copied into a tmpfs of the box's own mount namespace, so of this machine the scripts can only read the
+system's programs and libraries. `graders/stages.cpp` (the keeper) is the box's PID 1: it enforces the limits, reports
+how each stage ended, and kills all processes that remain after a stage.
+
+How exact the limits are:
+- Wall clock and CPU time apply to the stage as a whole, within about 10 ms; only children of processes that ignore
+  SIGCHLD are missing in the sum of CPU time (they count for the wall clock).
+- Memory is the resident memory of all processes together, measured every 10 ms; shared memory counts for each process.
+  Over the limit, the largest process is killed. Files in `/box` and `/tmp` (1 GiB each) are not counted.
+- Output is cut at the limit and the stage killed.
+
+A script can destroy its own job's answer (a `TransientError`), but it cannot forge a status.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from ioi_eval import boxfiles, shipped
+from ioi_eval.errors import RejectedError, SetupError, TransientError
+from ioi_eval.model import Execution, Job, Stage, StageLimits
+from ioi_eval.sandbox import DEFAULT_MEMORY_BYTES
+from ioi_eval.sandbox.local.confinement import PATH, as_user, in_namespaces
+from ioi_eval.sandbox.local.descriptors import sealed
+from ioi_eval.sandbox.local.process import run_process
+from ioi_eval.sandbox.local.slots import Slots
+from ioi_eval.sandbox.local.work_directories import work_directory
+from ioi_eval.toolchain import Toolchain
+
+_BUILD_WALL_MS = 120_000
+_START_MS = 10_000  # for starting the box and placing the files, on a loaded machine
+_HEADER_BYTES = 4096
+_NOTHING = -1  # the keeper reads this as /dev/null
+_NOT_PID_1 = 2  # the keeper's exit code outside of a box. Source: graders/stages.cpp
+
+_ENVIRONMENT = {"HOME": "/tmp"}
+"""Besides PATH. Source: Piston's `api/src/job.js` since isolate."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """The command of one stage.
+
+    Args:
+        stage: `compile` or `run`.
+        words: the command.
+        limits: its hard limits.
+        stdin: its standard input.
+    """
+
+    stage: str
+    words: tuple[str, ...]
+    limits: StageLimits
+    stdin: bytes = b""
+
+
+def commands(job: Job) -> tuple[Command, ...]:
+    """The commands of a job of kind SCRIPTS."""
+    run = Command(stage="run", words=("bash", "run", *job.args), limits=job.run_limits, stdin=job.stdin)
+    if not any(file.name == "compile" for file in job.files):
+        return (run,)
+    limits = job.compile_limits or job.run_limits
+    return (Command(stage="compile", words=("bash", "compile"), limits=limits), run)
+
+
+class ScriptBoxes:
+    """Runs script jobs, each in its own box. The keeper is made for the first job, and then kept.
+
+    Args:
+        toolchain: compiles the keeper.
+        hide: directories that no box shows.
+        sizes: whether this machine's bwrap has `--size`.
+    """
+
+    def __init__(self, toolchain: Toolchain, *, hide: Sequence[Path] = (), sizes: bool = True) -> None:
+        self._toolchain = toolchain
+        self._hide = hide
+        self._sizes = sizes
+        self._keeper: int | None = None
+        self._building = Slots(1)
+
+    def close(self) -> None:
+        """Release the keeper."""
+        if self._keeper is not None:
+            os.close(self._keeper)
+            self._keeper = None
+
+    async def run(
+        self,
+        stages: Sequence[Command],
+        files: Mapping[str, int],
+        *,
+        executable: Collection[str] = (),
+        uid: int | None,
+    ) -> Execution:
+        """Put files into a fresh box, run the stages in order, and return how they ended.
+
+        Args:
+            stages: `run`, or `compile` and `run`.
+            files: open descriptors, by the file's name in the box.
+            executable: the names of executable files; the others have Piston's mode, 644.
+            uid: the user who starts the box, if we are root.
+
+        Raises:
+            RejectedError: a name leads out of the box, or the files do not fit in.
+            TransientError: the box gave no answer.
+        """
+        for name in files:
+            _refuse_escape(name)
+        keeper = await self._open_keeper(uid)
+        words = [*as_user(uid), *in_namespaces(hide=self._hide, confines=False, sizes=self._sizes)]
+        for name, value in _ENVIRONMENT.items():
+            words += ["--setenv", name, value]
+        for name, descriptor in files.items():
+            permissions = "0755" if name in executable else "0644"
+            words += ["--perms", permissions, "--file", str(descriptor), f"/box/{name}"]
+        words += ["--", f"/proc/self/fd/{keeper}"]
+        with _inputs(stages) as inputs:
+            for stage, stdin in zip(stages, inputs, strict=True):
+                words += _stage_words(stage, stdin)
+            end = await run_process(
+                words,
+                descriptors=(keeper, *files.values(), *(stdin for stdin in inputs if stdin != _NOTHING)),
+                environment={"PATH": PATH},
+                wall_ms=_START_MS + sum(stage.limits.wall_ms for stage in stages),
+                output_bytes=sum(2 * stage.limits.output_bytes + _HEADER_BYTES for stage in stages),
+            )
+        if end.returncode != 0:
+            raise _no_answer(end.returncode, end.timed_out, end.stderr.decode("utf-8", "replace").strip())
+        return _execution(_frames(end.stdout))
+
+    async def _open_keeper(self, uid: int | None) -> int:
+        async with self._building.take():
+            if self._keeper is None:
+                self._keeper = await self._shipped_keeper(uid)
+            if self._keeper is None:
+                self._keeper = sealed(await build(self._toolchain, "stages.cpp", uid=uid), executable=True)
+            return self._keeper
+
+    async def _shipped_keeper(self, uid: int | None) -> int | None:
+        """The keeper that is shipped with this package, if it can be started here."""
+        content = shipped.program(shipped.KEEPER, self._toolchain.machine)
+        if content is None:
+            return None
+        keeper = sealed(content, executable=True)
+        try:
+            end = await run_process(
+                (*as_user(uid), f"/proc/self/fd/{keeper}"),
+                descriptors=(keeper,),
+                environment={"PATH": PATH},
+                wall_ms=_START_MS,
+                output_bytes=_HEADER_BYTES,
+            )
+        except BaseException:
+            os.close(keeper)
+            raise
+        if end.returncode == _NOT_PID_1:
+            return keeper
+        os.close(keeper)
+        return None
+
+
+async def build(toolchain: Toolchain, source: str, *, uid: int | None) -> bytes:
+    """Compile one of our own in-box programs on this machine.
+
+    Args:
+        toolchain: the compiler.
+        source: its name in `graders/`.
+        uid: the user who compiles, if we are root.
+
+    Raises:
+        SetupError: it does not compile here; with the compiler's message.
+    """
+    with work_directory(uid) as directory:
+        (directory / source).write_bytes(boxfiles.read(source))
+        flags = boxfiles.STATIC_FLAGS if toolchain.static else boxfiles.FLAGS
+        end = await run_process(
+            (*as_user(uid), toolchain.command, *flags, source, "-o", "program"),
+            cwd=directory,
+            environment={"PATH": PATH, "TMPDIR": str(directory)},
+            wall_ms=_BUILD_WALL_MS,
+            output_bytes=1 << 20,
+        )
+        if end.returncode != 0:
+            words = end.stderr.decode("utf-8", "replace").strip()[-2000:]
+            raise SetupError(f"{source} does not compile with {toolchain.command}: {words}")
+        return (directory / "program").read_bytes()
+
+
+def _refuse_escape(name: str) -> None:
+    parts = name.split("/")
+    if any(part in {"", ".", ".."} for part in parts) or "\0" in name:
+        raise RejectedError(f"{name!r} cannot be the name of a file in a box")
+
+
+@contextlib.contextmanager
+def _inputs(stages: Sequence[Command]) -> Iterator[list[int]]:
+    """Each stage's standard input as a descriptor; `_NOTHING` if it has none."""
+    opened: list[int] = []
+    try:
+        for stage in stages:  # one by one, so that those already open are closed if one fails
+            descriptor = sealed(stage.stdin) if stage.stdin else _NOTHING
+            opened.append(descriptor)
+        yield opened
+    finally:
+        for descriptor in opened:
+            if descriptor != _NOTHING:
+                os.close(descriptor)
+
+
+def _stage_words(stage: Command, stdin: int) -> tuple[str, ...]:
+    limits = stage.limits
+    memory = DEFAULT_MEMORY_BYTES if limits.memory_bytes is None else limits.memory_bytes
+    numbers = (limits.wall_ms, limits.cpu_ms, memory, limits.output_bytes, stdin, len(stage.words))
+    return (stage.stage, *map(str, numbers), *stage.words)
+
+
+def _no_answer(code: int, timed_out: bool, words: str) -> Exception:
+    if timed_out:
+        return TransientError("the box gave no answer in time")
+    if words.startswith("bwrap:") and "/box/" in words:  # before anything of the job was started
+        return RejectedError(f"the files of the job cannot be placed into a box: {words}")
+    how = f"signal {-code}" if code < 0 else f"exit code {code}"
+    return TransientError(f"the box gave no answer ({how}): {words[-400:]}")
+
+
+# ---------------------------------------------------------------------- the keeper's answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Frame:
+    """The report of `stages.cpp` about one stage; the comment at its top explains the fields."""
+
+    stage: str
+    code: int
+    signal: int
+    limit: str | None
+    cpu_us: int
+    wall_us: int
+    memory_bytes: int
+    stdout: bytes
+    stderr: bytes
+
+
+def _frames(answer: bytes) -> tuple[_Frame, ...]:
+    """Split the answer into frames: each is a header line, and as many bytes as the header says."""
+    frames = []
+    at = 0
+    try:
+        while at < len(answer):
+            end = answer.index(b"\n", at)
+            header = orjson.loads(answer[at:end])
+            middle = end + 1 + header.pop("stdout")
+            at = middle + header.pop("stderr")
+            if at > len(answer):
+                raise ValueError("cut off")
+            frames.append(_Frame(**header, stdout=answer[end + 1 : middle], stderr=answer[middle:at]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise TransientError(f"the box's answer is damaged: {error!r}") from error
+    if not frames:
+        raise TransientError("the box gave no answer")
+    return tuple(frames)
+
+
+def _execution(frames: Sequence[_Frame]) -> Execution:
+    """The execution in Piston's form: if `compile` failed, `run` is a copy of it."""
+    stages = {frame.stage: _stage(frame) for frame in frames}
+    compiled = stages.get("compile")
+    if compiled is not None and "run" not in stages:
+        if compiled.code == 0:
+            raise TransientError("the box's answer stops after the compile stage")
+        return Execution(compile=compiled, run=compiled)
+    return Execution(compile=compiled, run=stages["run"])
+
+
+_LIMITS = {
+    "cpu": ("TO", "Time limit exceeded"),
+    "wall": ("TO", "Time limit exceeded (wall clock)"),
+    "stdout": ("OL", "stdout length exceeded"),
+    "stderr": ("EL", "stderr length exceeded"),
+}
+"""Status and message. Source: Piston since isolate (recorded: `cpu_time_limit`, `run_timeout_sleep`, `limit_*`)."""
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # real-time signals have no names of their own
+        return f"SIG{number}"
+
+
+def _stage(frame: _Frame) -> Stage:
+    code: int | None = frame.code
+    name = None
+    status = message = None
+    if frame.limit is not None:
+        code, name = None, "SIGKILL"
+        status, message = _LIMITS[frame.limit]
+    elif frame.signal:
+        code, name = None, _signal_name(frame.signal)
+        status, message = "SG", f"Caught fatal signal {frame.signal}"
+    elif frame.code:
+        status, message = "RE", f"Exited with error status {frame.code}"
+    return Stage(
+        stdout=frame.stdout.decode("utf-8", "replace"),
+        stderr=frame.stderr.decode("utf-8", "replace"),
+        code=code,
+        signal=name,
+        status=status,
+        message=message,
+        cpu_ms=frame.cpu_us / 1000,
+        wall_ms=frame.wall_us / 1000,
+        memory_bytes=frame.memory_bytes,
+    )

@@ -1,0 +1,75 @@
+"""Which profiles each worker supports, and why not the others: every worker is explored for both."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ioi_eval.errors import SandboxError, SetupError
+from ioi_eval.sandbox.piston.discovery import Scout, Worker
+from ioi_eval.sandbox.piston.wire import Starter
+
+if TYPE_CHECKING:
+    from yarl import URL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ability:
+    """Whether a worker supports a profile.
+
+    Args:
+        worker: what was found out about it; `None` if it does not.
+        why_not: why it does not; empty if it does.
+    """
+
+    worker: Worker | None
+    why_not: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Abilities:
+    """Whether a worker supports each profile.
+
+    Args:
+        url: the base of its API.
+        bundled: many tests a job, judged by the runner.
+        classic: one test a job.
+    """
+
+    url: str
+    bundled: Ability
+    classic: Ability
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether a run that forces no profile uses this worker; the doctor decides in the same way.
+
+        A worker that can run our package in the classic profile only is not used: what `bundled` lacks should be fixed.
+        """
+        brings_pair = self.classic.worker is not None and self.classic.worker.service.starter is Starter.CMS_IOI
+        return self.bundled.worker is not None or brings_pair
+
+
+async def abilities(urls: Sequence[str]) -> list[Abilities]:
+    """Explore all workers, many at once; the results are in the order given."""
+    from yarl import URL
+
+    from ioi_eval.sandbox.piston.http_client import HttpClient
+
+    async with HttpClient() as client:
+        scouts = Scout(client, "bundled"), Scout(client, "classic")
+        async with asyncio.TaskGroup() as group:  # the scouts limit how many run at once
+            tasks = [[group.create_task(_ability(scout, URL(url))) for scout in scouts] for url in urls]
+        return [
+            Abilities(url=url, bundled=bundled.result(), classic=classic.result())
+            for url, (bundled, classic) in zip(urls, tasks, strict=True)
+        ]
+
+
+async def _ability(scout: Scout, url: URL) -> Ability:
+    try:
+        return Ability(worker=await scout.explore(url))
+    except (SandboxError, SetupError) as error:
+        return Ability(worker=None, why_not=str(error).removeprefix(f"{url}: ").removeprefix(f"{url}/runtimes: "))

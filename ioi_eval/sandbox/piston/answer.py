@@ -1,0 +1,254 @@
+"""Reads the answers of servers with Piston's API v2. Pure.
+
+Facts of both generations (recorded in 438 transcripts, and read in `api/src/`):
+
+- There is no 413: a body that is too large, like malformed JSON, is 400 with a `stack`; a null file is 400 `{}`.
+- A server that could not start a process or make a box answers 500 with an empty body. File names that lead to the
+  same answer are refused before sending, so here it means: try another server.
+- A stage that was ended by a signal has code null. Since isolate the server says why (`status`), measured outside of
+  the box, where no program can write. `XX` means that isolate failed, never the program. A stage without exit code,
+  signal, status and time means the same: isolate refused its arguments, or was killed, and its report stayed empty.
+- Only the server can report an overload: by status 429 or 503, or by its `message`. The output of programs and
+  compilers is never searched for such messages, as any program can print them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import orjson
+
+from ioi_eval.errors import (
+    OverloadError,
+    RejectedError,
+    SandboxError,
+    TransientError,
+    TransportError,
+    UnservedError,
+)
+from ioi_eval.model import Execution, JobKind, Stage
+from ioi_eval.sandbox.piston.wire import Runtime
+
+_OVERLOAD = ("Resource temporarily unavailable", "EAGAIN", "queue is full")
+_CEILING = re.compile(r"^(\w+) cannot exceed the configured limit of (\d+)$")
+_ADVICE = {
+    "PayloadTooLargeError": "raise its body limit",
+    "requests must be of type application/json": "is a proxy in between?",
+}
+_ANSWERED = frozenset({200, 301, 302, 307, 308, 404, 405, 410})
+"""A web server that is not Piston answers `/runtimes` with one of these; a proxy whose worker is down answers 502."""
+
+_PAGE = re.compile(rb"\s*<(?:!doctype html|html|head|body|\?xml)\b", re.IGNORECASE)
+_TITLE = re.compile(rb"<title>([^<]*)</title>", re.IGNORECASE)
+_SHOWN = 300
+_FAULT_LINE = 1 << 16  # longer than the line in which the runner reports a fault
+
+
+def execution(status: int, body: bytes, *, output_bytes: int | None = None) -> Execution:
+    """Read the answer to `POST /api/v2/execute`.
+
+    Args:
+        status: HTTP status.
+        body: all bytes of the answer.
+        output_bytes: more stdout or stderr than this exceeds the output limit, even if the server allows more.
+
+    Raises:
+        RejectedError: the server will always refuse this request; `UnservedError` if another server may accept it.
+        OverloadError: the server reports that it is too busy.
+        TransientError: the server failed; `TransportError` if this is not an answer of Piston.
+    """
+    answer = _parse(status, body)
+    if not isinstance(answer, dict) or "run" not in answer:
+        raise TransportError(f"the answer has no `run`: {_words(answer, body)}")
+    compiled = answer.get("compile")
+    return Execution(
+        run=_stage("run", answer["run"], output_bytes),
+        compile=None if compiled is None else _stage("compile", compiled, output_bytes),
+    )
+
+
+def check_tail(execution: Execution, kind: JobKind) -> None:
+    """Check that the answer of a runner that ended with exit code 0 is complete.
+
+    Servers since isolate answer when the process ends, sometimes before they have read all of its output.
+    `jobs/protocol.py` checks the end line fully; this check detects most lost ends earlier.
+
+    Raises:
+        TransportError: the exit code is 0, and the output does not finish with an end line.
+    """
+    run = execution.run
+    if kind is JobKind.RUNNER and run.code == 0 and '"end":true' not in run.stdout[-400:]:
+        raise TransportError("the end of the answer was lost on the way")
+
+
+def isolation_fault(execution: Execution, kind: JobKind) -> str | None:
+    """The runner's reason why it could not isolate programs on its worker; `None` if it did not report this.
+
+    One misconfigured worker does not end the run: another worker may run the job.
+    """
+    run = execution.run
+    if kind is not JobKind.RUNNER or run.code == 0:
+        return None
+    last = _loaded(run.stdout[-_FAULT_LINE:].rstrip("\n").rpartition("\n")[2].encode())
+    if not isinstance(last, dict) or last.get("fault") != "isolation":
+        return None
+    return str(last.get("words", ""))
+
+
+def runtimes(status: int, body: bytes) -> tuple[Runtime, ...]:
+    """Read the answer to `GET /api/v2/runtimes`.
+
+    Raises:
+        UnservedError: the answer is not from a Piston server.
+        SandboxError: as `execution`.
+    """
+    try:
+        entries = _entries(status, body)
+    except SandboxError as error:
+        if status not in _ANSWERED or (status == 200 and not _PAGE.match(body)):
+            raise
+        raise UnservedError(f"not a Piston server: HTTP {status}: {_words(_loaded(body), body)}") from error
+    return tuple(
+        Runtime(
+            language=_text(entry, "language"),
+            version=_text(entry, "version"),
+            aliases=_names(entry, "aliases"),
+            package=None if entry.get("runtime") is None else _text(entry, "runtime"),
+        )
+        for entry in entries
+    )
+
+
+def changed_package(status: int, body: bytes) -> tuple[str, str]:
+    """Read the answer to `POST` or `DELETE /api/v2/packages`: language and version. Raises as `execution` does."""
+    if status == 500:  # here a 500 has a reason and is final: installed already, wrong checksum, …
+        raise RejectedError(str(refusal(status, body)))
+    answer = _parse(status, body)
+    if not isinstance(answer, dict):
+        raise TransportError(f"the answer does not name a package: {_words(answer, body)}")
+    return _text(answer, "language"), _text(answer, "version")
+
+
+def refused_ceiling(status: int, body: bytes) -> tuple[str, int] | None:
+    """The limit that a server refused, and its maximum there, from its message; `None` if that says something else."""
+    found = _CEILING.match(_words(_loaded(body), body)) if status == 400 else None
+    return (found[1], int(found[2])) if found else None
+
+
+def is_too_large(status: int, body: bytes) -> bool:
+    """Whether a request was refused because of its size. Piston answers 400, others 413."""
+    return status == 413 or (status == 400 and "PayloadTooLargeError" in _words(_loaded(body), body))
+
+
+def refusal(status: int, body: bytes) -> SandboxError:
+    """The error for an answer with this status, with the server's message."""
+    answer = _loaded(body)
+    words = _words(answer, body)
+    where = f"HTTP {status}: {words}"
+    if status in {429, 503} or (status >= 500 and any(sign in words for sign in _OVERLOAD)):
+        return OverloadError(where)
+    if status == 404 or (300 <= status < 400) or (status == 400 and words.endswith(" runtime is unknown")):
+        return UnservedError(where)
+    if status == 408 or status in {502, 504} or (status >= 500 and body and answer is None):
+        return TransportError(where)
+    if status >= 500:
+        return TransientError(where if body else f"HTTP {status}: the server could not start a process or make a box")
+    if status >= 400:
+        advice = next((advice for sign, advice in _ADVICE.items() if sign in words), None)
+        return RejectedError(f"{where}; {advice}" if advice else where)
+    return TransportError(f"an answer with {where}")
+
+
+def _parse(status: int, body: bytes) -> Any:
+    if status != 200:
+        raise refusal(status, body)
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise TransportError(f"the answer is not JSON ({error}): {_words(None, body)}") from error
+
+
+def _loaded(body: bytes) -> Any:
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _words(answer: Any, body: bytes) -> str:
+    """The server's message in one line: its `message`, the first line of its `stack`, else the start of the body.
+
+    For a web page only the title.
+    """
+    if isinstance(answer, dict):
+        said = answer.get("message") or answer.get("stack")
+        if isinstance(said, str):
+            return said.split("\n", 1)[0][:_SHOWN]
+        if not answer:
+            return "no reason given (a null file?)"
+    if _PAGE.match(body):
+        title = _TITLE.search(body)
+        named = " ".join(title[1].decode("utf-8", "replace").split())[:80] if title else ""
+        return f"a web page, {named!r}" if named else "a web page"
+    return " ".join(body[:_SHOWN].decode("utf-8", "replace").split()) or "no reason given"
+
+
+def _entries(status: int, body: bytes) -> list[dict[str, Any]]:
+    answer = _parse(status, body)
+    if not isinstance(answer, list) or not all(isinstance(entry, dict) for entry in answer):
+        raise TransportError(f"the answer is not a list: {_words(answer, body)}")
+    return answer
+
+
+def _text(entry: dict[str, Any], key: str) -> str:
+    value = entry.get(key)
+    if not isinstance(value, str):
+        raise TransportError(f"{key!r} of the answer is not a string: {str(entry)[:_SHOWN]}")
+    return value
+
+
+def _names(entry: dict[str, Any], key: str) -> tuple[str, ...]:
+    names = entry.get(key) or []
+    if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+        raise TransportError(f"{key!r} of the answer is not a list of strings: {str(entry)[:_SHOWN]}")
+    return tuple(names)
+
+
+def _stage(name: str, value: Any, output_bytes: int | None) -> Stage:
+    """One stage, every field checked: malformed answers must not become scores."""
+    if not isinstance(value, dict):
+        raise TransportError(f"{name!r} of the answer is not an object: {str(value)[:_SHOWN]}")
+    get = value.get
+    stdout, stderr, code, signal = get("stdout"), get("stderr"), get("code", ...), get("signal")
+    status, message = get("status"), get("message")
+    cpu_ms, wall_ms, memory = get("cpu_time"), get("wall_time"), get("memory")
+    if not isinstance(stdout, str) or not isinstance(stderr, str):
+        raise TransportError(f"stdout or stderr of the answer's {name!r} is not a string: {str(value)[:_SHOWN]}")
+    if code is not None and type(code) is not int:
+        raise TransportError(f"the exit code of the answer's {name!r} is {code!r}, not an integer")
+    for text in (signal, status, message):
+        if text is not None and not isinstance(text, str):
+            raise TransportError(f"the answer's {name!r} has {text!r} where a string is needed")
+    for number in (cpu_ms, wall_ms, memory):
+        if number is not None and type(number) is not int and type(number) is not float:
+            raise TransportError(f"the answer's {name!r} has {number!r} where a number is needed")
+    if status == "XX":
+        words = f"the server's sandbox failed: {message or 'no reason given'}"
+        raise OverloadError(words) if any(sign in words for sign in _OVERLOAD) else TransientError(words)
+    if "wall_time" in value and (code, signal, status, wall_ms) == (None, None, None, None):
+        raise TransientError(f"the server's isolate reports nothing: {_words(None, (stderr or stdout).encode())}")
+    if output_bytes is not None and (len(stdout) > output_bytes or len(stderr) > output_bytes):
+        stdout, stderr, code, signal = stdout[:output_bytes], stderr[:output_bytes], None, "SIGKILL"
+        status, message = "OL", f"more than {output_bytes} bytes of output"
+    return Stage(
+        stdout=stdout,
+        stderr=stderr,
+        code=code,
+        signal=signal,
+        status=status,
+        message=message,
+        cpu_ms=cpu_ms,
+        wall_ms=wall_ms,
+        memory_bytes=None if memory is None else int(memory),
+    )

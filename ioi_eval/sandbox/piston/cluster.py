@@ -1,0 +1,352 @@
+"""A cluster of Piston servers as one sandbox: sends each job to the endpoint that `pool.py` chooses.
+
+    job ── wire: segments ── pool: wait for a slot ── http_client: send ── answer: read ──► Execution
+                                   ▲                                         │
+                                   └──── repeat, on another endpoint ◄── no whole answer
+
+Only this module sends a job again that a worker did not answer (`retries.py` says how often). There are three
+deadlines: a job waits for a slot as long as an endpoint is in service, and for `patience_s` when none is; a connection
+must be made within seconds; then the job's own limits apply, plus the time that it may wait on the server behind jobs
+of other clients. There is no read timeout: servers send nothing until a job ends.
+
+Servers cannot cancel: a job that the client gave up still runs there. So deadlines are long, and an endpoint that
+misses one gets no jobs until it answers a check.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import random
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from ioi_eval.config import PATIENCE_S
+from ioi_eval.errors import (
+    ExhaustedError,
+    InputError,
+    IsolationError,
+    OverloadError,
+    RejectedError,
+    SandboxError,
+    SetupError,
+    TargetLostError,
+    TransientError,
+    UnservedError,
+)
+from ioi_eval.events import Events
+from ioi_eval.model import Execution, Job, JobKind, Retries, Stage
+from ioi_eval.sandbox import Target
+from ioi_eval.sandbox.piston import answer, two_stages, wire
+from ioi_eval.sandbox.piston.discovery import Scout, Worker
+from ioi_eval.sandbox.piston.endpoint_state import JobEnd, SlotRequest
+from ioi_eval.sandbox.piston.endpoints import Source, endpoint_source
+from ioi_eval.sandbox.piston.pool import TICK_S, Pool
+from ioi_eval.sandbox.piston.retries import backoff_s, exhausted
+from ioi_eval.sandbox.piston.spool import RequestSpool
+from ioi_eval.sandbox.piston.stored_files import StoredFiles
+from ioi_eval.sandbox.piston.wire import Body, Service, Starter
+from ioi_eval.sandbox.piston.workers import WorkerGroup, WorkerGroups, WorkerList
+
+if TYPE_CHECKING:
+    from ioi_eval.sandbox.piston.http_client import HttpClient, Reply
+
+SERVER_QUEUE_S = 60.0
+"""How long a job may wait on a server behind jobs of other clients, in addition to the job's own limits."""
+
+_SLACK_S = 10.0  # making and clearing the box, on a loaded server
+_BYTES_PER_S = 1_000_000  # the slowest upload that does not miss the deadline
+_COLLECT = (20_000, 50, 100)
+"""While a cluster is entered the garbage collector runs less often: with 1,500 connections it took a quarter of the
+client's CPU at Python's defaults (700, 10, 10), and found almost nothing."""
+
+_LARGE_ANSWER = 1 << 20  # above this, an answer is read in a thread
+_END = {
+    UnservedError: JobEnd.NOT_CONNECTED,
+    OverloadError: JobEnd.OVERLOADED,
+    RejectedError: JobEnd.ANSWERED,
+}
+"""What each kind of error means for the endpoint; any other error means `BROKEN`."""
+
+_UNSERVED = 3  # a job is given up after this many servers could not serve it
+
+
+class PistonCluster:
+    """Executes jobs on Piston servers. An async context manager.
+
+    Args:
+        endpoints: the servers' URLs (`http://host:2000`, with or without `/api/v2`); a function that returns them; or a
+            text, as in `PISTON_ENDPOINTS` (one URL, several with commas, `file:PATH`, `slurm`).
+        max_requests_per_endpoint: how many of our jobs a server has at once.
+        profile: `bundled` or `classic` to force one, `None` for the best that each worker supports.
+        headers: sent with every request.
+        patience_s: how long jobs wait while no server is available, in seconds.
+        events: get an event for each worker that comes or goes, and for each job that is sent again.
+
+    Raises:
+        InputError: an endpoint is no URL, or a number makes no sense.
+        SetupError: on entering: no endpoint can be used; with the reason for each.
+        UnavailableError: on entering: no endpoint answers.
+    """
+
+    def __init__(
+        self,
+        endpoints: Source | str,
+        *,
+        max_requests_per_endpoint: int = 1,
+        profile: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        patience_s: float = PATIENCE_S,
+        events: Events | None = None,
+    ) -> None:
+        self._events = events or Events()
+        if max_requests_per_endpoint < 1:
+            raise InputError(f"max_requests_per_endpoint is {max_requests_per_endpoint}; it must be at least 1")
+        if not patience_s >= 0:
+            raise InputError(f"patience_s is {patience_s}; it must be 0 or more seconds")
+        self._source = endpoint_source(endpoints) if isinstance(endpoints, str) else endpoints
+        self._profile = profile
+        self._headers = headers
+        self._rng = random.Random()
+        self._groups = WorkerGroups(max_requests_per_endpoint)
+        self._pool = Pool(patience_s=patience_s, rng=self._rng, changed=self._tell)
+        self._spool = RequestSpool()
+        self._stored = StoredFiles()
+        self._list: WorkerList | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Self:
+        from ioi_eval.sandbox.piston.http_client import HttpClient
+
+        self._loop = asyncio.get_running_loop()
+        self._client: HttpClient = HttpClient(self._headers)
+        scout = Scout(self._client, self._profile)  # before anything is opened, as it may refuse the profile
+        workers = self._list = WorkerList(self._source, scout, self._groups, self._pool)
+        await self._client.__aenter__()
+        self._task_group = await asyncio.TaskGroup().__aenter__()
+        try:
+            await workers.refresh()
+            workers.require_any()
+        except BaseException:
+            await self._close(None, None, None)
+            raise
+        self._start(workers.keep_refreshing())
+        self._start(self._keep_time(workers))
+        self._collected = gc.get_threshold()
+        if self._collected[0]:  # else the garbage collector is switched off
+            gc.set_threshold(*map(max, _COLLECT, self._collected))
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # if one of our tasks fails, the task group cancels the caller, and raises that task's error in `_close`
+        cancelled = kind is not None and issubclass(kind, asyncio.CancelledError)
+        gc.set_threshold(*self._collected)
+        await self._close(*((kind, error, trace) if cancelled else (None, None, None)))
+
+    def targets(self) -> Sequence[Target]:
+        """One target for each kind of workers, the largest first; slots are those of workers in service."""
+        found = self._groups.targets()
+        if not found:
+            raise SetupError("the cluster is not entered: use `async with PistonCluster(…) as cluster`")
+        slots = self._groups.slots
+        return [replace(target, slots=self._pool.in_service(target.name) * slots) for target in found]
+
+    def busy(self) -> tuple[int, int]:
+        """How many jobs run now, and how many may run at once."""
+        return self._pool.running(), sum(target.slots for target in self.targets())
+
+    def _tell(self, endpoint: str, in_service: bool) -> None:
+        self._events.emit("worker_joined" if in_service else "worker_lost", endpoint=endpoint)
+
+    @property
+    def workers(self) -> Sequence[Worker]:
+        """The workers that are used now, or were used until they went out of service."""
+        return tuple(self._groups.workers.values())
+
+    @property
+    def unusable(self) -> Mapping[str, str]:
+        """The endpoints that are not used now, and why."""
+        return {name: str(error) for name, error in self._list.unusable.items()} if self._list else {}
+
+    @property
+    def package_faults(self) -> Sequence[str]:
+        """What was wrong with problems' packages on workers, one sentence each; no job was judged with such files."""
+        return tuple(self._stored.faults)
+
+    async def execute(self, job: Job, target: Target) -> Execution:
+        """Run one job on a worker of this kind; see `Sandbox.execute`.
+
+        Raises:
+            TargetLostError: no worker of this kind is left, or none of them can isolate programs, but others are left.
+            IsolationError: no worker of any kind can isolate programs.
+            UnavailableError: no worker was available for as long as jobs may wait.
+            ExhaustedError: all allowed attempts of the job got no usable answer.
+            RejectedError: a server will always refuse the job.
+            SetupError: the cluster was entered in another event loop than the caller's.
+        """
+        group = self._groups.groups.get(target.name)
+        if group is None:
+            raise InputError(f"{target.name!r} is no target of this cluster")
+        self._require_own_loop()
+        service = group.service
+        if service.starter is Starter.BASH and two_stages.has_both(job):
+            job = two_stages.joined(job)
+        retries = job.retries or Retries()
+        repetitions = unserved = 0
+        last: SandboxError | None = None
+        request = self._pool.request(target.name, self._loop.time(), is_alone=job.alone, is_bound=target.is_only)
+        while True:
+            end = JobEnd.CANCELLED
+            try:
+                name = await self._slot(request, retries, last)
+                is_first = not retries.tried
+                retries.tried.append(name)
+                end, result = await self._attempt(name, request, job, group, is_first=is_first)
+            finally:
+                self._pool.release(request, end, self._loop.time())
+            if isinstance(result, Execution):
+                return result
+            last = result
+            if isinstance(result, UnservedError):
+                unserved += 1
+                self._require_isolation(group, result)
+            may_be_served = isinstance(result, UnservedError) and unserved < _UNSERVED
+            if not may_be_served and not isinstance(result, TransientError):
+                raise result
+            if end.was_sent:
+                repetitions += 1
+                if not retries.take():
+                    raise exhausted(retries, result)
+                self._events.emit("job_repeated", endpoint=name, attempt=len(retries.tried), message=str(result))
+                await asyncio.sleep(backoff_s(repetitions, self._rng))
+            self._pool.repeat(request, self._loop.time(), was_sent=end.was_sent)
+
+    def _require_own_loop(self) -> None:
+        """Refuse other threads and forked processes: in another event loop the connections and timers never end."""
+        if asyncio.get_running_loop() is not self._loop:
+            raise SetupError(
+                "this PistonCluster was entered in another event loop (of another thread, or before a fork): enter "
+                "one in each, or hand what is to be scored to its loop with asyncio.run_coroutine_threadsafe"
+            )
+
+    # ------------------------------------------------------------------ one job
+
+    async def _body(self, job: Job, service: Service, *, package: str = "") -> Body:
+        files = job.files if package else wire.sent_files(job, service.starter)
+        literals = [await self._spool.literal(file.content) for file in files]
+        return wire.body(job, service, files, literals, package=package)
+
+    async def _slot(self, request: SlotRequest, retries: Retries, last: SandboxError | None) -> str:
+        """Wait for the slot, and return the name of its endpoint."""
+        if not request.holds_slot and request.failure is None:
+            turn: asyncio.Future[None] = self._loop.create_future()
+            request.wake = lambda: None if turn.done() else turn.set_result(None)
+            try:
+                await turn
+            finally:
+                request.wake = None
+        if last is not None and isinstance(request.failure, ExhaustedError):
+            raise exhausted(retries, last, why=f"{request.failure}; ")
+        if request.failure is not None:
+            raise request.failure from last
+        assert request.endpoint is not None, "every slot belongs to an endpoint"
+        return request.endpoint
+
+    async def _attempt(
+        self, name: str, request: SlotRequest, job: Job, group: WorkerGroup, *, is_first: bool
+    ) -> tuple[JobEnd, Execution | SandboxError]:
+        """Run the job once on a worker. Returns the end for the endpoint, and the result for the job.
+
+        Files that the worker has are not sent; if it turns out not to have one, that file is sent after all. From the
+        second attempt on, all files are sent.
+        """
+        worker = self._groups.workers.get(name) if is_first else None
+        while (variant := self._stored.variant(job, worker, group.target)) is not None:
+            body = await self._body(variant.job, group.service, package=variant.package)
+            end, result = await self._send(name, request, variant.job, body)
+            if name in self._groups.unconfined or not self._stored.note_refusal(name, variant, job, result):
+                return end, result
+        return await self._send(name, request, job, await self._body(job, group.service))
+
+    async def _send(
+        self, name: str, request: SlotRequest, job: Job, body: Body
+    ) -> tuple[JobEnd, Execution | SandboxError]:
+        """Send the job once. Returns the end for the endpoint, and the result for the job."""
+        from ioi_eval.sandbox.piston.http_client import Lost, Sending, TooLong
+
+        url = self._groups.execute_urls[name]
+        most = job.run_limits.output_bytes
+        within_s = SERVER_QUEUE_S + body.waiting_s + _SLACK_S + body.size / _BYTES_PER_S
+        sending = Sending(body, within_s, self._client)
+        request.abandon = sending.give_up
+        try:
+            reply = await self._client.post(url, sending, most_bytes=4 * most + (1 << 20))
+        except Lost as lost:
+            return lost.end, lost
+        except TooLong:
+            stage = Stage(stdout="", stderr="", code=None, signal="SIGKILL", status="OL", message="output too long")
+            return JobEnd.ANSWERED, Execution(run=stage)
+        finally:
+            request.abandon = None
+        return await self._read(name, reply, job)
+
+    async def _read(self, name: str, reply: Reply, job: Job) -> tuple[JobEnd, Execution | SandboxError]:
+        most = job.run_limits.output_bytes
+        try:
+            if len(reply.body) > _LARGE_ANSWER:
+                execution = await asyncio.to_thread(answer.execution, reply.status, reply.body, output_bytes=most)
+            else:
+                execution = answer.execution(reply.status, reply.body, output_bytes=most)
+            if two_stages.is_joined(job):
+                execution = two_stages.apart(execution)
+            answer.check_tail(execution, job.kind)
+            self._check_isolation(name, execution, job)
+        except SandboxError as error:
+            return _END.get(type(error), JobEnd.BROKEN), type(error)(f"{name}: {error}")
+        return JobEnd.ANSWERED, execution
+
+    def _check_isolation(self, name: str, execution: Execution, job: Job) -> None:
+        """Note which endpoints cannot isolate programs. They go out of service, like those that cannot be reached."""
+        reason = answer.isolation_fault(execution, job.kind)
+        if reason is not None:
+            self._groups.unconfined.add(name)
+            raise UnservedError(f"the runner cannot isolate programs there: {reason}")
+        if job.kind is JobKind.RUNNER:
+            self._groups.unconfined.discard(name)
+
+    def _require_isolation(self, group: WorkerGroup, refusal: SandboxError) -> None:
+        """Fail the job if all workers of its group, or of all groups, have turned out unable to isolate programs."""
+        if group.members and group.members <= self._groups.unconfined:
+            if self._groups.workers.keys() <= self._groups.unconfined:
+                raise IsolationError(str(refusal))
+            raise TargetLostError(f"no worker of {group.target.name!r} can isolate programs; {refusal}")
+
+    # ------------------------------------------------------------------ the workers
+
+    async def _keep_time(self, workers: WorkerList) -> None:
+        """Call `Pool.tick` regularly, and check the endpoints that it returns."""
+        while True:
+            await asyncio.sleep(TICK_S)
+            for name in self._pool.tick(self._loop.time()):
+                self._start(workers.check(name))
+
+    def _start(self, work: Coroutine[None, None, None]) -> None:
+        task = self._task_group.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _close(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._pool.close()
+        for task in self._tasks:
+            task.cancel()
+        try:
+            await self._task_group.__aexit__(kind, error, trace)
+        finally:
+            await self._client.__aexit__(None, None, None)
+            self._spool.close()

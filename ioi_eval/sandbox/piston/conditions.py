@@ -1,0 +1,145 @@
+"""The conditions under which a worker judges: its limits, how grave each is, and the setting to change. Pure.
+
+`discovery.py` refuses a worker that has a fatal condition. So `cluster probe`, `cluster install`, the doctor and the
+start of a run refuse the same workers with the same messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from ioi_eval.config import MIB
+from ioi_eval.sandbox.piston.wire import Ceilings, Starter
+
+_LEAST_BODY_BYTES = MIB
+_LARGEST_TEST_BYTES = 48 * MIB  # 22.4 MB of input and 9.6 MB of output, in base64
+_LEAST_OUTPUT_BYTES = 4 * MIB  # a static program is 2.4 MB, 3.2 MB in base64
+_LEAST_MEMORY_BYTES = 512 * MIB
+_LARGEST_MEMORY_BYTES = 4096 * MIB  # tasks have limits up to 2 GiB
+
+_TIMES = {"run_timeout": 600_000, "run_cpu_time": 600_000, "compile_timeout": 300_000, "compile_cpu_time": 300_000}
+"""What `piston/start-worker` sets, in ms."""
+
+_LEAST_TIME_MS = 15_000
+"""With less, not even a test with a limit of 1 s fits: it may take 10 s more of wall clock before that is our fault."""
+
+_LEAST_PAIR_TIME_MS = 5_000
+"""The same for scripts that measure the time limit by the wall clock: 3 s more than the limit (`jobs/classic.py`)."""
+
+_ENOUGH_TIME_MS = 60_000
+
+_NEED_OF_RUN = "tests of a second and more, and bundles of tests, need more"
+_NEED_OF_COMPILE = "a checker with testlib takes 10 s on a busy worker"
+"""Source: the recorded `cms_ac_testlib`, 10.4 s of wall clock."""
+
+OUTPUT_SETTING = "PISTON_OUTPUT_MAX_SIZE=134217728"
+BODY_SETTING = (
+    "limit: '512mb' in the two body_parser lines of Piston's src/index.js, which has no setting for it"
+    " (a worker of our image: BODY_LIMIT=512mb)"
+)
+
+
+class Effect(Enum):
+    """What a condition means for judging."""
+
+    FINE = "fine"
+    NARROW = "narrow"  # some problems cannot be judged, or only more slowly
+    FATAL = "fatal"  # nothing can be judged
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """One of a worker's conditions.
+
+    Args:
+        what: its name.
+        detail: what was found.
+        effect: what it means for judging.
+        setting: what to set on the server; empty if nothing needs to change.
+    """
+
+    what: str
+    detail: str
+    effect: Effect = Effect.FINE
+    setting: str = ""
+
+    def __str__(self) -> str:
+        """Name, detail and setting in one line."""
+        return f"{self.what}: {self.detail}" + (f"; set {self.setting}" if self.setting else "")
+
+
+def conditions(
+    ceilings: Ceilings, starter: Starter, *, is_bundled: bool, output_bytes: int | None, body_bytes: int | None
+) -> tuple[Condition, ...]:
+    """A worker's conditions.
+
+    Args:
+        ceilings: the limits that its server allows.
+        starter: the package that starts jobs there.
+        is_bundled: whether answers must be able to return compiled programs.
+        output_bytes: an answer may be at least this long; 0 if shorter than the probe's, `None` if not measured.
+        body_bytes: a request may be at least this long; `None` if that could not be found out.
+    """
+    return (
+        *_times(ceilings, _LEAST_PAIR_TIME_MS if starter is Starter.CMS_IOI else _LEAST_TIME_MS),
+        *_memory(ceilings.run_memory_limit),
+        *([] if output_bytes is None else [_output(output_bytes, is_bundled=is_bundled)]),
+        _body(body_bytes),
+    )
+
+
+def fatal(found: Sequence[Condition]) -> str:
+    """The fatal conditions in one line; empty if there are none."""
+    return "; ".join(str(each) for each in found if each.effect is Effect.FATAL)
+
+
+def _times(known: Ceilings, least_ms: int) -> Iterator[Condition]:
+    times = {name: most for name in _TIMES if (most := getattr(known, name)) is not None}
+    short = {name: most for name, most in times.items() if most < _ENOUGH_TIME_MS}
+    for name, most in short.items():
+        runs = name.startswith("run")
+        yield Condition(
+            what=name,
+            detail=f"{most} ms; {_NEED_OF_RUN if runs else _NEED_OF_COMPILE}",
+            effect=Effect.FATAL if runs and most < least_ms else Effect.NARROW,
+            setting=f"PISTON_{name.upper()}={_TIMES[name]}, or install our package, which brings its own limits",
+        )
+    if not short:
+        yield Condition(what="time limits", detail=", ".join(f"{name} {most} ms" for name, most in times.items()))
+
+
+def _memory(most: int | None) -> Iterator[Condition]:
+    if most is not None and 0 < most < _LARGEST_MEMORY_BYTES:
+        yield Condition(
+            what="memory",
+            detail=f"{most // MIB} MiB for a program and its judges together; tasks have limits up to 2 GiB",
+            effect=Effect.FATAL if most < _LEAST_MEMORY_BYTES else Effect.NARROW,
+            setting="PISTON_RUN_MEMORY_LIMIT=-1",
+        )
+
+
+def _output(size: int, *, is_bundled: bool) -> Condition:
+    detail = f"{size // 1024} KiB"
+    if size == 0:
+        short = "less than 64 KiB: answers cannot come back"
+    elif is_bundled and size < _LEAST_OUTPUT_BYTES:
+        short = f"less than 4 MiB: compiled programs cannot come back ({detail} do)"
+    else:
+        return Condition(what="output", detail=f"{detail} or more")
+    return Condition(what="output", detail=short, effect=Effect.FATAL, setting=OUTPUT_SETTING)
+
+
+def _body(size: int | None) -> Condition:
+    if size is None:
+        detail = "could not be found out; is a proxy in between?"
+        return Condition(what="request size", detail=detail, effect=Effect.NARROW)
+    detail = f"{size // 1024} KiB"
+    if size < _LEAST_BODY_BYTES:
+        detail = f"{detail}: programs and tests do not fit"
+        return Condition(what="request size", detail=detail, effect=Effect.FATAL, setting=BODY_SETTING)
+    if size < _LARGEST_TEST_BYTES:
+        detail = f"{detail} or more, in whole steps: the largest official tests need 43 MB"
+        return Condition(what="request size", detail=detail, effect=Effect.NARROW, setting=BODY_SETTING)
+    return Condition(what="request size", detail=f"{detail} or more")

@@ -1,0 +1,219 @@
+"""A cluster's control plane: which servers are up, and which packages they have. Uses httpx; judges nothing.
+
+    GET    /                    the server's name (`Piston v3.1.1`, for both generations)
+    GET    /api/v2/runtimes     what is installed: a health check that costs nothing
+    POST   /api/v2/packages     install; DELETE: uninstall
+
+`/packages` is dangerous: a server that cannot reach its repository crashes on this request. So it is only sent to
+change something, and to one worker first: if that one crashes, the others get no request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+from ioi_eval.errors import SandboxError, TransportError
+from ioi_eval.sandbox.piston import answer
+from ioi_eval.sandbox.piston.endpoints import API
+from ioi_eval.sandbox.piston.wire import Runtime
+
+if TYPE_CHECKING:
+    import httpx
+
+T = TypeVar("T")
+
+_AT_ONCE = 64
+_HEALTH_S = 10.0  # as many requests as `_AT_ONCE` share this process's time
+_CHANGE_S = 900.0  # a compiler's package is hundreds of megabytes, from a repository that may be slow
+_GENERATION_S = 3.0  # before isolate this request waits behind running jobs
+_PISTON = "Piston v"
+_EITHER = "Piston v3 or v4"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Presence:
+    """Whether a server is up.
+
+    Args:
+        url: the base of its API.
+        server: what it is: `Piston v3` before isolate, `Piston v4` since; the name that another server gives, if any.
+        runtimes: what it has installed.
+        latency_ms: how long the request for runtimes took, on an open connection.
+        why_not: why it cannot be used; empty if it can.
+    """
+
+    url: str
+    server: str = ""
+    runtimes: tuple[Runtime, ...] = ()
+    latency_ms: float | None = None
+    why_not: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackageChange:
+    """The result of installing or removing a package.
+
+    Args:
+        url: the base of the server's API.
+        is_done: whether the package is now installed, or removed, as requested.
+        words: what happened.
+        is_dead: whether the server crashed on the request.
+    """
+
+    url: str
+    is_done: bool
+    words: str
+    is_dead: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackageRequest:
+    """A package to install or to remove.
+
+    Args:
+        language: its name.
+        version: a version, or a range as in npm; `*` for the latest.
+        is_wanted: whether to install it; else to remove it.
+    """
+
+    language: str
+    version: str = "*"
+    is_wanted: bool = field(default=True)
+
+
+async def presences(urls: Sequence[str]) -> list[Presence]:
+    """Check all servers, many at once; the results are in the order given."""
+    async with _client() as client:
+        return await _each(urls, lambda url: _presence(client, url))
+
+
+async def change(urls: Sequence[str], package: PackageRequest) -> list[PackageChange]:
+    """Install or remove a package on all servers; the results are in the order given.
+
+    Servers that are not up are skipped. The first of the others gets the request alone; if it crashes, no other one
+    gets it.
+    """
+    async with _client() as client:
+        present = dict(zip(urls, await _each(urls, lambda url: _presence(client, url)), strict=True))
+        done = {
+            url: PackageChange(url=url, is_done=False, words=f"not asked: {it.why_not}") for url, it in present.items()
+        }
+        there = [url for url in urls if not present[url].why_not]
+        for some in (there[:1], there[1:]):
+            changes = await _each(some, lambda url: _change(client, url, package))
+            done |= {each.url: each for each in changes}
+            if some == there[:1] and any(each.is_dead for each in changes):
+                words = "not asked, as the first worker crashed on this request"
+                done |= {url: PackageChange(url=url, is_done=False, words=words) for url in there[1:]}
+                break
+        return [done[url] for url in urls]
+
+
+def _client() -> httpx.AsyncClient:
+    import httpx
+
+    return httpx.AsyncClient(timeout=_HEALTH_S, limits=httpx.Limits(max_connections=_AT_ONCE), trust_env=False)
+
+
+async def _each(urls: Sequence[str], ask: Callable[[str], Awaitable[T]]) -> list[T]:
+    """Call `ask` for each, `_AT_ONCE` at once; the answers are in order."""
+    answers: dict[int, T] = {}
+    rest = iter(enumerate(urls))
+
+    async def work() -> None:
+        for number, url in rest:
+            answers[number] = await ask(url)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(min(_AT_ONCE, len(urls))):
+            group.create_task(work())
+    return [answers[number] for number in range(len(urls))]
+
+
+async def _presence(client: httpx.AsyncClient, url: str) -> Presence:
+    import httpx
+
+    server = ""
+    try:
+        greeting = await client.get(url.removesuffix(API) + "/")
+        server = _greeting(greeting)
+        began = time.perf_counter()
+        reply = await client.get(f"{url}/runtimes")
+        latency_ms = (time.perf_counter() - began) * 1000
+        runtimes = answer.runtimes(reply.status_code, reply.content)
+    except httpx.HTTPError as error:
+        return Presence(url=url, server=server, why_not=_words(error))
+    except SandboxError as error:
+        return Presence(url=url, server=server, why_not=str(error))
+    if server.startswith(_PISTON):
+        server = await _generation(client, url, runtimes[0]) if runtimes else _EITHER
+    return Presence(url=url, server=server, runtimes=runtimes, latency_ms=latency_ms)
+
+
+async def _generation(client: httpx.AsyncClient, url: str, runtime: Runtime) -> str:
+    """The generation of a server, as both report 3.1.1.
+
+    The request is one that neither runs: since isolate, `run_cpu_time` that is not a number is refused by name; before,
+    servers ignore that field, and answer an empty 500 if one file is the directory of another.
+    """
+    import httpx
+
+    files = [{"name": name, "content": ""} for name in ("a", "a/b")]
+    asked = {"language": runtime.language, "version": runtime.version, "files": files, "run_cpu_time": "none"}
+    try:
+        reply = await client.post(f"{url}/execute", json=asked, timeout=_GENERATION_S)
+    except httpx.HTTPError:
+        return _EITHER
+    if reply.status_code == 400 and b"run_cpu_time" in reply.content:
+        return f"{_PISTON}4"
+    return f"{_PISTON}3" if (reply.status_code, reply.content) == (500, b"") else _EITHER
+
+
+def _greeting(reply: httpx.Response) -> str:
+    try:
+        said = reply.json()
+    except ValueError:
+        return ""
+    message = said.get("message") if isinstance(said, dict) and reply.status_code == 200 else None
+    return message if isinstance(message, str) else ""
+
+
+async def _change(client: httpx.AsyncClient, url: str, package: PackageRequest) -> PackageChange:
+    import httpx
+
+    method = "POST" if package.is_wanted else "DELETE"
+    wanted = {"language": package.language, "version": package.version}
+    try:
+        reply = await client.request(method, f"{url}/packages", json=wanted, timeout=_CHANGE_S)
+        language, version = answer.changed_package(reply.status_code, reply.content)
+    except httpx.ConnectError as error:
+        return PackageChange(url=url, is_done=False, words=_words(error))
+    except (httpx.TransportError, TransportError) as error:
+        is_dead = bool((await _presence(client, url)).why_not)
+        words = (
+            f"crashed on this request: it cannot reach its repository (set PISTON_REPO_URL there), or its disk is full "
+            f"({_words(error)})"
+        )
+        return PackageChange(url=url, is_done=False, words=words if is_dead else _words(error), is_dead=is_dead)
+    except SandboxError as error:
+        return _refused(url, package, str(error))
+    return PackageChange(
+        url=url, is_done=True, words=f"{'installed' if package.is_wanted else 'removed'} {language} {version}"
+    )
+
+
+def _refused(url: str, package: PackageRequest, words: str) -> PackageChange:
+    """The result after a refusal, which may say that nothing needs to change. Source: Piston's `api/src/package.js`."""
+    if words.endswith("Already installed" if package.is_wanted else "is not installed"):
+        return PackageChange(url=url, is_done=True, words=words.removeprefix("HTTP 500: ").lower())
+    if words.endswith("does not exist"):
+        words += "; its repository (PISTON_REPO_URL, or --repository of `serve`) does not have it"
+    return PackageChange(url=url, is_done=False, words=words)
+
+
+def _words(error: Exception) -> str:
+    return str(error) or type(error).__name__

@@ -1,0 +1,277 @@
+"""Finds out what a worker can do: it lists the runtimes, then sends a few jobs (`probing.py` makes them).
+
+How much a worker returns and accepts takes megabytes to measure. So it is measured on the first worker of each kind,
+and assumed for others with the same runtimes, limits, compilers and kernel. `/packages` is never requested: a server
+that cannot reach its repository crashes on it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ioi_eval.errors import InputError, RejectedError, SandboxError, SetupError, TransientError
+from ioi_eval.model import Execution
+from ioi_eval.sandbox.piston import answer, probing, wire
+from ioi_eval.sandbox.piston.conditions import Condition, conditions, fatal
+from ioi_eval.sandbox.piston.endpoint_state import JobEnd
+from ioi_eval.sandbox.piston.probing import Look
+from ioi_eval.sandbox.piston.wire import Body, Inline, Runtime, Service, Starter, without_problems
+from ioi_eval.toolchain import Toolchain
+
+if TYPE_CHECKING:
+    from yarl import URL
+
+    from ioi_eval.sandbox.piston.http_client import HttpClient, Reply
+
+CHECK_S = 3.0
+"""A server answers a check in milliseconds; one that is unpacking a large request may take a second."""
+
+_LOOK_S = 120.0  # a worker may be busy with the jobs of others
+_ROUNDS = 8  # six ceilings, and a look
+_AT_ONCE = 64
+_ATTEMPTS = 4  # an exploration takes a dozen requests: one lost request must not exclude a worker
+_PAUSE_S = 0.3
+_BYTES = 128 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worker:
+    """What was found out about one endpoint.
+
+    Args:
+        url: its base, with `/api/v2`.
+        runtimes: what it has installed; if this changes, except by problems' packages, all else may have changed.
+        profile: `bundled` or `classic`.
+        service: the package that will start jobs, and the limits it accepts.
+        look: what it reports about itself.
+        max_output_bytes: an answer may be at least this long.
+        max_body_bytes: a request may be at least this long; `None` if that could not be found out.
+        clock_ahead_s: how far its clock is ahead of ours.
+    """
+
+    url: URL
+    runtimes: tuple[Runtime, ...]
+    profile: str
+    service: Service
+    look: Look
+    max_output_bytes: int
+    max_body_bytes: int | None
+    clock_ahead_s: float
+
+    @property
+    def toolchain(self) -> Toolchain:
+        """The compiler that is used there."""
+        return self.look.compilers[0]
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions under which it judges."""
+        return conditions(
+            self.service.ceilings,
+            self.service.starter,
+            is_bundled=self.profile == "bundled",
+            output_bytes=self.max_output_bytes,
+            body_bytes=self.max_body_bytes,
+        )
+
+
+class UnfitWorkerError(SetupError):
+    """A worker answers, but with its settings nothing can be judged there; with the settings to change.
+
+    Args:
+        words: what is wrong, in one line.
+        found: all of its conditions.
+        worker: what else was found out about it; `None` if its answers are too short for that.
+    """
+
+    def __init__(self, words: str, found: tuple[Condition, ...], worker: Worker | None = None) -> None:
+        super().__init__(words)
+        self.found = found
+        self.worker = worker
+
+
+class Scout:
+    """Explores workers, many at once.
+
+    Args:
+        client: sends the requests.
+        profile: `bundled`, `classic`, or `None` for the best that each worker supports.
+    """
+
+    def __init__(self, client: HttpClient, profile: str | None = None) -> None:
+        if profile not in probing.PREFERENCE:
+            raise InputError(f"profile {profile!r} is neither 'bundled' nor 'classic'")
+        self._client = client
+        self._profile = profile
+        self._at_once = asyncio.Semaphore(_AT_ONCE)
+        self._sizes: dict[tuple[object, ...], tuple[int, int | None]] = {}
+        self._measuring: dict[tuple[object, ...], asyncio.Lock] = {}
+
+    async def runtimes(self, url: URL) -> tuple[Runtime, ...]:
+        """What a worker has installed; also used to check whether it is alive.
+
+        Raises:
+            SandboxError: it does not answer, or it is not Piston.
+        """
+        reply = await self._client.get(url / "runtimes", within_s=CHECK_S)
+        try:
+            return answer.runtimes(reply.status, reply.body)
+        except SandboxError as error:
+            raise type(error)(f"{url}: {error}") from error
+
+    async def explore(self, url: URL) -> Worker:
+        """Find out what a worker can do.
+
+        Raises:
+            SandboxError: it does not answer now.
+            SetupError: it answers, but cannot serve; with what to change there. `UnfitWorkerError` if its limits are
+                the reason.
+        """
+        async with self._at_once:
+            for attempt in range(_ATTEMPTS):
+                try:
+                    return await self._explore(url)
+                except TransientError as error:
+                    if attempt == _ATTEMPTS - 1 or getattr(error, "end", None) is JobEnd.NOT_CONNECTED:
+                        raise
+                await asyncio.sleep(_PAUSE_S)
+        raise AssertionError("the last attempt returns or raises")
+
+    async def limits(self, url: URL) -> tuple[Condition, ...]:
+        """The conditions of a worker's best package, as far as they can be found out if it cannot serve.
+
+        Raises:
+            SandboxError: it does not answer now.
+            SetupError: it refuses all requests.
+        """
+        for service in probing.services(await self.runtimes(url), self._profile):
+            learned, _ = await self._ask(url, service, secrets.token_hex(16), 0)
+            return await self._found(url, learned, output_bytes=None)
+        return ()
+
+    async def _explore(self, url: URL) -> Worker:
+        runtimes = await self.runtimes(url)
+        errors: list[SetupError | RejectedError] = []
+        reasons: list[str] = []
+        for service in probing.services(runtimes, self._profile):
+            try:
+                return await self._examine(url, runtimes, service)
+            except (SetupError, RejectedError) as error:
+                errors.append(error)
+                reasons.append(f"{service.starter.value}: {error}")
+        if errors and isinstance(
+            errors[0], UnfitWorkerError
+        ):  # of the best package: the faults of the others need not be fixed
+            raise UnfitWorkerError(f"{url}: {reasons[0]}", errors[0].found, errors[0].worker)
+        wanted = ", ".join(starter.value for starter in probing.PREFERENCE[self._profile])
+        raise SetupError(f"{url}: " + ("; ".join(reasons) or f"none of these packages is installed: {wanted}"))
+
+    async def _examine(self, url: URL, runtimes: tuple[Runtime, ...], service: Service) -> Worker:
+        service, look = await self._look(url, service)
+        clock_ahead_s = look.clock_s - time.time()
+        kind = (without_problems(runtimes), service, look.compilers, look.kernel)
+        async with self._measuring.setdefault(kind, asyncio.Lock()):
+            if kind not in self._sizes:
+                self._sizes[kind] = await self._output(url, service), await self._body(url, service)
+        output_bytes, body_bytes = self._sizes[kind]
+        worker = Worker(
+            url=url,
+            runtimes=runtimes,
+            profile=self._profile_of(service),
+            service=service,
+            look=look,
+            max_output_bytes=output_bytes,
+            max_body_bytes=body_bytes,
+            clock_ahead_s=clock_ahead_s,
+        )
+        if words := fatal(worker.conditions):
+            raise UnfitWorkerError(words, worker.conditions, worker)
+        return worker
+
+    def _profile_of(self, service: Service) -> str:
+        return "classic" if service.starter is Starter.CMS_IOI else self._profile or "bundled"
+
+    async def _found(self, url: URL, service: Service, *, output_bytes: int | None) -> tuple[Condition, ...]:
+        """The conditions of a worker that cannot be examined further."""
+        return conditions(
+            service.ceilings,
+            service.starter,
+            is_bundled=self._profile_of(service) == "bundled",
+            output_bytes=output_bytes,
+            body_bytes=await self._body(url, service),
+        )
+
+    async def _look(self, url: URL, service: Service) -> tuple[Service, Look]:
+        nonce = secrets.token_hex(16)
+        service, execution = await self._ask(url, service, nonce, probing.PADDING)
+        look = probing.read_look(execution, nonce, probing.PADDING)
+        if look is None:
+            service, execution = await self._ask(url, service, nonce, 0)
+            if probing.read_look(execution, nonce, 0) is not None:
+                found = await self._found(url, service, output_bytes=0)
+                raise UnfitWorkerError(fatal(found), found)
+            failed = execution.compile if execution.compile and execution.compile.code != 0 else execution.run
+            words = (failed.stderr or failed.stdout).strip()[-300:]
+            if failed.code is None:  # the machine may be too busy, or another process killed it: try again
+                raise TransientError(f"{url}: the probe was killed there by {failed.signal}; {words!r}")
+            raise SetupError(f"the probe failed there: exit code {failed.code}, {failed.signal}; {words!r}")
+        if not look.compilers:
+            raise SetupError("no C++ compiler can be found from its jobs; install g++ in the image, or the package gcc")
+        machine = look.compilers[0].machine
+        if service.starter is not Starter.CMS_IOI and not machine.startswith("x86_64"):
+            raise SetupError(f"its compiler makes programs for {machine}, and the runner is made for x86-64")
+        return service, look
+
+    async def _ask(self, url: URL, service: Service, nonce: str, padding: int) -> tuple[Service, Execution]:
+        """The look's execution, and the service with the ceilings that were found on the way."""
+        for _ in range(_ROUNDS):
+            reply = await self._post(url, _look_body(service, nonce, padding))
+            refused = answer.refused_ceiling(reply.status, reply.body)
+            following = probing.with_ceiling(service, refused) if refused else None
+            if following is None:
+                try:
+                    return service, answer.execution(reply.status, reply.body)
+                except TransientError as error:
+                    raise type(error)(f"{url}: {error}") from error
+            service = following
+        raise SetupError(f"it still rejects the limits of a job after they were lowered {_ROUNDS} times as it asked")
+
+    async def _output(self, url: URL, service: Service) -> int:
+        nonce = secrets.token_hex(16)
+        for size in probing.OUTPUT_LADDER:
+            _, execution = await self._ask(url, service, nonce, size)
+            if probing.read_look(execution, nonce, size) is not None:
+                return size
+        return probing.PADDING
+
+    async def _body(self, url: URL, service: Service) -> int | None:
+        body = _look_body(service, secrets.token_hex(16), 0)
+        text = b"".join(segment for segment in body.segments if isinstance(segment, bytes))
+        for size in probing.BODY_LADDER:
+            packed = await asyncio.to_thread(probing.padded, text, size)
+            reply = await self._post(url, Body(segments=(packed,), size=len(packed), waiting_s=0.0), gzipped=True)
+            if reply.status == 200:
+                return size
+            if not answer.is_too_large(reply.status, reply.body):
+                return None
+        return probing.STOCK_BODY_BYTES
+
+    async def _post(self, url: URL, body: Body, *, gzipped: bool = False) -> Reply:
+        from ioi_eval.sandbox.piston.http_client import Lost, Sending, TooLong
+
+        sending = Sending(body, _LOOK_S, self._client)
+        try:
+            return await self._client.post(url / "execute", sending, most_bytes=_BYTES, gzipped=gzipped)
+        except TooLong:
+            raise Lost(f"{url}: the answer is too long to be Piston's", JobEnd.BROKEN) from None
+
+
+def _look_body(service: Service, nonce: str, padding: int) -> Body:
+    job = probing.look_job(service, nonce, padding)
+    files = wire.sent_files(job, service.starter)
+    literals: list[Inline] = [wire.literal(file.content) for file in files if isinstance(file.content, bytes)]
+    return wire.body(job, service, files, literals)

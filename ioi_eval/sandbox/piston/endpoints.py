@@ -1,0 +1,110 @@
+"""Reads the user's list of endpoints, and finds the servers that it means now.
+
+    http://worker-7:2000     a server; the scheme and `/api/v2` may be left out
+    file:workers.txt         a file with such lines; read again whenever the cluster refreshes its workers
+    slurm                    the running Slurm jobs named `piston-worker-<port>` (`slurm.py`)
+
+Several can be combined, separated by commas. Source: the reference accepts a list of URLs, or `slurm`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+from ioi_eval.errors import InputError, SetupError
+from ioi_eval.sandbox.piston import slurm
+
+Source = Sequence[str] | Callable[[], Awaitable[Sequence[str]]]
+"""The endpoints' URLs; or a function that returns them, called repeatedly."""
+
+API = "/api/v2"
+_FILE = "file:"
+_SLURM = "slurm"
+
+
+def endpoint_source(text: str) -> Source:
+    """The source of the endpoints that a user named.
+
+    Args:
+        text: as in `PISTON_ENDPOINTS`; see the module's docstring.
+
+    Returns:
+        The URLs if only URLs are named; else a function, as its result may change.
+
+    Raises:
+        InputError: the text is empty, or a part of it is not an endpoint. Files and Slurm are not read yet.
+    """
+    terms = tuple(filter(None, (term.strip() for term in text.replace("\n", ",").split(","))))
+    if not terms:
+        raise InputError("no Piston endpoint is named; write http://host:port, file:PATH or slurm")
+    fixed = tuple(endpoint_url(term) for term in terms if not _is_asked(term))
+    if len(fixed) == len(terms):
+        return fixed
+
+    async def ask() -> Sequence[str]:
+        found = list(fixed)
+        for term in filter(_is_asked, terms):
+            found += await (slurm.endpoints() if term == _SLURM else asyncio.to_thread(_read, Path(term[len(_FILE) :])))
+        if not found:
+            raise SetupError(f"no Piston worker is there now: {' and '.join(map(_nothing_in, terms))}")
+        return found
+
+    return ask
+
+
+async def endpoints_now(source: Source) -> tuple[str, ...]:
+    """The endpoints that a source has now, each once, as the base URLs of their API.
+
+    Raises:
+        InputError: one of them is not the URL of a server, or a file cannot be read.
+        SetupError: Slurm cannot be asked, or there are no endpoints.
+    """
+    listed = source if isinstance(source, Sequence) else await source()
+    return tuple(dict.fromkeys(map(endpoint_url, listed)))
+
+
+def endpoint_url(text: str) -> str:
+    """The base URL of a server's API, from what a user writes: `host:2000`, `http://host:2000/`, `…/api/v2`.
+
+    Raises:
+        InputError: it is not the URL of a server.
+    """
+    written = text.strip()
+    parts = urlsplit(written if "://" in written else f"http://{written}")
+    try:
+        valid = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        valid = False
+    if not valid or parts.query or parts.fragment or " " in written:
+        raise InputError(f"endpoint {text!r} is no URL of a server; write http://host:port")
+    path = parts.path.rstrip("/") or API
+    return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
+
+
+def _is_asked(term: str) -> bool:
+    return term == _SLURM or term.startswith(_FILE)
+
+
+def _nothing_in(term: str) -> str:
+    if term == _SLURM:
+        return f"Slurm has no running job named {slurm.JOB_NAME}<port>"
+    return f"{term} names none"
+
+
+def _read(path: Path) -> list[str]:
+    """The endpoints in a file: one a line, or several with commas; `#` begins a comment."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read the endpoints in {path}: {error}") from error
+    found = []
+    for number, line in enumerate(lines, 1):
+        for term in filter(None, (term.strip() for term in line.partition("#")[0].split(","))):
+            try:
+                found.append(endpoint_url(term))
+            except InputError as error:
+                raise InputError(f"{path}, line {number}: {error}") from error
+    return found

@@ -1,0 +1,294 @@
+"""Sends requests to servers in segments, reads whole answers, and sorts the ways in which both can fail.
+
+The only module of the client that uses aiohttp; it is imported when a cluster is entered.
+
+Piston closes a connection that was idle for 5 s. We keep idle connections for less, but a request may still arrive just
+as the server closes. If a connection that was used before breaks within a second, without a byte of an answer, this is
+assumed: the request is sent once more, on another connection, and no failure is counted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import socket
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+import aiohttp
+from aiohttp.abc import AbstractStreamWriter
+from aiohttp.payload import Payload
+from yarl import URL
+
+from ioi_eval.errors import SetupError, TransportError
+from ioi_eval.sandbox.piston.endpoint_state import JobEnd
+from ioi_eval.sandbox.piston.spool import StoredLiteral
+from ioi_eval.sandbox.piston.wire import Body
+
+KEEPALIVE_S = 4.0
+"""Below Node's default of 5 s (recorded: `keepalive_idle`)."""
+
+CONNECT_S = 3.0
+"""Connecting takes milliseconds in a cluster; SYN is repeated after 1 s. A dead machine must be detected within 5 s."""
+
+CONNECTING = 128
+"""At most this many connections are made at once: a thousand would delay the event loop so much that they time out."""
+
+_KEEPALIVE = ((socket.TCP_KEEPIDLE, 10), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3))
+"""Servers send nothing until a job ends, so clients of a machine that lost its power keep waiting. Once it is up again
+it answers checks, and only TCP keepalive shows that the old connections are lost. It starts after 10 s of silence."""
+
+_STALE_S = 1.0
+_SWEEP_S = 0.25
+_LATE_S = 0.25
+_LATE_FOR_S = 5.0
+_GZIPPED = {"Content-Encoding": "gzip"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A complete HTTP answer."""
+
+    status: int
+    body: bytes
+
+
+class Lost(TransportError):
+    """No complete answer arrived.
+
+    Args:
+        words: what happened, with the endpoint.
+        end: what it means for the endpoint.
+        before_answer: whether no byte of an answer had arrived.
+    """
+
+    def __init__(self, words: str, end: JobEnd, *, before_answer: bool = False) -> None:
+        super().__init__(words)
+        self.end = end
+        self.before_answer = before_answer
+
+
+class TooLong(Exception):
+    """The answer is longer than the job allows."""
+
+
+class Sending(Payload):
+    """A job that is being sent: its deadline, and its body in segments; segments on disk are read piece by piece.
+
+    Args:
+        body: the body.
+        within_s: how long the answer may take.
+        client: its connections are used.
+    """
+
+    def __init__(self, body: Body, within_s: float, client: HttpClient) -> None:
+        super().__init__(body, content_type="application/json")
+        self.within_s = within_s
+        self.deadline = client.time() + within_s
+        self.is_given_up = False
+        self.on_used_connection = False
+        self._client = client
+        self._transport: asyncio.WriteTransport | None = None
+        self._is_connecting = False
+
+    @property
+    def size(self) -> int:
+        """The Content-Length."""
+        return int(self._value.size)
+
+    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
+        """Not supported: the body is never in memory as a whole."""
+        raise NotImplementedError
+
+    async def may_connect(self) -> None:
+        """Wait until this request may make a connection."""
+        await self._client.connecting.acquire()
+        self._is_connecting = True
+
+    def is_connected(self) -> None:
+        """The request has a connection, or needs none any more."""
+        if self._is_connecting:
+            self._is_connecting = False
+            self._client.connecting.release()
+
+    def give_up(self) -> None:
+        """Abort the request: no answer is expected any more."""
+        self.is_given_up = True
+        if self._transport is not None:
+            self._transport.abort()
+
+    async def write(self, writer: AbstractStreamWriter) -> None:
+        """Write all segments, waiting whenever the connection is full."""
+        self.is_connected()
+        transport = self._transport = writer.transport
+        if transport is not None:
+            used = self._client.used_connections
+            self.on_used_connection = transport in used
+            if not self.on_used_connection:
+                used.add(transport)
+                _enable_keepalive(transport)
+            if self.is_given_up:
+                transport.abort()
+        for segment in self._value.segments:
+            if isinstance(segment, StoredLiteral):
+                for start in segment.pieces():
+                    await writer.write(segment.piece(start))
+            else:
+                await writer.write(segment)
+
+
+class HttpClient:
+    """Connections to all servers of a cluster. An async context manager.
+
+    Args:
+        headers: sent with every request (`Authorization`, if a proxy needs it).
+    """
+
+    def __init__(self, headers: Mapping[str, str] | None = None) -> None:
+        self._headers = dict(headers or {})
+        self._session: aiohttp.ClientSession | None = None
+        self._under_way: set[Sending] = set()
+        self._sweep: asyncio.TimerHandle | None = None
+        self._late_until = 0.0
+        self._open_until: dict[URL, list[float]] = {}
+        self.used_connections: weakref.WeakSet[asyncio.WriteTransport] = weakref.WeakSet()
+        self.connecting = asyncio.Semaphore(CONNECTING)
+
+    async def __aenter__(self) -> Self:
+        self._loop = asyncio.get_running_loop()
+        self.time = self._loop.time
+        self._sweep = self._loop.call_later(_SWEEP_S, self._look_at_the_clock)
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEPALIVE_S, ttl_dns_cache=300),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers=self._headers,
+            auto_decompress=False,
+            skip_auto_headers=("User-Agent", "Accept-Encoding"),
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._sweep is not None:
+            self._sweep.cancel()
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def get(self, url: URL, *, within_s: float) -> Reply:
+        """Send a GET request, which costs the server nothing.
+
+        Raises:
+            Lost: no answer within that time, or a longer one than Piston sends.
+        """
+        try:
+            async with asyncio.timeout(within_s):
+                return await self._exchange("GET", url, None, most_bytes=16 << 20)
+        except TimeoutError:
+            end = JobEnd.CLIENT_LATE if self.is_late() else JobEnd.TIMED_OUT
+            raise Lost(f"{url}: no answer within {within_s:g} s", end) from None
+        except TooLong:
+            raise Lost(f"{url}: the answer is too long to be Piston's", JobEnd.BROKEN) from None
+
+    async def post(self, url: URL, sending: Sending, *, most_bytes: int, gzipped: bool = False) -> Reply:
+        """Send a job and wait for its answer.
+
+        Raises:
+            Lost: no complete answer arrived before the deadline.
+            TooLong: the answer is longer than `most_bytes`.
+            SetupError: this machine has no descriptor left for the connection.
+        """
+        self._under_way.add(sending)
+        open_until = self._open_until.setdefault(url, [])
+        started = self.time()
+        try:
+            if not open_until or open_until.pop() < started:  # no open connection is left
+                await sending.may_connect()
+            reply = await self._post(url, sending, started, most_bytes=most_bytes, gzipped=gzipped)
+        except Lost as lost:
+            if sending.is_given_up:
+                raise Lost(
+                    f"{url}: no answer within {sending.within_s:.0f} s, or to checks", JobEnd.TIMED_OUT
+                ) from lost
+            raise
+        finally:
+            sending.is_connected()
+            self._under_way.discard(sending)
+        open_until.append(self.time() + KEEPALIVE_S)
+        return reply
+
+    async def _post(self, url: URL, sending: Sending, started: float, *, most_bytes: int, gzipped: bool) -> Reply:
+        try:
+            return await self._exchange("POST", url, sending, most_bytes=most_bytes, gzipped=gzipped)
+        except Lost as lost:
+            is_stale = lost.before_answer and sending.on_used_connection and self.time() - started < _STALE_S
+            if sending.is_given_up or not is_stale:
+                raise
+        return await self._exchange("POST", url, sending, most_bytes=most_bytes, gzipped=gzipped)
+
+    def is_late(self) -> bool:
+        """Whether this process was late in the last seconds, so that its timeouts say nothing about endpoints."""
+        return self.time() < self._late_until
+
+    def _look_at_the_clock(self) -> None:
+        """Give up requests that are past their deadline, and note whether this process is late.
+
+        Few requests reach their long deadlines: one sweep over all requests costs less than a timer for each.
+        """
+        now, due = self.time(), self._sweep.when() if self._sweep is not None else self.time()
+        if now - due > _LATE_S:
+            self._late_until = now + _LATE_FOR_S
+        self._sweep = self._loop.call_at(now + _SWEEP_S, self._look_at_the_clock)
+        for sending in [sending for sending in self._under_way if sending.deadline < now]:
+            sending.give_up()
+
+    async def _exchange(
+        self, method: str, url: URL, sending: Sending | None, *, most_bytes: int, gzipped: bool = False
+    ) -> Reply:
+        assert self._session is not None, "the client is not entered"
+        response: aiohttp.ClientResponse | None = None
+        try:
+            async with self._session.request(
+                method, url, data=sending, headers=_GZIPPED if gzipped else None, allow_redirects=False
+            ) as response:
+                return Reply(response.status, await _whole(response, most_bytes))
+        except (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError, aiohttp.InvalidURL) as error:
+            if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
+                raise SetupError(f"no descriptor left for a connection to {url}: raise `ulimit -n`") from error
+            late = isinstance(error, TimeoutError) and self.is_late()
+            words = str(error).replace(" ssl:default", "")  # which is in the message for plain http too
+            raise Lost(
+                f"{url}: no connection: {words}", JobEnd.CLIENT_LATE if late else JobEnd.NOT_CONNECTED
+            ) from error
+        except (aiohttp.ClientError, ConnectionError) as error:
+            words = str(error) or type(error).__name__
+            raise Lost(f"{url}: {words}", JobEnd.BROKEN, before_answer=response is None) from error
+
+
+def _enable_keepalive(transport: asyncio.WriteTransport) -> None:
+    connection = transport.get_extra_info("socket")
+    with contextlib.suppress(OSError):  # it was closed at once; writing will fail
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for option, value in _KEEPALIVE:
+            connection.setsockopt(socket.IPPROTO_TCP, option, value)
+
+
+async def _whole(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:
+    length = response.content_length
+    if length is not None and length <= most_bytes:
+        return await response.read()
+    if length is not None:
+        raise TooLong
+    parts, size = [], 0
+    async for part in response.content.iter_any():
+        parts.append(part)
+        size += len(part)
+        if size > most_bytes:
+            raise TooLong
+    return b"".join(parts)

@@ -1,0 +1,359 @@
+"""Decides which job runs on which endpoint, and when. Pure: no socket, no clock; time and randomness are arguments.
+
+    job ── request ──► waiting, in its group ──► holds a slot of an endpoint ──► release
+             ▲                   │ no endpoint is in service for too long           │
+             │                   ▼                                                  │
+             │               `failure`                                              │
+             └────────────────────────── repeat (another slot) ◄────────────────────┘
+
+A job asks for a slot with a `SlotRequest`. The caller is woken when the request holds a slot or has failed, and calls
+`release` in a `finally`: this may be done in every state, and a second call does nothing. So no slot can be lost
+between two awaits. Everything else happens in these calls, or in `tick`, which is called four times a second.
+
+**Order.** Endpoints that run jobs in the same way are a group. In a group jobs are served in the order in which they
+arrived. A job that is repeated keeps its place. A free slot goes to the first job at once; a job goes to the endpoint
+that runs the fewest jobs, and of several to the one that was idle longest. The endpoint that has just failed a job gets
+it again only if there is no other. This costs the same for two endpoints and for two thousand.
+
+**Alone.** A job that must run alone reserves the machine with the fewest jobs. That machine's endpoints, of all groups,
+get no new jobs, and when the last one ends, the job starts. If another machine becomes idle before, the job takes that
+one. When the job ends, the machine goes first to the next such job, as it is idle already.
+
+**Health.** `endpoint_state.py` decides when an endpoint is given no jobs. Those that it runs continue: their own
+deadlines apply. `tick` returns the endpoints to check: those whose rest is over, and those that run jobs and were
+silent for a while. If checks fail for long, the jobs there are abandoned.
+
+**Repetition.** The caller decides how often one job is repeated (`retries.py`). The pool holds repeated jobs back while
+the cluster as a whole repeats too much; a job that was held back for `patience_s` fails.
+
+**No endpoint in service.** While no endpoint of a group is in service its jobs wait, and fail after `patience_s`. Later
+jobs fail at once, until an endpoint is back. While other groups are in service, jobs that can move there fail after
+`LOST_AFTER_S` already.
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+from collections.abc import Callable
+from itertools import count
+
+from ioi_eval.errors import ExhaustedError, SandboxError, TargetLostError, UnavailableError
+from ioi_eval.sandbox.piston.endpoint_state import Endpoint, EndpointState, Group, JobEnd, Machine, SlotRequest
+from ioi_eval.sandbox.piston.retries import RetryBudget
+
+TICK_S = 0.25
+"""The interval at which to call `tick`. With 1,500 endpoints it takes 0.4 ms, that is 0.2 % of a processor."""
+
+CHECKS_PER_S = 100
+"""At most this many checks are made: a thousand at once would delay this process."""
+
+LOST_AFTER_S = 15.0
+"""How long jobs wait for their own group while another one could judge them. Chosen: a server's process restarts in
+less; a submission that starts again elsewhere loses seconds of work, not minutes."""
+
+
+class Pool:
+    """The slots of all endpoints; see the module.
+
+    Args:
+        patience_s: how long jobs wait while no endpoint is in service.
+        rng: makes the length of rests random.
+        changed: called when an endpoint enters or leaves service, with its name and whether it is in service now.
+    """
+
+    def __init__(
+        self, *, patience_s: float, rng: random.Random, changed: Callable[[str, bool], None] = lambda _, __: None
+    ) -> None:
+        self._changed = changed
+        self._patience_s = patience_s
+        self._rng = rng
+        self._budget = RetryBudget()
+        self._endpoints: dict[str, EndpointState] = {}
+        self._groups: dict[str, Group] = {}
+        self._machines: dict[str, Machine] = {}
+        self._reserving: dict[SlotRequest, None] = {}  # each has reserved a machine, and waits until that is idle
+        self._order = count()
+
+    # ------------------------------------------------------------------ endpoints
+
+    def add(self, endpoint: Endpoint, now: float) -> None:
+        """Take an endpoint into service, or update it. The jobs that it runs continue."""
+        group = self._group(endpoint.group, now)
+        state = self._endpoints.get(endpoint.name)
+        if state is None:
+            machine = self._machines.setdefault(endpoint.machine, Machine())
+            state = self._endpoints[endpoint.name] = EndpointState(endpoint, group, machine, now)
+            machine.endpoints[state] = None
+        else:
+            state.is_listed = False
+            self._update(state, now, forget=False)
+            state.begin(endpoint, group, now)
+        self._update(state, now)
+
+    def remove(self, name: str, now: float) -> None:
+        """Give an endpoint no more jobs. Those that it runs continue."""
+        state = self._endpoints.get(name)
+        if state is not None:
+            state.is_listed = False
+            self._update(state, now)
+
+    def check_ended(self, name: str, is_alive: bool | None, now: float) -> None:
+        """A check of an endpoint ended; `is_alive` is `None` if it failed because this process was late."""
+        state = self._endpoints.get(name)
+        if state is None or not state.is_checked:
+            return
+        if state.check_ended(is_alive, now, self._rng):
+            for request in tuple(state.running):
+                if request.abandon is not None:
+                    request.abandon()
+        self._update(state, now)
+
+    def in_service(self, group: str) -> int:
+        """How many endpoints of a group are in service."""
+        found = self._groups.get(group)
+        return 0 if found is None else found.in_service
+
+    def running(self) -> int:
+        """How many jobs run on all endpoints together."""
+        return sum(machine.running for machine in self._machines.values())
+
+    # ------------------------------------------------------------------ requests
+
+    def request(self, group: str, now: float, *, is_alone: bool = False, is_bound: bool = False) -> SlotRequest:
+        """Ask for a slot for a new job. The request may already hold one when this returns.
+
+        Args:
+            group: the group of endpoints.
+            now: the time.
+            is_alone: whether the job must run alone on a machine.
+            is_bound: whether no other group is suitable.
+        """
+        request = SlotRequest(self._group(group, now), next(self._order), is_alone=is_alone, is_bound=is_bound)
+        self._wait(request, now)
+        return request
+
+    def repeat(self, request: SlotRequest, now: float, *, was_sent: bool) -> None:
+        """Ask for a slot for the same job once more. If the job was not sent, this does not count as a repetition."""
+        assert not request.holds_slot, "the slot was not released"
+        assert request.state is not None, "the request never had a slot: there is nothing to repeat"
+        request.is_repeated |= was_sent
+        self._wait(request, now)
+
+    def release(self, request: SlotRequest, end: JobEnd, now: float) -> None:
+        """Release a request's slot, or its place in the queue. May be called in every state, and more than once."""
+        request.is_waiting = False  # its entry in the queue is dropped when it comes to the front
+        state, machine = request.state, request.reserved
+        held, request.holds_slot = request.holds_slot, False
+        if machine is not None:
+            self._free(request, now)
+        if held and state is not None:
+            del state.running[request]
+            state.machine.running -= 1
+            if not end.was_sent:
+                self._budget.take_back(request.granted_at, is_retry=request.is_repeated)
+            state.job_ended(end, now, self._rng)
+            self._update(state, now)
+        if machine is not None:
+            self._serve_machine(machine, now)
+
+    def close(self) -> None:
+        """Fail the jobs that still wait."""
+        waiting = [request for group in self._groups.values() for request in (*group.waiting, *group.repeated)]
+        for request in (*waiting, *self._reserving):
+            if not request.holds_slot and request.failure is None:
+                self._fail(request, UnavailableError("the cluster was left while the job waited for a slot"))
+
+    # ------------------------------------------------------------------ time
+
+    def tick(self, now: float) -> list[str]:
+        """Do what is due.
+
+        Returns:
+            The endpoints to check now; call `check_ended` after each check.
+        """
+        for group in self._groups.values():
+            self._hold_back(group, now)
+            self._fail_unserved(group, now)
+            if group.repeated:
+                self._serve(group, now)  # the budget has grown
+        due = sorted((state.check_due, name) for name, state in self._endpoints.items() if state.check_due <= now)
+        names = [name for _, name in due[: int(CHECKS_PER_S * TICK_S)]]
+        for name in names:
+            self._endpoints[name].is_checked = True
+        return names
+
+    def _hold_back(self, group: Group, now: float) -> None:
+        """Fail the repeated jobs that the budget has held back for as long as jobs may wait."""
+        if not group.repeated or self._budget.allows_retry(now):
+            return
+        for request in sorted(group.repeated):
+            if request.held_back_since is None:
+                request.held_back_since = now
+            if request.is_waiting and now - request.held_back_since >= self._patience_s:
+                self._fail(request, ExhaustedError(f"too much of the cluster's work fails for {self._patience_s:g} s"))
+        group.repeated = sorted(request for request in group.repeated if request.is_waiting)
+
+    def _fail_unserved(self, group: Group, now: float) -> None:
+        """Fail the jobs that have waited for as long as they may while no endpoint of their group was in service."""
+        if group.unavailable_since is None or not (group.waiting or group.repeated):
+            return
+        waited_s = now - group.unavailable_since
+        elsewhere = any(other.in_service for other in self._groups.values())
+        if waited_s < (min(LOST_AFTER_S, self._patience_s) if elsewhere else self._patience_s):
+            return
+        for request in sorted(group.waiting + group.repeated):
+            if not request.is_waiting or (request.is_bound and waited_s < self._patience_s):
+                continue
+            self._fail(request, self._unavailable(group, waited_s, elsewhere=elsewhere))
+        group.waiting = sorted(request for request in group.waiting if request.is_waiting)
+        group.repeated = sorted(request for request in group.repeated if request.is_waiting)
+
+    def _unavailable(self, group: Group, waited_s: float, *, elsewhere: bool) -> UnavailableError:
+        if elsewhere:
+            return TargetLostError(f"no worker of {group.name!r} has been available for {waited_s:.0f} s")
+        waited = f"no Piston endpoint has been available for {self._patience_s:g} s"
+        return UnavailableError(f"{waited}; start the workers again and resume")
+
+    def _fail(self, request: SlotRequest, failure: SandboxError) -> None:
+        request.is_waiting = False
+        request.failure = failure
+        if request.wake is not None:
+            request.wake()
+
+    # ------------------------------------------------------------------ which request is served next
+
+    def _wait(self, request: SlotRequest, now: float) -> None:
+        group = request.group
+        request.is_waiting = True
+        heapq.heappush(group.repeated if request.is_repeated else group.waiting, request)
+        if group.unavailable_since is None:
+            self._serve(group, now)
+        else:
+            self._fail_unserved(group, now)
+
+    def _serve(self, group: Group, now: float) -> None:
+        """Give free slots to the waiting jobs, in their order."""
+        while (queue := self._next_queue(group, now)) is not None:
+            request = queue[0]
+            if request.is_alone:
+                machine = self._least_busy_machine(group)
+                if machine is None:
+                    return
+                heapq.heappop(queue)
+                request.is_waiting = False
+                self._reserve(request, machine, now)
+            else:
+                state = group.free_endpoint(request.endpoint)
+                if state is None:
+                    return
+                heapq.heappop(queue)
+                self._grant(request, state, now)
+
+    def _next_queue(self, group: Group, now: float) -> list[SlotRequest] | None:
+        """The queue whose first job is served next. Requests at the front that no longer wait are dropped."""
+        for queue in (group.waiting, group.repeated):
+            while queue and not queue[0].is_waiting:
+                heapq.heappop(queue)
+        waiting, repeated = group.waiting, group.repeated
+        if repeated and not (waiting and waiting[0] < repeated[0]) and self._budget.allows_retry(now):
+            return repeated
+        return waiting or None
+
+    def _grant(self, request: SlotRequest, state: EndpointState, now: float) -> None:
+        request.is_waiting = False
+        request.holds_slot = True
+        request.held_back_since = None
+        request.granted_at = now
+        request.state = state
+        state.job_begins(now)
+        state.running[request] = None
+        state.machine.running += 1
+        self._budget.count(now, is_retry=request.is_repeated)
+        self._file(state, now)
+        if request.wake is not None:
+            request.wake()
+
+    # ------------------------------------------------------------------ jobs that run alone
+
+    def _least_busy_machine(self, group: Group) -> Machine | None:
+        free = [each for each in self._machines.values() if each.reserved_by is None and each.serving(group)]
+        return min(free, key=lambda machine: machine.running, default=None)
+
+    def _reserve(self, request: SlotRequest, machine: Machine, now: float) -> None:
+        request.reserved, machine.reserved_by = machine, request
+        self._reserving[request] = None
+        for state in machine.endpoints:
+            self._file(state, now)
+        self._serve_machine(machine, now)
+
+    def _free(self, request: SlotRequest, now: float) -> None:
+        """Release the machine that a request has reserved, or on which its job runs alone."""
+        machine, request.reserved = request.reserved, None
+        self._reserving.pop(request, None)
+        if machine is not None:
+            machine.reserved_by = None
+            for state in machine.endpoints:
+                self._file(state, now)
+
+    def _serve_machine(self, machine: Machine, now: float) -> None:
+        """After a change on a machine: give it to a job that waits to run alone, else give its slots to other jobs."""
+        request = machine.reserved_by
+        if request is None and not machine.running:
+            request = next((each for each in self._reserving if machine.serving(each.group)), None)
+            if request is not None and (left := request.reserved) is not None:  # it waited for another machine
+                self._free(request, now)
+                self._reserve(request, machine, now)
+                self._serve_machine(left, now)
+                return
+        if request is None:
+            for group in {state.group: None for state in machine.endpoints}:
+                self._serve(group, now)
+        elif request in self._reserving:
+            self._start_alone(request, machine, now)
+
+    def _start_alone(self, request: SlotRequest, machine: Machine, now: float) -> None:
+        """Start a job on the machine that it has reserved, if that is idle now. The job waits again if the machine has
+        no endpoint in service any more, or if the job must be held back."""
+        serving = machine.serving(request.group)
+        if not serving or (request.is_repeated and not self._budget.allows_retry(now)):
+            self._free(request, now)
+            self._wait(request, now)
+            self._serve_machine(machine, now)
+        elif not machine.running:
+            del self._reserving[request]
+            self._grant(request, min(serving, key=lambda state: state.endpoint.name == request.endpoint), now)
+
+    # ------------------------------------------------------------------ bookkeeping
+
+    def _group(self, name: str, now: float) -> Group:
+        found = self._groups.get(name)
+        if found is None:
+            found = self._groups[name] = Group(name, now)
+        return found
+
+    def _update(self, state: EndpointState, now: float, *, forget: bool = True) -> None:
+        """After every change of an endpoint: serve requests that can be served now, and forget it if it has left."""
+        self._file(state, now)
+        machine = state.machine
+        if machine.reserved_by is not None or (self._reserving and not machine.running):
+            self._serve_machine(machine, now)
+        elif state.offered_at is not None and (state.group.waiting or state.group.repeated):
+            self._serve(state.group, now)
+        if forget and not state.is_listed and not state.running:
+            self._endpoints.pop(state.endpoint.name, None)
+            machine.endpoints.pop(state, None)
+            if not machine.endpoints and machine.reserved_by is None:
+                self._machines.pop(state.endpoint.machine, None)
+
+    def _file(self, state: EndpointState, now: float) -> None:
+        """Offer an endpoint in its group exactly if it has a free slot, and keep count of those in service."""
+        group = state.group
+        group.withdraw(state)
+        if state.has_free_slot:
+            group.offer(state)
+        if state.in_service is not state.is_counted:
+            state.is_counted = state.in_service
+            group.in_service += 1 if state.in_service else -1
+            group.unavailable_since = None if group.in_service else now
+            self._changed(state.endpoint.name, state.in_service)

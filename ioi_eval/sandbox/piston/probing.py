@@ -1,0 +1,211 @@
+"""Makes the jobs that find out what a worker can do, and reads their answers. Pure; `discovery.py` sends them.
+
+There are three kinds, which any server runs:
+
+- the *look*: a script (for the stock pair, a program) that prints compilers, kernel, clock, and padding;
+- the *ceilings*: the look with the largest limits that a server can store; its refusal names what is allowed;
+- the *sizes*: smaller and smaller answers and requests, until one is accepted.
+"""
+
+from __future__ import annotations
+
+import shlex
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ioi_eval import boxfiles
+from ioi_eval.model import Execution, Job, JobFile, JobKind, StageLimits
+from ioi_eval.sandbox.piston import wire
+from ioi_eval.sandbox.piston.wire import Ceilings, Runtime, Service, Starter
+from ioi_eval.toolchain import Toolchain, outermost
+
+PADDING = 64 * 1024
+"""What every worker must be able to return; stock servers return 1,024 bytes."""
+
+OUTPUT_LADDER = (4 << 20, 1 << 20)
+"""A static program is 2.4 MB, 3.2 MB in base64."""
+
+BODY_LADDER = (48 << 20, 16 << 20, 4 << 20, 1 << 20)
+"""The largest official test, 22.4 MB of input and 9.6 MB of output, is 43 MB even in base64."""
+
+STOCK_BODY_BYTES = 102_400  # express's default, "100kb"
+
+PREFERENCE = {
+    None: (Starter.IOI_EVAL, Starter.BASH, Starter.CMS_IOI),
+    "bundled": (Starter.IOI_EVAL, Starter.BASH),
+    "classic": (Starter.IOI_EVAL, Starter.CMS_IOI),
+}
+"""The packages that are tried for a profile, best first. `None`: the best that a worker supports."""
+
+_LOOK = r"""
+tell() { printf '%s\t' "$@"; echo; }
+tell begin NONCE
+for compiler in g++ /piston/packages/gcc/*/bin/g++ /usr/local/bin/g++; do
+  path=$(command -v "$compiler") || continue
+  version=$("$path" --version | head -n 1) && machine=$("$path" -dumpmachine) || continue
+  case $("$path" -print-file-name=libc.a):$("$path" -print-file-name=libstdc++.a) in
+    /*:/*) static=static ;;
+    *) static=dynamic ;;
+  esac
+  tell compiler "$path" "$version" "$machine" "$static"
+  [ "$1" -eq 0 ] || bash compiler_files "$path"
+done
+tell kernel "$(uname -r)"
+tell processors "$(nproc)"
+tell clock "$(date +%s)"
+head -c "$1" /dev/zero | tr '\0' x
+echo
+tell end NONCE
+"""
+
+_STOCK_LOOK = r"""
+#include "probe.h"
+#include <cstdio>
+#include <ctime>
+#include <string>
+#include <sys/utsname.h>
+#include <unistd.h>
+void probe(long padding) {
+  utsname kernel;
+  uname(&kernel);
+  std::printf("begin\tNONCE\n");
+  std::printf("compiler\tg++\tg++ %s\t%s-linux-gnu\tdynamic\n", __VERSION__, kernel.machine);
+  std::printf("kernel\t%s\n", kernel.release);
+  std::printf("processors\t%ld\nclock\t%ld\n", sysconf(_SC_NPROCESSORS_ONLN), long(std::time(nullptr)));
+  std::printf("%s\nend\tNONCE\n", std::string(padding, 'x').c_str());
+}
+"""
+_STOCK_GRADER = (
+    '#include "probe.h"\n#include <iostream>\nint main() { long padding; std::cin >> padding; probe(padding); }\n'
+)
+_STOCK_CONFIG = '{"task_type": "Batch", "code": "probe", "time_limit": 10.0, "memory_limit": 1073741824}'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What a worker reports about itself.
+
+    Args:
+        compilers: those that a job can call, the system's first.
+        kernel: its release.
+        processors: how many a job may use.
+        clock_s: the worker's clock, in seconds since 1970.
+    """
+
+    compilers: tuple[Toolchain, ...]
+    kernel: str
+    processors: int
+    clock_s: int
+
+
+def look_job(service: Service, nonce: str, padding: int) -> Job:
+    """The look, with the largest limits under the ceilings that are known."""
+    known = service.ceilings
+    if service.starter is Starter.CMS_IOI:
+        texts = {
+            "graders/probe.cpp": _STOCK_LOOK.replace("NONCE", nonce),
+            "graders/probe.h": "void probe(long padding);\n",
+            "graders/grader.cpp": _STOCK_GRADER,
+            "graders/grader_config.json": _STOCK_CONFIG,
+            "input.txt": f"{padding}\n",  # without an expected output, the program's own is the answer
+        }
+    else:
+        texts = {
+            "run": _LOOK.replace("NONCE", shlex.quote(nonce)),
+            "compiler_files": boxfiles.read("compiler_files").decode(),
+        }
+    return Job(
+        kind=JobKind.SCRIPTS,
+        files=tuple(JobFile(name=name, content=text.encode()) for name, text in texts.items()),
+        args=() if service.starter is Starter.CMS_IOI else (str(padding),),
+        compile_limits=StageLimits(
+            wall_ms=known.lowered("compile_timeout", wire.MOST_MS),
+            cpu_ms=known.lowered("compile_cpu_time", wire.MOST_MS),
+            memory_bytes=known.lowered("compile_memory_limit", wire.MOST_MEMORY_BYTES),
+        ),
+        run_limits=StageLimits(
+            wall_ms=known.lowered("run_timeout", wire.MOST_MS),
+            cpu_ms=known.lowered("run_cpu_time", wire.MOST_MS),
+            memory_bytes=known.lowered("run_memory_limit", wire.MOST_MEMORY_BYTES),
+        ),
+        trusted=True,
+    )
+
+
+def with_ceiling(service: Service, refused: tuple[str, int]) -> Service | None:
+    """The service with one more ceiling known; `None` if it is not new, so that another request would be useless."""
+    name, most = refused
+    if not hasattr(service.ceilings, name) or getattr(service.ceilings, name) is not None:
+        return None
+    return replace(service, ceilings=replace(service.ceilings, **{name: most}))
+
+
+def read_look(execution: Execution, nonce: str, padding: int) -> Look | None:
+    """Read the look's answer; `None` if it is not complete.
+
+    A server drops the piece of output that exceeds its limit, but may return later pieces. So the end line alone does
+    not prove that the answer is complete.
+    """
+    lines = [line.rstrip("\t").split("\t") for line in execution.run.stdout.splitlines()]
+    frame = [lines[0], *lines[-2:]] if len(lines) > 2 else []
+    if execution.run.code != 0 or frame != [["begin", nonce], ["x" * padding], ["end", nonce]]:
+        return None
+    said = {line[0]: line[1] for line in lines if len(line) == 2}
+    starts = [number for number, line in enumerate(lines) if line[0] == "compiler" and len(line) == 5]
+    compilers = [lines[start:end] for start, end in zip(starts, [*starts[1:], len(lines)], strict=True)]
+    return Look(
+        compilers=tuple(map(_toolchain, compilers)),
+        kernel=said.get("kernel", ""),
+        processors=_number(said.get("processors")),
+        clock_s=_number(said.get("clock")),
+    )
+
+
+def _toolchain(lines: Sequence[Sequence[str]]) -> Toolchain:
+    """A compiler, from its line and the lines after it that name its files."""
+    _, path, version, machine, static = lines[0]
+    sees, libraries = (
+        outermost(line[1] for line in lines[1:] if len(line) == 2 and line[0] == kind) for kind in ("sees", "library")
+    )
+    return Toolchain(
+        command=path, version=version, machine=machine, static=static == "static", sees=sees, libraries=libraries
+    )
+
+
+def services(runtimes: tuple[Runtime, ...], profile: str | None) -> tuple[Service, ...]:
+    """The packages on this worker that support a profile, best first, each in its latest version."""
+    found = []
+    for starter in PREFERENCE[profile]:
+        versions = [runtime.version for runtime in runtimes if _starts(runtime, starter)]
+        if versions:
+            found.append(Service(starter=starter, version=max(versions, key=_version_key), ceilings=Ceilings()))
+    return tuple(found)
+
+
+def _starts(runtime: Runtime, starter: Starter) -> bool:
+    """Whether a runtime belongs to a package. Ours also has the reference's name as an alias, for the reference's
+    clients."""
+    is_ours = runtime.language == Starter.IOI_EVAL.value
+    return runtime.answers_to(starter.value) and (is_ours == (starter is Starter.IOI_EVAL))
+
+
+def padded(body: bytes, size: int) -> bytes:
+    """A request of `size` bytes, filled with blanks (JSON allows them at the end), compressed to at most a hundredth.
+
+    Servers measure a body after they have unpacked it (recorded: `gzip_request_body`). A large announced length alone
+    gets no answer: Piston reads the whole body before it answers that it is too large.
+    """
+    packer = zlib.compressobj(1, zlib.DEFLATED, 31)
+    blanks = b" " * (1 << 20)
+    head = packer.compress(body)
+    padding = [packer.compress(blanks[: size - start]) for start in range(len(body), size, len(blanks))]
+    return b"".join((head, *padding, packer.flush()))
+
+
+def _version_key(version: str) -> tuple[int, ...]:
+    return tuple(_number(part) for part in version.split("."))
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text is not None and text.isdecimal() else 0

@@ -1,0 +1,158 @@
+"""Stores serialised contents for sending: each is encoded once a run, even if many requests contain it.
+
+Test data is on disk as blobs and is sent many times. It is encoded on first use, in a thread, and appended to one
+unnamed file (so that nothing is left behind, even after kill −9), from which requests are sent in pieces; it is in
+memory once. Contents that are in memory already (programs, plans) stay there, the latest of them.
+
+When the file would exceed its limit, a new one is started: requests under way keep the old one open.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from io import FileIO
+from pathlib import Path
+
+from ioi_eval.errors import SetupError
+from ioi_eval.model import Blob, Content
+from ioi_eval.sandbox import lost
+from ioi_eval.sandbox.piston import wire
+from ioi_eval.sandbox.piston.wire import Inline, Literal
+
+_SMALL = 64 * 1024  # below this, encoding costs less than looking it up (60 µs)
+_MEMORY_BYTES = 64 << 20
+_PIECE = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredLiteral:
+    """A literal in the spool file."""
+
+    encoding: str
+    size: int
+    offset: int
+    file: FileIO = field(repr=False)
+
+    def pieces(self) -> range:
+        """The offsets of its pieces, relative to its start."""
+        return range(0, self.size, _PIECE)
+
+    def piece(self, start: int) -> bytes:
+        """The piece at an offset."""
+        want = min(_PIECE, self.size - start)
+        data = os.pread(self.file.fileno(), want, self.offset + start)
+        if len(data) != want:
+            raise SetupError("the spool file of serialised test data was cut: is its disk full?")
+        return data
+
+
+class RequestSpool:
+    """Stores serialised contents.
+
+    Args:
+        directory: where the file is made; the system's directory for temporary files by default.
+        most_bytes: the most that the file may have. A year of IOI tests is up to 1.8 GB.
+    """
+
+    def __init__(self, directory: Path | None = None, *, most_bytes: int = 8 << 30) -> None:
+        self._directory = directory
+        self._most_bytes = most_bytes
+        self._file: FileIO | None = None
+        self._end = 0
+        self._stored: dict[str, Literal] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+        self._memory: OrderedDict[bytes, Inline] = OrderedDict()
+        self._memory_bytes = 0
+        self._encoders = asyncio.Semaphore(2)
+
+    async def literal(self, content: Content) -> Literal:
+        """The JSON literal of a content.
+
+        Raises:
+            LostDataError: a blob has been deleted.
+            SetupError: a blob cannot be read any more, or there is no room for the spool file.
+        """
+        if isinstance(content, Blob):
+            return self._stored.get(content.sha256) or await self._literal_of_blob(content)
+        if len(content) < _SMALL:
+            return wire.literal(content)
+        found = self._memory.get(content)
+        if found is not None:
+            self._memory.move_to_end(content)
+            return found
+        found = await asyncio.to_thread(wire.literal, content)
+        self._remember(content, found)
+        return found
+
+    def close(self) -> None:
+        """Release the file. Requests under way keep it open."""
+        self._stored.clear()
+        self._memory.clear()
+        self._memory_bytes = self._end = 0
+        self._file = None
+
+    def _remember(self, content: bytes, literal: Inline) -> None:
+        if content not in self._memory:
+            self._memory[content] = literal
+            self._memory_bytes += len(content) + literal.size
+        while self._memory_bytes > _MEMORY_BYTES and len(self._memory) > 1:
+            old, dropped = self._memory.popitem(last=False)
+            self._memory_bytes -= len(old) + dropped.size
+
+    async def _literal_of_blob(self, blob: Blob) -> Literal:
+        """Encode a blob once, also if several tasks need it at the same time."""
+        async with self._locks.setdefault(blob.sha256, asyncio.Lock()):
+            found = self._stored.get(blob.sha256)
+            if found is None:
+                async with self._encoders:
+                    encoded = await asyncio.to_thread(_encode, blob)
+                    found = self._stored[blob.sha256] = await asyncio.to_thread(self._append, self._room(encoded))
+        self._locks.pop(blob.sha256, None)
+        return found
+
+    def _room(self, encoded: Inline) -> tuple[Inline, FileIO, int]:
+        """The place of a literal in the file. A new file is started if this one would be too long."""
+        if self._file is None or self._end + encoded.size > self._most_bytes:
+            self._stored.clear()
+            self._file, self._end = self._new_file(), 0
+        offset, self._end = self._end, self._end + encoded.size
+        return encoded, self._file, offset
+
+    def _append(self, place: tuple[Inline, FileIO, int]) -> StoredLiteral:
+        encoded, file, offset = place
+        rest, at = memoryview(encoded.data), offset
+        try:
+            while rest:
+                written = os.pwrite(file.fileno(), rest, at)
+                rest, at = rest[written:], at + written
+        except OSError as error:
+            raise self._no_room(error) from error
+        return StoredLiteral(encoding=encoded.encoding, size=encoded.size, offset=offset, file=file)
+
+    def _new_file(self) -> FileIO:
+        try:
+            return tempfile.TemporaryFile(buffering=0, prefix="ioi-eval-spool-", dir=self._directory)
+        except OSError as error:
+            raise self._no_room(error) from error
+
+    def _no_room(self, error: OSError) -> SetupError:
+        where = self._directory or tempfile.gettempdir()
+        return SetupError(
+            f"serialised test data cannot be kept in {where}: {error.strerror}; free space there or set TMPDIR"
+        )
+
+
+def _encode(blob: Blob) -> Inline:
+    try:
+        content = blob.path.read_bytes()
+    except FileNotFoundError as error:
+        raise lost(blob) from error
+    except OSError as error:
+        raise SetupError(f"{blob.path} cannot be read any more: {error.strerror}") from error
+    if len(content) != blob.size:
+        raise SetupError(f"{blob.path} has {len(content)} bytes, not {blob.size}: it was changed during the run")
+    return wire.literal(content)

@@ -1,0 +1,215 @@
+"""Makes jobs that refer to files on the worker instead of sending them. Pure; `cluster.py` sends the jobs.
+
+A problem's files are on a worker as a Piston package, one for each problem (`problem_packages.py` makes it). A job that
+uses them has this package as its runtime: since isolate a job sees its own package only. So jobs that compile, and jobs
+of other problems, cannot see these files. The package's `run` (`graders/stored/run`) opens the files that the job's
+file `stored` names, checks their hashes, and starts the runner with the open files. Its answer names files that are
+missing or have another hash (`refused`), and the client sends these from then on: a package that is outdated, foreign
+or damaged makes requests larger, but never changes a verdict.
+
+The runner, which every job needs, is in our own package too (`with_runner_there`): a job is sent without the runner, if
+the package has the same one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ioi_eval.errors import RejectedError, SandboxError
+from ioi_eval.model import Blob, Content, Execution, Job, JobFile, JobKind
+from ioi_eval.sandbox import Target
+from ioi_eval.sandbox.piston import wire
+from ioi_eval.sandbox.piston.wire import Starter
+
+if TYPE_CHECKING:
+    from ioi_eval.sandbox.piston.discovery import Worker
+
+PREFIX = wire.PROBLEMS
+"""The prefix of the names of problems' packages."""
+
+LIST = "stored"
+"""The name of a job's file that lists its files: stored in the package, or sent."""
+
+REFUSED_CODE = 66
+"""The exit code of `graders/stored/run` if files are missing, or have another hash."""
+
+ALL = "*"
+"""Stands for all files, if none can be checked."""
+
+_ALSO_STORED = frozenset({"runner", "checker", "manager", "harness"})
+"""Files that a package has if worker and client have the same compiler and version of ioi_eval."""
+
+_LEAST_BYTES = 128
+"""Smaller files are sent: a reference takes 64 digits of a hash, 24 of a name, and a few words."""
+
+_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.]*")
+_PACKAGES = "/piston/packages/"
+"""The directory of packages on servers: since isolate a job sees only its own package there."""
+
+_RUNNER_THERE = """runner=$IOI_EVAL_JUDGE/runner
+if [ -f "$runner" ] && [ "$(sha256sum < "$runner")" = "DIGEST  -" ]; then exec "$runner" --dir .; fi
+echo "not stored: DIGEST is missing"
+exit 66
+"""
+
+_REFUSAL = re.compile(r"not stored: ([0-9a-f]{64}|\*) (.*)")
+
+
+def digest(content: Content) -> str:
+    """A content's SHA-256, hexadecimal."""
+    return content.sha256 if isinstance(content, Blob) else hashlib.sha256(content).hexdigest()
+
+
+def is_worth_storing(content: Content) -> bool:
+    """Whether a content is large enough to be taken from a package."""
+    return (content.size if isinstance(content, Blob) else len(content)) >= _LEAST_BYTES
+
+
+def with_stored(job: Job, absent: Collection[str]) -> Job | None:
+    """The job that uses the files of its problem's package; `None` if it can use none.
+
+    Args:
+        job: of kind RUNNER, for one problem.
+        absent: the hashes of files that the package is known not to have.
+    """
+    package = job.package
+    if package is None or job.kind is not JobKind.RUNNER or job.stdin or job.args or ALL in absent:
+        return None
+    lines: list[str] = []
+    sent: list[JobFile] = []
+    for file in job.files:
+        if not _PLAIN.fullmatch(file.name):
+            return None
+        found = digest(file.content) if is_worth_storing(file.content) else ""
+        if found and found not in absent and (found in package.held or file.name in _ALSO_STORED):
+            lines.append(f"stored {file.name} {found} {package.name_of(found)}\n")
+        else:
+            lines.append(f"{'program' if file.executable else 'sent'} {file.name}\n")
+            sent.append(file)
+    if len(sent) == len(job.files):
+        return None
+    return replace(job, files=(JobFile(name=LIST, content="".join(lines).encode()), *sent))
+
+
+def refused(execution: Execution) -> dict[str, str]:
+    """The files that a package does not have: reasons by hash; empty if it had all of them."""
+    if execution.run.code != REFUSED_CODE:
+        return {}
+    found = map(_REFUSAL.fullmatch, execution.run.stdout.splitlines())
+    return {match[1]: match[2] for match in found if match}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """A job as it is sent to a worker that has some of its files.
+
+    Args:
+        job: the job without these files.
+        package: the problem's package that runs it; empty for the usual package.
+    """
+
+    job: Job
+    package: str
+
+    @property
+    def named(self) -> frozenset[str]:
+        """The hashes of the files that are not sent."""
+        texts = [file.content for file in self.job.files if file.name == LIST and isinstance(file.content, bytes)]
+        words = (line.split() for text in texts for line in text.decode().splitlines())
+        return frozenset(word[2] for word in words if word[0] == "stored")
+
+    def refusal(self, result: Execution | SandboxError) -> dict[str, str]:
+        """The named files that a worker does not have, in the form of `refused`; empty if the runner was started."""
+        if isinstance(result, RejectedError):
+            return {ALL: f"is refused: {result}"}
+        if not isinstance(result, Execution):
+            return {}
+        found = {sha256: why for sha256, why in refused(result).items() if sha256 == ALL or sha256 in self.named}
+        run = result.run
+        if not found and run.code not in (0, None) and not run.stdout.startswith("{"):  # the runner prints JSON objects
+            found = {ALL: f"starts no runner: exit code {run.code}, {(run.stderr or run.stdout).strip()[-200:]!r}"}
+        return found
+
+
+def with_runner_there(job: Job) -> Job | None:
+    """The job that uses the runner of our package; `None` if the job has no runner.
+
+    `ioi-eval serve` reads `stored`, and starts its own runner; on Piston the script finds the package's runner.
+    """
+    runner = next((file.content for file in job.files if file.name == "runner"), None)
+    if runner is None or job.kind is not JobKind.RUNNER or job.stdin or job.args:
+        return None
+    found = digest(runner)
+    others = [file for file in job.files if file.name != "runner"]
+    script = JobFile(name=wire.MAIN, content=_RUNNER_THERE.replace("DIGEST", found).encode())
+    return replace(job, files=(*others, script, JobFile(name=LIST, content=runner_line(found))))
+
+
+def runner_line(sha256: str) -> bytes:
+    """The content of `stored` in a job that is sent without its runner."""
+    return f"stored runner {sha256}\n".encode()
+
+
+class StoredFiles:
+    """What is known about the files that each worker of a cluster has.
+
+    Attributes:
+        faults: the files that were missing or different in problems' packages, one sentence each.
+    """
+
+    def __init__(self) -> None:
+        self.faults: dict[str, None] = {}
+        self._absent: dict[tuple[str, str], set[str]] = {}
+
+    def variant(self, job: Job, worker: Worker | None, target: Target) -> Variant | None:
+        """The job without the files that a worker has; `None` if all files must be sent.
+
+        Args:
+            job: any job.
+            worker: the worker that will run it; `None` if unknown.
+            target: the worker's. If its compiler or libraries are in another package, problems' packages cannot be
+                used, as a job sees its own package only.
+        """
+        if worker is None or job.kind is not JobKind.RUNNER:
+            return None
+        url, compiler = str(worker.url), target.toolchain
+        elsewhere = (*job.sees, *(() if compiler.static else (compiler.command,)))
+        has_it = job.package is not None and any(each.language == job.package.language for each in worker.runtimes)
+        if job.package is not None and has_it and not any(path.startswith(_PACKAGES) for path in elsewhere):
+            package = job.package.language
+            if stored := with_stored(job, self._absent.get((url, package), ())):
+                return Variant(job=stored, package=package)
+        if worker.service.starter is not Starter.IOI_EVAL or (url, "") in self._absent:
+            return None
+        brought = with_runner_there(job)
+        return None if brought is None else Variant(job=brought, package="")
+
+    def note_refusal(self, name: str, variant: Variant, job: Job, result: Execution | SandboxError) -> bool:
+        """Note which files a worker turned out not to have. Returns whether there are any: then send the job again.
+
+        After each refusal the job names fewer files, so there are at most as many refusals as files. A file may be
+        known already: jobs that were sent at the same time are refused for the same file.
+
+        Args:
+            name: the worker's URL.
+            variant: the job that was sent.
+            job: the job with all files.
+            result: its result.
+        """
+        found = variant.refusal(result)
+        if not found:
+            return False
+        absent = self._absent.setdefault((name, variant.package), set())
+        news = {sha256: reason for sha256, reason in found.items() if sha256 not in absent}
+        absent.update(found)
+        for sha256, reason in news.items():
+            if variant.package and job.package and (sha256 == ALL or sha256 in job.package.held):
+                which = "all of it" if sha256 == ALL else f"the file {sha256[:12]}…"
+                words = f"{name}: of the package {variant.package} {which} {reason}; it is sent instead"
+                advice = "" if sha256 == ALL else ". Uninstall that package, then install it again"
+                self.faults[words + advice] = None
+        return True

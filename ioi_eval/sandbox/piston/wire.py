@@ -1,0 +1,324 @@
+"""Makes requests for servers with Piston's API v2; `answer.py` reads the answers. Pure.
+
+A request to `POST /api/v2/execute` is one JSON object, most of which is test data. So a body is never built as one
+string: it is a sequence of segments. The large ones (each the JSON literal of one file's content) are serialised once a
+run and then only referred to (`spool.py` stores them).
+
+What servers of both generations do, and what is done about it here:
+
+- The main file is the first one in utf8 and becomes the argument of the package's `run`: our script is the first file.
+- Files arrive with mode 644: a line in front of the script makes files executable again.
+- stdin is cut at about 219 kB and gets a final newline: it is sent as a file, from which the script reads.
+- Names that escape, clash or contain NUL get an empty 500: they are refused here, with a message.
+- Missing limits are replaced by the server's (3 s of CPU since isolate): all six are always sent.
+- Limits above the server's are refused with 400: `Ceilings` has the server's limits.
+- A number that isolate or Node cannot represent stops a job before it starts: `_BOUNDS` keeps every limit in range.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+import orjson
+
+from ioi_eval.errors import RejectedError
+from ioi_eval.model import Job, JobFile, JobKind, StageLimits
+from ioi_eval.sandbox import DEFAULT_MEMORY_BYTES
+from ioi_eval.sandbox.piston.two_stages import is_joined
+
+MAIN = "run"
+STDIN = ".stdin"
+
+PROBLEMS = "ioi_eval_problem_"
+"""The prefix of the names of problems' packages (`stored_files.py`)."""
+
+IDLE_COMPILE = StageLimits(wall_ms=10_000, cpu_ms=10_000)
+"""Sent for a compile stage that runs nothing of ours. Source: Piston's defaults, `api/src/config.js`."""
+
+MOST_MS = (1 << 31) - 1
+"""The longest time that a server can represent, in ms.
+
+Source: Node's `setTimeout` fires at once for longer times, so a job would be killed before it starts (v3); isolate
+stores `--time` and `--wall-time` in ms in an `int` (`isolate.c`, `timeout = 1000*atof(optarg)`; v4)."""
+
+MOST_MEMORY_BYTES = 1 << 40
+"""The largest memory limit that is sent: 1 TiB, more than any task needs.
+
+Source: Piston since isolate passes a thousandth of it as `--cg-mem` (`api/src/job.js`), and isolate refuses more than
+2^31 - 1 there: "Numeric parameter out of range" (`isolate.c`, `opt_uint`). So 2 147 483 647 999 bytes is the most."""
+
+LEAST_MEMORY_BYTES = 1 << 20
+"""The smallest. Source: from less than 1,000 bytes Piston makes `--cg-mem=0`, which means no limit in isolate."""
+
+_TIME, _MEMORY = (1, MOST_MS), (LEAST_MEMORY_BYTES, MOST_MEMORY_BYTES)  # a time of 0 means no limit in isolate
+_BOUNDS = {
+    f"{stage}_{limit}": bounds
+    for stage in ("run", "compile")
+    for limit, bounds in (("timeout", _TIME), ("cpu_time", _TIME), ("memory_limit", _MEMORY))
+}
+"""The range of each limit that can be sent; it is applied to every request."""
+
+_NO_NAMES = frozenset({"", ".", ".."})
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}")
+"""Names that need no further check: most of them. This saves time with thousands of jobs a second."""
+
+_ENCODED = {encoding: f'{{"encoding":"{encoding}","name":'.encode() for encoding in ("utf8", "base64")}
+_WORTH_A_SEGMENT = 16 * 1024  # below this, copying costs less than one more write
+
+
+class Starter(StrEnum):
+    """The Piston package that starts a job, by the language in the request."""
+
+    IOI_EVAL = "ioi_eval"  # ours: starts the job's `compile` and `run`
+    BASH = "bash"  # stock: no compile stage; starts the main file
+    CMS_IOI = "cms_ioi"  # the reference's: has its own `compile` and `run`, which the job's cannot replace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime:
+    """One entry of `GET /api/v2/runtimes`."""
+
+    language: str
+    version: str
+    aliases: tuple[str, ...] = ()
+    package: str | None = None
+
+    def answers_to(self, name: str) -> bool:
+        """Whether a request for `name` finds this runtime."""
+        return name == self.language or name in self.aliases
+
+
+def without_problems(runtimes: Iterable[Runtime]) -> tuple[Runtime, ...]:
+    """The runtimes without problems' packages, as these do not change what a worker can do."""
+    return tuple(each for each in runtimes if not each.language.startswith(PROBLEMS))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ceilings:
+    """The largest limits that a server allows in a request; `None` if unknown."""
+
+    run_timeout: int | None = None
+    run_cpu_time: int | None = None
+    run_memory_limit: int | None = None
+    compile_timeout: int | None = None
+    compile_cpu_time: int | None = None
+    compile_memory_limit: int | None = None
+
+    def lowered(self, name: str, value: int) -> int:
+        """`value`, or the server's ceiling for `name` if that is lower."""
+        ceiling = getattr(self, name)
+        return value if ceiling is None else min(value, int(ceiling))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """The package that starts jobs on a server, its version there, and the ceilings of the job's limits."""
+
+    starter: Starter
+    version: str
+    ceilings: Ceilings = field(default_factory=Ceilings)
+
+
+class Literal(Protocol):
+    """The JSON string literal of a file's content, with its quotes; in memory or on disk."""
+
+    @property
+    def encoding(self) -> str:
+        """`utf8` or `base64`."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Its length in bytes."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inline:
+    """A literal in memory."""
+
+    encoding: str
+    data: bytes
+
+    @property
+    def size(self) -> int:
+        """Its length in bytes."""
+        return len(self.data)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """A request's body.
+
+    Args:
+        segments: in order.
+        size: their length together (the Content-Length).
+        waiting_s: how long the started job may take: the sum of its stages' hard limits.
+    """
+
+    segments: tuple[bytes | Literal, ...]
+    size: int
+    waiting_s: float
+
+
+def literal(content: bytes) -> Inline:
+    """The shorter of the two exact encodings of a file's content.
+
+    Text is sent as text (test data grows by a few percent; with base64, by a third); invalid UTF-8, and text that is
+    mostly control characters, as base64.
+    """
+    encoded = (len(content) + 2) // 3 * 4 + 2
+    try:
+        text = orjson.dumps(content.decode("utf-8"))
+    except UnicodeDecodeError:
+        text = b""
+    if text and len(text) <= encoded:
+        return Inline(encoding="utf8", data=text)
+    return Inline(encoding="base64", data=b'"' + base64.b64encode(content) + b'"')
+
+
+def sent_files(job: Job, starter: Starter) -> tuple[JobFile, ...]:
+    """The files of a request: first the script that starts the job, then the job's files.
+
+    Raises:
+        RejectedError: the names cannot exist together in a box, or this package cannot start such a job.
+    """
+    _check_names(job.files)
+    if starter is Starter.CMS_IOI:
+        return _for_package_with_own_pair(job)
+    files = {file.name: file for file in job.files}
+    first = "compile" if "compile" in files and job.kind is JobKind.SCRIPTS else MAIN
+    if first == "compile" and starter is Starter.BASH:
+        raise RejectedError(
+            "the stock bash package has no compile stage: a job that brings a `compile` script is to be joined first"
+        )
+    if job.kind is JobKind.RUNNER:
+        files.setdefault(MAIN, JobFile(name=MAIN, content=b'exec ./runner --dir . "$@"\n'))
+    if MAIN not in files:
+        raise RejectedError(f"a job of kind {job.kind.value!r} needs a file {MAIN!r} to start")
+    main, modes = files.pop(MAIN), _modes(job.files)
+    line = _redirection(job)
+    if first == MAIN:
+        line += modes
+    elif modes:
+        files[first] = JobFile(name=first, content=_prefixed(files[first], modes))
+    if job.stdin:
+        files[STDIN] = JobFile(name=STDIN, content=job.stdin)
+    return (JobFile(name=MAIN, content=_prefixed(main, line)), *files.values())
+
+
+def _for_package_with_own_pair(job: Job) -> tuple[JobFile, ...]:
+    brought = {"compile", MAIN} & {file.name for file in job.files}
+    if job.kind is not JobKind.SCRIPTS or job.stdin or job.args or brought:
+        raise RejectedError(
+            "the cms_ioi package runs its own scripts only: no scripts of others, no runner, no arguments, no standard "
+            "input; install the ioi_eval package on the workers"
+        )
+    return job.files
+
+
+def _redirection(job: Job) -> str:
+    """The request's field `stdin` is never used: it is cut if long, and becomes a newline if empty."""
+    return f"exec < {STDIN if job.stdin else '/dev/null'}; "
+
+
+def _modes(files: Iterable[JobFile]) -> str:
+    names = [f"./{file.name}" for file in files if file.executable]
+    return f"chmod +x {shlex.join(names)}; " if names else ""
+
+
+def _prefixed(script: JobFile, line: str) -> bytes:
+    """A script with commands in front of its first line, so that line numbers do not change."""
+    if not isinstance(script.content, bytes):
+        raise RejectedError(f"the script {script.name!r} must be in memory, not a file on disk")
+    return line.encode() + script.content
+
+
+def _check_names(files: Sequence[JobFile]) -> None:
+    """Refuse names that servers answer with an empty 500, or silently resolve."""
+    names = [file.name for file in files]
+    taken = set(names)
+    if len(taken) != len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise RejectedError(f"a job names these files twice: {', '.join(twice)}")
+    for name in names:
+        if _PLAIN_NAME.fullmatch(name):
+            continue
+        parts = name.split("/") if "/" in name else (name,)
+        if "\0" in name or any(part in _NO_NAMES or len(part.encode()) > 255 for part in parts):
+            raise RejectedError(f"{name!r} cannot be the name of a file in a box")
+        for depth in range(1, len(parts)):
+            if "/".join(parts[:depth]) in taken:
+                raise RejectedError(f"{'/'.join(parts[:depth])!r} is a file and a directory of one job")
+
+
+def body(
+    job: Job, service: Service, files: Sequence[JobFile], literals: Sequence[Literal], *, package: str = ""
+) -> Body:
+    """The request's body.
+
+    Args:
+        job: its arguments and limits are used.
+        service: the package that will start it.
+        files: from `sent_files`.
+        literals: their contents, in the same order.
+        package: a problem's package that will start it instead, with the same limits, in any version.
+
+    Raises:
+        RejectedError: the main file is not text.
+    """
+    starts = literals if service.starter is Starter.CMS_IOI else literals[:1]
+    if not any(each.encoding == "utf8" for each in starts):
+        raise RejectedError(f"{files[0].name if files else 'a job'!r} must be text: servers start a utf8 file only")
+    limits = _limits(job, service)
+    language, version = (package, "*") if package else (service.starter.value, service.version)
+    head = {"language": language, "version": version, "args": job.args, **limits}
+    segments: list[bytes | Literal] = []
+    text = [orjson.dumps(head)[:-1], b',"files":[']
+    size = 0
+    for file, content in zip(files, literals, strict=True):
+        text += (_ENCODED[content.encoding], orjson.dumps(file.name), b',"content":')
+        if isinstance(content, Inline) and content.size < _WORTH_A_SEGMENT:
+            text.append(content.data)
+        else:
+            joined = b"".join(text)
+            segments += (joined, content.data if isinstance(content, Inline) else content)
+            size += len(joined) + content.size
+            text = []
+        text.append(b"},")
+    text[-1] = b"}]}"
+    closing = b"".join(text)
+    segments.append(closing)
+    waiting_ms = limits["run_timeout"] + (limits["compile_timeout"] if job.compile_limits is not None else 0)
+    return Body(segments=tuple(segments), size=size + len(closing), waiting_s=waiting_ms / 1000)
+
+
+def _limits(job: Job, service: Service) -> Mapping[str, int]:
+    """The six limits.
+
+    The runner enforces the real limits inside the box, so a lower hard limit of the server may prevent its answer but
+    never change it. The same is true for two scripts that a third one starts (`two_stages`). Other jobs are stopped by
+    the hard limit itself, so it is not lowered: the server must refuse a limit that it does not allow. A job's memory
+    limit is not lowered to the server's either, as this would change verdicts.
+    """
+    ceilings, run, compiling = service.ceilings, job.run_limits, job.compile_limits or IDLE_COMPILE
+    gives_way = job.kind is JobKind.RUNNER or job.trusted or is_joined(job)
+    limits = {
+        "run_timeout": ceilings.lowered("run_timeout", run.wall_ms) if gives_way else run.wall_ms,
+        "run_cpu_time": ceilings.lowered("run_cpu_time", run.cpu_ms) if gives_way else run.cpu_ms,
+        "compile_timeout": compiling.wall_ms,
+        "compile_cpu_time": compiling.cpu_ms,
+    }
+    if job.compile_limits is None:
+        for name in ("compile_timeout", "compile_cpu_time"):
+            limits[name] = ceilings.lowered(name, limits[name])
+    for name, stage in (("run_memory_limit", run), ("compile_memory_limit", compiling)):
+        asked = stage.memory_bytes
+        limits[name] = ceilings.lowered(name, DEFAULT_MEMORY_BYTES) if asked is None else asked
+    return {name: max(least, min(limits[name], most)) for name, (least, most) in _BOUNDS.items()}

@@ -1,0 +1,219 @@
+"""The workers of a cluster: they are found, explored, taken into service, checked, and removed.
+
+    the list of endpoints ──► Scout: what each can do ──► WorkerGroups: which are alike ──► Pool: in service
+
+The list is refreshed regularly, as workers come and go. An endpoint that cannot be used is noted with the reason, and
+explored again later. An endpoint whose runtimes have changed is explored again too, as it may now belong to another
+group; if only problems' packages have changed, this is only noted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from ioi_eval.errors import InputError, SandboxError, SetupError, TransientError, UnavailableError
+from ioi_eval.model import Isolation
+from ioi_eval.sandbox import Target
+from ioi_eval.sandbox.piston.discovery import Scout, Worker
+from ioi_eval.sandbox.piston.endpoint_state import Endpoint, JobEnd
+from ioi_eval.sandbox.piston.endpoints import Source, endpoints_now
+from ioi_eval.sandbox.piston.pool import Pool
+from ioi_eval.sandbox.piston.wire import Runtime, Service, Starter, without_problems
+
+if TYPE_CHECKING:
+    from yarl import URL
+
+REDISCOVER_S = 30.0
+"""The interval between refreshes of the list of endpoints. Each `squeue` is work for Slurm's controller."""
+
+
+@dataclass(slots=True)
+class WorkerGroup:
+    """Workers that run jobs in the same way.
+
+    Args:
+        target: the target that they serve; its `slots` are not maintained here.
+        service: the package that starts jobs on each of them.
+        members: their URLs.
+    """
+
+    target: Target
+    service: Service
+    members: set[str] = field(default_factory=set)
+
+
+class WorkerGroups:
+    """The workers by URL, and their groups by the target's name.
+
+    Args:
+        slots: how many jobs each worker has at once.
+
+    Attributes:
+        unconfined: the URLs of workers that turned out unable to isolate programs.
+    """
+
+    def __init__(self, slots: int) -> None:
+        self.slots = slots
+        self.workers: dict[str, Worker] = {}
+        self.groups: dict[str, WorkerGroup] = {}
+        self.unconfined: set[str] = set()
+        self.execute_urls: dict[str, URL] = {}  # also of removed workers: a job may still be sent to one
+        self._names: dict[tuple[object, ...], str] = {}
+
+    def add(self, worker: Worker) -> Endpoint:
+        """Add or update a worker; returns its endpoint for the pool."""
+        url = str(worker.url)
+        self.remove(url)
+        self.unconfined.discard(url)
+        self.workers[url] = worker
+        self.execute_urls[url] = worker.url / "execute"
+        group = self._group(worker)
+        group.members.add(url)
+        machine = worker.url.host or url
+        return Endpoint(name=url, machine=machine, group=group.target.name, slots=self.slots)
+
+    def note_runtimes(self, url: str, runtimes: tuple[Runtime, ...]) -> None:
+        """Note a worker's runtimes, if only problems' packages were installed or removed."""
+        if url in self.workers:  # else it was removed meanwhile
+            self.workers[url] = replace(self.workers[url], runtimes=runtimes)
+
+    def remove(self, url: str) -> None:
+        """Forget a worker. Its group stays: jobs may wait for it."""
+        self.workers.pop(url, None)
+        for group in self.groups.values():
+            group.members.discard(url)
+
+    def targets(self) -> Sequence[Target]:
+        """One target a group, the largest first; groups that lost all their workers last."""
+        groups = sorted(self.groups.values(), key=lambda group: -len(group.members))
+        return [replace(group.target, slots=len(group.members) * self.slots) for group in groups]
+
+    def _group(self, worker: Worker) -> WorkerGroup:
+        kind = (worker.profile, worker.service, worker.toolchain, worker.max_output_bytes, worker.max_body_bytes)
+        name = self._names.get(kind)
+        if name is None:
+            name = self._names[kind] = self._new_name(worker)
+            self.groups[name] = WorkerGroup(target=_target(name, worker), service=worker.service)
+        return self.groups[name]
+
+    def _new_name(self, worker: Worker) -> str:
+        name = f"piston {worker.service.starter.value} {worker.service.version}, {worker.toolchain.version}"
+        number = sum(taken == name or taken.startswith(f"{name} #") for taken in self.groups)
+        return f"{name} #{number + 1}" if number else name
+
+
+def _target(name: str, worker: Worker) -> Target:
+    """The target that a worker serves.
+
+    In jobs of either generation of servers the runner reaches `reduced` (Landlock, seccomp). A job says which isolation
+    it accepts, and the runner refuses if it reaches less. The scripts of `cms_ioi` confine nothing.
+    """
+    brings_pair = worker.service.starter is Starter.CMS_IOI
+    return Target(
+        name=name,
+        profile=worker.profile,
+        toolchain=worker.toolchain,
+        slots=1,
+        isolation=Isolation.NONE if brings_pair else Isolation.REDUCED,
+        brings_pair=brings_pair,
+        max_output_bytes=worker.max_output_bytes,
+        max_wall_ms=worker.service.ceilings.run_timeout,
+        max_body_bytes=worker.max_body_bytes,
+    )
+
+
+class WorkerList:
+    """Keeps groups and pool up to date with the list of endpoints.
+
+    Args:
+        source: the endpoints, or a function that returns them.
+        scout: explores workers.
+        groups: the workers in use.
+        pool: gets the endpoints in service.
+
+    Attributes:
+        unusable: the endpoints that are not used now, and why.
+    """
+
+    def __init__(self, source: Source, scout: Scout, groups: WorkerGroups, pool: Pool) -> None:
+        self.unusable: dict[str, SandboxError | SetupError] = {}
+        self._source = source
+        self._scout = scout
+        self._groups = groups
+        self._pool = pool
+        self._time = asyncio.get_running_loop().time
+
+    def require_any(self) -> None:
+        """Raise if there is no worker.
+
+        Raises:
+            SetupError: no endpoint can be used; with the reason for each.
+            UnavailableError: no endpoint answers.
+        """
+        if self._groups.workers:
+            return
+        message = f"no endpoint can be used: {'; '.join(map(str, self.unusable.values())) or 'none was named'}"
+        silent = self.unusable and all(isinstance(error, TransientError) for error in self.unusable.values())
+        error = UnavailableError(message) if silent else SetupError(message)
+        error.add_note("`ioi-eval doctor --endpoints …` tries each and says what to do")
+        raise error
+
+    async def refresh(self) -> None:
+        """Read the list of endpoints; explore those that are new or could not be used; remove those not listed now."""
+        from yarl import URL
+
+        wanted = dict.fromkeys(await endpoints_now(self._source))
+        for name in [name for name in (*self._groups.workers, *self.unusable) if name not in wanted]:
+            self.unusable.pop(name, None)
+            self._remove(name)
+        async with asyncio.TaskGroup() as explorations:
+            for name in wanted:
+                if name not in self._groups.workers:
+                    explorations.create_task(self._explore(URL(name)))
+
+    async def keep_refreshing(self) -> None:
+        """Refresh at intervals."""
+        while True:
+            await asyncio.sleep(REDISCOVER_S)
+            # a list that cannot be read for a moment, or is being edited, changes nothing
+            with contextlib.suppress(SandboxError, SetupError, InputError):
+                await self.refresh()
+
+    async def check(self, name: str) -> None:
+        """Check for the pool whether an endpoint is alive, and whether it has changed."""
+        worker = self._groups.workers.get(name)
+        is_alive: bool | None = False
+        if worker is not None:
+            try:
+                runtimes = await self._scout.runtimes(worker.url)
+                is_alive = without_problems(runtimes) == without_problems(worker.runtimes)
+                if is_alive:
+                    self._groups.note_runtimes(name, runtimes)
+                    self.unusable.pop(name, None)  # an exploration may have failed while its runtimes were different
+                elif await self._explore(worker.url):
+                    return
+            except (SandboxError, SetupError) as error:
+                is_alive = None if getattr(error, "end", None) is JobEnd.CLIENT_LATE else False
+        self._pool.check_ended(name, is_alive, self._time())
+
+    async def _explore(self, url: URL) -> bool:
+        """Find out what an endpoint can do, and take it into service; or note why it cannot be used."""
+        name = str(url)
+        try:
+            worker = await self._scout.explore(url)
+        except (SandboxError, SetupError) as error:
+            self.unusable[name] = error
+            if isinstance(error, SetupError):
+                self._remove(name)
+            return False
+        self.unusable.pop(name, None)
+        self._pool.add(self._groups.add(worker), self._time())
+        return True
+
+    def _remove(self, name: str) -> None:
+        self._groups.remove(name)
+        self._pool.remove(name, self._time())

@@ -1,0 +1,295 @@
+"""The problems' packages that `ioi-eval serve` has installed, and the repository from which it installs them.
+
+    <directory>/<language>/<version>/blobs/<name>
+
+This is Piston's layout, without the files that only Piston needs. A package is unpacked elsewhere in the directory and
+then renamed, so it is never visible in part, and servers may share a directory. The repository is a directory with an
+`index` (`problem_packages.py`), or a URL of an index. Every file is hashed before its first use.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import os
+import re
+import shutil
+import tarfile
+import tempfile
+import time
+import urllib.request
+import zlib
+from collections.abc import Iterator, Mapping
+from http.client import HTTPException
+from pathlib import Path
+from typing import IO
+
+from ioi_eval.cache_directory import LEAST_FREE_BYTES, make_private_directory
+from ioi_eval.config import MIB
+from ioi_eval.model import Blob, Content, Execution, Stage
+from ioi_eval.sandbox.piston.stored_files import LIST, PREFIX, REFUSED_CODE
+from ioi_eval.sandbox.piston.wire import Runtime
+from ioi_eval.sandbox.serve import request
+from ioi_eval.sandbox.serve.request import Refusal
+
+_LANGUAGE = re.compile(PREFIX + r"[0-9a-f]{24}")
+_VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
+_STORED = re.compile(r"stored ([A-Za-z0-9_][A-Za-z0-9_.]*) ([0-9a-f]{64}) ([0-9a-f]{24})")
+_SENT = re.compile(r"(?:sent|program) ([A-Za-z0-9_][A-Za-z0-9_.]*)")
+_BLOB = re.compile(r"(?:\./)?blobs/([0-9a-f]{24})")
+_INDEX_BYTES = 64 << 20
+_LIST_BYTES = 256 << 10  # each of at most MOST_FILES lines has a hash, and two names
+_WITHIN_S = 30.0  # a repository may be silent for this long
+_NEW, _OLD = ".new-", ".old-"
+_LEFT_AFTER_S = 24 * 3600.0
+"""After this time a package that is still being installed or removed is taken to be abandoned. Source: ours; a client
+waits 900 s, and the clocks of servers that share the directory may differ."""
+
+
+class NotStored(Exception):
+    """A package does not have the files that a job names; reported in the format of `graders/stored/run`."""
+
+    def __init__(self, lines: str) -> None:
+        super().__init__(lines)
+        self.lines = lines
+
+    def execution(self) -> Execution:
+        """The answer to the job."""
+        return Execution(run=Stage(stdout=self.lines, stderr="", code=REFUSED_CODE))
+
+
+class InstalledPackages:
+    """The installed packages.
+
+    Args:
+        directory: contains the packages; made if absent.
+        repository: they are installed from here: a directory, or the URL of an index; empty for none.
+
+    Raises:
+        SetupError: the directory cannot be made, or other users may write to it.
+    """
+
+    def __init__(self, directory: Path, repository: str = "") -> None:
+        make_private_directory(directory)
+        self._directory, self._repository = directory, repository
+        self._checked: dict[Path, tuple[int, int, int, str]] = {}
+        self._http = urllib.request.OpenerDirector()  # no proxy, files or FTP, not even after a redirection
+        for handler in (
+            urllib.request.HTTPHandler,
+            urllib.request.HTTPSHandler,
+            urllib.request.HTTPRedirectHandler,
+            urllib.request.HTTPDefaultErrorHandler,
+            urllib.request.HTTPErrorProcessor,
+            urllib.request.UnknownHandler,
+        ):
+            self._http.add_handler(handler())
+        self._delete_left()
+
+    def runtimes(self) -> tuple[Runtime, ...]:
+        """The installed packages as `GET /runtimes` lists them."""
+        found = sorted(self._directory.glob(f"{PREFIX}*/*"))
+        return tuple(
+            Runtime(language=path.parent.name, version=path.name)
+            for path in found
+            if _LANGUAGE.fullmatch(path.parent.name) and _VERSION.fullmatch(path.name)
+        )
+
+    def listed(self) -> list[tuple[Runtime, str, str]]:
+        """The packages of the repository, each with its hash and address.
+
+        Raises:
+            Refusal: the repository cannot be read.
+        """
+        if not self._repository:
+            return []
+        index = self._repository if self._is_served else str(Path(self._repository) / "index")
+        with self._open(index) as file:
+            content = next(_parts(file, index, _INDEX_BYTES), b"")
+        lines = content.decode("utf-8", "replace").splitlines()
+        parts = (line.split(",", 3) for line in lines)
+        return [
+            (Runtime(language=part[0], version=part[1]), part[2], part[3])
+            for part in parts
+            if len(part) == 4 and _LANGUAGE.fullmatch(part[0]) and _VERSION.fullmatch(part[1])
+        ]
+
+    def install(self, language: str, version: str) -> Runtime:
+        """Install a package of the repository.
+
+        Raises:
+            Refusal: the repository does not have it, it is installed already, or it cannot be installed.
+        """
+        runtime, sha256, address = self._find(language, version)
+        place = self._directory / runtime.language / runtime.version
+        if place.exists():
+            raise Refusal(500, {"message": "Already installed"})
+        if not self._is_served:  # the tarball is beside its index
+            address = str(Path(self._repository) / address.rpartition("/")[2])
+        try:
+            with tempfile.TemporaryDirectory(dir=self._directory, prefix=_NEW) as name:
+                new = Path(name) / "package"
+                for directory in (new, new / "blobs"):  # one by one, as `parents=True` sets other modes
+                    directory.mkdir()
+                    directory.chmod(0o755)
+                with self._open(address) as source, (Path(name) / "tarball").open("w+b") as tarball:
+                    self._copy(source, address, tarball)
+                    tarball.seek(0)
+                    found = hashlib.file_digest(tarball, "sha256").hexdigest()
+                    if found != sha256:
+                        raise Refusal(500, {"message": f"Checksum miss-match want: {sha256} got: {found}"})
+                    tarball.seek(0)
+                    self._unpack(tarball, new / "blobs")
+                place.parent.mkdir(mode=0o755, exist_ok=True)
+                new.rename(place)
+        except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
+            raise Refusal(500, {"message": f"{runtime.language} is no package: {error}"}) from error
+        except OSError as error:
+            if place.exists():  # another server that shares the directory was first
+                return runtime
+            words = f"{runtime.language} cannot be installed in {self._directory}: {error.strerror or error}"
+            raise Refusal(500, {"message": f"{words}; free space there, or let the server write there"}) from error
+        return runtime
+
+    def uninstall(self, language: str, version: str) -> Runtime:
+        """Remove a package.
+
+        Raises:
+            Refusal: it is not installed, or cannot be removed.
+        """
+        found = request.find(self.runtimes(), language, version)
+        if found is None:
+            raise Refusal(500, {"message": f"{language}-{version} is not installed"})
+        place = self._directory / found.language / found.version
+        try:
+            with tempfile.TemporaryDirectory(dir=self._directory, prefix=_OLD, ignore_cleanup_errors=True) as old:
+                place.rename(Path(old) / "package")
+        except OSError as error:
+            if not place.exists():  # another server that shares the directory was first
+                return found
+            words = f"{found.language} cannot be removed from {self._directory}: {error.strerror or error}"
+            raise Refusal(500, {"message": f"{words}; let the server write there"}) from error
+        return found
+
+    def files(self, runtime: Runtime, sent: Mapping[str, bytes]) -> dict[str, Content]:
+        """The files of a job: those of the package that it names, and those that it was sent with.
+
+        Args:
+            runtime: the package.
+            sent: the files that were sent, with the list `stored`.
+
+        Raises:
+            NotStored: some are missing, or have other contents.
+            Refusal: the list cannot be read, or is too long.
+        """
+        listed = sent.get(LIST, b"")
+        lines = listed.decode("utf-8", "replace").splitlines() if len(listed) <= _LIST_BYTES else []
+        if len(listed) > _LIST_BYTES or len(lines) > request.MOST_FILES:
+            most = f"{request.MOST_FILES} lines of together {_LIST_BYTES >> 10} KiB"
+            raise Refusal(400, {"message": f"the file {LIST!r} is longer than {most}; name fewer files"})
+        files: dict[str, Content] = {}
+        missing: list[str] = []
+        for line in lines:
+            if (found := _SENT.fullmatch(line)) and found[1] in sent:
+                files[found[1]] = sent[found[1]]
+            elif found := _STORED.fullmatch(line):
+                path = self._directory / runtime.language / runtime.version / "blobs" / found[3]
+                content, why = self._content(path, found[2])
+                if content is None:
+                    missing.append(f"not stored: {found[2]} {why}\n")
+                else:
+                    files[found[1]] = content
+            else:
+                raise Refusal(400, {"message": f"a line of the file {LIST!r} names no file: {line[:100]!r}"})
+        if missing:
+            raise NotStored("".join(missing))
+        return files
+
+    def _content(self, path: Path, sha256: str) -> tuple[Blob | None, str]:
+        """A file of a package; or `None` and the reason. A file is hashed again only if it has changed."""
+        try:
+            status = path.stat()
+            state = (status.st_ino, status.st_size, status.st_mtime_ns)
+            known = self._checked.get(path)
+            if known is None or known[:3] != state:
+                with path.open("rb") as file:
+                    known = self._checked[path] = (*state, hashlib.file_digest(file, "sha256").hexdigest())
+        except OSError:
+            return None, "is missing"
+        if known[3] != sha256:
+            return None, "is another file"
+        return Blob(path=path, size=status.st_size, sha256=sha256), ""
+
+    def _find(self, language: str, version: str) -> tuple[Runtime, str, str]:
+        entries = {(each[0].language, each[0].version): each for each in self.listed()}
+        found = request.find([each[0] for each in entries.values()], language, version)
+        if found is None:
+            raise Refusal(404, {"message": f"Requested package {language}-{version} does not exist"})
+        return entries[found.language, found.version]
+
+    @property
+    def _is_served(self) -> bool:
+        """Whether the repository is a URL. Its index must not name files of this machine."""
+        return "://" in self._repository
+
+    def _open(self, address: str) -> IO[bytes]:
+        try:
+            if not self._is_served:
+                return Path(address).open("rb")
+            if not address.startswith(("http://", "https://")):
+                raise ValueError("this is no http or https address")
+            opened: IO[bytes] | None = self._http.open(address, timeout=_WITHIN_S)
+            if opened is None:
+                raise ValueError("no answer")
+        except (OSError, ValueError, HTTPException) as error:
+            raise _unreadable(address, error) from error
+        return opened
+
+    def _copy(self, source: IO[bytes], address: str, target: IO[bytes]) -> None:
+        for part in _parts(source, address, MIB):
+            self._write(part, target)
+
+    def _write(self, part: bytes, target: IO[bytes]) -> None:
+        if shutil.disk_usage(self._directory).free < LEAST_FREE_BYTES:
+            words = f"less than {LEAST_FREE_BYTES // MIB} MiB are free in {self._directory}; free space there"
+            raise Refusal(500, {"message": f"the package is not installed: {words}"})
+        target.write(part)
+
+    def _unpack(self, tarball: IO[bytes], blobs: Path) -> None:
+        """Unpack the blobs of a tarball, and nothing else of it."""
+        with tarfile.open(fileobj=tarball, mode="r:gz") as archive:
+            for member in archive:
+                named = _BLOB.fullmatch(member.name)
+                stream = archive.extractfile(member) if named and member.isfile() else None
+                if named is None or stream is None:
+                    continue
+                with (blobs / named[1]).open("xb") as file:
+                    while part := stream.read(MIB):
+                        self._write(part, file)
+                    os.fchmod(file.fileno(), 0o555)
+
+    def _delete_left(self) -> None:
+        """Delete what killed servers have left of packages that they were installing or removing."""
+        for path in self._directory.iterdir():
+            if path.name.startswith((_NEW, _OLD)):
+                with contextlib.suppress(OSError):
+                    if time.time() - path.stat().st_mtime > _LEFT_AFTER_S:
+                        shutil.rmtree(path)
+
+
+def _parts(source: IO[bytes], address: str, size: int) -> Iterator[bytes]:
+    """The content at an address of the repository, in parts of at most `size` bytes.
+
+    Raises:
+        Refusal: the content breaks off.
+    """
+    try:
+        while part := source.read(size):
+            yield part
+    except (OSError, HTTPException) as error:
+        raise _unreadable(address, error) from error
+
+
+def _unreadable(address: str, error: Exception) -> Refusal:
+    words = f"the package repository cannot be read: {address}: {str(error) or type(error).__name__}"
+    return Refusal(500, {"message": f"{words}; see that it is there, and that this server can read it"})

@@ -1,0 +1,329 @@
+"""Checks requests to `serve`, which has Piston's API v2, and refuses those that Piston refuses. Pure.
+
+The checks, their order and their messages are the real server's (`api/src/api/v2.js`, and 438 recorded answers), even
+if they look like mistakes: a null file is refused with `{}`, a name that leads out of the box with an empty 500, `args`
+may be one string, unknown encodings are utf8, base64 is read as in Node.
+
+Requests that no honest client sends, and that would cost much or break something later, are refused with messages of
+ours: too many files, arguments with which no program can be started, half a surrogate pair in a name.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import posixpath
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from ioi_eval.sandbox.piston.wire import Runtime
+
+MOST_FILES = 512
+"""Each is a descriptor in the server and an argument of bwrap. Source: ours; a bundle of 64 tests has 140."""
+
+_MOST_WORDS, _MOST_WORDS_BYTES = 1024, 64 * 1024  # a program's arguments; in the kernel one may have 128 KiB
+_MOST_NAME = 128  # of a language, or a range of versions
+_MOST_PATH_BYTES = 1024
+_MOST_MEMORY_BYTES = 1 << 50  # more than any machine has, and no counter overflows
+
+_NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/]")
+_HEX = re.compile(r"(?:[0-9A-Fa-f]{2})*")
+_COMPARATOR = re.compile(r"(\^|~|>=|<=|>|<|=|)\s*v?([0-9]+|[xX*])(?:\.([0-9]+|[xX*]))?(?:\.([0-9]+|[xX*]))?")
+
+
+class Refusal(Exception):
+    """The HTTP answer to a request that is not served.
+
+    Args:
+        status: HTTP status.
+        answer: its JSON body; `None` for an empty one.
+    """
+
+    def __init__(self, status: int, answer: Mapping[str, Any] | None) -> None:
+        super().__init__(f"HTTP {status}: {answer}")
+        self.status = status
+        self.answer = answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageBounds:
+    """The default and the maximum of a stage's time limits.
+
+    Args:
+        timeout_ms: the default wall clock.
+        most_ms: the most wall clock, and the most CPU time.
+    """
+
+    timeout_ms: int
+    most_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The limits in a request for one stage; `None` if it does not set one.
+
+    Without a limit of the request, CPU time is only limited by the wall clock; Piston's default is 3 s.
+    """
+
+    timeout_ms: int
+    cpu_ms: int | None
+    memory_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A request to execute something, checked.
+
+    Args:
+        runtime: the requested one.
+        main: the name of the first file that is text.
+        files: contents by name; the last of those with the same name.
+        args: arguments of the run stage.
+        stdin: its standard input, with a final newline.
+        compile, run: the limits of the stages.
+    """
+
+    runtime: Runtime
+    main: str
+    files: Mapping[str, bytes]
+    args: tuple[str, ...]
+    stdin: bytes
+    compile: Asked
+    run: Asked
+
+
+def request(asked: Any, runtimes: Sequence[Runtime], *, compile: StageBounds, run: StageBounds) -> Request:
+    """Check a request in Piston's order.
+
+    Raises:
+        Refusal: the first thing that is wrong with it.
+    """
+    body = asked if isinstance(asked, dict) else {}
+    language, version = _text(body, "language"), _text(body, "version")
+    files = body.get("files")
+    if not isinstance(files, list):
+        _refuse("files is required as an array")
+    if len(files) > MOST_FILES:
+        _refuse(f"files has {len(files)} entries, where {MOST_FILES} are allowed; pack them into one file")
+    for number, file in enumerate(files):
+        if file is None:
+            raise Refusal(400, {})
+        if not isinstance(file, dict) or not isinstance(file.get("content"), str):
+            _refuse(f"files[{number}].content is required as a string")
+    runtime = find(runtimes, language, version)
+    if runtime is None:
+        _refuse(f"{language[:_MOST_NAME]}-{version[:_MOST_NAME]} runtime is unknown")
+    if not any(_is_text(file) for file in files):
+        _refuse("files must include at least one utf8 encoded file")
+    bounds = {"compile": compile, "run": run}
+    limits = {(stage, what): _limit(body, stage, what, bounds[stage]) for what in _LIMITS for stage in bounds}
+    stdin = body.get("stdin") or ""
+    if not isinstance(stdin, str):
+        raise Refusal(400, {})
+    return Request(
+        runtime=runtime,
+        main=_main(files),
+        files=_contents(files),
+        args=_args(body.get("args")),
+        stdin=_encoded(stdin if stdin.endswith("\n") else f"{stdin}\n"),
+        **{
+            stage: Asked(
+                timeout_ms=limits[stage, "timeout"] or bounds[stage].timeout_ms,
+                cpu_ms=limits[stage, "cpu_time"],
+                memory_bytes=limits[stage, "memory_limit"],
+            )
+            for stage in bounds
+        },
+    )
+
+
+def find(runtimes: Sequence[Runtime], language: str, version: str) -> Runtime | None:
+    """The latest runtime with this name whose version is in the range."""
+    fitting = [each for each in runtimes if each.answers_to(language) and satisfies(each.version, version)]
+    return max(fitting, key=lambda each: _parts(each.version), default=None)
+
+
+def satisfies(version: str, wanted: str) -> bool:
+    """Whether a version is in a range, as npm's semver reads ranges (without hyphens and pre-releases)."""
+    return len(wanted) <= _MOST_NAME and any(
+        _in_all(_parts(version), alternative.strip()) for alternative in wanted.split("||")
+    )
+
+
+# ---------------------------------------------------------------------- the fields
+
+_LIMITS = ("memory_limit", "timeout", "cpu_time")
+
+
+def _refuse(message: str) -> NoReturn:
+    raise Refusal(400, {"message": message})
+
+
+def _text(body: Mapping[str, Any], key: str) -> str:
+    value = body.get(key)
+    if not isinstance(value, str) or not value:
+        _refuse(f"{key} is required as a string")
+    return value
+
+
+def _limit(body: Mapping[str, Any], stage: str, what: str, bounds: StageBounds) -> int | None:
+    """One of the six limits; `None` if absent, null or 0. For memory, which has no maximum here, also if negative."""
+    name = f"{stage}_{what}"
+    value = body.get(name)
+    if value in (None, 0, ""):  # false in JavaScript
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -math.inf < value < math.inf:
+        _refuse(f"If specified, {name} must be a number")
+    if what == "memory_limit":
+        return max(1, int(min(value, _MOST_MEMORY_BYTES))) if value > 0 else None
+    if value > bounds.most_ms:
+        _refuse(f"{name} cannot exceed the configured limit of {bounds.most_ms}")
+    if value < 0:
+        _refuse(f"{name} must be non-negative")
+    return max(1, int(value))
+
+
+def _args(value: Any) -> tuple[str, ...]:
+    """`args`, spread as in JavaScript: null is empty, a string is its characters; lone surrogates become U+FFFD."""
+    if value is None:
+        return ()
+    if not isinstance(value, list | str):
+        raise Refusal(500, None)
+    if any(isinstance(word, list | dict) for word in value):
+        _refuse("args must be an array of strings")
+    words = tuple("null" if word is None else _encoded(str(word)).decode() for word in value[: _MOST_WORDS + 1])
+    if len(words) > _MOST_WORDS or sum(len(word.encode()) for word in words) > _MOST_WORDS_BYTES:
+        _refuse(
+            f"args has more than {_MOST_WORDS} entries or {_MOST_WORDS_BYTES} bytes; send them as a file or as stdin"
+        )
+    if any("\0" in word for word in words):
+        raise Refusal(500, None)
+    return words
+
+
+# ---------------------------------------------------------------------- the files
+
+
+def _is_text(file: Mapping[str, Any]) -> bool:
+    return not file.get("encoding") or file["encoding"] == "utf8"
+
+
+def _name(file: Mapping[str, Any], number: int) -> str:
+    name = file.get("name") or f"file{number}.code"
+    if not isinstance(name, str):
+        raise Refusal(500, None)
+    if not _is_unicode(name):
+        _refuse(f"files[{number}].name holds half a surrogate pair, which is no text; name it in whole characters")
+    return name
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _main(files: Sequence[Mapping[str, Any]]) -> str:
+    """The first file that is read as text; files with an unknown encoding are."""
+    read_as_text = (number for number, file in enumerate(files) if _decoder(file) is _encoded)
+    number = next(read_as_text)
+    return _name(files[number], number)
+
+
+def _contents(files: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
+    contents: dict[str, bytes] = {}
+    for number, file in enumerate(files):
+        contents[_place(_name(file, number))] = _decoder(file)(file["content"])
+    directories = {name[:at] for name in contents for at, sign in enumerate(name) if sign == "/"}
+    if directories & contents.keys():
+        raise Refusal(500, None)
+    return contents
+
+
+def _place(name: str) -> str:
+    """The path below the box's directory, as by Node's `path.join`; 500 if Node or the file system would refuse it."""
+    place = posixpath.normpath(f"./{name}".replace("//", "/"))
+    parts = place.split("/")
+    out = parts[0].startswith("..") or place == "." or name.endswith("/") or "\0" in name
+    if out or len(place.encode()) > _MOST_PATH_BYTES or any(len(part.encode()) > 255 for part in parts):
+        raise Refusal(500, None)
+    return place
+
+
+def _decoder(file: Mapping[str, Any]) -> Callable[[str], bytes]:
+    encoding = file.get("encoding")
+    return {"base64": _from_base64, "hex": _from_hex}.get(encoding if isinstance(encoding, str) else "", _encoded)
+
+
+def _encoded(text: str) -> bytes:
+    """UTF-8; half a surrogate pair becomes U+FFFD, as in Node."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+
+
+def _from_base64(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        pass
+    digits = _NOT_BASE64.sub("", text.partition("=")[0].replace("-", "+").replace("_", "/"))
+    whole = digits[: len(digits) - (len(digits) % 4 == 1)]
+    return base64.b64decode(whole + "=" * (-len(whole) % 4))
+
+
+def _from_hex(text: str) -> bytes:
+    digits = _HEX.match(text)
+    return bytes.fromhex(digits[0]) if digits else b""
+
+
+# ---------------------------------------------------------------------- versions
+
+
+def _parts(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"[0-9]+", version)[:3])
+
+
+def _in_all(version: tuple[int, ...], wanted: str) -> bool:
+    if not wanted:
+        return True
+    at = 0
+    while at < len(wanted):
+        found = _COMPARATOR.match(wanted, at)
+        if found is None or not _compares(version, found):
+            return False
+        at = found.end()
+        if at < len(wanted) and not wanted[at].isspace():
+            return False
+        at += len(wanted[at:]) - len(wanted[at:].lstrip())
+    return True
+
+
+def _compares(version: tuple[int, ...], comparator: re.Match[str]) -> bool:
+    sign = comparator[1]
+    given = []
+    for part in comparator.groups()[1:]:
+        if part is None or not part.isdecimal():
+            break
+        given.append(int(part))
+    low = tuple(given + [0] * (3 - len(given)))
+    if not given:
+        return sign not in ("<", ">")
+    if sign == "^":  # no change of the first part that is not 0, or of those before it
+        fixed = next((place for place, part in enumerate(given) if part), len(given) - 1)
+        return low <= version and version[: fixed + 1] == low[: fixed + 1]
+    if sign == "~":
+        return low <= version and version[: min(2, len(given))] == low[: min(2, len(given))]
+    head = version[: len(given)]
+    return {
+        ">=": version >= low,
+        "<": version < low,
+        "<=": head <= tuple(given),
+        ">": head > tuple(given),
+    }.get(sign, head == tuple(given))

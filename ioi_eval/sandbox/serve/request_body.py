@@ -1,0 +1,157 @@
+"""Reads the body of a request to `serve` as JSON, with limited memory and time. Pure.
+
+A small body can need much memory: 29 kB of gzip unpack to 29 MB, and 3 bytes of JSON (`{},`) take 64 bytes. So three
+things are limited before a body is parsed: its unpacked size, the number of values in its JSON, and their nesting.
+Strings are not: they are the files, to which the limit on the whole body applies.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+import zlib
+from typing import Any, NoReturn
+
+import orjson
+
+from ioi_eval.sandbox.serve.request import Refusal
+
+JSON = "application/json"
+
+UNPACKED_BYTES = 64 << 20
+"""Any packed body may unpack to this: more than the 48 MiB with which our client measures what a server accepts."""
+
+MOST_RATIO = 32
+"""A larger packed body may unpack to this many times its size. Test data of contests is compressed to a third or a
+tenth."""
+
+MOST_VALUES = 1 << 16
+"""Values and keys of a request. It needs three a file and a few more. Source: ours; Piston has no such limit."""
+
+MOST_DEPTH = 64
+"""A request is nested three deep."""
+
+_MOST_FOR_NODE = 8 << 20
+"""The largest body that is parsed again as in Node (half a surrogate pair, broken UTF-8), which takes 12 times its
+size in memory."""
+
+_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+_SIGNS = (b",", b":", b"[", b"{", b"]", b"}")
+_BRACKET = re.compile(rb"[\[{\]}]")
+_CHARSETS = frozenset({"utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"})
+
+
+def too_large(most: int) -> Refusal:
+    """The refusal of a body that is too large: 400 and not 413, as in Piston."""
+    return Refusal(400, {"stack": f"PayloadTooLargeError: request entity too large (over {most} bytes)"})
+
+
+def unpack(body: bytes, encoding: str, most: int) -> bytes:
+    """Undo a body's `Content-Encoding`, and stop at the limit.
+
+    Args:
+        body: as it was sent.
+        encoding: the header; "" for none.
+        most: the largest unpacked body. A packed one may have `UNPACKED_BYTES`, or `MOST_RATIO` times its packed size.
+
+    Raises:
+        Refusal: it is too large or damaged, or Piston does not support the encoding either.
+    """
+    if encoding.lower() in ("", "identity"):
+        return body
+    if encoding.lower() not in ("gzip", "deflate"):
+        raise Refusal(400, {"stack": f'UnsupportedMediaTypeError: unsupported content encoding "{encoding[:64]}"'})
+    most = min(most, max(UNPACKED_BYTES, MOST_RATIO * len(body)))
+    unpacker = zlib.decompressobj(wbits=47)  # gzip or zlib, as it says itself
+    try:
+        unpacked = unpacker.decompress(body, most + 1)
+    except zlib.error as error:
+        raise Refusal(400, {"stack": f"Error: {error}"}) from error
+    if len(unpacked) > most:
+        raise too_large(most)
+    if not unpacker.eof:
+        raise Refusal(400, {"stack": "Error: unexpected end of file"})
+    return unpacked
+
+
+def parse(body: bytes, content_type: str) -> Any:
+    """A request's JSON: an object or an array.
+
+    Raises:
+        Refusal: it has another type, is malformed, or has too many values or too deep nesting.
+    """
+    if not content_type.startswith(JSON):
+        raise Refusal(415, {"message": f"requests must be of type {JSON}"})
+    body = _in_utf8(body, _charset(content_type))
+    if not body:
+        return {}
+    _check_structure(body)
+    try:
+        return _strict(orjson.loads(body), body)
+    except orjson.JSONDecodeError as error:  # Node may still accept it; else its message is needed
+        if len(body) > _MOST_FOR_NODE:
+            raise Refusal(400, {"stack": f"SyntaxError: {error}"}) from None
+    try:
+        return _strict(json.loads(body.decode("utf-8", "replace"), parse_constant=_no_constant), body)
+    except (ValueError, RecursionError) as error:
+        raise Refusal(400, {"stack": f"SyntaxError: {error}"}) from None
+
+
+def _charset(content_type: str) -> str:
+    """The body's character encoding, by its name in Python."""
+    stated = "utf-8"
+    for parameter in content_type.lower().split(";")[1:]:
+        name, _, value = parameter.strip().partition("=")
+        if name == "charset":
+            stated = value.strip('" ')
+            break
+    try:
+        name = codecs.lookup(stated).name
+    except (LookupError, ValueError):
+        name = ""
+    if name not in _CHARSETS:
+        raise Refusal(400, {"stack": f'UnsupportedMediaTypeError: unsupported charset "{stated[:64].upper()}"'})
+    return name
+
+
+def _in_utf8(body: bytes, charset: str) -> bytes:
+    return body if charset == "utf-8" else body.decode(charset, "replace").encode()
+
+
+def _check_structure(body: bytes) -> None:
+    """Refuse a body with too many values, which take memory, or too deep nesting, which overflows recursive functions.
+
+    The contents of strings do not count. The body need not be valid JSON: the parser refuses it later if it is not.
+    """
+    if sum(body.count(sign) for sign in (*_SIGNS, b'"')) <= MOST_DEPTH:
+        return  # most requests, however large their files
+    values = depth = start = 0
+    for text in _TEXT.finditer(body):
+        values, depth = _between(body, start, text.start(), values + 1, depth)
+        start = text.end()
+    _between(body, start, len(body), values, depth)
+
+
+def _between(body: bytes, start: int, end: int, values: int, depth: int) -> tuple[int, int]:
+    """Values and depth after a part of a body without strings."""
+    values += sum(body.count(sign, start, end) for sign in _SIGNS)
+    if values > MOST_VALUES:
+        raise Refusal(400, {"message": f"the request's JSON has more than {MOST_VALUES} values; send less at once"})
+    for bracket in _BRACKET.finditer(body, start, end):
+        depth += 1 if bracket[0] in b"[{" else -1
+        if depth > MOST_DEPTH:
+            raise Refusal(400, {"message": f"the request's JSON is nested more than {MOST_DEPTH} deep"})
+    return values, depth
+
+
+def _strict(value: Any, body: bytes) -> Any:
+    """Only objects and arrays are accepted, as by body-parser."""
+    if isinstance(value, dict | list):
+        return value
+    first = body.lstrip()[:1].decode("utf-8", "replace")
+    raise Refusal(400, {"stack": f"SyntaxError: Unexpected token {first} in JSON at position 0"})
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"Unexpected token {name[0]} in JSON")

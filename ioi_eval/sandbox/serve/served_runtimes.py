@@ -1,0 +1,250 @@
+"""The runtimes that `serve` offers, and the work that each makes of a request. Pure.
+
+`ioi_eval`      like our package (`piston/packages/`): runs the request's `compile` and `run`. With `plan` and our
+                `runner` (byte for byte, or named in `stored`) it starts the runner; with a classic job without
+                scripts, it follows the classic contract
+`cms_ioi`       the classic contract, by our scripts and the runner; its language is `cms`, as in the real package
+`bash`, `sh`    runs the first file
+installed       for a problem's package (`installed_packages.py`): our runner, with that package's files
+
+The runner judges: it is root in its box, and no limits apply to it but its own. So only the runner that we compiled is
+started in this way, recognised by its hash. Another file of that name (from a client of another version) is started by
+the client's own `run`, confined like every script.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ioi_eval import boxfiles
+from ioi_eval.model import Content, Execution, Job, JobFile, JobKind, Stage, StageLimits
+from ioi_eval.sandbox import DEFAULT_MEMORY_BYTES
+from ioi_eval.sandbox.local.scripts import Command
+from ioi_eval.sandbox.piston.stored_files import LIST, digest, runner_line
+from ioi_eval.sandbox.piston.wire import MAIN, STDIN, Runtime, Starter
+from ioi_eval.sandbox.serve.installed_packages import NotStored
+from ioi_eval.sandbox.serve.request import Asked, Refusal, Request
+
+PACKAGE_VERSION = "1.0.0"
+"""The version of our package in `piston/packages/`, and of the reference's `cms_ioi`."""
+
+_BASH_PACKAGE = 'bash "$@"; exit $?'
+"""The stock package starts the script as a child, so a signal that kills the script becomes an exit code (recorded:
+`signal_self_kill`)."""
+
+_PLANNED_MEMORY = re.compile(rb"(?<= memory_bytes=)[0-9]+")  # Source: graders/PROTOCOL.md
+_MOST_DIGITS = 20
+
+_JUDGE_WALL_MS = 900_000
+"""The least wall clock of a stage of our own scripts: the runner in it enforces the real limits, which do not include
+waiting for a processor. Source: ours."""
+
+_JUDGE_COMPILES_S = 720
+"""All compilers of a job together get this part of it; then `graders/compile` reports that the machine is too busy."""
+
+_JUDGE = ".ioi_eval"
+"""The directory in which a client's script finds our runner, so that the client sends us this one. As in our package,
+IOI_EVAL_JUDGE names it."""
+
+_MOST_CPUS = 64  # without a limit for CPU time, only the wall clock should limit a stage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scripts:
+    """A client's commands, to run in a box with these files.
+
+    Args:
+        files: the files in the box.
+        commands: the stages, in order.
+        judges: whether our own scripts judge, so that clients read the end of a stage as a score.
+    """
+
+    files: tuple[JobFile, ...]
+    commands: tuple[Command, ...]
+    judges: bool = False
+
+
+def runtimes(bash_version: str) -> tuple[Runtime, ...]:
+    """The runtimes that `GET /runtimes` lists, without problems' packages."""
+    return (
+        Runtime(language=Starter.IOI_EVAL.value, version=PACKAGE_VERSION),
+        Runtime(language="cms", version=PACKAGE_VERSION, aliases=(Starter.CMS_IOI.value,), package="cms_ioi"),
+        Runtime(language=Starter.BASH.value, version=bash_version, aliases=("sh",)),
+    )
+
+
+def work(request: Request, pair: Mapping[str, Content], *, output_bytes: int) -> Job | Scripts:
+    """The job or commands that a request starts.
+
+    Args:
+        request: for one of `runtimes`.
+        pair: the files that `cms_ioi` adds: `compile`, `run`, `runner`.
+        output_bytes: how much of each stream may be returned.
+    """
+    if request.runtime.language == Starter.BASH.value:
+        words = (*_environment(request), "bash", "-c", _BASH_PACKAGE, "run", request.main, *request.args)
+        return Scripts(files=_files(request.files), commands=(_run(request, words, output_bytes),))
+    if request.runtime.package == Starter.CMS_IOI.value or _is_classic(request):
+        return _scripts(_files({**request.files, **pair}), request, output_bytes, judges=True)
+    if "plan" in request.files and _wants_ours(request, pair["runner"]):
+        _refuse_more_memory(request)
+        brought = {name: content for name, content in request.files.items() if name not in {MAIN, STDIN, LIST}}
+        return Job(
+            kind=JobKind.RUNNER,
+            files=_files({**brought, "runner": pair["runner"]}),
+            run_limits=_limits(request.run, output_bytes),
+        )
+    judge = {f"{_JUDGE}/runner": pair["runner"], f"{_JUDGE}/runner.digest": boxfiles.runner_digest().encode()}
+    return _scripts(_files({**judge, **request.files}), request, output_bytes, f"IOI_EVAL_JUDGE=/box/{_JUDGE}")
+
+
+def stored_work(
+    request: Request, files: Mapping[str, Content], pair: Mapping[str, Content], *, output_bytes: int
+) -> Job:
+    """The job that a request for a problem's package starts, with our runner.
+
+    Args:
+        request: for one of the installed packages.
+        files: those that it names, and those that were sent with it.
+        pair: as for `work`.
+        output_bytes: how much of each stream may be returned.
+
+    Raises:
+        NotStored: its runner is not the one that this server compiled: the client must send all files.
+        Refusal: the plan is missing or not its own, or it needs too much memory.
+    """
+    runner = files.get("runner", b"")
+    content = runner if isinstance(runner, bytes) else None
+    ours = pair["runner"]
+    same = _is_ours(content, ours) if content is not None else digest(runner) == digest(ours)
+    if "plan" not in request.files or files.get("plan") is not request.files["plan"]:
+        raise Refusal(400, {"message": f"the plan is not the job's own; send it, and say 'sent plan' in {LIST!r}"})
+    if not same:
+        raise NotStored("not stored: * is for another version of the runner than this server's\n")
+    _refuse_more_memory(request)
+    named = {**files, "runner": ours}
+    return Job(kind=JobKind.RUNNER, files=_files(named), run_limits=_limits(request.run, output_bytes))
+
+
+def refuse_unjudged(work: Scripts, execution: Execution) -> None:
+    """Refuse to answer if a stage of our own scripts was killed: clients would read this as a score of 0.
+
+    Raises:
+        Refusal: a stage was killed.
+    """
+    if not work.judges:
+        return
+    for name, stage in (("compile", execution.compile), ("run", execution.run)):
+        if stage is not None and stage.code is None:
+            spent = f"{stage.cpu_ms or 0:.0f} ms of CPU time and {stage.wall_ms or 0:.0f} ms of wall clock"
+            words = f"nothing was judged: the {name} stage was stopped by {stage.signal or stage.status} after {spent}"
+            advice = f"raise {name}_cpu_time and {name}_memory_limit if you send them; else this machine is too busy"
+            raise Refusal(500, {"message": f"{words}; {advice}"})
+
+
+def answer_of(execution: Execution) -> dict[str, Any]:
+    """The stages of an answer."""
+    stages = {"compile": execution.compile, "run": execution.run}
+    return {name: _stage(stage) for name, stage in stages.items() if stage is not None}
+
+
+def _stage(stage: Stage) -> dict[str, Any]:
+    """The fields of a stage, as in Piston since isolate."""
+    return {
+        "signal": stage.signal,
+        "stdout": stage.stdout,
+        "stderr": stage.stderr,
+        "code": stage.code,
+        "output": stage.stdout + stage.stderr,
+        "memory": stage.memory_bytes,
+        "message": stage.message,
+        "status": stage.status,
+        "cpu_time": stage.cpu_ms,
+        "wall_time": stage.wall_ms,
+    }
+
+
+def _wants_ours(request: Request, ours: Content) -> bool:
+    """Whether a client has sent the runner that we compiled, or names it."""
+    if "runner" in request.files:
+        return _is_ours(request.files["runner"], ours)
+    return request.files.get(LIST) == runner_line(digest(ours))
+
+
+def _is_ours(runner: bytes, ours: Content) -> bool:
+    """Whether a client's runner is the one that we compiled: we know only what this one does."""
+    if isinstance(ours, bytes):
+        return runner == ours
+    return len(runner) == ours.size and hashlib.sha256(runner).hexdigest() == ours.sha256
+
+
+def _refuse_more_memory(request: Request) -> None:
+    """Refuse a plan that allows programs more memory than the request allows the job: the runner follows the plan.
+
+    Raises:
+        Refusal: the plan allows more.
+    """
+    most = request.run.memory_bytes
+    if most is None:
+        return
+    for stated in _PLANNED_MEMORY.findall(request.files["plan"]):
+        if len(stated) > _MOST_DIGITS or int(stated) > most:
+            words = f"the plan allows {stated[:_MOST_DIGITS].decode()} bytes of memory, run_memory_limit is {most}"
+            raise Refusal(400, {"message": f"{words}; raise that"})
+
+
+def _is_classic(request: Request) -> bool:
+    """Whether a request for `ioi_eval` is a classic job without scripts."""
+    return "graders/grader_config.json" in request.files and not {"compile", MAIN} & request.files.keys()
+
+
+def _files(contents: Mapping[str, Content]) -> tuple[JobFile, ...]:
+    """As on Piston, no file is executable until a script makes it so; except for our runner."""
+    ours = {"runner", f"{_JUDGE}/runner"}
+    return tuple(JobFile(name=name, content=content, executable=name in ours) for name, content in contents.items())
+
+
+def _scripts(
+    files: tuple[JobFile, ...], request: Request, output_bytes: int, *variables: str, judges: bool = False
+) -> Scripts:
+    """`compile`, if there is one, and `run`; with these variables in their environment.
+
+    Our own scripts enforce the program's limits themselves. So memory and wall clock of their stages, which also run
+    compilers, checker and shell, may exceed the request's limits: real servers apply these, and judge right answers
+    wrong.
+    """
+    words = (*_environment(request), *variables, "bash", MAIN, *request.args)
+    commands = [_run(request, words, output_bytes, judges=judges)]
+    if any(file.name == "compile" for file in files):
+        limits = _limits(request.compile, output_bytes, judges=judges)
+        patience = (f"IOI_EVAL_COMPILE_S={_JUDGE_COMPILES_S}",) if judges else ()
+        words = (*_environment(request), *variables, *patience, "bash", "compile")
+        commands.insert(0, Command(stage="compile", words=words, limits=limits))
+    return Scripts(files=files, commands=tuple(commands), judges=judges)
+
+
+def _environment(request: Request) -> tuple[str, ...]:
+    """The command that sets the environment of packages."""
+    return ("env", f"PISTON_LANGUAGE={request.runtime.language}")
+
+
+def _run(request: Request, words: tuple[str, ...], output_bytes: int, *, judges: bool = False) -> Command:
+    limits = _limits(request.run, output_bytes, judges=judges)
+    return Command(stage="run", words=words, limits=limits, stdin=request.stdin)
+
+
+def _limits(asked: Asked, output_bytes: int, *, judges: bool = False) -> StageLimits:
+    memory, wall_ms = asked.memory_bytes, asked.timeout_ms
+    if judges:
+        memory = None if memory is None else max(memory, DEFAULT_MEMORY_BYTES)
+        wall_ms = max(wall_ms, _JUDGE_WALL_MS)
+    return StageLimits(
+        wall_ms=wall_ms,
+        cpu_ms=asked.cpu_ms or _MOST_CPUS * wall_ms,
+        memory_bytes=memory,
+        output_bytes=output_bytes,
+    )

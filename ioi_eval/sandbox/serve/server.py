@@ -1,0 +1,385 @@
+"""Serves the embedded sandbox as Piston API v2 over HTTP, so that any Piston client can use it.
+
+    POST   /api/v2/execute     answers like Piston since isolate (`request.py`, `served_runtimes.py`)
+    GET    /api/v2/runtimes    the runtimes
+    GET    /api/v2/packages    the runtimes, and packages of the repository; POST and DELETE change problems' packages
+
+Four things are better than in Piston: bodies, the queue and the memory for requests are limited, with clear refusals
+(400 like Piston, 503); clients have deadlines, and get a place in the queue only when their request is complete
+(`connections.py`); a job whose client has disconnected is not started, or is killed; and failures of ours have a
+message.
+
+There is no authentication: every client that reaches the port can run programs here, confined by the sandbox. Only
+requests of web pages in a browser are refused (`client_names.py`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+import orjson
+
+from ioi_eval import boxfiles
+from ioi_eval.errors import IsolationError, OverloadError, RejectedError, SetupError, TransientError
+from ioi_eval.model import Content, Execution, Isolation, Job
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
+from ioi_eval.sandbox.piston.endpoints import API
+from ioi_eval.sandbox.piston.stored_files import PREFIX
+from ioi_eval.sandbox.piston.wire import Runtime
+from ioi_eval.sandbox.serve import request, request_body, served_runtimes
+from ioi_eval.sandbox.serve.client_names import refuse_strangers
+from ioi_eval.sandbox.serve.connections import Connections
+from ioi_eval.sandbox.serve.held_bytes import Held, HeldBytes
+from ioi_eval.sandbox.serve.installed_packages import InstalledPackages, NotStored
+from ioi_eval.sandbox.serve.request import Refusal, Request, StageBounds
+from ioi_eval.sandbox.serve.served_packages import ServedPackages
+from ioi_eval.version import __version__
+
+if TYPE_CHECKING:
+    from aiohttp import web
+
+_WORTH_A_THREAD = 64 * 1024  # below this, parsing takes less time than passing the data to a thread
+_HOUR_MS = 3_600_000
+_CHANGE_BYTES = 64 * 1024  # a request to install a package contains its name and version only
+_PARSING_COPIES = 2  # of a body while it is parsed: the strings in its JSON, and the files made from them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerSettings:
+    """The limits of a server.
+
+    Args:
+        queue: how many jobs may wait, besides those that run.
+        body_bytes: the largest request, unpacked. Source: the reference's setting for its workers, 512 MB.
+        held_bytes: the most memory for all requests that are being read, wait or run.
+        output_bytes: most of each stream that an answer returns.
+        silent_s: how long a connection may wait for the head of a request. Source: httpx keeps idle ones for 5 s, as
+            Piston does.
+        transfer_s: how long a client may take to send a body, or to receive an answer, besides size / `least_rate`.
+        least_rate: bytes a second that a client must send or receive: 1 Mbit/s.
+        unserved: how many connections without a complete request may be open.
+        names: allowed in the header `Host`, besides addresses, `localhost` and this machine's name; `*` for any.
+        compile, run: the time limits of stages. Source: the reference's settings, 60 s; the maximum is ours.
+    """
+
+    queue: int = 1024
+    body_bytes: int = 512 << 20
+    held_bytes: int = 4 << 30
+    output_bytes: int = 128 << 20
+    silent_s: float = 10.0
+    transfer_s: float = 30.0
+    least_rate: int = 128 * 1024
+    unserved: int = 512
+    names: frozenset[str] = frozenset()
+    compile: StageBounds = field(default_factory=lambda: StageBounds(timeout_ms=60_000, most_ms=_HOUR_MS))
+    run: StageBounds = field(default_factory=lambda: StageBounds(timeout_ms=60_000, most_ms=_HOUR_MS))
+
+
+@contextlib.asynccontextmanager
+async def serving(
+    sandbox: LocalSandbox,
+    *,
+    runner: Content,
+    host: str = "127.0.0.1",
+    port: int = 2000,
+    settings: ServerSettings | None = None,
+    packages: InstalledPackages | None = None,
+) -> AsyncIterator[str]:
+    """Serve an entered sandbox; yields the server's address.
+
+    Args:
+        sandbox: runs the jobs, as many at once as it has slots.
+        runner: compiled for the sandbox.
+        host: the address to bind.
+        port: the port; 0 for any that is free.
+        settings: the server's limits.
+        packages: the problems' packages.
+
+    Raises:
+        IsolationError: the sandbox cannot run clients' scripts.
+        SetupError: the address cannot be bound.
+    """
+    from aiohttp import web
+
+    (target,) = sandbox.targets()
+    if target.isolation is not Isolation.FULL:
+        raise IsolationError(
+            f"serving runs scripts of others, which needs isolation 'full'; here is {target.isolation.value!r}: "
+            f"{sandbox.why_not_full}"
+        )
+    settings = settings or ServerSettings()
+    connections = Connections(silent_s=settings.silent_s, most_unserved=settings.unserved)
+    bash_version = await _bash_version()
+    server = _Server(sandbox, runner, settings, connections, bash_version=bash_version, packages=packages)
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", server.answer)
+    # the handler of a client that has disconnected is cancelled: its job leaves the queue, or is killed
+    apparatus = web.AppRunner(
+        app, handler_cancellation=True, auto_decompress=False, access_log=None, shutdown_timeout=2.0
+    )
+    await apparatus.setup()
+    try:
+        make = connections.watched(cast("Callable[[], asyncio.Protocol]", apparatus.server))
+        try:
+            listening = await asyncio.get_running_loop().create_server(make, host, port, backlog=1024)
+        except OSError as error:
+            raise SetupError(f"cannot listen on {host}:{port}: {error.strerror or error}") from error
+        try:
+            bound = listening.sockets[0].getsockname()
+            yield f"http://{f'[{host}]' if ':' in host else host}:{bound[1]}"
+        finally:
+            listening.close()
+    finally:
+        await apparatus.cleanup()
+        server.close()
+
+
+class _Server:
+    def __init__(
+        self,
+        sandbox: LocalSandbox,
+        runner: Content,
+        settings: ServerSettings,
+        connections: Connections,
+        *,
+        bash_version: str,
+        packages: InstalledPackages | None,
+    ) -> None:
+        self._sandbox = sandbox
+        self._settings = settings
+        self._connections = connections
+        own = socket.gethostname().lower()
+        self._names = settings.names | {own, own.partition(".")[0]}
+        self._own = served_runtimes.runtimes(bash_version)
+        self._packages = ServedPackages(packages) if packages else None
+        self._runtimes = self._own + (packages.runtimes() if packages else ())
+        self._pair = {**boxfiles.classic_pair(), "runner": runner}
+        self._most_jobs = sandbox.targets()[0].slots + settings.queue
+        self._jobs = 0
+        self._memory = HeldBytes(settings.held_bytes)
+
+    async def answer(self, asked: web.Request) -> web.StreamResponse:
+        """Answer any request, and wait until its client has received the answer."""
+        from aiohttp import web
+
+        with self._connections.reading(asked.transport), self._memory.by_one() as held:
+            status, answer = await self._answered(asked, held)
+            content = await _in_thread(_json, answer, size=_size_of(answer))
+            held.is_now(len(content))
+            kind: dict[str, Any] = {"content_type": "application/json", "charset": "utf-8"}
+            response = web.Response(status=status, **({"body": content, **kind} if answer is not None else {}))
+            del answer
+            if status == 503:
+                response.headers["Retry-After"] = "1"
+            await self._send(response, asked, len(content))
+            return response
+
+    async def _answered(self, asked: web.Request, held: Held) -> tuple[int, Any]:
+        """Status and body of the answer. Paths match as in Express: in any case, with or without a slash at the end."""
+        routes: Mapping[tuple[str, str], Callable[[web.Request, Held], Awaitable[Any]]] = {
+            ("GET", ""): self._about,
+            ("GET", f"{API}/runtimes"): self._list_runtimes,
+            ("GET", f"{API}/packages"): self._list_packages,
+            ("POST", f"{API}/packages"): self._change_package,
+            ("DELETE", f"{API}/packages"): self._change_package,
+            ("POST", f"{API}/execute"): self._execute,
+        }
+        route = routes.get((asked.method, asked.path.lower().rstrip("/")))
+        try:
+            refuse_strangers(asked.headers.get("Host"), asked.headers.get("Origin"), self._names)
+            if route is None:
+                raise Refusal(404, {"message": "Not Found"})
+            return 200, await route(asked, held)
+        except Refusal as refusal:
+            return refusal.status, refusal.answer
+
+    async def _send(self, response: web.Response, asked: web.Request, size: int) -> None:
+        """Send an answer; close the connection if the client does not receive it in time."""
+        try:
+            with contextlib.suppress(ConnectionError):
+                async with asyncio.timeout(self._settings.transfer_s + size / self._settings.least_rate):
+                    await response.prepare(asked)
+                    await response.write_eof()
+        except TimeoutError:
+            if asked.transport is not None:
+                asked.transport.abort()
+
+    # ------------------------------------------------------------------ requests that start no job
+
+    async def _about(self, _: web.Request, __: Held) -> Any:
+        return {"message": f"ioi-eval {__version__}, speaking Piston API v2"}
+
+    async def _list_runtimes(self, _: web.Request, __: Held) -> Any:
+        await self._look_at_packages()  # another server that shares the directory may have changed them
+        return [
+            {"language": each.language, "version": each.version, "aliases": list(each.aliases)}
+            | ({"runtime": each.package} if each.package else {})
+            for each in self._runtimes
+        ]
+
+    async def _list_packages(self, _: web.Request, __: Held) -> Any:
+        await self._look_at_packages()
+        listed = await self._packages.listed() if self._packages else []
+        every = dict.fromkeys((*self._runtimes, *listed))
+        return [
+            {"language": _package(each), "language_version": each.version, "installed": each in self._runtimes}
+            for each in every
+        ]
+
+    async def _change_package(self, asked: web.Request, held: Held) -> Any:
+        body = await self._body(asked, held, _CHANGE_BYTES)
+        wanted = request_body.parse(body, asked.headers.get("Content-Type", ""))
+        named = wanted if isinstance(wanted, dict) else {}
+        language, version = (_word(named.get(field)) for field in ("language", "version"))
+        if self._packages is not None and language.startswith(PREFIX):
+            change = self._packages.install if asked.method == "POST" else self._packages.uninstall
+            changed = await change(language, version)
+            await self._look_at_packages()
+            return {"language": changed.language, "version": changed.version}
+        here = any(_package(each) == language and request.satisfies(each.version, version) for each in self._own)
+        if not here:
+            raise Refusal(404, {"message": f"Requested package {language}-{version} does not exist"})
+        if asked.method == "POST":
+            raise Refusal(500, {"message": "Already installed"})
+        raise Refusal(500, {"message": f"{language}-{version} is part of ioi-eval serve and cannot be removed"})
+
+    async def _look_at_packages(self) -> None:
+        if self._packages is not None:
+            self._runtimes = self._own + await self._packages.runtimes()
+
+    def close(self) -> None:
+        """Change no more packages."""
+        if self._packages is not None:
+            self._packages.close()
+
+    # ------------------------------------------------------------------ requests that start a job
+
+    async def _execute(self, asked: web.Request, held: Held) -> Any:
+        self._require_place()
+        body = await self._body(asked, held, self._settings.body_bytes)
+        with self._place():
+            self._connections.is_served(asked.transport)
+            held.grows(_PARSING_COPIES * len(body))
+            content_type = asked.headers.get("Content-Type", "")
+            wanted, work = await _in_thread(self._read, body, content_type, size=len(body))
+            del body
+            held.is_now(sum(map(len, wanted.files.values())) + len(wanted.stdin))
+            execution = await (self._run_stored(wanted) if work is None else self._run(work))
+        runtime = wanted.runtime
+        return served_runtimes.answer_of(execution) | {"language": runtime.language, "version": runtime.version}
+
+    def _read(self, body: bytes, content_type: str) -> tuple[Request, Job | served_runtimes.Scripts | None]:
+        """A request, and the work that it starts; `None` for a problem's package, whose files must be read first."""
+        settings = self._settings
+        wanted = request.request(
+            request_body.parse(body, content_type), self._runtimes, compile=settings.compile, run=settings.run
+        )
+        if wanted.runtime not in self._own:
+            return wanted, None
+        return wanted, served_runtimes.work(wanted, self._pair, output_bytes=settings.output_bytes)
+
+    async def _run_stored(self, wanted: Request) -> Execution:
+        """Run a job that uses files of a problem's package."""
+        assert self._packages is not None, "it was listed"
+        try:
+            files = await asyncio.to_thread(self._packages.packages.files, wanted.runtime, wanted.files)
+            most = self._settings.output_bytes
+            work = served_runtimes.stored_work(wanted, files, self._pair, output_bytes=most)
+        except NotStored as missing:
+            return missing.execution()
+        return await self._run(work)
+
+    async def _run(self, work: Job | served_runtimes.Scripts) -> Execution:
+        try:
+            if isinstance(work, Job):
+                return await self._sandbox.execute(work, self._sandbox.targets()[0])
+            execution = await self._sandbox.run_commands(work.commands, work.files)
+        except OverloadError as error:
+            raise Refusal(503, {"message": str(error)}) from error
+        except (TransientError, RejectedError, SetupError) as error:
+            raise Refusal(500, {"message": str(error)}) from error
+        served_runtimes.refuse_unjudged(work, execution)
+        return execution
+
+    def _require_place(self) -> None:
+        if self._jobs >= self._most_jobs:
+            raise Refusal(503, {"message": f"the queue is full: {self._jobs} jobs run or wait"})
+
+    @contextlib.contextmanager
+    def _place(self) -> Iterator[None]:
+        """A place among the jobs that run or wait, for a complete request."""
+        self._require_place()
+        self._jobs += 1
+        try:
+            yield
+        finally:
+            self._jobs -= 1
+
+    async def _body(self, asked: web.Request, held: Held, most: int) -> bytes:
+        """Read and unpack the body; it must arrive in time."""
+        if (asked.content_length or 0) > most:
+            raise request_body.too_large(most)
+        body = bytearray()
+        loop, settings = asyncio.get_running_loop(), self._settings
+        start = loop.time() + settings.transfer_s
+        try:
+            async with asyncio.timeout_at(start) as deadline:
+                async for chunk in asked.content.iter_any():
+                    held.grows(len(chunk))
+                    body += chunk
+                    if len(body) > most:
+                        raise request_body.too_large(most)
+                    deadline.reschedule(start + len(body) / settings.least_rate)
+        except TimeoutError:
+            words = f"only {len(body)} bytes of the request came in {loop.time() - start + settings.transfer_s:.0f} s"
+            raise Refusal(408, {"message": f"{words}; send it in one go"}) from None
+        packed = bytes(body)
+        del body
+        encoding = asked.headers.get("Content-Encoding", "")
+        unpacked: bytes = await _in_thread(request_body.unpack, packed, encoding, most, size=len(packed))
+        held.grows(len(unpacked) - len(packed))
+        return unpacked
+
+
+def _package(runtime: Runtime) -> str:
+    return runtime.package or runtime.language
+
+
+def _word(value: Any) -> str:
+    """A field of a request as JavaScript would print it in a message."""
+    return value if isinstance(value, str) else "undefined"
+
+
+def _json(body: Any) -> bytes:
+    """As JSON; half a surrogate pair, which may come from the request, is escaped as in Node."""
+    try:
+        return orjson.dumps(body)
+    except TypeError:
+        return json.dumps(body).encode()
+
+
+def _size_of(body: Any) -> int:
+    """Roughly the size of an answer; only executions can be large."""
+    run = body.get("run") if isinstance(body, dict) else None
+    return 4 * len(run["output"]) if isinstance(run, dict) else 0
+
+
+async def _in_thread(function: Callable[..., Any], *arguments: Any, size: int) -> Any:
+    """Call a function, in a thread if its data is large, as it would block the event loop."""
+    if size < _WORTH_A_THREAD:
+        return function(*arguments)
+    return await asyncio.to_thread(function, *arguments)
+
+
+async def _bash_version() -> str:
+    process = await asyncio.create_subprocess_exec(
+        "bash", "-c", "echo ${BASH_VERSINFO[0]}.${BASH_VERSINFO[1]}.${BASH_VERSINFO[2]}", stdout=asyncio.subprocess.PIPE
+    )
+    stdout, _ = await process.communicate()
+    return stdout.decode().strip()

@@ -1,0 +1,1 @@
+"""Tests of `ioi_eval/sandbox/local`: the embedded sandbox."""

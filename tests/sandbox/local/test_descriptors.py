@@ -1,0 +1,88 @@
+"""A job's files as descriptors."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+import pytest
+
+from ioi_eval.errors import TransientError
+from ioi_eval.model import JobFile
+from ioi_eval.sandbox.local.descriptors import descriptors, returned_files, written
+
+_STARTS_ONE = """
+import os, subprocess, sys
+from ioi_eval.sandbox.local.descriptors import sealed
+with open("/usr/bin/true", "rb") as file:
+    descriptor = sealed(file.read(), executable=True)
+subprocess.run([f"/proc/self/fd/{descriptor}"], pass_fds=(descriptor,), check=True)
+"""
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="no unshare")
+def test_programs_start_where_memory_files_are_not_executable_by_default() -> None:
+    """A hardened system (`vm.memfd_noexec=1`) starts those that were meant to be started when they were made."""
+    hardened = 'echo 1 > /proc/sys/vm/memfd_noexec || exit 77; exec "$@"'
+    done = subprocess.run(
+        (
+            *("unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"),
+            *("sh", "-c", hardened, "sh", sys.executable, "-c", _STARTS_ONE),
+        ),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode == 77 or done.stderr.startswith("unshare:"):
+        pytest.skip(f"no PID namespace with a rule of its own: {done.stderr.strip()}")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+FILES = [JobFile(name=f"f{number}", content=b"x") for number in range(100)]
+
+
+@contextmanager
+def few_descriptors() -> Iterator[set[str]]:
+    """No more than 64, fewer than there are files; gives those that are open."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
+    try:
+        yield _open_ones()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def _open_ones() -> set[str]:
+    names = os.listdir("/proc/self/fd")
+    return {name for name in names if os.path.exists(f"/proc/self/fd/{name}")}  # not that of the listing itself
+
+
+@pytest.mark.parametrize(
+    ("opening", "what"),
+    [(descriptors(FILES), "a job's files"), (returned_files([file.name for file in FILES]), "what a job returns")],
+    ids=["files", "returns"],
+)
+def test_too_few_descriptors_are_our_failure(opening: AbstractContextManager[dict[str, int]], what: str) -> None:
+    """It is repeated when others are done, and what was open by then is not left open."""
+    with few_descriptors() as before:
+        with pytest.raises(TransientError, match=f"no memory or descriptors left for {what}: Too many open files"):
+            opening.__enter__()
+        assert _open_ones() == before
+
+
+def test_files_are_closed_at_the_end() -> None:
+    """Those that go in may only be read; those that come back hold what was written, wherever that ended."""
+    before = _open_ones()
+    with descriptors(FILES[:2]) as files, returned_files(["made"]) as returns:
+        assert [os.pread(files[name], 9, 0) for name in ("f0", "f1")] == [b"x", b"x"]
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.write(files["f0"], b"y")
+        os.write(returns["made"], b"some")
+        os.write(returns["made"], b"thing")
+        assert [written(returns["made"]), written(returns["made"])] == [b"something"] * 2
+    assert _open_ones() == before

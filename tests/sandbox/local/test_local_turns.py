@@ -1,0 +1,313 @@
+"""The embedded sandbox makes boxes ready while others run, and lets as many run as it has slots."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import hashlib
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.config import CompileLimits, Policy
+from ioi_eval.errors import TransientError, TransportError
+from ioi_eval.jobs import compile as compiling
+from ioi_eval.jobs.protocol import CompileAnswer, compile_answer
+from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, JobKind, StageLimits
+from ioi_eval.programs import Builder
+from ioi_eval.sandbox import Target
+from ioi_eval.sandbox.local.sandbox import LocalSandbox, _box_uid, has_ended, uids_of_boxes
+from tests.sandbox.marked_processes import processes_with
+
+POLICY = Policy(compile=CompileLimits(), isolation=Isolation.REDUCED)
+NONCE = secrets.token_hex(16)
+SPAN = "date +%s%N; sleep 0.4; date +%s%N"
+
+
+@asynccontextmanager
+async def entered(cache: Path, **options: object) -> AsyncIterator[tuple[LocalSandbox, Target, Blob]]:
+    """A sandbox, its target, and the runner for it."""
+    async with LocalSandbox(**options) as sandbox:  # type: ignore[arg-type]
+        (target,) = sandbox.targets()
+        yield sandbox, target, await Builder(sandbox, ArtifactStore(cache), POLICY).runner(target)
+
+
+def job(runner: Blob, script: str, *artifacts: str, alone: bool = False) -> Job:
+    """A job whose only step is a script."""
+    step = compiling.Step(argv=("sh", "-c", script))
+    recipe = compiling.Recipe(what="test", steps=(step,), artifacts=artifacts, sees_system=True)
+    return compiling.compile_job(recipe, runner, POLICY, nonce=NONCE, alone=alone)
+
+
+def answer_of(execution: Execution) -> CompileAnswer:
+    """What the runner said."""
+    return compile_answer(execution.run, NONCE, execution.returned)
+
+
+def spans(executions: list[Execution]) -> list[tuple[int, int]]:
+    """When each script began and ended, in ns, in order."""
+    outputs = [answer_of(execution).steps[0].output.split() for execution in executions]
+    return sorted((int(begun), int(ended)) for begun, ended in outputs)
+
+
+def most_at_once(intervals: list[tuple[int, int]]) -> int:
+    """How many of these were under way at the same time."""
+    changes = sorted([(begun, 1) for begun, _ in intervals] + [(ended, -1) for _, ended in intervals])
+    most = now = 0
+    for _, change in changes:
+        now += change
+        most = max(most, now)
+    return most
+
+
+@pytest.mark.parametrize("strongest", [Isolation.FULL, Isolation.REDUCED])
+@pytest.mark.parametrize("slots", [1, 2])
+def test_as_many_run_at_once_as_there_are_slots(cache: Path, slots: int, strongest: Isolation) -> None:
+    """No more; and one box more than that is ready, in which nothing has begun."""
+
+    async def scenario() -> tuple[list[Execution], int]:
+        async with entered(cache, slots=slots, strongest=strongest) as (sandbox, target, runner):
+            tasks = [asyncio.ensure_future(sandbox.execute(job(runner, SPAN), target)) for _ in range(2 * slots + 1)]
+            ready = 0
+            while not all(task.done() for task in tasks):
+                ready = max(ready, len(boxes()))
+                await asyncio.sleep(0.02)
+            return [task.result() for task in tasks], ready
+
+    executions, ready = asyncio.run(scenario())
+    assert most_at_once(spans(executions)) == slots
+    assert ready == slots + 1
+
+
+def boxes() -> set[str]:
+    """The boxes that are there: what we started to make one, whatever it has become by now."""
+    return {pid for pid in processes_with("--wait") if _parent(pid) == os.getpid()}
+
+
+def wait_for_boxes(count: int) -> None:
+    """Wait until so many are there."""
+    begun = time.monotonic()
+    while len(boxes()) < count:
+        assert time.monotonic() < begun + 60
+        time.sleep(0.02)
+
+
+def _parent(pid: str) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives boxes users of their own")
+def test_each_box_has_a_user_of_its_own() -> None:
+    """Also on a machine of a thousand processors; and no other run's are among them."""
+    uids = [_box_uid(box) for box in range(1100)]
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if set(uids).isdisjoint(map(_box_uid, range(1100))) else 1)
+    assert len(set(uids)) == len(uids)
+    assert all(uid is not None and 0x70000000 <= uid < 1 << 31 for uid in uids)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.parametrize(
+    ("uid_map", "expected"),
+    [
+        ("         0          0 4294967295\n", (0x70000000, 1 << 16, 1 << 12)),
+        ("0 100000 65536\n", (32768, 63, 512)),
+        ("0 1000 1\n1 100000 65536\n", (32769, 63, 512)),
+        ("0 1000 1\n", (0x70000000, 1 << 16, 1 << 12)),  # there are none: root is refused
+    ],
+    ids=["a machine", "a container", "Podman without root", "one user"],
+)
+def test_which_users_boxes_have(uid_map: str, expected: tuple[int, int, int]) -> None:
+    """Uids that this container has, none of them `nobody`."""
+    first, processes, boxes = uids_of_boxes(uid_map)
+    assert (first, processes, boxes) == expected
+    assert first > 65535 or first + processes * boxes <= 65534
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("unshare") is None, reason="not root, or no unshare")
+def test_root_of_a_container_with_few_users() -> None:
+    """As Podman without root has them, and Kubernetes with `hostUsers: false`: 65,536."""
+    code = "from ioi_eval.sandbox.local.sandbox import _box_uid, _require_way_out_of_root as r; r(); print(_box_uid(0))"
+    shell = 'echo ready; read -r mapped; exec "$@"'
+    words = ["unshare", "--user", "sh", "-c", shell, "sh", sys.executable, "-c", code]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        if process.stdout.readline() != "ready\n":
+            pytest.skip("no user namespace can be made here")
+        for kind in ("uid_map", "gid_map"):
+            Path(f"/proc/{process.pid}/{kind}").write_text("0 0 65536\n")
+        said, _ = process.communicate("mapped\n", timeout=60)
+    assert 32768 <= int(said) < 65534
+
+
+def test_who_runs_alone_has_no_box_beside(cache: Path) -> None:
+    """Not even one that is being made ready: its time is measured."""
+
+    async def scenario() -> tuple[list[Execution], int, int]:
+        async with entered(cache, slots=2) as (sandbox, target, runner):
+            jobs = [job(runner, SPAN, alone=number == 2) for number in range(5)]
+            tasks = [asyncio.ensure_future(sandbox.execute(one, target)) for one in jobs]
+            beside = 0
+            while not tasks[2].done():
+                if all(task.done() for number, task in enumerate(tasks) if number != 2):  # they may go first
+                    beside = max(beside, len(boxes()))
+                await asyncio.sleep(0.02)
+            done = [await task for task in tasks]
+            return done, beside, len(boxes())
+
+    executions, beside, left = asyncio.run(scenario())
+    (alone,) = spans(executions[2:3])
+    others = spans([*executions[:2], *executions[3:]])
+    assert all(ended <= alone[0] or begun >= alone[1] for begun, ended in others)
+    assert (beside, left) == (1, 0)
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_scripts_are_counted_among_the_others(cache: Path, trusted: bool) -> None:
+    """They take slots from jobs of the runner's, and one that runs alone has neither beside it."""
+    script = Job(
+        kind=JobKind.SCRIPTS,
+        files=(JobFile(name="run", content=SPAN.encode()),),
+        run_limits=StageLimits(wall_ms=60_000, cpu_ms=60_000),
+        trusted=trusted,
+    )
+
+    async def scenario() -> list[Execution]:
+        async with entered(cache, slots=2) as (sandbox, target, runner):
+            if not trusted and target.isolation is not Isolation.FULL:
+                pytest.skip(f"no full isolation here: {sandbox.why_not_full}")
+            await sandbox.execute(script, target)  # the first one compiles what starts it
+            compiled = job(runner, SPAN)
+            jobs = [script, script, script, compiled, replace(script, alone=True), compiled, script, script]
+            tasks = [asyncio.ensure_future(sandbox.execute(one, target)) for one in jobs]
+            return [await task for task in tasks]
+
+    executions = asyncio.run(scenario())
+    times = [
+        execution.run.stdout if number not in (3, 5) else answer_of(execution).steps[0].output
+        for number, execution in enumerate(executions)
+    ]
+    intervals = [(int(begun), int(ended)) for begun, ended in map(str.split, times)]
+    alone = intervals.pop(4)
+    assert most_at_once(intervals) == 2
+    assert all(ended <= alone[0] or begun >= alone[1] for begun, ended in intervals)
+
+
+def test_the_last_line_is_known(cache: Path) -> None:
+    """As the runner says it, and no other; what a program prints cannot look like it."""
+
+    async def scenario() -> Execution:
+        async with entered(cache, slots=1) as (sandbox, target, runner):
+            return await sandbox.execute(job(runner, """printf 'a\\n{"end":true,"nonce":""}\\n'"""), target)
+
+    execution = asyncio.run(scenario())
+    assert answer_of(execution).steps[0].output == 'a\n{"end":true,"nonce":""}\n'
+    said = execution.run.stdout.encode()
+    assert has_ended(bytearray(said))
+    assert not any(has_ended(bytearray(said[:length])) for length in range(len(said)))
+
+
+def test_time_does_not_run_before_the_turn(cache: Path) -> None:
+    """A box that was ready for longer than its job may take is no timeout."""
+
+    async def scenario() -> Execution:
+        async with entered(cache, slots=1) as (sandbox, target, runner):
+            first = asyncio.ensure_future(sandbox.execute(job(runner, "sleep 2"), target))
+            await asyncio.sleep(0.1)
+            short = job(runner, "echo done")
+            short = replace(short, run_limits=replace(short.run_limits, wall_ms=1_500))
+            second = await sandbox.execute(short, target)
+            await first
+            return second
+
+    execution = asyncio.run(scenario())
+    assert answer_of(execution).steps[0].output == "done\n"
+    assert execution.run.wall_ms is not None
+    assert execution.run.wall_ms < 1_500
+
+
+def test_whoever_is_cancelled_before_its_turn_leaves_no_box(cache: Path) -> None:
+    """Nor takes a slot with it."""
+
+    async def scenario() -> tuple[set[str], Execution]:
+        async with entered(cache, slots=1) as (sandbox, target, runner):
+            first = asyncio.ensure_future(sandbox.execute(job(runner, "sleep 600"), target))
+            second = asyncio.ensure_future(sandbox.execute(job(runner, "sleep 600"), target))
+            await asyncio.to_thread(wait_for_boxes, 2)
+            for task in (second, first):
+                task.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+            return boxes(), await sandbox.execute(job(runner, "echo still here"), target)
+
+    left, execution = asyncio.run(scenario())
+    assert left == set()
+    assert answer_of(execution).steps[0].output == "still here\n"
+
+
+def test_files_come_back_by_descriptor_as_they_do_in_the_output(cache: Path) -> None:
+    """Byte for byte, each under its name; and only those that are there."""
+    script = "head -c 3000000 /dev/urandom > first; printf '\\000\\377' > second; : > empty"
+
+    async def scenario() -> tuple[Execution, Execution]:
+        async with entered(cache, slots=1) as (sandbox, target, runner):
+            made = "; ".join(f"cat {name} | sha256sum" for name in ("first", "second", "empty"))
+            one = job(runner, f"{script}; {made}", "first", "second", "empty", "missing")
+            return await sandbox.execute(one, target), await sandbox.execute(replace(one, returns=()), target)
+
+    for execution, beside in zip(asyncio.run(scenario()), (True, False), strict=True):
+        answer = answer_of(execution)
+        assert ("base64" in execution.run.stdout) is not beside
+        assert [len(content) for content in answer.artifacts.values()] == [3_000_000, 2, 0]
+        assert list(answer.artifacts) == ["first", "second", "empty"]
+        digests = [line.split()[0] for line in answer.steps[0].output.splitlines()]
+        assert [hashlib.sha256(content).hexdigest() for content in answer.artifacts.values()] == digests
+
+
+def test_a_file_that_did_not_come_back_whole_is_a_fault_of_the_way(cache: Path) -> None:
+    """Never an artifact."""
+
+    async def scenario() -> Execution:
+        async with entered(cache, slots=1) as (sandbox, target, runner):
+            return await sandbox.execute(job(runner, "echo hello > made", "made"), target)
+
+    execution = asyncio.run(scenario())
+    assert execution.returned == {"artifact0": b"hello\n"}
+    for returned in ({}, {"artifact0": b"hell"}, {"artifact0": b"hello\n\n"}):
+        with pytest.raises(TransportError):
+            compile_answer(execution.run, NONCE, returned)
+
+
+def test_no_room_for_a_trusted_script_fails_its_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only that, and not the run."""
+    limits = StageLimits(wall_ms=10_000, cpu_ms=10_000, output_bytes=1 << 16)
+    script = Job(kind=JobKind.SCRIPTS, files=(JobFile(name="run", content=b"echo"),), run_limits=limits, trusted=True)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    async def scenario() -> None:
+        async with LocalSandbox(slots=1) as sandbox:
+            (target,) = sandbox.targets()
+            monkeypatch.setattr(Path, "write_bytes", full)
+            with pytest.raises(TransientError, match="cannot be put into"):
+                await sandbox.execute(script, target)
+            monkeypatch.undo()
+            assert (await sandbox.execute(script, target)).run.stdout == "\n"
+
+    asyncio.run(scenario())

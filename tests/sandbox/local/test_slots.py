@@ -1,0 +1,117 @@
+"""Slots: none is ever lost or doubled, and a job that must run alone does."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+from collections.abc import Mapping, Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ioi_eval.sandbox.local.slots import OVERTAKEN, Slots
+
+
+@settings(deadline=None)
+@given(st.integers(1, 4), st.lists(st.tuples(st.booleans(), st.integers(0, 6), st.booleans()), max_size=25))
+def test_no_slot_is_lost_whatever_is_cancelled(count: int, jobs: list[tuple[bool, int, bool]]) -> None:
+    """Holders never overlap on a slot, alone means alone, and in the end all slots are free."""
+    slots = Slots(count)
+    busy: list[int] = []
+    alone_running = 0
+
+    async def work(alone: bool, turns: int) -> None:
+        nonlocal alone_running
+        async with slots.take(alone=alone) as slot:
+            assert slot not in busy
+            assert not alone_running
+            assert not (alone and busy)
+            busy.append(slot)
+            alone_running += alone
+            try:
+                for _ in range(turns):
+                    await asyncio.sleep(0)
+            finally:
+                busy.remove(slot)
+                alone_running -= alone
+
+    async def scenario() -> None:
+        tasks = []
+        for alone, turns, cancel in jobs:
+            task = asyncio.ensure_future(work(alone, turns))
+            tasks.append(task)
+            await asyncio.sleep(0)
+            if cancel:
+                random.Random(turns).choice(tasks).cancel()
+        done = await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 20)
+        assert all(result is None or isinstance(result, asyncio.CancelledError) for result in done)
+        async with contextlib.AsyncExitStack() as stack:
+            taken = [await asyncio.wait_for(stack.enter_async_context(slots.take()), 20) for _ in range(count)]
+            assert sorted(taken) == list(range(count))
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(stack.enter_async_context(slots.take()), 0.001)
+
+    asyncio.run(scenario())
+
+
+def order_of(count: int, arriving: Sequence[bool], *, later: Mapping[int, Sequence[bool]]) -> list[int]:
+    """In which order jobs get their turns, by when they arrived. Each ends before the next has a turn.
+
+    Args:
+        count: slots.
+        arriving: whether each of the jobs that are there at first is to be alone.
+        later: those that come while a job runs, by its number.
+    """
+    turns: list[int] = []
+
+    async def scenario() -> None:
+        slots = Slots(count)
+        jobs: list[asyncio.Task[None]] = []
+
+        async def work(number: int, alone: bool) -> None:
+            async with slots.take(alone=alone):
+                turns.append(number)
+                arrive(later.get(number, ()))
+                await asyncio.sleep(0)
+
+        def arrive(wanted: Sequence[bool]) -> None:
+            for alone in wanted:
+                jobs.append(asyncio.ensure_future(work(len(jobs), alone)))
+
+        arrive(arriving)
+        for job in jobs:  # also those that come meanwhile
+            await job
+
+    asyncio.run(scenario())
+    return turns
+
+
+def test_those_that_run_alone_share_the_quiet_time() -> None:
+    """A few others go first; then all that wait to be alone by then, and those that come meanwhile; then the rest."""
+    jobs = [False, True, False, True, *[False] * 8]
+    turns = order_of(1, jobs, later={3: [True]})
+    assert turns == [0, 2, 4, 5, 6, 1, 3, 12, 7, 8, 9, 10, 11]
+
+
+def test_where_nobody_waits_the_quiet_time_begins_at_once() -> None:
+    """Nobody is waited for who may never come."""
+    assert order_of(2, [True, True], later={}) == [0, 1]
+    assert order_of(1, [False, True, False], later={}) == [0, 2, 1]
+
+
+@given(st.integers(1, 4), st.lists(st.booleans(), max_size=60))
+def test_nobody_waits_for_ever(count: int, jobs: list[bool]) -> None:
+    """However many come: one that is to be alone is overtaken by so many jobs a slot, and no more."""
+    turns = order_of(count, jobs, later={})
+    assert sorted(turns) == list(range(len(jobs)))
+    for place, number in enumerate(turns):
+        if jobs[number]:
+            assert sum(not jobs[other] and other > number for other in turns[:place]) <= OVERTAKEN * count
+
+
+def test_a_machine_without_slots_is_refused() -> None:
+    """Zero slots would wait for ever."""
+    with pytest.raises(ValueError, match="at least one"):
+        Slots(0)

@@ -1,0 +1,165 @@
+"""Answers that no real server gave in our recordings: false ones, those of proxies, overload."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ioi_eval.errors import OverloadError, RejectedError, TransientError, TransportError, UnservedError
+from ioi_eval.sandbox.piston import answer
+
+STAGE: dict[str, Any] = {"stdout": "1\n", "stderr": "", "output": "1\n", "code": 0, "signal": None}
+HTML = b"<html><head><title>502 Bad Gateway</title></head></html>"
+
+
+def body(run: object, **more: object) -> bytes:
+    """An answer with this run stage."""
+    return json.dumps({"run": run, "language": "bash", "version": "5.2.0", **more}).encode()
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        b"",
+        b"null",
+        b"[]",
+        b'"ok"',
+        b"{}",
+        b'{"run": {"stdout": "1',
+        HTML,
+        json.dumps({"message": "queue full"}).encode(),
+        body(None),
+        body("1\n"),
+        body([STAGE]),
+        body({**STAGE, "stdout": None}),
+        body({**STAGE, "stdout": 1}),
+        body({**STAGE, "stderr": ["x"]}),
+        body({key: value for key, value in STAGE.items() if key != "stdout"}),
+        body({key: value for key, value in STAGE.items() if key != "code"}),
+        body({**STAGE, "code": "0"}),
+        body({**STAGE, "code": False}),
+        body({**STAGE, "code": 0.5}),
+        body({**STAGE, "signal": 9}),
+        body({**STAGE, "status": {}}),
+        body({**STAGE, "memory": "1 MB"}),
+        body({**STAGE, "cpu_time": True}),
+        body(STAGE, compile=[]),
+        body(STAGE, compile={"code": 0}),
+    ],
+)
+def test_lies_about_the_shape(lie: bytes) -> None:
+    """An answer of another shape than Piston's is a transport fault, whatever its status says."""
+    with pytest.raises(TransportError):
+        answer.execution(200, lie)
+
+
+def test_compile_stage_may_be_null() -> None:
+    """A server that writes an absent compile stage as null is understood."""
+    assert answer.execution(200, body(STAGE, compile=None)).compile is None
+
+
+@pytest.mark.parametrize(
+    ("status", "content", "error"),
+    [
+        (429, b'{"message": "slow down"}', OverloadError),
+        (503, b"", OverloadError),
+        (500, b'{"message": "spawn EAGAIN"}', OverloadError),
+        (500, b'{"message": "fork: Resource temporarily unavailable"}', OverloadError),
+        (500, b"", TransientError),
+        (500, b'{"message": "no such box"}', TransientError),
+        (500, HTML, TransportError),
+        (502, HTML, TransportError),
+        (504, b"", TransportError),
+        (408, b"", TransportError),
+        (204, b"", TransportError),
+        (301, b"", UnservedError),
+        (404, HTML, UnservedError),
+        (400, b'{"message": "ioi_eval-* runtime is unknown"}', UnservedError),
+        (400, b'{"message": "the word Resource temporarily unavailable in a refusal"}', RejectedError),
+        (401, b'{"message": "whitelist only"}', RejectedError),
+        (413, b'{"message": "body over 1 MB"}', RejectedError),
+    ],
+)
+def test_status_decides_the_error(status: int, content: bytes, error: type[Exception]) -> None:
+    """Each status becomes the one error type that says what to do about it, and no subtype of it."""
+    with pytest.raises(error) as raised:
+        answer.execution(status, content)
+    assert type(raised.value) is error
+    assert f"HTTP {status}" in str(raised.value)
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+@pytest.mark.parametrize("stage", ["run", "compile"])
+@pytest.mark.parametrize("words", ["Resource temporarily unavailable", "EAGAIN", "queue is full", "Compilation error"])
+def test_what_programs_print_is_no_overload(stage: str, stream: str, words: str) -> None:
+    """A program or compiler that prints the words of an overloaded server is an execution like any other."""
+    stages = {"run": STAGE, "compile": {**STAGE, "code": 1}}
+    stages[stage] = {**stages[stage], stream: words}
+    execution = answer.execution(200, body(stages["run"], compile=stages["compile"]))
+    assert words in getattr(getattr(execution, stage), stream)
+
+
+def test_isolates_own_failure_is_never_an_execution() -> None:
+    """Status XX is the server's sandbox at fault; out of processes, it is overload."""
+    broken = {
+        **STAGE,
+        "code": None,
+        "status": "XX",
+        "message": "Cannot run proxy, clone failed: Cannot allocate memory",
+    }
+    with pytest.raises(TransientError, match="clone failed") as raised:
+        answer.execution(200, body(broken))
+    assert not isinstance(raised.value, OverloadError)
+    busy = {**broken, "message": "Cannot run proxy, clone failed: Resource temporarily unavailable"}
+    with pytest.raises(OverloadError):
+        answer.execution(200, body(busy))
+
+
+@pytest.mark.parametrize("stage", ["compile", "run"])
+def test_a_stage_that_isolate_did_not_start(stage: str) -> None:
+    """As a real server answers a memory limit of 2^45 bytes: HTTP 200, isolate's words, and nulls; never a verdict."""
+    nulls = dict.fromkeys(("code", "signal", "memory", "message", "status", "cpu_time", "wall_time"))
+    words = "Numeric parameter out of range: 35184372088\n"
+    refused = {"stdout": "Usage: isolate [<options>] <command>\n", "stderr": words, "output": words, **nulls}
+    whole = body(refused) if stage == "run" else body(STAGE, compile=refused)
+    with pytest.raises(TransientError, match=r"isolate reports nothing: Numeric parameter out of range: 35184372088"):
+        answer.execution(200, whole)
+
+
+def test_output_over_the_jobs_own_limit() -> None:
+    """More output than the job asked for is the output limit, even where the server allows it."""
+    execution = answer.execution(200, body({**STAGE, "stdout": "x" * 101}), output_bytes=100)
+    assert (execution.run.code, execution.run.signal, execution.run.status) == (None, "SIGKILL", "OL")
+    assert answer.execution(200, body({**STAGE, "stdout": "x" * 100}), output_bytes=100).run.code == 0
+
+
+def test_refusals_keep_one_line_of_words() -> None:
+    """Of a stack only the first line is kept, and a page of HTML is cut."""
+    stack = json.dumps({"stack": "PayloadTooLargeError: request entity too large\n    at readStream (x.js:1)"}).encode()
+    assert "\n" not in str(answer.refusal(400, stack))
+    assert len(str(answer.refusal(502, HTML * 1000))) < 400
+
+
+@pytest.mark.parametrize("content", [b"{}", b"[1]", b'[{"language": "bash"}]', b'[{"language": 1, "version": "1"}]'])
+def test_lies_about_runtimes(content: bytes) -> None:
+    """A list of runtimes of another shape is a transport fault: something else answers on that port."""
+    with pytest.raises(TransportError):
+        answer.runtimes(200, content)
+
+
+@pytest.mark.parametrize("status", [200, 302, 404, 405])
+def test_a_web_server_that_has_no_runtimes(status: int) -> None:
+    """It is named, with its page's title and no HTML; a proxy in front of a worker that is away is another matter."""
+    page = b"<!DOCTYPE html>\n<html lang=en><title>\n  Welcome to\n  nginx!</title><body>\n<p>Hello</p>"
+    with pytest.raises(UnservedError, match=rf"^not a Piston server: HTTP {status}: a web page, 'Welcome to nginx!'$"):
+        answer.runtimes(status, page)
+    with pytest.raises(TransportError, match=r"^HTTP 502: a web page, '502 Bad Gateway'$"):
+        answer.runtimes(502, HTML)
+
+
+def test_package_failures_are_final() -> None:
+    """A package command that fails is told with the server's reason, and not as something to repeat."""
+    with pytest.raises(RejectedError, match="Already installed"):
+        answer.changed_package(500, b'{"message": "Already installed"}')

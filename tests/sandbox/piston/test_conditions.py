@@ -1,0 +1,48 @@
+"""The meaning of a worker's limits: one table for all callers."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ioi_eval.sandbox.piston.conditions import Effect, conditions, fatal
+from ioi_eval.sandbox.piston.wire import Ceilings, Starter
+
+limits = st.none() | st.integers(min_value=0, max_value=1 << 42)
+
+
+@given(
+    known=st.fixed_dictionaries({each.name: limits for each in fields(Ceilings)}),
+    starter=st.sampled_from(Starter),
+    is_bundled=st.booleans(),
+    output=st.none() | st.sampled_from([0, 64 << 10, 1 << 20, 4 << 20]),
+    body=st.none() | st.sampled_from([102_400, 1 << 20, 48 << 20]),
+)
+def test_what_forbids_judging_names_its_setting(
+    known: dict[str, int | None], starter: Starter, is_bundled: bool, output: int | None, body: int | None
+) -> None:
+    """Whatever the limits: each is said once, and one that is fatal with what to set on the server."""
+    found = conditions(Ceilings(**known), starter, is_bundled=is_bundled, output_bytes=output, body_bytes=body)
+    assert len({each.what for each in found}) == len(found)
+    for each in found:
+        assert each.setting or each.effect is not Effect.FATAL
+        assert (str(each) in fatal(found)) == (each.effect is Effect.FATAL)
+
+
+def test_a_server_as_start_worker_sets_it_up_is_fine() -> None:
+    """Both generations; no memory limit of the server's is a limit of -1, which is never named in a refusal."""
+    times = {"run_timeout": 600_000, "run_cpu_time": 600_000, "compile_timeout": 300_000, "compile_cpu_time": 300_000}
+    for known in (times, {name: most for name, most in times.items() if name.endswith("timeout")}):
+        service = Ceilings(**known)
+        found = conditions(service, Starter.IOI_EVAL, is_bundled=True, output_bytes=4 << 20, body_bytes=48 << 20)
+        assert {each.effect for each in found} == {Effect.FINE}
+
+
+def test_a_stock_server_with_scripts_of_its_own() -> None:
+    """The scripts of `cms_ioi` need 3 s more than a test's limit, our runner 10 s: what is too short for one may do."""
+    known = Ceilings(run_timeout=10_000)
+    for starter, expected in ((Starter.IOI_EVAL, Effect.FATAL), (Starter.CMS_IOI, Effect.NARROW)):
+        (found, *_) = conditions(known, starter, is_bundled=False, output_bytes=1 << 20, body_bytes=48 << 20)
+        assert (found.what, found.effect) == ("run_timeout", expected)

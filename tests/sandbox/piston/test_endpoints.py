@@ -1,0 +1,63 @@
+"""The forms in which a user can name a cluster."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from ioi_eval.errors import InputError, SetupError
+from ioi_eval.sandbox.piston.endpoints import endpoint_source, endpoints_now
+
+W1, W2 = "http://w1:2000/api/v2", "http://w2:2000/api/v2"
+
+
+def now(text: str) -> tuple[str, ...]:
+    """The endpoints that a name means at this moment."""
+    return asyncio.run(endpoints_now(endpoint_source(text)))
+
+
+@pytest.mark.parametrize("text", ["w1:2000,w2:2000", " http://w1:2000/ ,\nw2:2000/api/v2,,w1:2000", "w1:2000\nw2:2000"])
+def test_urls(text: str) -> None:
+    """URLs as people write them, each once, in order; blanks and empty places do not matter."""
+    assert now(text) == (W1, W2)
+
+
+def test_urls_alone_need_not_be_asked_again() -> None:
+    """What cannot change is a sequence, not a function."""
+    assert endpoint_source("w1:2000,w2:2000") == (W1, W2)
+
+
+@pytest.mark.parametrize("text", ["", " , ", "w1:2000,ftp://w2", "http://", "w1:2000 w2:2000"])
+def test_what_names_no_cluster(text: str) -> None:
+    """A mistake is told before anything is asked."""
+    with pytest.raises(InputError):
+        endpoint_source(text)
+
+
+def test_a_file_is_read_each_time(tmp_path: Path) -> None:
+    """Lines with comments and commas, beside URLs that are always there; what is added later is found later."""
+    path = tmp_path / "workers.txt"
+    path.write_text("# ours\n\nw2:2000  # the new one\n", encoding="utf-8")
+    source = endpoint_source(f"w1:2000,file:{path}")
+    assert asyncio.run(endpoints_now(source)) == (W1, W2)
+    path.write_text("w3:1,w4:2\n", encoding="utf-8")
+    assert asyncio.run(endpoints_now(source)) == (W1, "http://w3:1/api/v2", "http://w4:2/api/v2")
+
+
+def test_a_wrong_line_is_named(tmp_path: Path) -> None:
+    """File and line, so that it can be mended."""
+    path = tmp_path / "workers.txt"
+    path.write_text("w1:2000\nw2:port\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"workers\.txt, line 2: endpoint 'w2:port'"):
+        now(f"file:{path}")
+
+
+def test_a_file_that_is_absent_or_empty(tmp_path: Path) -> None:
+    """The one is a mistake, the other a cluster without a worker."""
+    with pytest.raises(InputError, match="cannot read the endpoints"):
+        now(f"file:{tmp_path / 'absent'}")
+    (tmp_path / "empty").touch()
+    with pytest.raises(SetupError, match="names none"):
+        now(f"file:{tmp_path / 'empty'}")

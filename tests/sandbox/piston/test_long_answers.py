@@ -1,0 +1,67 @@
+"""An endless answer is a failure of its server, and not of the client."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from aiohttp import web
+from yarl import URL
+
+from ioi_eval.errors import InputError
+from ioi_eval.sandbox.piston.cluster import PistonCluster
+from ioi_eval.sandbox.piston.discovery import Scout
+from ioi_eval.sandbox.piston.endpoint_state import JobEnd
+from ioi_eval.sandbox.piston.http_client import HttpClient, Lost
+from ioi_eval.sandbox.piston.wire import Body
+
+BODY = Body(segments=(b"{}",), size=2, waiting_s=0.0)
+
+
+def asked(question: Callable[[Scout, URL], Awaitable[Any]]) -> Any:
+    """What comes of a question to a server whose every answer is announced as longer than anybody reads."""
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Length": str(1 << 40)})
+        await response.prepare(request)
+        return response
+
+    async def run() -> Any:
+        application = web.Application()
+        application.router.add_route("*", "/{path:.*}", answer)
+        runner = web.AppRunner(application)
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, "127.0.0.1", 0).start()
+            async with HttpClient() as client:
+                return await question(Scout(client), URL(f"http://127.0.0.1:{runner.addresses[0][1]}/api/v2"))
+        finally:
+            await runner.cleanup()
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    "question",
+    [lambda scout, url: scout.runtimes(url), lambda scout, url: scout._post(url, BODY)],
+    ids=["check", "exploration"],
+)
+def test_an_answer_without_end(question: Callable[[Scout, URL], Awaitable[Any]]) -> None:
+    """A check and an exploration find the endpoint broken."""
+    with pytest.raises(Lost, match="too long") as raised:
+        asked(question)
+    assert raised.value.end is JobEnd.BROKEN
+
+
+def test_a_profile_that_does_not_exist_opens_nothing() -> None:
+    """A cluster that refuses its settings has no session to close."""
+    cluster = PistonCluster(["http://127.0.0.1:1"], profile="none")
+
+    async def run() -> None:
+        with pytest.raises(InputError, match="profile 'none'"):
+            await cluster.__aenter__()
+
+    asyncio.run(run())
+    assert cluster._client._session is None

@@ -1,0 +1,177 @@
+"""How busy a cluster is kept whose workers die and return: in virtual time, so that no machine's load matters."""
+
+from __future__ import annotations
+
+import heapq
+import random
+from collections.abc import Callable
+from functools import partial
+from itertools import count
+
+import pytest
+
+from ioi_eval.config import PATIENCE_S
+from ioi_eval.model import Retries
+from ioi_eval.sandbox.piston.endpoint_state import Endpoint, JobEnd, SlotRequest
+from ioi_eval.sandbox.piston.pool import TICK_S, Pool
+from ioi_eval.sandbox.piston.retries import backoff_s
+
+CONNECT_S = 3.0  # how long a machine that is silent is tried (`http_client.CONNECT_S`)
+CHECK_S = 3.0  # `discovery.CHECK_S`
+PROBE_S = 10.0  # TCP keepalive starts after this silence (`http_client._KEEPALIVE`), then every 5 s
+ROUND_TRIP_S = 0.001
+
+
+class Churn:
+    """A cluster in virtual time: jobs without end, endpoints that die and return.
+
+    Args:
+        endpoints: how many, with a slot each.
+        job_s: how long a job takes.
+        deaths_per_minute: spread evenly.
+        down_s: how long a dead endpoint stays away.
+        silent: the dead do not answer at all (a machine that lost its power), else they refuse and reset.
+        seed: for who dies.
+    """
+
+    def __init__(
+        self, *, endpoints: int, job_s: float, deaths_per_minute: float, down_s: float, silent: bool, seed: int
+    ) -> None:
+        self.now = 0.0
+        self.job_s, self.down_s, self.silent = job_s, down_s, silent
+        self.pool = Pool(patience_s=PATIENCE_S, rng=random.Random(seed))
+        self.rng = random.Random(seed)
+        self.order = count()
+        self.events: list[tuple[float, int, Callable[[], None]]] = []
+        self.alive = {f"w{number}" for number in range(endpoints)}
+        self.retries: dict[SlotRequest, Retries] = {}
+        self.running: dict[SlotRequest, tuple[str, int]] = {}  # where, and the number of the attempt
+        self.taken: set[str] = set()  # the endpoints that these run on
+        self.working: set[SlotRequest] = set()  # those of them that will be answered
+        self.busy_s = self.alive_s = 0.0
+        self.attempts = self.lost = self.done = self.failed = 0
+        for name in sorted(self.alive):
+            self.pool.add(Endpoint(name=name, machine=name, group="g", slots=1), self.now)
+        self.pause_s = 60.0 / deaths_per_minute
+        self.after(self.pause_s, self.kill_one)
+        self.after(TICK_S, self.tick)
+        for _ in range(endpoints + endpoints // 5):  # more callers than slots: somebody always waits
+            self.arrive()
+
+    def after(self, seconds: float, action: Callable[[], None]) -> None:
+        """Let something happen later."""
+        heapq.heappush(self.events, (self.now + seconds, next(self.order), action))
+
+    def run(self, until: float) -> None:
+        """Let time go by; the share of living slots that are busy is counted."""
+        while self.now < until:
+            later = min(until, self.events[0][0])
+            self.busy_s += (later - self.now) * len(self.working)
+            self.alive_s += (later - self.now) * len(self.alive)
+            self.now = later
+            while self.events[0][0] <= self.now:
+                heapq.heappop(self.events)[2]()
+
+    def tick(self) -> None:
+        """Do what is due."""
+        for name in self.pool.tick(self.now):
+            self.check(name)
+        self.after(TICK_S, self.tick)
+
+    # ------------------------------------------------------------------ jobs
+
+    def arrive(self) -> None:
+        """A caller has a job."""
+        request = self.pool.request("g", self.now)
+        self.retries[request] = Retries()
+        request.wake = lambda: self.send(request)
+        request.abandon = lambda: self.end(request, JobEnd.TIMED_OUT)
+        if request.holds_slot:
+            self.send(request)
+
+    def send(self, request: SlotRequest) -> None:
+        """A job goes to its endpoint, which may be dead."""
+        if request.failure is not None:
+            self.failed += 1
+            return
+        name = request.endpoint
+        assert name is not None
+        assert name not in self.taken, "more jobs than slots"
+        self.attempts += 1
+        attempt = self.attempts
+        self.taken.add(name)
+        self.running[request] = (name, attempt)
+        if name in self.alive:
+            self.working.add(request)
+            self.after(self.job_s, lambda: self.end(request, JobEnd.ANSWERED, attempt))
+        else:
+            wait = CONNECT_S if self.silent else ROUND_TRIP_S
+            self.after(wait, lambda: self.end(request, JobEnd.NOT_CONNECTED, attempt))
+
+    def end(self, request: SlotRequest, end: JobEnd, attempt: int | None = None) -> None:
+        """A job ends; its caller repeats it, or brings the next one."""
+        name, number = self.running.get(request, ("", -1))
+        if attempt not in {None, number} or (end is JobEnd.ANSWERED and request not in self.working):
+            return  # that attempt has ended otherwise, or will
+        del self.running[request]
+        self.taken.remove(name)
+        self.working.discard(request)
+        self.pool.release(request, end, self.now)
+        if end is JobEnd.ANSWERED:
+            self.done += 1
+            del self.retries[request]
+            self.arrive()
+        elif not end.was_sent:
+            self.repeat(request, was_sent=False)
+        elif self.retries[request].take():
+            wait = backoff_s(5 - self.retries[request].left, self.rng)
+            self.after(wait, lambda: self.repeat(request, was_sent=True))
+        else:
+            self.lost += 1
+            self.arrive()
+
+    def repeat(self, request: SlotRequest, *, was_sent: bool) -> None:
+        """A job is repeated. The slot may come at once, or later."""
+        self.pool.repeat(request, self.now, was_sent=was_sent)
+
+    def check(self, name: str) -> None:
+        """An endpoint is asked for its runtimes."""
+        is_alive = name in self.alive
+        wait = ROUND_TRIP_S if is_alive or not self.silent else CHECK_S
+        self.after(wait, lambda: self.pool.check_ended(name, is_alive, self.now))
+
+    # ------------------------------------------------------------------ deaths
+
+    def kill_one(self) -> None:
+        """A living endpoint dies, with its job: it resets the connection, or says nothing more."""
+        victim = self.rng.choice(sorted(self.alive))
+        self.alive.remove(victim)
+        for request in [request for request, (name, _) in self.running.items() if name == victim]:
+            self.working.discard(request)
+            attempt = self.running[request][1]
+            if self.silent:  # when it is back its kernel knows nothing of the connection, and says so
+                wait = max(PROBE_S, self.down_s) + 5.0
+                self.after(wait, partial(self.end, request, JobEnd.BROKEN, attempt))
+            else:
+                self.end(request, JobEnd.BROKEN, attempt)
+        self.after(self.down_s, lambda: self.alive.add(victim))
+        self.after(self.pause_s, self.kill_one)
+
+
+@pytest.mark.parametrize("silent", [False, True])
+@pytest.mark.parametrize("down_s", [5.0, 30.0])
+def test_slots_are_busy_while_workers_die_and_return(silent: bool, down_s: float) -> None:
+    """500 endpoints of which 5 % die each minute: those that live are busy for 95 % of the time, no job is lost."""
+    churn = Churn(endpoints=500, job_s=2.0, deaths_per_minute=25, down_s=down_s, silent=silent, seed=1)
+    churn.run(120.0)
+    assert churn.busy_s / churn.alive_s >= 0.95
+    assert churn.lost == churn.failed == 0
+    assert churn.done > 0.9 * 500 * 120 / 2.0
+
+
+def test_a_storm_of_deaths() -> None:
+    """A fifth of 100 endpoints dies each minute, and long jobs with them: nothing is lost, and what lives is used."""
+    churn = Churn(endpoints=100, job_s=8.0, deaths_per_minute=20, down_s=20.0, silent=False, seed=2)
+    churn.run(600.0)
+    assert churn.busy_s / churn.alive_s >= 0.90
+    assert churn.lost == churn.failed == 0

@@ -1,0 +1,221 @@
+"""The pool in virtual time: endpoints that fail, fall silent, recover, change or leave."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+
+from ioi_eval.errors import UnavailableError
+from ioi_eval.sandbox.piston.endpoint_state import (
+    ABANDON_AFTER_S,
+    CHECK_AFTER_S,
+    LONGEST_REST_S,
+    Availability,
+    Endpoint,
+    EndpointState,
+    Group,
+    JobEnd,
+    Machine,
+)
+from ioi_eval.sandbox.piston.pool import CHECKS_PER_S, TICK_S
+from tests.sandbox.pool_world import PATIENCE_S, World, names
+
+
+def test_a_refused_connection_ends_the_service_at_once() -> None:
+    """A dead endpoint costs the one job that found it dead, which goes elsewhere without a wait."""
+    world = World(2)
+    world.dead.add("w0")
+    request = world.request()
+    assert names([request]) == ["w0"]
+    world.repeat(request, JobEnd.NOT_CONNECTED)
+    assert names([request]) == ["w1"]
+    assert not request.is_repeated, "no server had work from it"
+    world.request()
+    assert len(world.running) == 1, "nothing else is sent to the dead endpoint"
+
+
+def test_an_endpoint_that_comes_back_is_used_again() -> None:
+    """It is checked after ever longer rests, gets one job when it answers, and all its slots after that job."""
+    world = World(1, slots=3)
+    world.dead.add("w0")
+    world.release(world.request(), JobEnd.NOT_CONNECTED)
+    world.until(40.0)
+    rests = [after - before for (before, _), (after, _) in zip(world.checks, world.checks[1:], strict=False)]
+    assert len(rests) >= 3
+    assert all(0.25 <= rest <= LONGEST_REST_S + TICK_S for rest in rests)
+    assert rests[-1] > 2 * rests[0]
+    world.dead.clear()
+    world.until(world.now + LONGEST_REST_S + TICK_S)
+    requests = [world.request() for _ in range(4)]
+    assert world.running == requests[:1], "one job first"
+    world.release(requests[0])
+    assert world.running == requests[1:]
+
+
+def test_a_server_that_answers_checks_and_breaks_jobs() -> None:
+    """It costs one job a rest, and its rests grow."""
+    world = World(1)
+    sent = []
+    while world.now < 300.0:
+        request = world.request()
+        if request.holds_slot:
+            sent.append(world.now)
+            world.release(request, JobEnd.BROKEN)
+        else:
+            world.release(request, JobEnd.CANCELLED)
+        world.until(world.now + 0.1)
+    assert len(sent) < 25
+    assert sent[-1] - sent[-2] > 14.0
+
+
+def endpoint_state() -> EndpointState:
+    """An endpoint in service."""
+    endpoint = Endpoint(name="w0", machine="m0", group="g")
+    return EndpointState(endpoint, Group("g", 0.0), Machine(), 0.0)
+
+
+def test_broken_answers_are_borne_twice() -> None:
+    """Random faults do not end an endpoint's service; three in a row do."""
+    state, rng = endpoint_state(), random.Random(1)
+    broken, answered, cancelled = JobEnd.BROKEN, JobEnd.ANSWERED, JobEnd.CANCELLED
+    for end in (broken, broken, answered, broken, cancelled, broken):
+        state.job_ended(end, 0.0, rng)
+        assert state.availability is Availability.IN_SERVICE
+    state.job_ended(broken, 0.0, rng)
+    assert state.availability is Availability.RESTING
+
+
+@pytest.mark.parametrize("end", [JobEnd.NOT_CONNECTED, JobEnd.TIMED_OUT, JobEnd.OVERLOADED])
+def test_what_ends_the_service_at_once(end: JobEnd) -> None:
+    """No connection, no answer in time, or its own word that it is too busy."""
+    state = endpoint_state()
+    state.job_ended(end, 0.0, random.Random(1))
+    assert state.availability is Availability.RESTING
+
+
+def test_a_silent_death_is_noticed_within_five_seconds() -> None:
+    """An endpoint that dies under its job without a word fails a check while it is busy, and is out of service."""
+    world = World(2, slots=2)
+    requests = [world.request() for _ in range(2)]
+    world.dead.add("w0")
+    world.until(5.0)
+    assert "w0" in {name for _, name in world.checks}
+    assert world.pool.in_service("g") == 1
+    assert not world.abandoned
+    assert set(names([world.request() for _ in range(4)])) == {"w1", None}
+    assert requests[0].holds_slot, "its job goes on: to be out of service is a suspicion"
+    world.until(5.0 + ABANDON_AFTER_S + 2 * LONGEST_REST_S)
+    assert requests[0] in world.abandoned
+
+
+def test_long_jobs_are_looked_after_less_and_less() -> None:
+    """While an endpoint answers checks, they come ever more rarely; and an idle one is not checked at all."""
+    world = World(2)
+    world.request()
+    world.until(300.0)
+    times = [when for when, name in world.checks if name == "w0"]
+    assert CHECK_AFTER_S <= times[0] <= CHECK_AFTER_S + TICK_S
+    assert 5 <= len(times) <= 15
+    assert {name for _, name in world.checks} == {"w0"}
+
+
+def test_a_busy_endpoint_that_changes_is_looked_after() -> None:
+    """A check found other runtimes: it enters service anew, with its job, and is checked again and again."""
+    world = World(1)
+    request = world.request()
+    world.now = 10.0
+    assert world.tick() == ["w0"]
+    world.pool.add(Endpoint(name="w0", machine="m0", group="other"), world.now)
+    world.dead.add("w0")
+    world.until(10.0 + 2 * ABANDON_AFTER_S + 2 * LONGEST_REST_S)
+    assert {name for when, name in world.checks if when > 10.0} == {"w0"}
+    assert set(world.abandoned) == {request}
+
+
+def test_checks_are_rationed() -> None:
+    """A thousand silent endpoints are not asked in one second."""
+    world = World(1000)
+    for _ in range(1000):
+        world.request()
+    world.until(30.0)
+    by_second = Counter(int(when) for when, _ in world.checks)
+    assert max(by_second.values()) == CHECKS_PER_S
+    assert len({name for _, name in world.checks}) == 1000, "everybody's turn comes"
+
+
+def test_our_own_lateness_blames_nobody() -> None:
+    """A check or connection that failed because this process was late ends no service, and is no repetition."""
+    world = World(1, slots=2)
+    first, second = world.request(), world.request()
+    world.now = 10.0
+    assert world.tick() == ["w0"]
+    world.pool.check_ended("w0", None, world.now)
+    assert world.pool.in_service("g") == 1
+    world.repeat(first, JobEnd.CLIENT_LATE)
+    assert first.holds_slot
+    assert not first.is_repeated
+    world.release(second, JobEnd.NOT_CONNECTED)
+    world.now = 20.0
+    assert world.tick() == ["w0"]
+    world.pool.check_ended("w0", None, world.now)
+    assert world.pool.in_service("g") == 0, "what was out of service stays out"
+
+
+def test_nobody_in_service_ends_in_an_error() -> None:
+    """With no endpoint left jobs wait for the stated time, then all fail; later ones at once, until one returns."""
+    world = World(1)
+    world.dead.add("w0")
+    world.release(world.request(), JobEnd.NOT_CONNECTED)
+    waiting = [world.request(), world.request(is_alone=True)]
+    told = []
+    for request in waiting:
+        request.wake = lambda request=request: told.append(request)
+    world.until(PATIENCE_S - TICK_S)
+    assert not world.failed
+    world.until(PATIENCE_S)
+    assert world.failed == told == waiting
+    assert {type(request.failure) for request in world.failed} == {UnavailableError}
+    world.request()
+    assert len(world.failed) == 3
+    world.dead.clear()
+    world.until(world.now + LONGEST_REST_S + TICK_S)
+    assert world.request().holds_slot
+
+
+def test_a_group_that_never_had_an_endpoint_is_waited_for() -> None:
+    """Its jobs wait for the stated time too, as an endpoint may yet appear."""
+    world = World()
+    requests = [world.request(), world.request()]
+    world.until(30.0)
+    world.pool.add(Endpoint(name="late", machine="late", group="g"), world.now)
+    assert world.running == requests[:1]
+    world.until(1000.0)
+    assert not world.failed
+
+
+def test_endpoints_come_and_go() -> None:
+    """A new endpoint serves at once; one that is removed ends its job and gets no more; then it may return."""
+    world = World(1)
+    first, second = world.request(), world.request()
+    world.pool.add(Endpoint(name="w9", machine="m9", group="g"), world.now)
+    assert names([second]) == ["w9"]
+    world.pool.remove("w0", world.now)
+    third = world.request()
+    world.release(first)
+    assert not third.holds_slot
+    world.pool.add(Endpoint(name="w0", machine="m0", group="g"), world.now)
+    assert names([third]) == ["w0"]
+
+
+def test_an_endpoint_may_change_its_group() -> None:
+    """A worker whose packages changed serves another group, its running job notwithstanding."""
+    world = World(1, slots=2)
+    running = world.request()
+    world.pool.add(Endpoint(name="w0", machine="m0", group="other", slots=2), world.now)
+    assert (world.pool.in_service("g"), world.pool.in_service("other")) == (0, 1)
+    requests = [world.request("other") for _ in range(3)]
+    assert [request.holds_slot for request in requests] == [True, False, False]
+    world.release(running)
+    assert [request.holds_slot for request in requests] == [True, True, False]

@@ -1,0 +1,245 @@
+"""Properties of the pool under any sequence of events: a state machine is compared with a simple model."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections import Counter
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from ioi_eval.sandbox.piston.endpoint_state import Endpoint, JobEnd, SlotRequest
+from ioi_eval.sandbox.piston.pool import TICK_S, Pool
+from ioi_eval.sandbox.piston.retries import FLOOR, SHARE, WINDOW_S
+
+NAMES = st.sampled_from([f"http://w{number}" for number in range(6)])
+GROUPS = st.sampled_from(["g0", "g1"])
+ENDS = st.sampled_from(list(JobEnd))
+TIMES = st.one_of(st.just(0.0), st.floats(min_value=0.0, max_value=3.0), st.sampled_from([10.0, 59.5, 61.0, 130.0]))
+PATIENCE_S = 20.0
+
+
+class PoolMachine(RuleBasedStateMachine):
+    """Jobs that arrive and end, endpoints that die, return, come and go, time; and what the pool makes of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 0.0
+        self.endpoints: dict[str, Endpoint] = {}
+        self.waiting: list[SlotRequest] = []
+        self.running: list[SlotRequest] = []
+        self.ended: list[SlotRequest] = []
+        self.repeatable: dict[SlotRequest, JobEnd] = {}
+        self.checks: list[str] = []
+        self.sent: list[tuple[float, SlotRequest, bool]] = []  # what a server may have had work from; a repetition?
+        self.served: dict[str, int] = {}
+        self.entering: SlotRequest | None = None
+        self.served_ever: set[SlotRequest] = set()
+
+    @initialize(seed=st.integers(0, 99))
+    def begin(self, seed: int) -> None:
+        """A pool with its own chance."""
+        self.pool = Pool(patience_s=PATIENCE_S, rng=random.Random(seed))
+
+    # ------------------------------------------------------------------ what can happen
+
+    @rule(name=NAMES, group=GROUPS, slots=st.integers(1, 3))
+    def add(self, name: str, group: str, slots: int) -> None:
+        """An endpoint appears, or comes back with other properties. Two each share a machine."""
+        machine = f"m{int(name[-1]) // 2}"
+        self.endpoints[name] = Endpoint(name=name, machine=machine, group=group, slots=slots)
+        self.pool.add(self.endpoints[name], self.now)
+
+    @rule(name=NAMES)
+    def remove(self, name: str) -> None:
+        """An endpoint is taken off the list."""
+        self.endpoints.pop(name, None)
+        self.pool.remove(name, self.now)
+
+    @rule(group=GROUPS, is_alone=st.booleans(), is_bound=st.booleans())
+    def arrive(self, group: str, is_alone: bool, is_bound: bool) -> None:
+        """A job arrives."""
+        request = self.pool.request(group, self.now, is_alone=is_alone, is_bound=is_bound)
+        request.wake = lambda: self.woken(request)
+        request.abandon = lambda: self.abandoned(request)
+        self.entered(request)
+
+    @precondition(lambda self: self.running)
+    @rule(data=st.data(), end=ENDS)
+    def end(self, data: st.DataObject, end: JobEnd) -> None:
+        """A job ends, in any way."""
+        request = data.draw(st.sampled_from(self.running))
+        self.release(request, end)
+        if end not in {JobEnd.ANSWERED, JobEnd.CANCELLED}:
+            self.repeatable[request] = end
+
+    @precondition(lambda self: self.waiting or self.ended)
+    @rule(data=st.data())
+    def cancel(self, data: st.DataObject) -> None:
+        """A caller is cancelled while it waits; or gives its slot back a second time."""
+        self.release(data.draw(st.sampled_from(self.waiting + self.ended)), JobEnd.CANCELLED)
+
+    @precondition(lambda self: self.repeatable)
+    @rule(data=st.data())
+    def repeat(self, data: st.DataObject) -> None:
+        """A failed job is repeated."""
+        request = data.draw(st.sampled_from(list(self.repeatable)))
+        self.ended.remove(request)
+        self.entering = request
+        self.pool.repeat(request, self.now, was_sent=self.repeatable.pop(request).was_sent)
+        self.entering = None
+        self.entered(request)
+
+    @precondition(lambda self: self.checks)
+    @rule(data=st.data(), is_alive=st.sampled_from([True, False, None]))
+    def check(self, data: st.DataObject, is_alive: bool | None) -> None:
+        """A check comes back."""
+        name = data.draw(st.sampled_from(self.checks))
+        self.checks.remove(name)
+        self.pool.check_ended(name, is_alive, self.now)
+
+    @rule(seconds=TIMES)
+    def wait(self, seconds: float) -> None:
+        """Time goes by."""
+        until = self.now + seconds
+        while self.now < until:
+            self.now = min(until, self.now + TICK_S)
+            self.checks += self.pool.tick(self.now)
+
+    # ------------------------------------------------------------------ what the pool does
+
+    def entered(self, request: SlotRequest) -> None:
+        """A job has asked for a slot: it has one, or has failed, or waits."""
+        self.waiting.append(request)
+        if request.holds_slot or request.failure is not None:
+            self.woken(request)
+
+    def release(self, request: SlotRequest, end: JobEnd) -> None:
+        """Give back, and keep the model's books."""
+        if request in self.running:
+            self.running.remove(request)
+            if not end.was_sent:
+                last = max(number for number, (_, other, _) in enumerate(self.sent) if other is request)
+                del self.sent[last]
+        if request in self.waiting:
+            self.waiting.remove(request)
+        if request not in self.ended:
+            self.ended.append(request)
+        self.pool.release(request, end, self.now)
+
+    def abandoned(self, request: SlotRequest) -> None:
+        """Only a running job can be."""
+        assert request in self.running, "a job was abandoned that is not running"
+
+    def woken(self, request: SlotRequest) -> None:
+        """A slot or a failure goes to a job that waits; the slot is at an endpoint that exists, within its slots."""
+        if request is self.entering:
+            return  # `entered` comes to it
+        self.waiting.remove(request)
+        if request.failure is not None:
+            assert not request.holds_slot
+            self.ended.append(request)
+            return
+        assert request.holds_slot
+        assert request.state is not None
+        endpoint = request.state.endpoint
+        assert self.endpoints[endpoint.name] == endpoint
+        assert endpoint.group == request.group.name
+        beside = [other for other in self.running if other.state and other.state.endpoint.machine == endpoint.machine]
+        if request.is_alone:
+            assert not beside, "not alone"
+        assert not any(other.is_alone for other in beside), "somebody else was to be alone"
+        self.running.append(request)
+        assert sum(other.endpoint == endpoint.name for other in self.running) <= endpoint.slots
+        self.within_budget(request)
+        if not request.is_alone and request not in self.served_ever:
+            assert self.served.get(endpoint.group, -1) < request.order, "a later job was served first"
+            self.served[endpoint.group] = request.order
+        self.served_ever.add(request)
+
+    def within_budget(self, request: SlotRequest) -> None:
+        """Repetitions are a tenth of the first requests of the minute before, or a few."""
+        self.sent.append((self.now, request, request.is_repeated))
+        if request.is_repeated:
+            recent = Counter(repeated for when, _, repeated in self.sent if when > self.now - WINDOW_S)
+            assert recent[True] <= max(FLOOR, SHARE * recent[False])
+
+    # ------------------------------------------------------------------ what always holds
+
+    @invariant()
+    def no_slot_is_given_twice(self) -> None:
+        """A job is in one place, and the pool's books agree with the model's."""
+        assert not set(self.waiting) & set(self.running)
+        assert len(set(self.running)) == len(self.running)
+        assert all(request.holds_slot for request in self.running)
+        assert not any(request.holds_slot for request in self.waiting + self.ended)
+        if hasattr(self, "pool"):
+            held = [request for state in self.pool._endpoints.values() for request in state.running]
+            assert sorted(request.order for request in held) == sorted(request.order for request in self.running)
+
+    @invariant()
+    def no_free_slot_beside_a_waiting_job(self) -> None:
+        """First attempts wait only where nothing is free, or no machine idle (the pool's own books say what is)."""
+        for request in self.waiting:
+            states = [state for state in self.pool._endpoints.values() if state.group is request.group]
+            if not request.is_repeated:
+                free = [s for s in states if s.has_free_slot and not (request.is_alone and s.machine.running)]
+                assert not free, "a job waits beside a free slot"
+
+    @invariant()
+    def what_is_out_of_service_is_not_offered(self) -> None:
+        """An endpoint is offered exactly if it has a free slot, and counted exactly if it is in service."""
+        if hasattr(self, "pool"):
+            for state in self.pool._endpoints.values():
+                assert (state.offered_at is not None) == state.has_free_slot
+            for group in self.pool._groups.values():
+                serving = [s for s in self.pool._endpoints.values() if s.group is group and s.in_service]
+                assert group.in_service == len(serving)
+                assert (group.unavailable_since is None) == bool(serving)
+
+    def teardown(self) -> None:
+        """When all is over every slot is there again, once: as many jobs as slots get one, and no more."""
+        if not hasattr(self, "pool"):
+            return
+        self.nobody_waits_for_ever()
+        for request in [*self.running, *self.waiting]:
+            self.release(request, JobEnd.CANCELLED)
+        for _ in range(40):
+            for name in [self.checks.pop() for _ in tuple(self.checks)]:
+                self.pool.check_ended(name, True, self.now)
+            self.wait(31.0)
+            for endpoint in self.endpoints.values():  # one answered job each brings it wholly back
+                self.arrive(endpoint.group, False, False)
+            for request in tuple(self.running):
+                self.release(request, JobEnd.ANSWERED)
+            for request in tuple(self.waiting):
+                self.release(request, JobEnd.CANCELLED)
+        slots = Counter[str]()
+        for endpoint in self.endpoints.values():
+            slots[endpoint.group] += endpoint.slots
+        for group in ("g0", "g1"):
+            for _ in range(slots[group] + 3):
+                self.arrive(group, False, False)
+        assert Counter(request.group.name for request in self.running) == slots
+
+    def nobody_waits_for_ever(self) -> None:
+        """With every endpoint dead from now on, and every job that runs ended, all jobs have failed in bounded time."""
+        jobs = len(self.waiting)
+        for _ in range(8 * (jobs + 1)):
+            for request in tuple(self.running):
+                self.release(request, JobEnd.NOT_CONNECTED)
+            for name in [self.checks.pop() for _ in tuple(self.checks)]:
+                self.pool.check_ended(name, False, self.now)
+            self.wait(PATIENCE_S / 4)
+        assert not self.waiting
+
+
+PoolMachine.TestCase.settings = settings(
+    max_examples=1_000 if "--full" in sys.argv else 80,
+    stateful_step_count=50,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+TestPool = PoolMachine.TestCase

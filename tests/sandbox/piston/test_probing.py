@@ -1,0 +1,123 @@
+"""The questions to a worker: the probe runs here in a real shell and as a real program."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ioi_eval.model import Execution, Stage
+from ioi_eval.sandbox.piston import probing, wire
+from ioi_eval.sandbox.piston.wire import Ceilings, Runtime, Service, Starter
+
+NONCE = "ab" * 16
+BASH = Service(starter=Starter.BASH, version="5.2.0")
+STOCK = Service(starter=Starter.CMS_IOI, version="1.0.0")
+
+
+def run_look(directory: Path, padding: int) -> Execution:
+    """The script, run as a server runs it."""
+    job = probing.look_job(BASH, NONCE, padding)
+    for file in wire.sent_files(job, Starter.BASH):
+        assert isinstance(file.content, bytes)
+        (directory / file.name).write_bytes(file.content)
+    done = subprocess.run(["bash", "run", *job.args], cwd=directory, capture_output=True, text=True, check=False)
+    return Execution(run=Stage(stdout=done.stdout, stderr=done.stderr, code=done.returncode))
+
+
+def test_the_look_of_this_machine(tmp_path: Path) -> None:
+    """The script finds the compiler that is here, and says what it says."""
+    look = probing.read_look(run_look(tmp_path, 100), NONCE, 100)
+    assert look is not None
+    version = subprocess.run(["g++", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
+    machine = subprocess.run(["g++", "-dumpmachine"], capture_output=True, text=True, check=True).stdout.strip()
+    compiler = look.compilers[0]
+    assert (compiler.version, compiler.machine) == (version, machine)
+    assert Path(compiler.command).name == "g++"
+    assert look.processors >= 1
+    assert look.clock_s > 1_700_000_000
+    assert look.kernel
+
+
+def test_the_look_through_the_stock_pair(tmp_path: Path) -> None:
+    """The program that asks through the stock pair compiles, and tells the same."""
+    job = probing.look_job(STOCK, NONCE, 10)
+    for file in job.files:
+        path = tmp_path / file.name
+        path.parent.mkdir(exist_ok=True)
+        assert isinstance(file.content, bytes)
+        path.write_bytes(file.content)
+    assert all(file.name not in {"correct_output.txt", "run"} for file in job.files)
+    sources = ["graders/probe.cpp", "graders/grader.cpp"]
+    subprocess.run(["g++", "-std=gnu++17", "-O2", "-o", "graders/probe", *sources], cwd=tmp_path, check=True)
+    with (tmp_path / "input.txt").open() as given:
+        done = subprocess.run([tmp_path / "graders/probe"], stdin=given, capture_output=True, text=True, check=True)
+    look = probing.read_look(Execution(run=Stage(stdout=done.stdout, stderr="", code=0)), NONCE, 10)
+    assert look is not None
+    assert look.compilers[0].version.startswith("g++ ")
+    assert look.clock_s > 1_700_000_000
+
+
+@pytest.mark.parametrize("damage", ["", "begin", "padding", "end", "code"])
+def test_a_damaged_look_is_none(tmp_path: Path, damage: str) -> None:
+    """Over its output limit a server may drop the middle and return the end: nothing of that is believed."""
+    whole = run_look(tmp_path, 50)
+    changed = {
+        "": whole.run,
+        "begin": replace(whole.run, stdout=whole.run.stdout.split("\n", 1)[1]),
+        "padding": replace(whole.run, stdout=whole.run.stdout.replace("x" * 50, "")),
+        "end": replace(whole.run, stdout=whole.run.stdout.rsplit("\n", 2)[0]),
+        "code": replace(whole.run, code=None, signal="SIGKILL"),
+    }[damage]
+    assert (probing.read_look(Execution(run=changed), NONCE, 50) is None) == bool(damage)
+
+
+def test_ceilings_are_learned_one_by_one() -> None:
+    """Each refusal lowers one limit of the next question; one that says nothing new ends the asking."""
+    first = probing.look_job(BASH, NONCE, 0)
+    assert first.run_limits.wall_ms == wire.MOST_MS
+    assert first.run_limits.memory_bytes == wire.MOST_MEMORY_BYTES
+    learned = probing.with_ceiling(BASH, ("run_timeout", 3_000))
+    assert learned is not None
+    assert learned.ceilings == Ceilings(run_timeout=3_000)
+    assert probing.look_job(learned, NONCE, 0).run_limits.wall_ms == 3_000
+    assert probing.with_ceiling(learned, ("run_timeout", 2_000)) is None
+    assert probing.with_ceiling(BASH, ("unknown_limit", 1)) is None
+
+
+def test_the_best_package_of_a_profile() -> None:
+    """Ours before the stock ones, by number and not by letters the latest; only what the profile can use."""
+    names = ("bash", "5.2.0"), ("cms", "1.0.0"), ("ioi_eval", "1.9.0"), ("ioi_eval", "1.10.0"), ("python", "3.11.2")
+    runtimes = tuple(
+        Runtime(language=name, version=version, aliases=("cms_ioi",) if name == "cms" else ())
+        for name, version in names
+    )
+    assert [(each.starter, each.version) for each in probing.services(runtimes, None)] == [
+        (Starter.IOI_EVAL, "1.10.0"),
+        (Starter.BASH, "5.2.0"),
+        (Starter.CMS_IOI, "1.0.0"),
+    ]
+    assert [each.starter for each in probing.services(runtimes, "classic")] == [Starter.IOI_EVAL, Starter.CMS_IOI]
+    assert [each.starter for each in probing.services(runtimes[:1], "classic")] == []
+
+
+def test_our_package_under_the_name_of_the_reference_s() -> None:
+    """It answers to `cms_ioi`, for the reference's clients, and is ours nevertheless."""
+    ours = Runtime(language="ioi_eval", version="1.0.0", aliases=("cms_ioi",))
+    assert [each.starter for each in probing.services((ours,), "classic")] == [Starter.IOI_EVAL]
+    theirs = Runtime(language="cms", version="1.0.0", aliases=("cms_ioi",))
+    assert [each.starter for each in probing.services((ours, theirs), None)] == [Starter.IOI_EVAL, Starter.CMS_IOI]
+
+
+@pytest.mark.parametrize("size", [50, 100, 5_000_000])
+def test_padded_requests(size: int) -> None:
+    """Unpacked, a padded request has the length that is asked for, and is the same JSON."""
+    body = b'{"language": "bash", "version": "*", "files": []}'
+    packed = probing.padded(body, size)
+    unpacked = gzip.decompress(packed)
+    assert len(unpacked) == size
+    assert unpacked.rstrip() == body
+    assert len(packed) < 100 + size // 100

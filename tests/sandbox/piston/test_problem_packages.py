@@ -1,0 +1,112 @@
+"""Problems' packages: what is made of a problem's data."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ioi_eval.blobs import BlobStore
+from ioi_eval.errors import SetupError
+from ioi_eval.jobs.stored import data_of, package_of
+from ioi_eval.sandbox.piston.problem_packages import LIMITS, list_packages, make_package, version_of
+from tests.sandbox.packaged import LARGE, blobs, installed, made, sha256, some_problem, unpacked
+
+
+def test_equal_contents_make_equal_packages(tmp_path: Path) -> None:
+    """Whether test data is in memory or on disk, and in whichever order it comes."""
+    one, other = some_problem(b"a" * LARGE, b"b" * LARGE), some_problem(b"b" * LARGE, b"a" * LARGE)
+    store = BlobStore(tmp_path / "cache")
+    kept = {digest: store.put(content) for digest, content in data_of(other).items() if isinstance(content, bytes)}
+    first = make_package(tmp_path / "one", package_of(one), data_of(one))
+    second = make_package(tmp_path / "two", package_of(other), kept)
+    assert first == second
+    assert (tmp_path / "one" / first.file).read_bytes() == (tmp_path / "two" / second.file).read_bytes()
+
+
+def test_other_data_is_another_package() -> None:
+    """As is another problem with the same data; what is compiled makes another version only."""
+    problem = some_problem(b"a" * LARGE)
+    others = [
+        some_problem(b"c" * LARGE),
+        some_problem(b"a" * LARGE, b"b" * LARGE),
+        some_problem(b"a" * LARGE, name="X"),
+    ]
+    assert len({package_of(each).language for each in (problem, *others)}) == 4
+    assert version_of(["00" * 32]) != version_of(["11" * 32])
+
+
+def test_other_limits_are_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or a worker would keep the package that has the old ones."""
+    before = version_of(["00" * 32])
+    monkeypatch.setitem(LIMITS, "run_timeout", 1)
+    assert version_of(["00" * 32]) != before
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_a_damaged_tarball_is_made_anew(tmp_path: Path, is_listed: bool) -> None:
+    """One that is not what the index says, or of which the index says nothing."""
+    package = made(tmp_path, some_problem(b"a" * LARGE))
+    right = (tmp_path / package.file).read_bytes()
+    (tmp_path / package.file).write_bytes(right[:-1])
+    if not is_listed:
+        (tmp_path / "index").unlink()
+    assert made(tmp_path, some_problem(b"a" * LARGE)) == package
+    assert (tmp_path / package.file).read_bytes() == right
+
+
+def test_names_of_files_tell_nothing(tmp_path: Path) -> None:
+    """Who knows an answer, and the package's name, cannot find out whether it is in there."""
+    problem = some_problem(b"a" * LARGE)
+    installed(tmp_path, problem)
+    paths = blobs(tmp_path / "packages")
+    assert len(paths) == 2  # the text is its own reverse; and the runner
+    digest, package = sha256(b"a" * LARGE), package_of(problem)
+    assert package.name_of(digest) in {path.name for path in paths}
+    for key in (b"", package.language.encode(), bytes.fromhex(package.language[-24:])):
+        guess = hashlib.blake2b(bytes.fromhex(digest), key=key, digest_size=12).hexdigest()
+        assert guess not in {path.name for path in paths}
+
+
+def test_a_package_is_what_piston_reads(tmp_path: Path) -> None:
+    """The index has language, version, hash and address; `pkg-info.json` the limits of our other package."""
+    problem = some_problem(b"a" * LARGE)
+    package = made(tmp_path, problem)
+    tarball = (tmp_path / package.file).read_bytes()
+    assert (tmp_path / "index").read_text() == (
+        f"{package.language},{package.version},{hashlib.sha256(tarball).hexdigest()},http://nowhere/{package.file}\n"
+    )
+    told = json.loads(unpacked(tmp_path / package.file, tmp_path / "x").joinpath("pkg-info.json").read_text())
+    assert (told["language"], told["version"]) == (package.language, package.version)
+    own = Path(__file__).resolve().parents[3] / "piston/packages/ioi_eval/1.0.0/metadata.json"
+    assert told["limit_overrides"] == LIMITS == json.loads(own.read_text())["limit_overrides"]
+
+
+def test_the_index_keeps_what_it_has(tmp_path: Path) -> None:
+    """Servers can remove only what their repository lists."""
+    (tmp_path / "index").write_text("ioi_eval,1.0.0,0123,http://here/ioi_eval-1.0.0.pkg.tar.gz\n")
+    made(tmp_path, some_problem(b"a" * LARGE))
+    made(tmp_path, some_problem(b"a" * LARGE), b"b" * LARGE)
+    made(tmp_path, some_problem(b"a" * LARGE))
+    assert [line.split(",")[0][:9] for line in (tmp_path / "index").read_text().splitlines()] == [
+        "ioi_eval", *["ioi_eval_"] * 2
+    ]  # fmt: skip
+
+
+def test_all_that_list_packages_at_once_are_in_the_index(tmp_path: Path) -> None:
+    """As when two people install problems into one repository."""
+    package = made(tmp_path, some_problem(b"a" * LARGE))
+    names = [f"ioi_eval_problem_{number:024x}" for number in range(200)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda name: list_packages(tmp_path, "http://x", [replace(package, language=name)]), names))
+    assert {line.split(",")[0] for line in (tmp_path / "index").read_text().splitlines()} >= set(names)
+
+
+def test_a_directory_that_cannot_be_written_is_named() -> None:
+    """As is any other reason why nothing can be written: with the directory, and what to do."""
+    with pytest.raises(SetupError, match=r"/proc/made-here cannot be written: .*--repository"):
+        made(Path("/proc/made-here"), some_problem(b"a" * LARGE))

@@ -1,0 +1,52 @@
+"""The meaning of squeue's answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from ioi_eval.sandbox.piston.slurm import hosts, workers
+
+
+@pytest.mark.parametrize(
+    ("nodes", "expanded"),
+    [
+        ("w1", ["w1"]),
+        ("w1,w3", ["w1", "w3"]),
+        ("w[1-3]", ["w1", "w2", "w3"]),
+        ("gpu[08-10,12],login1", ["gpu08", "gpu09", "gpu10", "gpu12", "login1"]),
+        ("r[1-2]n[08,11]", ["r1n08", "r1n11", "r2n08", "r2n11"]),
+        ("w[1-2]-ib,x", ["w1-ib", "w2-ib", "x"]),
+        ("w[9-11]", ["w9", "w10", "w11"]),
+        ("", []),
+    ],
+)
+def test_node_lists(nodes: str, expanded: list[str]) -> None:
+    """Ranges, zeros in front, several brackets, suffixes."""
+    assert list(hosts(nodes)) == expanded
+
+
+def test_jobs_by_their_names() -> None:
+    """Only jobs named for a port are workers; one on several nodes is one worker a node."""
+    answer = """
+w1 piston-worker-20000
+w[1-2] piston-worker-20001
+w3 train
+w3 piston-worker-
+w3 piston-worker-http
+w3 piston-worker-70000
+w3 piston-worker-20002 old
+w3 my piston-worker-20003
+ piston-worker-20004
+w4 piston-worker-8
+"""
+    assert list(workers(answer)) == [
+        "http://w1:20000",
+        "http://w1:20001",
+        "http://w2:20001",
+        "http://w4:8",
+    ]
+
+
+def test_no_job_is_no_worker() -> None:
+    """An empty answer."""
+    assert list(workers("")) == []

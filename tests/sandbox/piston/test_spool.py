@@ -1,0 +1,111 @@
+"""A serialised body is stored once, in a file without a name, and reused."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from ioi_eval.errors import LostDataError, SetupError
+from ioi_eval.model import Blob
+from ioi_eval.sandbox.piston.spool import RequestSpool, StoredLiteral
+from ioi_eval.sandbox.piston.wire import Inline, Literal
+
+
+def blob(path: Path, content: bytes) -> Blob:
+    """A content on disk."""
+    path.write_bytes(content)
+    return Blob(path=path, size=len(content), sha256=hashlib.sha256(content).hexdigest())
+
+
+def bytes_of(literal: Literal) -> bytes:
+    """A literal's bytes, wherever they lie."""
+    if isinstance(literal, StoredLiteral):
+        return b"".join(literal.piece(start) for start in literal.pieces())
+    assert isinstance(literal, Inline)
+    return literal.data
+
+
+def text_of(literal: Literal) -> str:
+    """What a server makes of it."""
+    assert len(bytes_of(literal)) == literal.size
+    text: str = json.loads(bytes_of(literal))
+    return text
+
+
+def test_a_blob_is_encoded_once(tmp_path: Path) -> None:
+    """Many that ask at the same time get one literal; the blob is not read again."""
+    content = b"1 2 3\n" * 200_000
+    kept = blob(tmp_path / "input", content)
+
+    async def ask() -> None:
+        spool = RequestSpool(tmp_path)
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(spool.literal(kept)) for _ in range(20)]
+        kept.path.unlink()
+        literals = {id(task.result()) for task in tasks} | {id(await spool.literal(kept))}
+        assert len(literals) == 1
+        assert text_of(tasks[0].result()) == content.decode()
+        assert os.listdir(tmp_path) == [], "nothing lies in the directory"
+
+    asyncio.run(ask())
+
+
+def test_a_large_content_in_memory_is_encoded_once() -> None:
+    """A program that is sent with many jobs is encoded once, off the event loop; small contents each time."""
+    content, small = bytes(range(256)) * 1000, b"#!/bin/bash\n"
+
+    async def ask() -> None:
+        spool = RequestSpool()
+        first, second = await spool.literal(content), await spool.literal(bytes(content))
+        assert first is second
+        assert first.encoding == "base64"
+        assert text_of(await spool.literal(small)) == small.decode()
+        for number in range(400):
+            await spool.literal(content + number.to_bytes(2, "big"))
+        assert spool._memory_bytes < 128 << 20, "only the latest are kept"
+
+    asyncio.run(ask())
+
+
+def test_the_file_starts_anew(tmp_path: Path) -> None:
+    """Beyond its bound the file is left behind; literals that are still in use stay readable."""
+    blobs = [blob(tmp_path / str(number), str(number).encode() * 50_000) for number in range(6)]
+
+    async def ask() -> None:
+        spool = RequestSpool(tmp_path, most_bytes=120_000)
+        literals = [await spool.literal(each) for each in blobs]
+        spool.close()
+        for number, literal in enumerate(literals):
+            assert text_of(literal) == str(number) * 50_000
+
+    asyncio.run(ask())
+
+
+def test_what_changed_on_disk_is_noticed(tmp_path: Path) -> None:
+    """A blob that vanished or was changed is named; nothing else is sent in its place."""
+    kept = blob(tmp_path / "input", b"1" * 10_000)
+    kept.path.write_bytes(b"2")
+
+    async def ask(asked: Blob) -> None:
+        await RequestSpool().literal(asked)
+
+    with pytest.raises(SetupError, match="was changed during the run"):
+        asyncio.run(ask(kept))
+    kept.path.unlink()
+    with pytest.raises(LostDataError, match="is gone"):
+        asyncio.run(ask(kept))
+
+
+def test_no_directory_for_the_file(tmp_path: Path) -> None:
+    """A directory that cannot hold the file is named, with what to set."""
+
+    async def ask() -> None:
+        await RequestSpool(tmp_path / "absent").literal(blob(tmp_path / "input", b"1" * 10_000))
+
+    with pytest.raises(SetupError, match="set TMPDIR"):
+        asyncio.run(ask())

@@ -1,0 +1,95 @@
+"""What `ioi-eval serve` takes of a job that names files: a list of bounded length, and a plan of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ioi_eval.jobs.stored import data_of, package_of
+from ioi_eval.model import Content, JobKind, Subtask
+from ioi_eval.model import TestCase as Case
+from ioi_eval.sandbox.piston.problem_packages import list_packages, make_package
+from ioi_eval.sandbox.piston.stored_files import LIST, digest
+from ioi_eval.sandbox.serve import request, served_runtimes
+from ioi_eval.sandbox.serve.installed_packages import InstalledPackages
+from ioi_eval.sandbox.serve.request import MOST_FILES, Refusal, Request, StageBounds
+from tests.small_problems import small_problem
+
+RUNNER = b"the runner" * 30
+PLAN = b"ioi-eval-runner 1\nchecker protocol=cms memory_bytes=2500000000\nend\n"
+PROBLEM = small_problem(
+    subtasks=(Subtask(name="all", points=100.0, tests=("t0",)),), tests={"t0": Case(name="t0", input=PLAN, answer=b"1")}
+)
+PACKAGE = package_of(PROBLEM)
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> InstalledPackages:
+    """A server's packages: that of a problem with a test that is a plan."""
+    directory = tmp_path_factory.mktemp("server")
+    contents = data_of(PROBLEM) | {digest(each): each for each in (RUNNER, PLAN)}
+    made = make_package(directory / "repository", PACKAGE, contents)
+    list_packages(directory / "repository", "http://nowhere", [made])
+    found = InstalledPackages(directory / "packages", str(directory / "repository"))
+    found.install(made.language, made.version)
+    return found
+
+
+def stored(name: str, content: bytes) -> str:
+    """The line that names a file of the package."""
+    return f"stored {name} {digest(content)} {PACKAGE.name_of(digest(content))}\n"
+
+
+def asked(packages: InstalledPackages, listed: str, **more: str) -> tuple[Request, dict[str, Content]]:
+    """A request with this list, and its files."""
+    files = [{"name": name, "content": content} for name, content in {LIST: listed, **more}.items()]
+    body: dict[str, Any] = {"language": PACKAGE.language, "version": "*", "files": files, "run_memory_limit": 1 << 26}
+    bounds = StageBounds(timeout_ms=60_000, most_ms=60_000)
+    wanted = request.request(body, packages.runtimes(), compile=bounds, run=bounds)
+    return wanted, packages.files(wanted.runtime, wanted.files)
+
+
+@pytest.mark.parametrize("over", [0, 1])
+def test_a_list_names_as_many_files_as_a_request_may_bring(packages: InstalledPackages, over: int) -> None:
+    """Another line is refused, before any file is looked at."""
+    lines = "".join(stored(f"t{number}.in", PLAN) for number in range(MOST_FILES + over))
+    if not over:
+        assert len(asked(packages, lines)[1]) == MOST_FILES
+        return
+    with pytest.raises(Refusal) as refusal:
+        asked(packages, lines)
+    assert (refusal.value.status, "512 lines" in str(refusal.value.answer)) == (400, True)
+
+
+def test_a_long_list_is_refused(packages: InstalledPackages) -> None:
+    """By its bytes, however few its lines are."""
+    with pytest.raises(Refusal) as refusal:
+        asked(packages, "sent x\n" + "stored " + "x" * (256 << 10))
+    assert (refusal.value.status, "256 KiB" in str(refusal.value.answer)) == (400, True)
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [stored("plan", PLAN), "sent plan\n" + stored("plan", PLAN), ""],
+    ids=["the package's", "both", "none"],
+)
+def test_a_plan_is_the_request_s_own(packages: InstalledPackages, listed: str) -> None:
+    """What is checked is what the runner obeys: not a harmless plan beside one that takes more memory."""
+    wanted, files = asked(packages, stored("runner", RUNNER) + listed, plan="ioi-eval-runner 1\nend\n")
+    with pytest.raises(Refusal) as refusal:
+        served_runtimes.stored_work(wanted, files, {"runner": RUNNER}, output_bytes=1 << 20)
+    assert (refusal.value.status, "plan" in str(refusal.value.answer)) == (400, True)
+
+
+def test_a_plan_that_is_sent_is_run(packages: InstalledPackages) -> None:
+    """As long as it takes no more memory than the request has."""
+    listed = stored("runner", RUNNER) + "sent plan\n"
+    for plan, is_fitting in (("ioi-eval-runner 1\nend\n", True), (PLAN.decode(), False)):
+        wanted, files = asked(packages, listed, plan=plan)
+        if is_fitting:
+            job = served_runtimes.stored_work(wanted, files, {"runner": RUNNER}, output_bytes=1 << 20)
+            assert (job.kind, {file.name for file in job.files}) == (JobKind.RUNNER, {"runner", "plan"})
+        else:
+            with pytest.raises(Refusal):
+                served_runtimes.stored_work(wanted, files, {"runner": RUNNER}, output_bytes=1 << 20)

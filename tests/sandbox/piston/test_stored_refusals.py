@@ -1,0 +1,115 @@
+"""What a client does where a worker does not have what a job names: it sends that, in so many requests and no more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from yarl import URL
+
+from ioi_eval.errors import RejectedError, SandboxError, TransientError
+from ioi_eval.jobs.stored import package_of
+from ioi_eval.model import Execution, Job, JobFile, JobKind, Stage, StageLimits
+from ioi_eval.sandbox.piston.discovery import Worker
+from ioi_eval.sandbox.piston.probing import Look
+from ioi_eval.sandbox.piston.stored_files import StoredFiles, Variant, digest
+from ioi_eval.sandbox.piston.wire import Ceilings, Runtime, Service, Starter
+from ioi_eval.toolchain import Toolchain
+from tests.small_problems import small_problem
+from tests.small_targets import small_target
+
+RUNNER, CHECKER = b"r" * 300, b"c" * 300
+PACKAGE = package_of(small_problem(subtasks=()))
+JOB = Job(
+    kind=JobKind.RUNNER,
+    files=tuple(
+        JobFile(name=name, content=content)
+        for name, content in (("plan", b"p"), ("runner", RUNNER), ("checker", CHECKER))
+    ),
+    run_limits=StageLimits(wall_ms=1000, cpu_ms=1000),
+    package=PACKAGE,
+)
+URL_OF_IT = "http://w1:2000/api/v2"
+TARGET = small_target()
+WORKER = Worker(
+    url=URL(URL_OF_IT),
+    runtimes=(Runtime(language=PACKAGE.language, version="1.0.0"),),
+    profile="bundled",
+    service=Service(starter=Starter.IOI_EVAL, version="1.0.0", ceilings=Ceilings()),
+    look=Look(
+        compilers=(Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True),),
+        kernel="6.1.0",
+        processors=4,
+        clock_s=0,
+    ),
+    max_output_bytes=4 << 20,
+    max_body_bytes=48 << 20,
+    clock_ahead_s=0.1,
+)
+
+
+def ended(stdout: str, code: int | None, stderr: str = "") -> Execution:
+    """The answer to a job."""
+    return Execution(run=Stage(stdout=stdout, stderr=stderr, code=code))
+
+
+def lacking(*contents: bytes) -> Execution:
+    """A worker's refusal."""
+    return ended("".join(f"not stored: {digest(content)} is missing\n" for content in contents), 66)
+
+
+def asked(stored: StoredFiles, job: Job = JOB) -> Variant:
+    """What the worker is sent first."""
+    variant = stored.variant(job, WORKER, TARGET)
+    assert variant is not None
+    return variant
+
+
+@pytest.mark.parametrize("refusal", [lacking(RUNNER), RejectedError("no such runtime"), ended("", 1, "no bash")])
+@pytest.mark.parametrize("job", [JOB, replace(JOB, package=None)])
+def test_jobs_that_are_refused_at_once_are_all_sent_more(refusal: Execution | SandboxError, job: Job) -> None:
+    """The first refusal is news, and those of the others are no answers all the same."""
+    stored = StoredFiles()
+    variants = [asked(stored, job) for _ in range(3)]
+    assert [stored.note_refusal(URL_OF_IT, variant, job, refusal) for variant in variants] == [True] * 3
+    following = stored.variant(job, WORKER, TARGET)
+    assert following is None or following.named < variants[0].named or following.package != variants[0].package
+
+
+@pytest.mark.parametrize("is_known", [True, False], ids=["of what it was asked for", "of anything"])
+def test_a_worker_cannot_refuse_for_ever(is_known: bool) -> None:
+    """Whatever it says is missing: each refusal takes away something that the job names."""
+    stored = StoredFiles()
+    rounds = 0
+    while (variant := stored.variant(JOB, WORKER, TARGET)) is not None:
+        rounds += 1
+        assert rounds <= len(JOB.files) + 1, "each of the package's files, all of the package, our own package's runner"
+        missing = min(variant.named) if is_known else digest(b"%d" % rounds)
+        assert stored.note_refusal(URL_OF_IT, variant, JOB, ended(f"not stored: {missing} is missing\n", 66))
+
+
+@pytest.mark.parametrize("code", [1, 2, 66, 126, 127])
+def test_a_package_that_starts_no_runner_is_not_asked_again(code: int) -> None:
+    """How ever it fails, that is no answer of the runner's; and the run says so."""
+    stored = StoredFiles()
+    assert stored.note_refusal(URL_OF_IT, asked(stored), JOB, ended("", code, "bash: no such file"))
+    assert asked(stored).package == "", "only our own package's runner is still named"
+    (fault,) = stored.faults
+    assert PACKAGE.language in fault
+    assert "bash: no such file" in fault
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        ended('{"end":true}\n', 0),
+        ended('{"fault":"system","words":"no memory"}\n', 4),
+        ended("", None),
+        TransientError("the connection was lost"),
+    ],
+)
+def test_what_the_runner_answers_is_no_refusal(result: Execution | SandboxError) -> None:
+    """Nor is what became of a job that was killed, or lost: that says nothing of what is stored."""
+    stored = StoredFiles()
+    assert not stored.note_refusal(URL_OF_IT, asked(stored), JOB, result)
+    assert asked(stored) == asked(StoredFiles())

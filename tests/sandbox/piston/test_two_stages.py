@@ -1,0 +1,123 @@
+"""Jobs of two stages on servers with one: the joined script runs in a real bash, and its answer is read."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ioi_eval.errors import TransportError
+from ioi_eval.model import Execution, Job, JobFile, JobKind, Stage, StageLimits
+from ioi_eval.sandbox.piston import two_stages
+
+MIB = 1 << 20
+
+
+def job(compile: str, run: str) -> Job:
+    """A job with these scripts."""
+    return Job(
+        kind=JobKind.SCRIPTS,
+        files=tuple(
+            JobFile(name=name, content=text.encode())
+            for name, text in {"compile": compile, "run": run, "input.txt": "in\n"}.items()
+        ),
+        compile_limits=StageLimits(wall_ms=5000, cpu_ms=5000, memory_bytes=4 * MIB, output_bytes=1000),
+        run_limits=StageLimits(wall_ms=300, cpu_ms=900, memory_bytes=MIB, output_bytes=1000),
+    )
+
+
+UUTILS = """#!/bin/bash
+/usr/bin/timeout "$@"
+code=$?
+[ $code = 137 ] && exit 124
+exit $code
+"""
+"""`timeout` with the exit code that uutils has after a kill."""
+
+
+def executed(directory: Path, job: Job, *args: str, stdin: str = "") -> Execution:
+    """What the joined job comes to, as the stock package starts it."""
+    for file in two_stages.joined(job).files:
+        assert isinstance(file.content, bytes)
+        (directory / file.name).write_bytes(file.content)
+    done = subprocess.run(
+        ["bash", "run", *args], cwd=directory, input=stdin, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0
+    return two_stages.apart(Execution(run=Stage(stdout=done.stdout, stderr=done.stderr, code=0)))
+
+
+def test_both_stages(tmp_path: Path) -> None:
+    """Files stay from one to the other; arguments and stdin are those of `run`; streams are kept apart."""
+    found = executed(
+        tmp_path, job("cat; echo made > made; echo told", 'cat made input.txt -; echo "$@" >&2'), "a b", stdin="said"
+    )
+    assert found.compile == Stage(stdout="told\n", stderr="", code=0)
+    assert found.run == Stage(stdout="made\nin\nsaid", stderr="a b\n", code=0)
+
+
+def test_a_compile_stage_that_fails_is_the_last(tmp_path: Path) -> None:
+    """As Piston has it, the run stage is a copy of it."""
+    found = executed(tmp_path, job("echo error >&2; exit 3", "touch ran"))
+    assert found.compile == found.run == Stage(stdout="", stderr="error\n", code=3)
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("run", ["exec sleep 600", "head -c 2000 /dev/zero"], ids=["time", "output"])
+def test_a_limit_of_one_stage(tmp_path: Path, run: str) -> None:
+    """It is that stage that was killed."""
+    found = executed(tmp_path, job("true", run))
+    assert found.compile is not None
+    assert found.compile.code == 0
+    assert (found.run.code, found.run.signal) == (None, "SIGKILL")
+
+
+def test_a_limit_kept_by_another_timeout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ubuntu 26.04 has that of uutils."""
+    commands = tmp_path / "bin"
+    commands.mkdir()
+    (commands / "timeout").write_text(UUTILS)
+    (commands / "timeout").chmod(0o755)
+    monkeypatch.setenv("PATH", str(commands), prepend=os.pathsep)
+    found = executed(tmp_path, job("true", "exec sleep 600"))
+    assert (found.run.code, found.run.signal) == (None, "SIGKILL")
+
+
+@pytest.mark.parametrize("code", [124, 137])
+def test_an_exit_code_that_looks_like_a_kill(tmp_path: Path, code: int) -> None:
+    """Is one, where the time was not up."""
+    assert executed(tmp_path, job("true", f"exit {code}")).run.code == code
+
+
+def test_limits_of_the_whole() -> None:
+    """The server's come after those of both stages; memory is the larger one's."""
+    both = two_stages.joined(job("", ""))
+    assert two_stages.has_both(job("", ""))
+    assert two_stages.is_joined(both)
+    assert not two_stages.is_joined(job("", ""))
+    assert both.compile_limits is None
+    assert both.run_limits.wall_ms > 5300
+    assert both.run_limits.memory_bytes == 4 * MIB
+    unlimited = dataclasses.replace(job("", ""), compile_limits=StageLimits(wall_ms=1, cpu_ms=1))
+    assert two_stages.joined(unlimited).run_limits.memory_bytes is None
+
+
+@pytest.mark.parametrize(
+    "stdout",
+    [
+        "",
+        "compile 0\n\n\n",
+        "compile 0\n\n\nrun 0\n",
+        "compile 0\n\n\nrun x\n\n\n",
+        "compile 0\n\n\nrun 0\n!\n\n",
+        "compile 0\n\n\nrun 0\n\n\nrun2 0\n\n\n",
+        "noise\n",
+    ],
+)
+def test_an_answer_that_is_not_whole(stdout: str) -> None:
+    """Is asked for again."""
+    with pytest.raises(TransportError):
+        two_stages.apart(Execution(run=Stage(stdout=stdout, stderr="", code=0)))

@@ -1,0 +1,276 @@
+"""Requests to a server: bodies, names, limits. Scripts that are added to jobs run in a real shell."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ioi_eval.errors import RejectedError
+from ioi_eval.model import Job, JobFile, JobKind, StageLimits
+from ioi_eval.sandbox import DEFAULT_MEMORY_BYTES
+from ioi_eval.sandbox.piston import wire
+from ioi_eval.sandbox.piston.two_stages import joined
+from ioi_eval.sandbox.piston.wire import Ceilings, Service, Starter
+
+LIMITS = StageLimits(wall_ms=4_000, cpu_ms=3_000, memory_bytes=1 << 28)
+OURS = Service(starter=Starter.IOI_EVAL, version="1.0.0")
+BASH = Service(starter=Starter.BASH, version="5.2.0")
+CMS = Service(starter=Starter.CMS_IOI, version="1.0.0")
+
+
+def scripts(*files: JobFile, **changes: Any) -> Job:
+    """A job of scripts."""
+    return Job(kind=JobKind.SCRIPTS, files=files, run_limits=LIMITS, **changes)
+
+
+def runner(*files: JobFile, **changes: Any) -> Job:
+    """A job for the runner."""
+    fixed = (JobFile(name="plan", content=b"end\n"), JobFile(name="runner", content=b"\x7fELF", executable=True))
+    return Job(kind=JobKind.RUNNER, files=(*fixed, *files), run_limits=LIMITS, **changes)
+
+
+def literal_of(file: JobFile) -> wire.Inline:
+    """A file's literal."""
+    assert isinstance(file.content, bytes)
+    return wire.literal(file.content)
+
+
+def encode(job: Job, service: Service) -> dict[str, Any]:
+    """The request that a server would read, parsed."""
+    files = wire.sent_files(job, service.starter)
+    body = wire.body(job, service, files, [literal_of(file) for file in files])
+    assert all(isinstance(segment, bytes) for segment in body.segments)
+    raw = b"".join(segment for segment in body.segments if isinstance(segment, bytes))
+    assert len(raw) == body.size
+    request: dict[str, Any] = json.loads(raw)
+    return request
+
+
+def waiting_s(job: Job, service: Service) -> float:
+    """How long a server may take over a job."""
+    files = wire.sent_files(job, service.starter)
+    return wire.body(job, service, files, [literal_of(file) for file in files]).waiting_s
+
+
+def content(file: dict[str, str]) -> bytes:
+    """A file's bytes as a server writes them."""
+    if file["encoding"] == "base64":
+        return base64.b64decode(file["content"], validate=True)
+    return file["content"].encode()
+
+
+def unpack(request: dict[str, Any], directory: Path) -> None:
+    """Write a request's files as a server does: mode 644."""
+    for file in request["files"]:
+        path = directory / file["name"]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content(file))
+
+
+@given(st.binary())
+def test_literals_are_exact(data: bytes) -> None:
+    """Whatever the bytes, a server that decodes the literal has them back."""
+    literal = wire.literal(data)
+    assert content({"encoding": literal.encoding, "content": json.loads(literal.data)}) == data
+
+
+@given(st.text())
+def test_text_is_never_longer_than_base64(text: str) -> None:
+    """The shorter encoding is taken."""
+    data = text.encode("utf-8", "surrogatepass")
+    assert wire.literal(data).size <= (len(data) + 2) // 3 * 4 + 2
+
+
+def test_test_data_travels_as_text() -> None:
+    """Numbers and line ends grow by less than base64 would make them grow; control characters do not."""
+    assert wire.literal(b"1 2 3\n" * 1000).encoding == "utf8"
+    assert wire.literal(bytes(range(32)) * 100).encoding == "base64"
+    assert wire.literal(b"\xff").encoding == "base64"
+
+
+def test_large_contents_are_segments_of_their_own() -> None:
+    """A large content is referred to, not copied into a longer text; small ones are not sent one by one."""
+    large = b"7 " * 100_000
+    job = scripts(*(JobFile(name=f"t{i}.in", content=large) for i in range(3)), JobFile(name="run", content=b"true\n"))
+    files = wire.sent_files(job, Starter.BASH)
+    literal = wire.literal(large)
+    body = wire.body(job, BASH, files, [literal if file.content is large else literal_of(file) for file in files])
+    assert sum(segment is literal.data for segment in body.segments) == 3
+    assert len(body.segments) == 7
+
+
+def test_all_limits_are_always_sent() -> None:
+    """No limit is left to the server, also where a stage does not exist or names no memory limit."""
+    request = encode(scripts(JobFile(name="run", content=b"true\n")), BASH)
+    assert (request["run_timeout"], request["run_cpu_time"], request["run_memory_limit"]) == (4_000, 3_000, 1 << 28)
+    assert (request["compile_timeout"], request["compile_cpu_time"]) == (10_000, 10_000)
+    assert request["compile_memory_limit"] == DEFAULT_MEMORY_BYTES
+
+
+def test_the_runners_hard_limits_give_way_to_the_server() -> None:
+    """The runner keeps the real limits, so its hard limits are lowered to what the server allows; scripts' are not."""
+    ceilings = Ceilings(run_timeout=3_000, run_cpu_time=2_000, compile_timeout=5_000)
+    service = replace(BASH, ceilings=ceilings)
+    lowered = encode(runner(), service)
+    assert (lowered["run_timeout"], lowered["run_cpu_time"], lowered["compile_timeout"]) == (3_000, 2_000, 5_000)
+    kept = encode(scripts(JobFile(name="run", content=b"true\n")), service)
+    assert (kept["run_timeout"], kept["run_cpu_time"]) == (4_000, 3_000)
+    script = JobFile(name="run", content=b"true\n")
+    assert waiting_s(runner(), service) == 3.0
+    assert waiting_s(scripts(script), OURS) == 4.0
+    assert waiting_s(scripts(script, compile_limits=LIMITS), OURS) == 8.0
+
+
+@given(
+    times=st.lists(st.integers(min_value=-5, max_value=1 << 70), min_size=4, max_size=4),
+    memories=st.lists(st.none() | st.integers(min_value=0, max_value=1 << 70), min_size=2, max_size=2),
+    ceiling=st.none() | st.integers(min_value=0, max_value=1 << 70),
+    is_runner=st.booleans(),
+    compiles=st.booleans(),
+)
+def test_no_number_is_sent_that_a_server_cannot_hold(
+    times: list[int], memories: list[int | None], ceiling: int | None, is_runner: bool, compiles: bool
+) -> None:
+    """A bundle may take 60 days by the runner's rules; a timer of Node holds 24, and isolate a memory limit of 2 TB.
+
+    Beyond, Node fires at once, and isolate refuses its arguments; it takes 0 for no limit.
+    """
+    run = StageLimits(wall_ms=times[0], cpu_ms=times[1], memory_bytes=memories[0])
+    compiling = StageLimits(wall_ms=times[2], cpu_ms=times[3], memory_bytes=memories[1]) if compiles else None
+    job = replace(runner() if is_runner else scripts(JobFile(name="run", content=b"true\n")), run_limits=run)
+    bounded = Ceilings(**dict.fromkeys(Ceilings.__dataclass_fields__, ceiling))
+    request = encode(replace(job, compile_limits=compiling), replace(OURS, ceilings=bounded))
+    for stage in ("run", "compile"):
+        assert 1 <= request[f"{stage}_timeout"] <= 2**31 - 1
+        assert 1 <= request[f"{stage}_cpu_time"] <= 2**31 - 1
+        assert 1_000 <= request[f"{stage}_memory_limit"] < 2**31 * 1_000
+
+
+def test_a_memory_limit_is_never_lowered() -> None:
+    """Less memory than a job needs would change verdicts: the server must refuse. Only our default gives way."""
+    service = replace(BASH, ceilings=Ceilings(run_memory_limit=1 << 20, compile_memory_limit=1 << 20))
+    request = encode(runner(), service)
+    assert (request["run_memory_limit"], request["compile_memory_limit"]) == (1 << 28, 1 << 20)
+
+
+@pytest.mark.parametrize("service", [OURS, BASH], ids=["ioi_eval", "bash"])
+def test_the_runner_is_started_by_a_script(service: Service, tmp_path: Path) -> None:
+    """A job for the runner begins with a script that makes programs executable and becomes the runner."""
+    program = b'#!/bin/sh\necho "$@"; test -x other && test ! -x data && test -z "$(cat)"\n'
+    job = Job(
+        kind=JobKind.RUNNER,
+        files=(
+            JobFile(name="runner", content=program, executable=True),
+            JobFile(name="other", content=b"\x00", executable=True),
+            JobFile(name="data", content=b"1\n"),
+        ),
+        run_limits=LIMITS,
+        args=("a b",),
+    )
+    request = encode(job, service)
+    assert (request["language"], request["files"][0]["name"]) == (service.starter.value, "run")
+    unpack(request, tmp_path)
+    command = ["bash", request["files"][0]["name"], *request["args"]]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, input="not this", check=True)
+    assert done.stdout == "--dir . a b\n"
+
+
+def test_standard_input_is_exact(tmp_path: Path) -> None:
+    """Input of any length and without a final newline arrives as it is: it travels as a file."""
+    data = b"x" * 300_000
+    job = scripts(JobFile(name="run", content=b"#!/bin/bash\ncat\necho $LINENO >&2\n"), stdin=data)
+    request = encode(job, OURS)
+    assert "stdin" not in request
+    unpack(request, tmp_path)
+    done = subprocess.run(["bash", "run"], cwd=tmp_path, capture_output=True, stdin=subprocess.DEVNULL, check=True)
+    assert done.stdout == data
+    assert done.stderr == b"3\n", "the line numbers of the script are its own"
+
+
+def test_modes_are_restored_before_the_first_script(tmp_path: Path) -> None:
+    """What a job marks as executable is so when its `compile` starts, names with blanks and dashes included."""
+    job = scripts(
+        JobFile(name="run", content=b"true\n"),
+        JobFile(name="compile", content=b"./-a\\ tool && sub/b\n"),
+        JobFile(name="-a tool", content=b"#!/bin/sh\necho 1\n", executable=True),
+        JobFile(name="sub/b", content=b"#!/bin/sh\necho 2\n", executable=True),
+    )
+    request = encode(job, OURS)
+    assert request["files"][0]["name"] == "run"
+    unpack(request, tmp_path)
+    assert subprocess.run(["bash", "compile"], cwd=tmp_path, capture_output=True, check=True).stdout == b"1\n2\n"
+
+
+def test_the_stock_pair_gets_files_only() -> None:
+    """The cms_ioi package runs its own scripts: nothing is put in front, and a job with others is refused."""
+    files = [("graders/a.cpp", b"int x;"), ("input.txt", b"1\n")]
+    job = scripts(*(JobFile(name=name, content=data) for name, data in files))
+    request = encode(job, CMS)
+    assert request["language"] == "cms_ioi"
+    assert {file["name"]: content(file) for file in request["files"]} == dict(files)
+    others = tuple(JobFile(name=name, content=b"true") for name in ("compile", "run"))
+    with pytest.raises(RejectedError, match="no scripts of others"):
+        encode(replace(job, files=(*job.files, *others)), CMS)
+
+
+def test_a_server_that_allows_less_than_both_stages_together() -> None:
+    """The stages keep their own limits, so the job asks for what the server allows; a single script does not."""
+    both = scripts(*(JobFile(name=name, content=b"true") for name in ("compile", "run")))
+    allows = replace(BASH, ceilings=Ceilings(run_timeout=3000, run_cpu_time=3000))
+    assert encode(joined(both), allows)["run_timeout"] == 3000
+    assert encode(replace(both, files=both.files[1:]), allows)["run_timeout"] == LIMITS.wall_ms
+
+
+@pytest.mark.parametrize(
+    ("job", "service", "words"),
+    [
+        (scripts(JobFile(name="compile", content=b""), JobFile(name="run", content=b"")), BASH, "no compile stage"),
+        (scripts(JobFile(name="other", content=b"")), OURS, "needs a file 'run'"),
+        (runner(), CMS, "own scripts only"),
+        (scripts(JobFile(name="a.cpp", content=b""), stdin=b"1"), CMS, "no standard input"),
+        (scripts(JobFile(name="a.cpp", content=b"\xff")), CMS, "must be text"),
+        (scripts(JobFile(name="run", content=b"\xff")), BASH, "must be text"),
+    ],
+)
+def test_what_a_package_cannot_start(job: Job, service: Service, words: str) -> None:
+    """A job that a package would run wrongly is refused before it is sent, with the reason."""
+    with pytest.raises(RejectedError, match=words):
+        encode(job, service)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("../x",),
+        ("/etc/x",),
+        ("a//b",),
+        ("a/./b",),
+        ("",),
+        ("nul\0",),
+        ("x" * 256,),
+        ("é" * 128,),
+        ("a", "a/b"),
+        ("a/b/c", "a/b"),
+        ("same", "same"),
+    ],
+)
+def test_names_that_break_servers(names: tuple[str, ...]) -> None:
+    """Names that servers answer with an empty 500, or resolve in silence, are refused by name."""
+    job = scripts(JobFile(name="run", content=b"true\n"), *(JobFile(name=name, content=b"") for name in names))
+    with pytest.raises(RejectedError):
+        wire.sent_files(job, Starter.BASH)
+
+
+def test_ordinary_names_pass() -> None:
+    """Directories, blanks and other scripts are no reason to refuse."""
+    names = ("graders/nile.h", "graders/nile.cpp", "a b é.txt", "..x", "y" * 255)
+    job = scripts(JobFile(name="run", content=b"true\n"), *(JobFile(name=name, content=b"") for name in names))
+    assert [file.name for file in wire.sent_files(job, Starter.BASH)] == ["run", *names]

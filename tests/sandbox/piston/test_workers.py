@@ -1,0 +1,113 @@
+"""Which workers form one target, and the forms in which users may name an endpoint."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from yarl import URL
+
+from ioi_eval.errors import InputError
+from ioi_eval.model import Isolation
+from ioi_eval.sandbox.piston.discovery import Worker
+from ioi_eval.sandbox.piston.endpoints import endpoint_url
+from ioi_eval.sandbox.piston.probing import Look
+from ioi_eval.sandbox.piston.wire import Ceilings, Service, Starter
+from ioi_eval.sandbox.piston.workers import WorkerGroups
+from ioi_eval.toolchain import Toolchain
+
+GCC = Toolchain(command="g++", version="g++ 12.2.0", machine="x86_64-linux-gnu", static=True)
+WORKER = Worker(
+    url=URL("http://w1:2000/api/v2"),
+    runtimes=(),
+    profile="bundled",
+    service=Service(starter=Starter.IOI_EVAL, version="1.0.0", ceilings=Ceilings(run_timeout=60_000)),
+    look=Look(compilers=(GCC,), kernel="6.1.0", processors=4, clock_s=0),
+    max_output_bytes=4 << 20,
+    max_body_bytes=48 << 20,
+    clock_ahead_s=0.1,
+)
+
+
+def at(worker: Worker, host: str) -> Worker:
+    """The same worker elsewhere."""
+    return replace(worker, url=URL(f"http://{host}:2000/api/v2"))
+
+
+def test_workers_alike_are_one_target() -> None:
+    """Workers with the same package, compiler and limits make a target with all their slots."""
+    groups = WorkerGroups(3)
+    endpoints = [groups.add(at(WORKER, host)) for host in ("a", "b")]
+    (target,) = groups.targets()
+    assert (target.slots, target.profile, target.isolation) == (6, "bundled", Isolation.REDUCED)
+    assert (target.max_wall_ms, target.max_output_bytes, target.max_body_bytes) == (60_000, 4 << 20, 48 << 20)
+    assert {(endpoint.group, endpoint.slots) for endpoint in endpoints} == {(target.name, 3)}
+    assert [endpoint.machine for endpoint in endpoints] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(WORKER, service=replace(WORKER.service, starter=Starter.BASH)),
+        replace(WORKER, service=replace(WORKER.service, version="1.1.0")),
+        replace(WORKER, service=replace(WORKER.service, ceilings=Ceilings(run_timeout=3_000))),
+        replace(WORKER, look=replace(WORKER.look, compilers=(replace(GCC, version="g++ 13.1.0"),))),
+        replace(WORKER, profile="classic"),
+        replace(WORKER, max_output_bytes=65_536),
+    ],
+)
+def test_workers_that_differ_are_two_targets(other: Worker) -> None:
+    """Whatever a job may depend on keeps workers apart, under names of their own."""
+    groups = WorkerGroups(1)
+    groups.add(at(WORKER, "a"))
+    groups.add(at(WORKER, "b"))
+    groups.add(at(other, "c"))
+    targets = groups.targets()
+    assert [target.slots for target in targets] == [2, 1]
+    assert len({target.name for target in targets}) == 2
+
+
+def test_a_worker_that_changed_moves() -> None:
+    """A worker that is found to be different leaves its old target, which stays for those who wait for it."""
+    groups = WorkerGroups(1)
+    groups.add(at(WORKER, "a"))
+    groups.add(at(WORKER, "b"))
+    old = groups.targets()[0]
+    endpoint = groups.add(at(replace(WORKER, max_output_bytes=1 << 20), "a"))
+    assert endpoint.group != old.name
+    groups.remove("http://b:2000/api/v2")
+    assert {target.name: target.slots for target in groups.targets()} == {endpoint.group: 1, old.name: 0}
+    assert set(groups.workers) == {"http://a:2000/api/v2"}
+
+
+def test_the_stock_pair_confines_nothing() -> None:
+    """A target that brings the stock pair says so; where ours travels along, its runner confines."""
+    groups = WorkerGroups(1)
+    groups.add(replace(WORKER, profile="classic"))
+    groups.add(at(replace(WORKER, profile="classic", service=Service(starter=Starter.CMS_IOI, version="1.0.0")), "b"))
+    offered = {target.brings_pair: target.isolation for target in groups.targets()}
+    assert offered == {False: Isolation.REDUCED, True: Isolation.NONE}
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("worker:2000", "http://worker:2000/api/v2"),
+        (" http://worker:2000/ ", "http://worker:2000/api/v2"),
+        ("https://worker/piston/api/v2/", "https://worker/piston/api/v2"),
+        ("http://10.0.0.1:2000/api/v2", "http://10.0.0.1:2000/api/v2"),
+        ("http://[::1]:2000", "http://[::1]:2000/api/v2"),
+    ],
+)
+def test_endpoints_as_users_write_them(text: str, url: str) -> None:
+    """With and without scheme, slash and path."""
+    assert endpoint_url(text) == url
+
+
+@pytest.mark.parametrize(
+    "text", ["", "http://", "ftp://worker:2000", "http://worker:99999", "a b:2000", "http://w/?x=1"]
+)
+def test_what_is_no_endpoint(text: str) -> None:
+    """A mistake is told at once, and not taken for a dead worker."""
+    with pytest.raises(InputError, match="no URL of a server"):
+        endpoint_url(text)

@@ -1,0 +1,259 @@
+"""Requests as the real server reads them: words of refusal, encodings, names, ranges of versions."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ioi_eval.sandbox.piston.wire import Runtime
+from ioi_eval.sandbox.serve.request import MOST_FILES, Refusal, Request, StageBounds, request, satisfies
+
+RUNTIMES = (
+    Runtime(language="bash", version="5.2.15", aliases=("sh",)),
+    Runtime(language="bash", version="5.10.0", aliases=("sh",)),
+    Runtime(language="cms", version="1.0.0", aliases=("cms_ioi",), package="cms_ioi"),
+)
+BOUNDS = StageBounds(timeout_ms=60_000, most_ms=100_000)
+FILE = {"name": "main.sh", "content": "echo"}
+FINE: dict[str, Any] = {"language": "bash", "version": "*", "files": [FILE]}
+
+
+def read(changes: dict[str, Any]) -> Request:
+    """A request that is fine but for some changes; `...` takes a field away."""
+    asked = {key: value for key, value in (FINE | changes).items() if value is not ...}
+    return request(asked, RUNTIMES, compile=BOUNDS, run=BOUNDS)
+
+
+def refused(changes: dict[str, Any]) -> tuple[int, Any]:
+    """Status and body of a refusal."""
+    with pytest.raises(Refusal) as caught:
+        read(changes)
+    return caught.value.status, caught.value.answer
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"language": ...}, "language is required as a string"),
+        ({"language": ""}, "language is required as a string"),
+        ({"language": 5}, "language is required as a string"),
+        ({"version": ...}, "version is required as a string"),
+        ({"files": ...}, "files is required as an array"),
+        ({"files": {}}, "files is required as an array"),
+        ({"files": [{"name": "x"}]}, "files[0].content is required as a string"),
+        ({"files": [FILE, 5]}, "files[1].content is required as a string"),
+        ({"language": "perl"}, "perl-* runtime is unknown"),
+        ({"version": "6"}, "bash-6 runtime is unknown"),
+        ({"files": []}, "files must include at least one utf8 encoded file"),
+        ({"files": [FILE | {"encoding": "base64"}]}, "files must include at least one utf8 encoded file"),
+        ({"run_timeout": "5"}, "If specified, run_timeout must be a number"),
+        ({"compile_cpu_time": True}, "If specified, compile_cpu_time must be a number"),
+        ({"run_timeout": 100_001}, "run_timeout cannot exceed the configured limit of 100000"),
+        ({"compile_timeout": -1}, "compile_timeout must be non-negative"),
+        ({"run_memory_limit": []}, "If specified, run_memory_limit must be a number"),
+        ({"run_memory_limit": "1", "compile_timeout": -1}, "If specified, run_memory_limit must be a number"),
+    ],
+)
+def test_refusals_in_words(changes: dict[str, Any], words: str) -> None:
+    """The first thing that is wrong, in the real server's words and order."""
+    assert refused(changes) == (400, {"message": words})
+
+
+@pytest.mark.parametrize("changes", [{"files": [None]}, {"files": [FILE, None]}, {"stdin": 5}, {"stdin": ["x"]}])
+def test_refusals_without_words(changes: dict[str, Any]) -> None:
+    """Where the real server trips over a type, it answers 400 with an empty object."""
+    assert refused(changes) == (400, {})
+
+
+@pytest.mark.parametrize(
+    "name", ["../x", "a/../../x", "..", "..x", ".", "a/..", "dir/", "nul\0", "x" * 256, "a/" + "y" * 256, 5]
+)
+def test_names_that_cannot_be(name: Any) -> None:
+    """A name that leads out, or that no file can have, is a 500 without a body."""
+    assert refused({"files": [FILE, {"name": name, "content": ""}]}) == (500, None)
+
+
+def test_a_file_and_a_directory_of_one_name() -> None:
+    """They cannot both be."""
+    assert refused({"files": [FILE, {"name": "a", "content": ""}, {"name": "a/b", "content": ""}]}) == (500, None)
+
+
+def test_names_that_can_be() -> None:
+    """Absolute ones are put below the box, empty ones numbered, of equal ones the last wins; dots are taken out."""
+    files = [
+        {"content": "0"},
+        {"name": "/etc/x", "content": "1"},
+        {"name": "", "content": "2"},
+        {"name": "a/./b/../c", "content": "3"},
+        {"name": "dup", "content": "4"},
+        {"name": "./dup", "content": "5"},
+        {"name": "ünï cödé", "content": "6"},
+    ]
+    found = read({"files": files})
+    assert found.main == "file0.code"
+    assert found.files == {
+        "file0.code": b"0",
+        "etc/x": b"1",
+        "file2.code": b"2",
+        "a/c": b"3",
+        "dup": b"5",
+        "ünï cödé": b"6",
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding", "expected"),
+    [
+        ("aGk=", "base64", b"hi"),
+        ("aGk", "base64", b"hi"),
+        ("a-_k", "base64", b"\x6b\xef\xe4"),
+        ("!!not base64!!", "base64", b"\x9e\x8b[j\xc7\xba"),
+        ("aGk=\naGk=", "base64", b"hi"),
+        ("a", "base64", b""),
+        ("00ff10", "hex", b"\x00\xff\x10"),
+        ("00fg10", "hex", b"\x00"),
+        ("aGk=", "base32", b"aGk="),
+        ("aGk=", 7, b"aGk="),
+        ("\ud800", None, b"\xef\xbf\xbd"),
+        ("\ud83d\ude00", None, "😀".encode()),
+    ],
+)
+def test_encodings(content: str, encoding: Any, expected: bytes) -> None:
+    """As Node decodes them."""
+    file = {"name": "x", "content": content} | ({} if encoding is None else {"encoding": encoding})
+    assert read({"files": [FILE, file]}).files["x"] == expected
+
+
+def test_main_is_the_first_text() -> None:
+    """Also where a file with an unknown encoding, which is read as text, comes first."""
+    binary, odd = {"name": "b", "content": "", "encoding": "hex"}, {"name": "o", "content": "", "encoding": "base32"}
+    assert read({"files": [binary, FILE]}).main == "main.sh"
+    assert read({"files": [binary, odd, FILE]}).main == "o"
+
+
+@pytest.mark.parametrize(
+    ("sent", "args"),
+    [(..., ()), (None, ()), ([], ()), ("xyz", ("x", "y", "z")), ([1, "b c", None], ("1", "b c", "null"))],
+)
+def test_args(sent: Any, args: tuple[str, ...]) -> None:
+    """Spread as JavaScript spreads them."""
+    assert read({"args": sent}).args == args
+
+
+@pytest.mark.parametrize(("sent", "stdin"), [(..., b"\n"), (None, b"\n"), ("", b"\n"), ("x", b"x\n"), ("x\n", b"x\n")])
+def test_stdin_ends_with_a_newline(sent: Any, stdin: bytes) -> None:
+    """Whatever was sent, or was not."""
+    assert read({"stdin": sent}).stdin == stdin
+
+
+def test_limits() -> None:
+    """What is not asked for is the server's own; 0 says nothing; memory is not bounded here, so neither is -1."""
+    none = read({"run_timeout": 0, "run_cpu_time": None, "run_memory_limit": -1}).run
+    assert (none.timeout_ms, none.cpu_ms, none.memory_bytes) == (60_000, None, None)
+    some = read({"run_timeout": 1500.7, "run_cpu_time": 100, "run_memory_limit": 1 << 40}).run
+    assert (some.timeout_ms, some.cpu_ms, some.memory_bytes) == (1500, 100, 1 << 40)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"files": [FILE, {"name": "a\ud800", "content": ""}]}, "files[1].name holds half a surrogate pair"),
+        ({"files": [FILE | {"name": "\udcff"}]}, "files[0].name holds half a surrogate pair"),
+        ({"files": [FILE] * (MOST_FILES + 1)}, f"files has {MOST_FILES + 1} entries, where {MOST_FILES} are allowed"),
+        ({"args": ["x"] * 2000}, "args has more than"),
+        ({"args": ["x" * 200_000]}, "args has more than"),
+        ({"args": "x" * 1_000_000}, "args has more than"),
+        ({"args": [["x"]]}, "args must be an array of strings"),
+        ({"args": [{}]}, "args must be an array of strings"),
+        ({"version": "9" * 5000}, f"bash-{'9' * 128} runtime is unknown"),
+        ({"version": "1 " * 5_000_000}, "bash-1 1 1 "),
+        ({"language": "\ud800"}, "\ud800-* runtime is unknown"),
+        ({"run_memory_limit": math.inf}, "If specified, run_memory_limit must be a number"),
+        ({"run_timeout": math.inf}, "If specified, run_timeout must be a number"),
+        ({"run_timeout": -math.inf}, "If specified, run_timeout must be a number"),
+        ({"run_cpu_time": math.nan}, "If specified, run_cpu_time must be a number"),
+        ({"compile_timeout": 10**400}, "compile_timeout cannot exceed"),
+    ],
+)
+def test_what_would_break_or_cost_something_behind_it(changes: dict[str, Any], words: str) -> None:
+    """Refused in words of ours."""
+    status, answer = refused(changes)
+    assert status == 400
+    assert answer["message"].startswith(words)
+
+
+def test_numbers_that_no_machine_has() -> None:
+    """Memory beyond any machine's is as much as any counter takes; a part of a byte is one."""
+    assert read({"run_memory_limit": 1e300}).run.memory_bytes == 1 << 50
+    assert read({"run_memory_limit": 10**400}).run.memory_bytes == 1 << 50
+    assert read({"run_memory_limit": 0.25}).run.memory_bytes == 1
+
+
+def test_half_a_surrogate_pair_in_an_argument() -> None:
+    """As in a file's content: no program can be given one."""
+    assert read({"args": ["a\ud800", "\udcff"]}).args == ("a\ufffd", "\ufffd")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "fits"),
+    [
+        *[(wanted, True) for wanted in ("*", "x", "", "1", "1.x", "1.2", "1.2.3", "v1.2.3", "=1.2.3", "^1.0.0", "^1")],
+        *[
+            (wanted, True)
+            for wanted in ("~1.2.0", "~1", ">=1.0.0", ">1.1", "<2", "<=1.2", ">=1 <2", "3 || 1", "1.x || 7")
+        ],
+        *[(wanted, False) for wanted in ("2", "1.3", "1.2.4", "^1.3.0", "^2", "~1.3", ">1.2", "<1.2.3", ">=1 <1.2")],
+        *[(wanted, False) for wanted in ("not a version", "%%", "1.2.3-beta", "1.2.3.4", "latest")],
+    ],
+)
+def test_ranges_of_versions(wanted: str, fits: bool) -> None:
+    """As npm's semver reads them."""
+    assert satisfies("1.2.3", wanted) is fits
+
+
+def test_caret_below_one() -> None:
+    """`^0.2.3` stays below 0.3, `^0.0.3` is 0.0.3 alone."""
+    assert satisfies("0.2.9", "^0.2.3")
+    assert not satisfies("0.3.0", "^0.2.3")
+    assert not satisfies("0.0.4", "^0.0.3")
+
+
+def test_the_latest_version_is_taken() -> None:
+    """By number, not by letter; by language or alias."""
+    assert read({"language": "sh", "version": "5.x"}).runtime.version == "5.10.0"
+    assert read({"version": "5.2.x"}).runtime.version == "5.2.15"
+    assert read({"language": "cms_ioi"}).runtime.language == "cms"
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda children: st.lists(children) | st.dictionaries(st.text(), children),
+    max_leaves=8,
+)
+FIELDS = ["language", "version", "files", "args", "stdin", "run_timeout", "run_memory_limit", "compile_cpu_time"]
+
+
+def outcome(changes: dict[str, Any]) -> int:
+    """200, or the status of the refusal."""
+    try:
+        assert read(changes).files
+    except Refusal as refusal:
+        return refusal.status
+    return 200
+
+
+@given(st.dictionaries(st.sampled_from(FIELDS), JSON))
+def test_nothing_breaks_it(changes: dict[str, Any]) -> None:
+    """Whatever JSON is sent: a request, or a refusal."""
+    assert outcome(json.loads(json.dumps(changes))) in {200, 400, 500}
+
+
+@given(JSON, st.sampled_from(["name", "content", "encoding"]))
+def test_nothing_in_a_file_breaks_it(value: Any, field: str) -> None:
+    """The same, inside of a file."""
+    assert outcome({"files": [FILE, FILE | {field: value}]}) in {200, 400, 500}

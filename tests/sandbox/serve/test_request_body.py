@@ -1,0 +1,167 @@
+"""Bodies of requests: invalid JSON, and bodies that would need much memory or time to read."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import subprocess
+import sys
+import zlib
+from collections.abc import Callable
+
+import pytest
+
+from ioi_eval.sandbox.piston import probing
+from ioi_eval.sandbox.serve.request import Refusal
+from ioi_eval.sandbox.serve.request_body import MOST_DEPTH, MOST_RATIO, UNPACKED_BYTES, parse, unpack
+from tests.selecting import where_digits_are_limited
+
+JSON = "application/json"
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "status", "words"),
+    [
+        (b"{}", "text/plain", 415, "requests must be of type application/json"),
+        (b"{}", "", 415, "requests must be of type application/json"),
+        (b'{"a": ', "application/json", 400, "SyntaxError: "),
+        (b'"x"', "application/json", 400, 'SyntaxError: Unexpected token " in JSON at position 0'),
+        (b" 5", "application/json", 400, "SyntaxError: Unexpected token 5 in JSON at position 0"),
+        (b'{"a": NaN}', "application/json", 400, "SyntaxError: Unexpected token N"),
+        (b"[" * 10_000, "application/json", 400, "the request's JSON is nested more than 64 deep"),
+        (b"{}", "application/json; charset=latin1", 400, 'UnsupportedMediaTypeError: unsupported charset "LATIN1"'),
+        (b"{}", "application/json; charset=utf-99", 400, 'UnsupportedMediaTypeError: unsupported charset "UTF-99"'),
+    ],
+)
+def test_bodies_that_are_no_json(body: bytes, content_type: str, status: int, words: str) -> None:
+    """Type first, then charset, then syntax; syntax errors come as a `stack`."""
+    with pytest.raises(Refusal) as caught:
+        parse(body, content_type)
+    assert caught.value.status == status
+    (answer,) = (caught.value.answer or {}).values()
+    assert answer.startswith(words)
+
+
+def test_bodies_that_are_json_for_node() -> None:
+    """An empty one, broken UTF-8, half a surrogate pair, UTF-16."""
+    assert parse(b"", "application/json") == {}
+    assert parse(b'{"a": "\xff"}', "application/json") == {"a": "\ufffd"}
+    assert parse(b'{"a": "\\ud800"}', "application/json") == {"a": "\ud800"}
+    assert parse('{"a": "é"}'.encode("utf-16-le"), 'application/json; charset="utf-16le"') == {"a": "é"}
+
+
+@pytest.mark.parametrize(
+    ("encoding", "pack"), [("", bytes), ("identity", bytes), ("gzip", gzip.compress), ("deflate", zlib.compress)]
+)
+def test_packed_bodies(encoding: str, pack: Callable[[bytes], bytes]) -> None:
+    """Unpacked up to the bound, and not a byte over it."""
+    body = b"x" * 10_000
+    assert unpack(pack(body), encoding, len(body)) == body
+    if encoding in ("gzip", "deflate"):
+        with pytest.raises(Refusal, match="PayloadTooLargeError"):
+            unpack(pack(body), encoding, len(body) - 1)
+
+
+@pytest.mark.parametrize(
+    ("body", "encoding"),
+    [(b"{}", "br"), (b"{}", "gzip"), (gzip.compress(b"{}", mtime=0)[:-3], "gzip"), (b"", "deflate")],
+)
+def test_bodies_that_cannot_be_unpacked(body: bytes, encoding: str) -> None:
+    """An unknown encoding, or not what it says, or cut off: 400 with a `stack`."""
+    with pytest.raises(Refusal) as caught:
+        unpack(body, encoding, 1000)
+    assert caught.value.status == 400
+    assert set(caught.value.answer or {}) == {"stack"}
+
+
+def refused(body: bytes) -> str:
+    """The words with which a body is refused."""
+    with pytest.raises(Refusal) as caught:
+        parse(body, JSON)
+    assert caught.value.status == 400
+    (answer,) = (caught.value.answer or {}).values()
+    return str(answer)
+
+
+MEASURED = """
+import resource, sys
+from ioi_eval.sandbox.serve.request import Refusal
+from ioi_eval.sandbox.serve.request_body import parse
+first, unit, times, last = sys.argv[1:]
+body = b"".join((first.encode(), unit.encode() * int(times), last.encode()))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    parse(body, "application/json")
+except Refusal:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "unit", "times", "last"),
+    [
+        ("[", "{},", 7_000_000, "{}]"),
+        ("[", "0,", 10_000_000, "0]"),
+        ("{", '"":0,', 4_000_000, '"":0}'),
+        ("[", '"",', 7_000_000, '""]'),
+        ('["', '\\"', 10_000_000, ""),
+        ("", "]", 20_000_000, ""),
+        ("", '"', 20_000_000, ""),
+    ],
+)
+def test_little_that_would_be_much(first: str, unit: str, times: int, last: str) -> None:
+    """Up to 20 bytes of memory for each of the body's 20 MB: refused before anything is made of it."""
+    words = [sys.executable, "-c", MEASURED, first, unit, str(times), last]
+    grown_kib = int(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+    assert grown_kib < 60_000
+
+
+@pytest.mark.parametrize("opening", [b"[", b'{"a":', b'[[],{"":', b"[[],[],"])
+@pytest.mark.parametrize("depth", [MOST_DEPTH, 1_000, 10_000_000])
+def test_deep_ones(opening: bytes, depth: int) -> None:
+    """However deep: nobody walks through it."""
+    words = refused(opening * depth)
+    assert words.startswith(
+        ("the request's JSON is nested more than", "the request's JSON has more than", "SyntaxError")
+    )
+    if depth == 1_000:
+        assert "nested" in words
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param("9" * 5_000, marks=where_digits_are_limited),
+        "9" * 10_000_000,
+        "0." + "9" * 10_000_000,
+        "1e" + "9" * 10_000,
+    ],
+)
+def test_long_numbers(number: str) -> None:
+    """Infinity, a number that is near, or refused: at once."""
+    with contextlib.suppress(Refusal):
+        assert isinstance(parse(f'{{"a": {number}}}'.encode(), JSON)["a"], float)
+
+
+def test_files_may_hold_what_values_may_not() -> None:
+    """In texts every sign counts for nothing, escaped or not."""
+    text = '{"[,:' * 100_000 + "\\" * 1001 + '"' * 100_001
+    files = [{"name": f"{number}", "content": text} for number in range(3)]
+    assert parse(json.dumps({"files": files}).encode(), JSON) == {"files": files}
+    files = [{"name": f"{number}", "content": "x", "encoding": "utf8"} for number in range(512)]
+    assert parse(json.dumps({"files": files, "args": ["x"] * 1000}).encode(), JSON)["files"] == files
+
+
+def test_a_packed_body_is_bounded_by_its_own_size() -> None:
+    """29 kB are not 512 MB."""
+    bomb = gzip.compress(b" " * (UNPACKED_BYTES + 1))
+    assert MOST_RATIO * len(bomb) < UNPACKED_BYTES
+    with pytest.raises(Refusal, match=f"PayloadTooLargeError.*over {UNPACKED_BYTES} bytes"):
+        unpack(bomb, "gzip", 512 << 20)
+
+
+def test_what_our_own_client_measures_with_is_taken() -> None:
+    """It finds out what a server takes by packed blanks."""
+    for size in probing.BODY_LADDER:
+        assert len(unpack(probing.padded(b"{}", size), "gzip", 512 << 20)) == size

@@ -1,0 +1,149 @@
+"""The server's limits: large bodies, full queues, clients that disconnect, invalid HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from ioi_eval.errors import IsolationError
+from ioi_eval.model import Isolation
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
+from ioi_eval.sandbox.serve.server import ServerSettings, serving
+from tests.sandbox.marked_processes import processes_with
+from tests.sandbox.served import Served, server
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    """Wait until something holds; the test's own timeout is the bound."""
+    while not holds():
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_packed_and_chunked_requests(served: Served, chunked: bool) -> None:
+    """gzip, with a length or without; what is not gzip is a 400."""
+    body = gzip.compress(json.dumps({"language": "bash", "version": "*", "files": [{"content": "echo hi"}]}).encode())
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+
+    def pieces() -> Iterator[bytes]:
+        yield body[:20]
+        yield body[20:]
+
+    response = served.client.post("/execute", content=pieces() if chunked else body, headers=headers)
+    assert response.json()["run"]["stdout"] == "hi\n"
+    response = served.client.post("/execute", content=b"not gzip", headers=headers)
+    assert (response.status_code, set(response.json())) == (400, {"stack"})
+
+
+def test_bodies_are_bounded(cache: Path) -> None:
+    """A larger one is refused as Piston does it, announced or chunked or packed; the server goes on."""
+    with server(cache, settings=ServerSettings(body_bytes=100_000)) as small:
+        fitting = {"language": "bash", "version": "*", "files": [{"content": "echo"}, {"content": "x" * 99_000}]}
+        large = fitting | {"stdin": "x" * 5_000_000}
+        plain = {"Content-Type": "application/json"}
+        packed = plain | {"Content-Encoding": "gzip"}
+        asked = json.dumps(large).encode()
+        for content, headers in ((asked, plain), (iter([asked]), plain), (gzip.compress(asked), packed)):
+            response = small.client.post("/execute", content=content, headers=headers)
+            assert response.status_code == 400
+            assert response.json()["stack"].startswith("PayloadTooLargeError: request entity too large")
+        assert small.client.post("/execute", json=fitting).status_code == 200
+
+
+def test_the_queue_is_bounded(cache: Path) -> None:
+    """One runs, one waits, the third is told to come again; then the first two are served."""
+    mark = f"mark-{secrets.token_hex(8)}"
+    with server(cache, slots=1, settings=ServerSettings(queue=1)) as one:
+        answers: list[httpx.Response] = []
+
+        def ask(script: str) -> None:
+            with httpx.Client(base_url=one.client.base_url, timeout=120) as client:
+                body = {"language": "bash", "version": "*", "files": [{"content": script}]}
+                answers.append(client.post("/execute", json=body))
+
+        threads = [threading.Thread(target=ask, args=(f"(exec -a {mark} sleep 5); echo ran",))]
+        threads[0].start()
+        eventually(lambda: processes_with(mark) != [])
+        for _ in range(2):
+            threads.append(threading.Thread(target=ask, args=("echo ran",)))
+            threads[-1].start()
+        for thread in threads:
+            thread.join()
+        assert sorted(response.status_code for response in answers) == [200, 200, 503]
+        for response in answers:
+            if response.status_code == 200:
+                assert response.json()["run"]["stdout"] == "ran\n"
+            else:
+                assert "queue is full" in response.json()["message"]
+                assert response.headers["retry-after"] == "1"
+
+
+def test_held_bytes_are_bounded(cache: Path) -> None:
+    """All waiting requests together take no more memory than they may."""
+    settings = ServerSettings(body_bytes=1 << 20, held_bytes=100_000)
+    with server(cache, settings=settings) as small:
+        response = small.execute(files=[{"content": "echo"}, {"content": "x" * 200_000}])
+        assert (response.status_code, "too many bytes" in response.json()["message"]) == (503, True)
+        assert small.bash("echo hi")["stdout"] == "hi\n"
+
+
+def test_a_job_whose_client_has_gone_is_killed(cache: Path) -> None:
+    """Both the one that runs and the one that waits: the next is served at once."""
+    mark, never = f"mark-{secrets.token_hex(8)}", f"never-{secrets.token_hex(8)}"
+    with server(cache, slots=1) as one:
+        with httpx.Client(base_url=one.client.base_url, timeout=120) as client:
+            script = f"(setsid bash -c 'exec -a {mark} sleep 1000') & sleep 1000"
+            body = json.dumps({"language": "bash", "version": "*", "files": [{"content": script}]}).encode()
+            waiting = json.dumps(
+                {"language": "bash", "version": "*", "files": [{"content": f"exec -a {never} sleep 1000"}]}
+            )
+            leave(client, body, until=lambda: processes_with(mark) != [])
+            leave(client, waiting.encode(), until=lambda: True)
+        eventually(lambda: processes_with(mark) == [])
+        assert one.bash("echo next")["stdout"] == "next\n"
+        assert processes_with(never) == []
+
+
+def leave(client: httpx.Client, body: bytes, *, until: Callable[[], bool]) -> None:
+    """Send a request over a connection of one's own, wait for something, and hang up."""
+    url = client.base_url
+    with socket.create_connection((url.host, url.port or 80)) as connection:
+        lines = (
+            "POST /api/v2/execute HTTP/1.1",
+            "Host: localhost",
+            "Content-Type: application/json",
+            f"Content-Length: {len(body)}",
+        )
+        connection.sendall("\r\n".join([*lines, "", ""]).encode() + body)
+        eventually(until)
+
+
+def test_the_server_survives_what_is_no_http(served: Served) -> None:
+    """Garbage, and a request that stops in the middle."""
+    url = served.client.base_url
+    for garbage in (b"\x00\x01\x02\r\n\r\n", b"POST /api/v2/execute HTTP/1.1\r\nContent-Length: 100\r\n\r\n{"):
+        with socket.create_connection((url.host, url.port or 80)) as connection:
+            connection.sendall(garbage)
+    assert served.bash("echo alive")["stdout"] == "alive\n"
+
+
+def test_reduced_isolation_is_not_served(tmp_path: Path) -> None:
+    """Scripts of others need full isolation: the server does not start without."""
+
+    async def inside() -> None:
+        async with LocalSandbox(slots=1, strongest=Isolation.REDUCED) as sandbox:
+            with pytest.raises(IsolationError, match="needs isolation 'full'"):
+                async with serving(sandbox, runner=b"", port=0):
+                    pass
+
+    asyncio.run(inside())

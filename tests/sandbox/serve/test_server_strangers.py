@@ -1,0 +1,245 @@
+"""Clients that mean no good: slow ones, pages in a browser, runners of their own, words that are no text."""
+
+from __future__ import annotations
+
+import base64
+import json
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ioi_eval.sandbox.serve.server import ServerSettings
+from tests.sandbox.served import Served, server
+
+HEAD = b"POST /api/v2/execute HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n"
+
+
+@contextmanager
+def connection(served: Served, sent: bytes) -> Iterator[socket.socket]:
+    """A connection on which something was sent."""
+    url = served.client.base_url
+    with socket.create_connection((url.host, url.port or 80)) as opened:
+        opened.sendall(sent)
+        yield opened
+
+
+def closed(opened: socket.socket) -> bytes:
+    """What the server says until it closes a connection."""
+    said = b""
+    try:
+        while piece := opened.recv(4096):
+            said += piece
+    except ConnectionResetError:
+        pass
+    return said
+
+
+@pytest.mark.parametrize("sent", [b"", b"POST /api", HEAD, HEAD + b"\r\n{"], ids=["none", "line", "head", "body"])
+def test_slow_clients_take_no_place(cache: Path, sent: bytes) -> None:
+    """A place among the jobs is for a request that is there: 40 who send slowly keep nobody out."""
+    settings = ServerSettings(queue=1, silent_s=600, transfer_s=600)
+    with server(cache, slots=1, settings=settings) as one, ExitStack() as stack:
+        for _ in range(40):
+            stack.enter_context(connection(one, sent))
+        assert one.bash("echo hi")["stdout"] == "hi\n"
+
+
+def test_who_does_not_ask_is_closed(cache: Path) -> None:
+    """Also who sends a byte now and then, and who asked before."""
+    with server(cache, settings=ServerSettings(silent_s=0.5)) as one:
+        for sent in (b"", b"POST /api", HEAD, b"GET /api/v2/runtimes HTTP/1.1\r\nHost: localhost\r\n\r\n"):
+            with connection(one, sent) as opened:
+                assert (b"200 OK" in closed(opened)) == sent.startswith(b"GET")
+        with connection(one, HEAD) as opened:
+            opened.settimeout(0.1)
+            drip(opened)
+
+
+def drip(opened: socket.socket) -> None:
+    """Send a byte now and then until the server has closed a connection."""
+    while True:
+        try:
+            opened.sendall(b"X")
+            if not opened.recv(1):
+                return
+        except TimeoutError:
+            continue
+        except OSError:
+            return
+
+
+def test_a_body_that_does_not_come_is_a_408(cache: Path) -> None:
+    """And the connection is closed after it."""
+    with server(cache, settings=ServerSettings(silent_s=0.5, transfer_s=0.5)) as one:
+        with connection(one, HEAD + b"\r\n{") as opened:
+            said = closed(opened)
+        assert said.startswith(b"HTTP/1.1 408 ")
+        assert b"only 1 bytes of the request came" in said
+        assert one.bash("echo hi")["stdout"] == "hi\n"
+
+
+def test_an_answer_that_nobody_takes_is_thrown_away(cache: Path) -> None:
+    """It is counted among what is held until then, so that it shuts out others, who are told."""
+    settings = ServerSettings(silent_s=1, transfer_s=1, least_rate=1 << 30, held_bytes=20_000_000)
+    body = {"language": "bash", "version": "*", "files": [{"content": "head -c 30000000 /dev/zero | tr '\\0' x"}]}
+    text = json.dumps(body).encode()
+    head = HEAD.replace(b"100", str(len(text)).encode())
+    with server(cache, settings=settings) as one, connection(one, head + b"\r\n" + text) as opened:
+        opened.recv(1)
+        while one.execute(files=[{"content": "echo hi"}]).status_code == 503:
+            pass
+        assert len(closed(opened)) < 30_000_000
+
+
+def test_connections_that_ask_nothing_are_bounded(cache: Path) -> None:
+    """One more, and the one that has been so for longest is closed; jobs that run are not."""
+    with server(cache, settings=ServerSettings(unserved=8, silent_s=600)) as one, ExitStack() as stack:
+        opened = [stack.enter_context(connection(one, HEAD)) for _ in range(30)]
+        for early in opened[:20]:
+            assert closed(early) == b""
+        assert one.bash("echo hi")["stdout"] == "hi\n"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "attacker.example"}, 403),
+        ({"Host": "attacker.example:2000"}, 403),
+        ({"Host": "localhost.attacker.example"}, 403),
+        ({"Host": "127.0.0.1.attacker.example"}, 403),
+        ({"Host": "[::1"}, 200),
+        ({"Host": "[::1]:2000"}, 200),
+        ({"Host": "LocalHost"}, 200),
+        ({"Host": "192.0.2.7:80"}, 200),
+        ({"Host": socket.gethostname()}, 200),
+        ({"Host": "localhost:1", "Origin": "http://attacker.example"}, 403),
+        ({"Host": "localhost:1", "Origin": "null"}, 403),
+        ({"Host": "localhost:1", "Origin": "http://localhost:2"}, 403),
+        ({"Host": "localhost:1", "Origin": "http://localhost:1"}, 200),
+        ({"Host": "worker.example"}, 200),
+    ],
+)
+@pytest.mark.parametrize(("method", "path"), [("GET", "/runtimes"), ("POST", "/execute"), ("POST", "/packages")])
+def test_pages_of_others_may_not_ask(
+    named: Served, headers: dict[str, str], status: int, method: str, path: str
+) -> None:
+    """A name that others can have chosen is none of this server's, whatever is asked."""
+    response = named.client.request(method, path, headers=headers, json={} if method == "POST" else None)
+    assert (response.status_code == 403) == (status == 403)
+    if status == 403:
+        assert "--allow-host" in response.json()["message"]
+
+
+@pytest.fixture(scope="module")
+def named(cache: Path) -> Iterator[Served]:
+    """A server that has a name."""
+    with server(cache, settings=ServerSettings(names=frozenset({"worker.example"}))) as one:
+        yield one
+
+
+MEMORY = """#!/usr/bin/python3
+print(open("/proc/self/status").read())
+taken = bytearray(1 << 28)
+print("unlimited")
+"""
+
+
+@pytest.mark.parametrize("started", [[], ["--dir", "."]])
+def test_a_runner_that_is_not_ours_is_a_program_like_any(served: Served, started: list[str]) -> None:
+    """It is not root, has no capabilities, and is held to the memory that the request allows."""
+    files = [
+        {"name": "run", "content": 'exec ./runner "$@"\n'},
+        {"name": "plan", "content": "x"},
+        {"name": "runner", "content": base64.b64encode(MEMORY.encode()).decode(), "encoding": "base64"},
+    ]
+    run = served.execute(language="ioi_eval", files=files, args=started, run_memory_limit=64 << 20).json()["run"]
+    assert "unlimited" not in run["stdout"]
+    assert run["signal"] == "SIGKILL"
+    free = served.execute(language="ioi_eval", files=files, args=started).json()["run"]
+    assert "unlimited" in free["stdout"]
+    assert "Uid:\t1000\t1000" in free["stdout"]
+    assert "CapEff:\t0000000000000000" in free["stdout"]
+
+
+def test_a_plan_for_our_runner_may_not_take_more_than_the_request(served: Served) -> None:
+    """The runner obeys the plan, and nobody the request."""
+    files = [
+        {"name": "run", "content": "exec ./runner --dir ."},
+        {"name": "plan", "content": "ioi-eval-runner 1\nchecker protocol=cms memory_bytes=2500000000\nend\n"},
+        {
+            "name": "runner",
+            "content": base64.b64encode(served.runner.path.read_bytes()).decode(),
+            "encoding": "base64",
+        },
+    ]
+    refused = served.execute(language="ioi_eval", files=files, run_memory_limit=64 << 20)
+    assert refused.status_code == 400
+    assert "the plan allows 2500000000 bytes of memory, run_memory_limit is 67108864" in refused.json()["message"]
+    assert served.execute(language="ioi_eval", files=files, run_memory_limit=1 << 33).status_code == 200
+
+
+FILE = {"name": "main.sh", "content": "echo hi"}
+LONE = "\ud800"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"language": LONE},
+        {"version": LONE},
+        {"version": "9" * 5_000},
+        {"files": [{"name": LONE, "content": "x"}]},
+        {"files": [FILE, {"name": f"a{LONE}", "content": "x"}]},
+        {"files": [FILE | {"encoding": LONE}]},
+        {"files": [FILE | {"name": "../x"}]},
+        {"files": [FILE, {"name": "x" * 300, "content": ""}]},
+        {"files": [FILE, {"name": "/".join("a" * 2_000), "content": ""}]},
+        {"files": [FILE, {"name": "a\0b", "content": ""}]},
+        {"files": [FILE, {"name": "a/b", "content": ""}, {"name": "a", "content": ""}]},
+        {"files": [FILE, {"name": "--help", "content": ""}]},
+        {"files": [FILE, {"name": "/proc/self/mem", "content": ""}]},
+        {"files": [FILE, {"name": ".", "content": ""}]},
+        {"files": [FILE] * 5_000},
+        {"args": [LONE, "\udcff"]},
+        {"args": ["x" * 1_000_000]},
+        {"args": ["x"] * 10_000},
+        {"args": [[[[]]]]},
+        {"args": {"a": 1}},
+        {"stdin": LONE},
+        {"stdin": 10**400},
+        {"run_timeout": 10**400},
+        {"run_memory_limit": 10**400},
+        {"run_memory_limit": 1e300},
+        {"run_memory_limit": 2**63},
+        {"run_memory_limit": 0.1},
+        {"run_timeout": 1e-9},
+        {"run_cpu_time": 0.5},
+        {"compile_memory_limit": -(10**400)},
+    ],
+    ids=lambda changes: json.dumps(changes)[:40],
+)
+@pytest.mark.parametrize("language", ["bash", "ioi_eval", "cms_ioi"])
+def test_odd_requests_are_answered_in_words(served: Served, changes: dict[str, Any], language: str) -> None:
+    """Served, or refused as Piston refuses; never by a fault of the server's own, and it goes on."""
+    body = {"language": language, "version": "*", "files": [FILE]} | changes
+    headers = {"Content-Type": "application/json"}
+    response = served.client.post("/execute", content=json.dumps(body).encode(), headers=headers)
+    assert response.status_code in {200, 400, 500}
+    assert response.headers.get("content-type", "").startswith("application/json") or not response.content
+    packages = {"language": body["language"], "version": body["version"]}
+    removed = served.client.request("DELETE", "/packages", content=json.dumps(packages).encode(), headers=headers)
+    assert removed.headers["content-type"].startswith("application/json")
+
+
+@pytest.mark.parametrize("text", ['{"run_memory_limit": 1e999}', '{"args": NaN}', "[" * 1_000_000, '{"a":' * 100_000])
+def test_texts_that_are_hardly_json(served: Served, text: str) -> None:
+    """The same, of what no encoder of JSON writes."""
+    response = served.client.post("/execute", content=text.encode(), headers={"Content-Type": "application/json"})
+    assert response.status_code == 400
+    assert response.json()
+    changed = served.client.post("/packages", content=text.encode(), headers={"Content-Type": "application/json"})
+    assert changed.headers["content-type"].startswith("application/json")
