@@ -55,14 +55,14 @@ def piped(python: str, test: StdinTest) -> None:
 
 def best(runs: dict[str, Callable[[], object]]) -> dict[str, tuple[float, float]]:
     """The least CPU time and wall clock of each, in seconds; they alternate."""
-    found = dict.fromkeys(runs, (float("inf"), float("inf")))
+    least = dict.fromkeys(runs, (float("inf"), float("inf")))
     for _ in range(ROUNDS):
         for name, run in runs.items():
             begun, begun_cpu = time.perf_counter(), cpu_s()
             run()
             cpu, wall = cpu_s() - begun_cpu, time.perf_counter() - begun
-            found[name] = (min(found[name][0], cpu), min(found[name][1], wall))
-    return found
+            least[name] = (min(least[name][0], cpu), min(least[name][1], wall))
+    return least
 
 
 def main() -> None:
@@ -86,7 +86,7 @@ def main() -> None:
 
         ours()
         python = loop.run(executor.interpreter()).path
-        found = best(
+        least = best(
             {
                 "ours": ours,
                 "a pipe": lambda: piped(python, test),
@@ -95,10 +95,17 @@ def main() -> None:
             }
         )
         loop.run(sandbox.__aexit__(None, None, None))
-    for name, (cpu, wall) in found.items():
+    for name, (cpu, wall) in least.items():
         print(f"{name:10} {cpu * 1000:7.0f} ms of CPU, {wall * 1000:7.0f} ms of wall clock")
-    for one, other in (("ours", "a pipe"), ("row, ours", "row, json")):
-        report(Figure(name=f"CPU time: {one} / {other}", value=found[one][0] / found[other][0], unit="×", bound=BOUND))
+    for numerator, other in (("ours", "a pipe"), ("row, ours", "row, json")):
+        report(
+            Figure(
+                name=f"CPU time: {numerator} / {other}",
+                value=least[numerator][0] / least[other][0],
+                unit="×",
+                bound=BOUND,
+            )
+        )
 
 
 if __name__ == "__main__":

@@ -97,8 +97,8 @@ def in_process(python: str, kind: str, asked: AppsProblem, programs: int) -> Non
     """A process for each program."""
     tests = [(test.given, test.expected) for test in asked.tests]
     for _ in range(programs):
-        words = json.dumps([PROGRAMS[kind], tests])
-        done = subprocess.run([python, "-c", IN_PROCESS], input=words, text=True, check=True, stdout=subprocess.PIPE)
+        task = json.dumps([PROGRAMS[kind], tests])
+        done = subprocess.run([python, "-c", IN_PROCESS], input=task, text=True, check=True, stdout=subprocess.PIPE)
         assert int(done.stdout) == (0 if kind == "fails" else len(tests))
 
 

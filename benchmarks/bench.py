@@ -105,7 +105,7 @@ def run_once(benchmark: Benchmark, directory: Path, given: dict[str, str]) -> Ru
     Raises:
         BenchmarkError: if it fails, or gives no figures.
     """
-    program, *rest = (PLACEHOLDER.sub(lambda found: given[found[1]], word) for word in benchmark.command)
+    program, *rest = (PLACEHOLDER.sub(lambda match: given[match[1]], word) for word in benchmark.command)
     command = [sys.executable, str(directory / program), *rest, "--json"]
     before = OccupancyReading.now()
     with tempfile.TemporaryFile("w+") as printed:
@@ -143,7 +143,7 @@ def measure(benchmark: Benchmark, directory: Path, given: dict[str, str], repeat
         seconds, others = runs[-1].seconds, runs[-1].others
         print(f"  run {number} of {repeats}: {seconds:.0f} s, others kept {others:.2f} processors busy", flush=True)
     names = dict.fromkeys(figure.name for run in runs for figure in run.figures)
-    found = {name: [figure for run in runs for figure in run.figures if figure.name == name] for name in names}
+    by_name = {name: [figure for run in runs for figure in run.figures if figure.name == name] for name in names}
     busy = statistics.median(run.others for run in runs)
     return Measured(
         day=datetime.datetime.now(datetime.UTC).date().isoformat(),
@@ -152,7 +152,7 @@ def measure(benchmark: Benchmark, directory: Path, given: dict[str, str], repeat
         seconds=round(statistics.median(run.seconds for run in runs), 1),
         others=round(busy, 3),
         is_busy=busy / len(os.sched_getaffinity(0)) > STRICT.others,
-        figures=tuple(Series.of(figures) for figures in found.values()),
+        figures=tuple(Series.of(figures) for figures in by_name.values()),
     )
 
 
@@ -189,13 +189,13 @@ def _first_line(command: list[str]) -> str:
 
 def compared(before: Measured, now: Measured) -> list[str]:
     """What got worse since the record, and what is no longer measured."""
-    found = {series.figure.name: series for series in now.figures}
+    by_name = {series.figure.name: series for series in now.figures}
     worse = []
     for series in before.figures:
         if series.figure.is_comparable:
-            later = found.get(series.figure.name)
-            told = series.worse(later) if later is not None else f"{series.figure.name}: recorded, not measured now"
-            worse += [told] if told is not None else []
+            later = by_name.get(series.figure.name)
+            problem = series.worse(later) if later is not None else f"{series.figure.name}: recorded, not measured now"
+            worse += [problem] if problem is not None else []
     if worse and now.is_busy:
         worse.append(f"others kept {now.others:.2f} processors busy meanwhile: check again on a quiet machine")
     return worse
@@ -239,7 +239,9 @@ def run_all(chosen: list[Benchmark], options: argparse.Namespace, benchmarks: di
         show(now)
         if options.check:
             before = record.get(name)
-            wrong += [f"{name}: {told}" for told in (compared(before, now) if before else ["there is no record of it"])]
+            wrong += [
+                f"{name}: {problem}" for problem in (compared(before, now) if before else ["there is no record of it"])
+            ]
         elif now.is_busy and not options.even_busy:
             wrong.append(
                 f"{name}: not recorded: others kept {now.others:.2f} processors busy; run it again on a quiet machine, "

@@ -33,14 +33,14 @@ PROBLEM = Problem(
 
 async def measure(isolation: Isolation) -> None:
     """Score the same program with all tests and with one test; the difference is the cost of the others."""
-    one = replace(PROBLEM, subtasks=(replace(PROBLEM.subtasks[0], tests=NAMES[:1]),))
+    problem = replace(PROBLEM, subtasks=(replace(PROBLEM.subtasks[0], tests=NAMES[:1]),))
     submission = Submission(id="sum", problem=PROBLEM.key, code=PROGRAM)
     costs = []
     async with LocalSandbox(slots=1, strongest=isolation) as sandbox:
         scorer = Scorer(sandbox, artifacts=ArtifactStore(Environment.read().cache), bundle_tests=TESTS)
         for _ in range(5):
             started = time.monotonic()
-            await scorer.score(one, submission)
+            await scorer.score(problem, submission)
             middle = time.monotonic()
             result = await scorer.score(PROBLEM, submission)
             ended = time.monotonic()

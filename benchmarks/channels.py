@@ -66,8 +66,8 @@ async def measure(level: Isolation, cache: Path) -> None:
             right, of = map(int, outcome.message.split())
             carried = bits(right, of, KINDS[way])
             rate = carried / (CPU_US[way] * int(unit)) * 1e6
-            told = f"{right:2} of {of:2} right, {carried:.2f} bits a symbol, {rate:.0f} a CPU-s"
-            print(f"{level:8} {way:6} {unit:>5} us: {told}", flush=True)
+            summary = f"{right:2} of {of:2} right, {carried:.2f} bits a symbol, {rate:.0f} a CPU-s"
+            print(f"{level:8} {way:6} {unit:>5} us: {summary}", flush=True)
             most[way] = max(most[way], rate)
         report(*(Figure(name=f"{way}, {level}", value=rate, unit="bits a CPU-s") for way, rate in most.items()))
 

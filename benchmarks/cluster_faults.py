@@ -43,8 +43,8 @@ class Program:
     def ask(self, what: str) -> dict[str, int]:
         """Ask the first of its servers."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.ports[0]}/{what}", timeout=10) as answer:
-            said: dict[str, int] = json.load(answer)
-        return said
+            reply: dict[str, int] = json.load(answer)
+        return reply
 
     def kill(self) -> None:
         """End it."""

@@ -122,8 +122,8 @@ async def measure(urls: list[str], job: Callable[[int], Job], at_once: int, seco
     async with PistonCluster(urls) as cluster:
         target = cluster.targets()[0]
         explored = time.perf_counter() - began
-        found = await sampled(lambda number: cluster.execute(job(number), target), at_once, seconds)
-    return {"explored_s": round(explored, 2), **found}
+        figures = await sampled(lambda number: cluster.execute(job(number), target), at_once, seconds)
+    return {"explored_s": round(explored, 2), **figures}
 
 
 async def measure_plain(urls: list[str], job: Job, at_once: int, seconds: float) -> dict[str, Any]:
@@ -149,9 +149,9 @@ def against(arguments: list[str], port: int, run: Callable[[list[str]], dict[str
         assert stub.stdout is not None
         assert stub.stdin is not None
         stub.stdout.readline()
-        found = run([f"http://127.0.0.1:{port + number}" for number in range(count)])
+        figures = run([f"http://127.0.0.1:{port + number}" for number in range(count)])
         stub.stdin.close()
-        return {**found, **json.loads(stub.stdout.read())}
+        return {**figures, **json.loads(stub.stdout.read())}
 
 
 def many(seconds: float) -> dict[str, Any]:

@@ -82,13 +82,13 @@ class Exits:
         Children end before their parents, or get another parent that ends later. An id may have belonged to another
         process before; its first thread's end tells whose child that was.
         """
-        inside, found = {root}, []
+        inside, result = {root}, []
         for each in reversed(self.found):
             if each.task == each.process != root:
                 (inside.add if each.parent in inside else inside.discard)(each.process)
             if each.process in inside:
-                found.append(each)
-        return found
+                result.append(each)
+        return result
 
     def _family(self) -> int:
         """The number that the kernel has given to task statistics."""
@@ -120,11 +120,11 @@ def _attribute(kind: int, value: bytes) -> bytes:
     return struct.pack("HH", 4 + len(value), kind) + value + b"\0" * (-len(value) % 4)
 
 
-def _attributes(words: bytes) -> Iterator[tuple[int, bytes]]:
-    while len(words) >= 4:
-        size, kind = struct.unpack("HH", words[:4])
-        yield kind & 0x3FFF, words[4:size]
-        words = words[max(4, size + -size % 4) :]
+def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
+    while len(data) >= 4:
+        size, kind = struct.unpack("HH", data[:4])
+        yield kind & 0x3FFF, data[4:size]
+        data = data[max(4, size + -size % 4) :]
 
 
 def _refused(answer: bytes) -> None:

@@ -44,9 +44,9 @@ class FastSandbox:
             return _said(f"{nonce}\n{base64.b64encode(b'runner').decode()}\n{nonce}\n")
         plan = script.decode().splitlines()
         nonce = next(line.split()[1] for line in plan if line.startswith("nonce "))
-        told = list(_compiled(plan, files) if "mode compile" in plan else _judged(plan, files))
-        end = {"end": True, "nonce": nonce, "lines": len(told), "isolation": "full", "runner": 1}
-        return _said("".join(f"{orjson.dumps(line).decode()}\n" for line in (*told, end)))
+        lines = list(_compiled(plan, files) if "mode compile" in plan else _judged(plan, files))
+        end = {"end": True, "nonce": nonce, "lines": len(lines), "isolation": "full", "runner": 1}
+        return _said("".join(f"{orjson.dumps(line).decode()}\n" for line in (*lines, end)))
 
 
 def _compiled(plan: Sequence[str], files: dict[str, Content]) -> Iterator[dict[str, Any]]:

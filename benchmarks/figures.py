@@ -43,11 +43,11 @@ class Figure:
     @property
     def line(self) -> str:
         """The figure for a reader."""
-        told = f"{self.name}: {number(self.value)} {self.unit}".rstrip()
+        text = f"{self.name}: {number(self.value)} {self.unit}".rstrip()
         if self.bound is None:
-            return told
+            return text
         limit = f"{'at least' if self.larger_is_better else 'at most'} {number(self.bound)}"
-        return f"{told} (bound: {limit}{'' if self.is_met else '; NOT REACHED'})"
+        return f"{text} (bound: {limit}{'' if self.is_met else '; NOT REACHED'})"
 
 
 def number(value: float) -> str:

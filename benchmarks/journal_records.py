@@ -24,8 +24,8 @@ RECORDS, RECORD_BYTES = 100_000, 1_000
 
 def main() -> None:
     """Append, sync, open."""
-    words = arguments()
-    records = int(words[0]) if words else RECORDS
+    args = arguments()
+    records = int(args[0]) if args else RECORDS
     body = orjson.dumps({"text": "x" * (RECORD_BYTES - len('{"text":""}'))})
     problem = ProblemKey(year=2024, id="nile")
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as name:
@@ -37,10 +37,10 @@ def main() -> None:
         appended_s, wall_s = time.process_time() - started, time.monotonic() - wall
         started = time.process_time()
         with Journal(Path(name), options={}) as journal:
-            found = len(journal)
+            read = len(journal)
         opened_s = time.process_time() - started
-    if found != records:
-        raise SystemExit(f"{records} records were written, and {found} found")
+    if read != records:
+        raise SystemExit(f"{records} records were written, and {read} found")
     print(f"{records} records, the sync included: {wall_s:.2f} s of wall clock")
     for what, taken_s, bound in (("appended", appended_s, 20_000.0), ("found when it is opened", opened_s, None)):
         rate = records / taken_s

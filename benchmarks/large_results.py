@@ -98,7 +98,7 @@ def measured(
         cpu_s, printed = cpu_s_of(command)
         taken.append(cpu_s)
     median, wall_s = statistics.median(taken), (time.monotonic() - started) / times
-    all_of_them = ", ".join(f"{one:.1f}" for one in taken)
+    all_of_them = ", ".join(f"{seconds:.1f}" for seconds in taken)
     print(f"{what}: {median:.2f} CPU-s ({all_of_them}), {wall_s:.1f} s", printed if "-c" in command else "", flush=True)
     return median, printed
 
@@ -124,10 +124,10 @@ print(time.process_time() - started)
 
 def main() -> None:
     """Generate, judge, resume, grow, load."""
-    words = arguments()
-    rows = int(words[0]) if words else ROWS
+    args = arguments()
+    rows = int(args[0]) if args else ROWS
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as name:
-        directory = Path(words[1] if len(words) > 1 else name)
+        directory = Path(args[1] if len(args) > 1 else name)
         directory.mkdir(parents=True, exist_ok=True)
         write_inputs(directory)
         judge_and_resume(directory, rows)

@@ -122,7 +122,7 @@ def contest(sandbox: Sandbox, store: ArtifactStore, tests: int, limit_s: float) 
     async def score(code: str) -> Sequence[Ran]:
         result = await scorer.score(problem, Submission(id="late", problem=problem.key, code=code))
         ran = (outcome for subtask in result.subtasks for outcome in subtask.tests)
-        return [Ran(one.verdict, one.reran, (one.cpu_ms or 0) / 1000, (one.wall_ms or 0) / 1000) for one in ran]
+        return [Ran(test.verdict, test.reran, (test.cpu_ms or 0) / 1000, (test.wall_ms or 0) / 1000) for test in ran]
 
     return score
 
@@ -135,7 +135,10 @@ def apps(sandbox: Sandbox, store: ArtifactStore, tests: int, limit_s: float) -> 
 
     async def score(code: str) -> Sequence[Ran]:
         result = await executor.score(problem, code)
-        return [Ran(one.verdict, one.reran, one.time_s or 0.0, one.wall_s or 0.0) for one in result.tests]
+        return [
+            Ran(outcome.verdict, outcome.reran, outcome.time_s or 0.0, outcome.wall_s or 0.0)
+            for outcome in result.tests
+        ]
 
     return score
 

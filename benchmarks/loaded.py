@@ -68,8 +68,8 @@ def validate(source: tuple[Path, Path, Path], out: Path) -> str:
 
 def collect(out: Path, seen: dict[Subtask, list[str]], near: dict[Subtask, float]) -> None:
     """Record the results of a repetition for every subtask, and how near to a limit one of its tests was."""
-    found = json.loads((out / "validation.json").read_text(encoding="utf-8"))["near_limit"]
-    margins = {(one["problem"], one["solution"], one["test"]): abs(one["margin"]) for one in found}
+    near_limit = json.loads((out / "validation.json").read_text(encoding="utf-8"))["near_limit"]
+    margins = {(entry["problem"], entry["solution"], entry["test"]): abs(entry["margin"]) for entry in near_limit}
     for line in (out / "results.jsonl").open(encoding="utf-8"):
         row = json.loads(line)
         for subtask in row["all_subtasks_results"]:
@@ -83,11 +83,11 @@ def collect(out: Path, seen: dict[Subtask, list[str]], near: dict[Subtask, float
 
 def tell(seen: dict[Subtask, list[str]], near: dict[Subtask, float]) -> int:
     """Print the flips. Returns the number of those that are not near a limit."""
-    flipped = {key: found for key, found in seen.items() if len(set(found)) > 1}
+    flipped = {key: verdicts for key, verdicts in seen.items() if len(set(verdicts)) > 1}
     print(f"{len(seen)} subtasks of solutions, {len(flipped)} of them flipped; {len(near)} are near a limit")
-    for key, found in flipped.items():
-        words = f"near the limit ({near[key]:.1%})" if key in near else "FLIP"
-        print(f"  {words}: {', '.join(key)}: {', '.join(sorted(set(found)))}")
+    for key, verdicts in flipped.items():
+        label = f"near the limit ({near[key]:.1%})" if key in near else "FLIP"
+        print(f"  {label}: {', '.join(key)}: {', '.join(sorted(set(verdicts)))}")
     return sum(key not in near for key in flipped)
 
 

@@ -74,7 +74,7 @@ async def install(url: str, judged: Problem, cache: str, repository: Path, serve
     package = make_package(repository, package_of(judged), contents)
     list_packages(repository, served, [package])
     (done,) = await change([f"{url}/api/v2"], PackageRequest(language=package.language, version=package.version))
-    print(f"{done.words}: {package.size:,} bytes on the worker")
+    print(f"{done.message}: {package.size:,} bytes on the worker")
 
 
 if __name__ == "__main__":

@@ -33,9 +33,9 @@ class Series:
     @classmethod
     def of(cls, figures: Iterable[Figure]) -> Series:
         """The same figure from each run."""
-        found = list(figures)
-        values = tuple(figure.value for figure in found)
-        known = asdict(found[-1]) | {"value": statistics.median(values)}
+        series = list(figures)
+        values = tuple(figure.value for figure in series)
+        known = asdict(series[-1]) | {"value": statistics.median(values)}
         return cls(figure=Figure(**known), values=values)
 
     @property
@@ -155,8 +155,8 @@ def page(record: Record, missing: Mapping[str, str], reasons: Mapping[str, Mappi
     return "\n".join(lines) + "\n"
 
 
-def _reason(told: str | None) -> str:
-    return f"{(told or 'the reason is not known').rstrip('.')}."
+def _reason(reason: str | None) -> str:
+    return f"{(reason or 'the reason is not known').rstrip('.')}."
 
 
 def _where(measured: Measured) -> tuple[str, str, str]:

@@ -55,9 +55,11 @@ def judged(dice: random.Random, skill: float) -> tuple[list[dict[str, Any]], lis
         right = number < TESTS * reached // SUBTASKS
         time_s = round(dice.random() ** 2 * 0.8, 6) if right or bad != "TLE" else 1.1
         test: dict[str, Any] = {"test_name": f"{number:02}", "status": "AC" if right else bad, "score": float(right)}
-        words = "" if right else f"Wrong answer: {dice.randrange(10**6)} instead of {dice.randrange(10**6)} on line 1"
+        feedback = (
+            "" if right else f"Wrong answer: {dice.randrange(10**6)} instead of {dice.randrange(10**6)} on line 1"
+        )
         memory = dice.randrange(800, 60_000) << 12
-        tests.append({**test, "feedback": words, "time_s": time_s, "memory_bytes": memory, "exit_code": 0})
+        tests.append({**test, "feedback": feedback, "time_s": time_s, "memory_bytes": memory, "exit_code": 0})
     subtasks = [
         {
             "problem": "p", "subtask": f"{number:02}-part", "score": float(number < reached), "points": 20.0,
@@ -78,7 +80,7 @@ def write_results(directory: Path, rows: int) -> None:
             model = number % len(MODELS)
             year, problem = YEARS[number // 6 % len(YEARS)], number // 24 % PROBLEMS
             subtasks, tests, verdict = judged(dice, 0.35 + 0.07 * model + 0.04 * problem)
-            score = sum(one["weighted_score"] for one in subtasks)
+            score = sum(item["weighted_score"] for item in subtasks)
             row = {
                 "year": year, "problem_id": f"problem-{problem}", "uuid": f"{dice.getrandbits(128):032x}",
                 "model": MODELS[model], "code": program(dice), "target_subtask": None, "code_compiles": True,
@@ -97,13 +99,13 @@ def write_results(directory: Path, rows: int) -> None:
         for n in range(PROBLEMS)
     ]
     with (directory / "inputs.jsonl").open("w") as inputs:
-        for one in problems:
+        for item in problems:
             for number in range(TESTS):
                 given = " ".join(str(dice.randrange(10**9)) for _ in range(100))[:1000]
-                line = {"problem": f"{one['year']}/{one['problem']}", "test": f"{number:02}", "bytes": 10**6}
+                line = {"problem": f"{item['year']}/{item['problem']}", "test": f"{number:02}", "bytes": 10**6}
                 inputs.write(json.dumps({**line, "input": given}) + "\n")
     summary = {"format": 1, "options": {"id_column": "uuid"}, "complete": True}
-    limits = [{**one, "memory_limit_bytes": 256 << 20} for one in problems]
+    limits = [{**item, "memory_limit_bytes": 256 << 20} for item in problems]
     (directory / "summary.json").write_text(json.dumps({**summary, "problems": limits}))
 
 
@@ -172,13 +174,13 @@ def used(directory: Path) -> None:
 
 def busy_ms(tab: Tab) -> float:
     """CPU time of the page's main thread so far."""
-    metrics = {one["name"]: one["value"] for one in tab.call("Performance.getMetrics")["metrics"]}
+    metrics = {metric["name"]: metric["value"] for metric in tab.call("Performance.getMetrics")["metrics"]}
     return float(1000 * metrics["TaskDuration"])
 
 
 def main() -> None:
     """For each number of rows: write results, make the report, use it."""
-    for rows in [int(one) for one in arguments()] or [10_000, 100_000]:
+    for rows in [int(arg) for arg in arguments()] or [10_000, 100_000]:
         with tempfile.TemporaryDirectory() as name:
             directory = Path(name)
             write_results(directory, rows)

@@ -49,8 +49,8 @@ def look(body: bytes) -> bytes:
         if request[name] // 1000 > _MOST_KB:
             return http(ANSWER % REFUSED)
     script, padding = request["files"][0]["content"], int(request["args"][0])
-    found = re.search(r"tell begin (\w+)", script)
-    nonce = found[1] if found else ""
+    match = re.search(r"tell begin (\w+)", script)
+    nonce = match[1] if match else ""
     lines = [
         f"begin\t{nonce}",
         "compiler\t/usr/bin/g++\tg++ (Debian 12.2.0-14) 12.2.0\tx86_64-linux-gnu\tstatic",

@@ -29,16 +29,16 @@ class Watched:
     exit_code: int
 
 
-def watched(directory: Path, *words: str, every_s: float) -> Watched:
+def watched(directory: Path, *args: str, every_s: float) -> Watched:
     """Run a command that writes results, with a separate cache.
 
     Args:
         directory: the directory for the cache and the results.
-        words: the command and its arguments, without `--out`.
+        args: the command and its arguments, without `--out`.
         every_s: the time between two readings of its memory.
     """
     environment = {**os.environ, "IOI_EVAL_CACHE": str(directory / "cache")}
-    command = [COMMAND, *words, "--out", str(directory / "out")]
+    command = [COMMAND, *args, "--out", str(directory / "out")]
     started, peak = time.monotonic(), 0.0
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
     while (exit_code := process.poll()) is None:

@@ -98,12 +98,12 @@ class ArtifactStore:
             expected = path.name.rpartition(".")[2]
             try:
                 with path.open("rb") as file:
-                    found, size = hashlib.file_digest(file, "sha256").hexdigest(), os.fstat(file.fileno()).st_size
+                    actual, size = hashlib.file_digest(file, "sha256").hexdigest(), os.fstat(file.fileno()).st_size
             except OSError as error:
                 raise SetupError(
                     f"the cache entry {path} cannot be read: {error.strerror}; delete {self._root}"
                 ) from error
-            if found != expected:
+            if actual != expected:
                 raise SetupError(
                     f"the cache entry {path} does not match its hash: it was damaged or replaced; delete {self._root}"
                 )

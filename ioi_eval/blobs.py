@@ -116,8 +116,8 @@ class BlobStore:
                 return False
             if digest not in self._checked:
                 with path.open("rb") as file:
-                    found = hashlib.file_digest(file, "sha256").hexdigest()
-                if found != digest:
+                    actual = hashlib.file_digest(file, "sha256").hexdigest()
+                if actual != digest:
                     raise SetupError(
                         f"the cache entry {path} does not match its hash: it was damaged or replaced;"
                         f" delete {self._root}"

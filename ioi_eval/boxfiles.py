@@ -55,7 +55,7 @@ def runner_source() -> bytes:
         seen.add(name)
         directory = name.rpartition("/")[0]
         text = read(name).decode("utf-8").replace("#pragma once\n", "")
-        return _OWN_INCLUDE.sub(lambda found: with_headers(f"{directory}/{found[1]}".lstrip("/")), text)
+        return _OWN_INCLUDE.sub(lambda match: with_headers(f"{directory}/{match[1]}".lstrip("/")), text)
 
     return with_headers("runner.cpp").encode("utf-8")
 

@@ -207,16 +207,16 @@ def _dotenv(path: Path) -> dict[str, str]:
         return {}
     values: dict[str, str] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
-        found = _ASSIGNMENT.fullmatch(line)
-        if found is None or found["name"] not in _NAMES:
+        match = _ASSIGNMENT.fullmatch(line)
+        if match is None or match["name"] not in _NAMES:
             continue
-        quoted = _QUOTED.fullmatch(found["value"])
+        quoted = _QUOTED.fullmatch(match["value"])
         if quoted is not None:
-            values[found["name"]] = _ESCAPE[quoted["quote"]].sub(r"\1", quoted["text"])
-        elif found["value"].lstrip().startswith(("'", '"')):
+            values[match["name"]] = _ESCAPE[quoted["quote"]].sub(r"\1", quoted["text"])
+        elif match["value"].lstrip().startswith(("'", '"')):
             raise InputError(
-                f"{path}, line {number}: the value of {found['name']} must end with the quote it begins with"
+                f"{path}, line {number}: the value of {match['name']} must end with the quote it begins with"
             )
         else:
-            values[found["name"]] = _COMMENT.sub("", found["value"]).strip()
+            values[match["name"]] = _COMMENT.sub("", match["value"]).strip()
     return values

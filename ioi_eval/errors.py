@@ -117,24 +117,24 @@ ODD_DATA = (ArithmeticError, AttributeError, LookupError, MemoryError, Recursion
 """What Python raises for unusual data: huge integers, deep nesting, lone surrogates, NaN."""
 
 
-def own_fault(error: BaseException, doing: str) -> str:
+def internal_error_text(error: BaseException, doing: str) -> str:
     """The message for a bug of ours in handling one row.
 
     Args:
         error: one of `ODD_DATA`.
         doing: what failed, as a noun.
     """
-    trace, place = error.__traceback__, ""
+    trace, where = error.__traceback__, ""
     while trace is not None:
         code = trace.tb_frame.f_code
         if Path(code.co_filename).is_relative_to(Path(__file__).parent):
-            place = f" ({Path(code.co_filename).name}, line {trace.tb_lineno})"
+            where = f" ({Path(code.co_filename).name}, line {trace.tb_lineno})"
         trace = trace.tb_next
-    said = " ".join(str(error).encode("ascii", "replace").decode().split())[:200]
-    return f"{doing} failed in ioi-eval itself{place}: {type(error).__name__}: {said}; please report this row"
+    message = " ".join(str(error).encode("ascii", "replace").decode().split())[:200]
+    return f"{doing} failed in ioi-eval itself{where}: {type(error).__name__}: {message}; please report this row"
 
 
-def ours_alone(error: BaseException) -> BaseException:
+def first_own_error(error: BaseException) -> BaseException:
     """The first error in a group (as task groups raise) if all in it are ours; else the error itself."""
     if isinstance(error, BaseExceptionGroup) and error.split(IoiEvalError)[1] is None:
         while isinstance(error, BaseExceptionGroup):

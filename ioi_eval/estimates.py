@@ -65,8 +65,8 @@ def mean_estimates(columns: Mapping[str, Sequence[float]]) -> dict[str, Estimate
         drawn[draw] = table @ np.bincount(indices.astype(np.int64), minlength=count) / count
     low, high = np.percentile(drawn, [2.5, 97.5], axis=0)
     return {
-        name: Estimate(value=mean, low=float(low[place]), high=float(high[place]))
-        for place, (name, mean) in enumerate(zip(columns, means, strict=True))
+        name: Estimate(value=mean, low=float(low[index]), high=float(high[index]))
+        for index, (name, mean) in enumerate(zip(columns, means, strict=True))
     }
 
 

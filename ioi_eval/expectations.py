@@ -126,7 +126,7 @@ def agrees_as_a_whole(expectation: Expectation, seen: Sequence[Observation]) -> 
         expectation: the label.
         seen: one observation for each subtask; subtasks worth 0 points (samples) count only if all are worth 0.
     """
-    counted = [one for one in seen if one.points > 0] or list(seen)
+    counted = [result for result in seen if result.points > 0] or list(seen)
     if expectation.name == MODEL_SOLUTION:
-        return bool(seen) and all(agrees(expectation, one) for one in seen)
-    return any(agrees(expectation, one) for one in counted)
+        return bool(seen) and all(agrees(expectation, result) for result in seen)
+    return any(agrees(expectation, result) for result in counted)

@@ -35,7 +35,7 @@ class Kind(StrEnum):
 
 def names(kind: Kind) -> list[str]:
     """The names of the extensions of a kind in installed packages, sorted."""
-    return sorted({found.name for found in entry_points(group=kind)})
+    return sorted({entry_point.name for entry_point in entry_points(group=kind)})
 
 
 def extension(kind: Kind, name: str, *, ours: Iterable[str] = ()) -> Any:
@@ -49,27 +49,27 @@ def extension(kind: Kind, name: str, *, ours: Iterable[str] = ()) -> Any:
     Raises:
         InputError: no package has it, two packages have it, or it cannot be imported.
     """
-    found: list[EntryPoint] = list(entry_points(group=kind, name=name))
-    if not found:
+    named: list[EntryPoint] = list(entry_points(group=kind, name=name))
+    if not named:
         there = ", ".join(names(kind)) or "none"
         known = ", ".join(ours)
         raise InputError(
             f"no installed package has an entry point {name!r} in the group {kind}; there are: {there}"
             + (f"; ours are {known}" if known else "")
         )
-    if len({one.value for one in found}) > 1:
-        packages = ", ".join(sorted(_package(one) for one in found))
+    if len({entry_point.value for entry_point in named}) > 1:
+        packages = ", ".join(sorted(_package(entry_point) for entry_point in named))
         raise InputError(
             f"several packages have an entry point {name!r} in the group {kind}: {packages}; uninstall all but one"
         )
     try:
-        return found[0].load()
+        return named[0].load()
     except (ImportError, SyntaxError, OSError, *ODD_DATA) as error:
         raise InputError(
-            f"the entry point {name!r} ({found[0].value}) of the package {_package(found[0])} cannot be loaded: "
+            f"the entry point {name!r} ({named[0].value}) of the package {_package(named[0])} cannot be loaded: "
             f"{type(error).__name__}: {error}"
         ) from error
 
 
-def _package(found: EntryPoint) -> str:
-    return found.dist.name if found.dist is not None else found.value
+def _package(entry_point: EntryPoint) -> str:
+    return entry_point.dist.name if entry_point.dist is not None else entry_point.value

@@ -81,14 +81,14 @@ class Fingerprints:
         key = submission.code, submission.sources, submission.outputs, submission.language, submission.refused
         kind = target.profile, target.isolation, target.toolchain.fingerprint, target.brings_pair
         where = known[1], *kind, target.narrowed, target.outer_filter, tool
-        found = self._found.get((key, where))
-        if found is None:
+        fingerprint = self._found.get((key, where))
+        if fingerprint is None:
             if len(self._found) >= _REMEMBERED:
                 self._found.clear()
-            found = self._of(submission, target, known[1], tool)
+            fingerprint = self._of(submission, target, known[1], tool)
             if submission.size <= _SMALL:
-                self._found[key, where] = found
-        return found
+                self._found[key, where] = fingerprint
+        return fingerprint
 
     def _of(self, submission: Submission, target: Target, problem: str, tool: str) -> str:
         rules = rules_of(submission.language)
@@ -215,9 +215,9 @@ def _write_node(value: object, parts: list[str]) -> None:
         parts.append(")")
     elif isinstance(value, list):
         parts.append("[")
-        for one in value:
-            if not _says_nothing(one):
-                _write_node(one, parts)
+        for item in value:
+            if not _says_nothing(item):
+                _write_node(item, parts)
         parts.append("]")
     else:
         parts.append(f"{type(value).__name__} {value!r};")
@@ -245,9 +245,9 @@ _CPP = re.compile(
 def cpp_meaning(source: bytes) -> bytes:
     """A C++ file's meaning: its text without comments, each run of blanks as a newline if it has one, else a blank."""
 
-    def written(found: re.Match[bytes]) -> bytes:
-        blank = found["blank"]
-        return found["kept"] if blank is None else b"\n" if b"\n" in blank else b" "
+    def written(match: re.Match[bytes]) -> bytes:
+        blank = match["blank"]
+        return match["kept"] if blank is None else b"\n" if b"\n" in blank else b" "
 
     return _CPP.sub(written, source.replace(b"\\\n", b"")).strip()
 

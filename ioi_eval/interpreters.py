@@ -86,7 +86,9 @@ def places_of(python: str) -> tuple[str, ...]:
         if program.parent.name == "bin" and not any(program.is_relative_to(root) for root in SYSTEM)
     }
     # Other directories are no prefixes: because of `/home/me/bin/python`, the box must not show all of `/home/me`.
-    places = [str(one) for one in prefixes if (one / "pyvenv.cfg").is_file() or any(one.glob("lib/python3*"))]
+    places = [
+        str(prefix) for prefix in prefixes if (prefix / "pyvenv.cfg").is_file() or any(prefix.glob("lib/python3*"))
+    ]
     require_narrow(python, places)
     return tuple(places)
 

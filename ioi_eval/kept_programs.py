@@ -40,7 +40,7 @@ from ioi_eval.cache_directory import LEAST_FREE_BYTES, make_private_directory, n
 from ioi_eval.config import MIB, CompileLimits, Environment
 from ioi_eval.errors import SetupError
 from ioi_eval.fingerprint import digest_of, runner_digest
-from ioi_eval.jobs.compile import Recipe, is_doubtful, says_no
+from ioi_eval.jobs.compile import Recipe, failed_by_itself, is_doubtful
 from ioi_eval.jobs.protocol import CompileAnswer, StepLine
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox import LOCAL, Target
@@ -124,8 +124,8 @@ class KeptPrograms:
 
     def notes(self) -> Sequence[str]:
         """The lines about stored programs that a user sees at the end of a run."""
-        found, added, damaged = (self._counts[name] for name in ("found", "added", "damaged"))
-        lines = [f"compiled programs: {found} kept from earlier runs, {added} more kept now in {self._root}"]
+        reused, added, damaged = (self._counts[name] for name in ("found", "added", "damaged"))
+        lines = [f"compiled programs: {reused} kept from earlier runs, {added} more kept now in {self._root}"]
         if damaged:
             lines.append(f"  {damaged} kept programs did not match their hash or name; they were compiled again")
         if self._given_up:
@@ -211,7 +211,7 @@ class KeptPrograms:
 
 def _refuses(step: StepLine) -> bool:
     """Whether the compiler refused the program. An internal error of the compiler may not happen again."""
-    return says_no(step) and _FAILED not in step.output
+    return failed_by_itself(step) and _FAILED not in step.output
 
 
 def _encode(answer: CompileAnswer, key: str) -> bytes:

@@ -234,14 +234,14 @@ class Builder:
             SandboxError: the job could not be run, or the compiler was stopped: so neither is certain.
         """
         runner = await self.runner(target)
-        if crashed or compiling.blames_the_machine(refused):
+        if crashed or compiling.is_machine_failure(refused):
             await self._try_good(std, runner, target, language)
         if await self._refusal(std, runner, target, language) is None:
             return
-        words = await self._refusal(compiled(Language.CPP).good_standard, runner, target, Language.CPP)
-        if words is not None:
+        refusal = await self._refusal(compiled(Language.CPP).good_standard, runner, target, Language.CPP)
+        if refusal is not None:
             raise SetupError(
-                f"the compiler {target.toolchain.command} does not work inside a box of {target.name}: {words}. "
+                f"the compiler {target.toolchain.command} does not work inside a box of {target.name}: {refusal}. "
                 "Compilers outside of /usr cannot be seen there; install one from the system's packages, or set CXX"
             )
         self._refuse_unfit(std, target, language)
@@ -282,10 +282,10 @@ class Builder:
             raise
         if answer.artifacts:
             return None
-        words = answer.steps[-1].output.strip()[-2000:] if answer.steps else "it was not started"
-        if answer.steps and compiling.says_no(answer.steps[-1]) and not compiling.blames_the_machine(words):
-            return words
-        raise TransientError(f"the compiler on {target.name} did not finish with -std={std}: {words}")
+        output = answer.steps[-1].output.strip()[-2000:] if answer.steps else "it was not started"
+        if answer.steps and compiling.failed_by_itself(answer.steps[-1]) and not compiling.is_machine_failure(output):
+            return output
+        raise TransientError(f"the compiler on {target.name} did not finish with -std={std}: {output}")
 
     async def compile(
         self, recipe: compiling.Recipe, target: Target, *, trusted: bool = False, alone: bool = False
@@ -357,14 +357,14 @@ class Builder:
             answer = answers[-1]
             if name in answer.artifacts:
                 return answer.artifacts[name]
-            words = answer.steps[-1].output.strip()[-2000:] if answer.steps else "the compiler was not started"
-            stopped = compiling.stopped_twice(answers, compiling.trusted_limits(self._policy.compile))
-            if stopped or (answer.steps and compiling.says_no(answer.steps[-1])):
+            output = answer.steps[-1].output.strip()[-2000:] if answer.steps else "the compiler was not started"
+            stopped = compiling.limit_that_stopped_both(answers, compiling.trusted_limits(self._policy.compile))
+            if stopped or (answer.steps and compiling.failed_by_itself(answer.steps[-1])):
                 await self.require_good_compiler(std, target, language=language)
-                why = "\n".join(filter(None, (stopped, words, _hint(words))))
+                why = "\n".join(filter(None, (stopped, output, _hint(output))))
                 self._refused[key] = f"the problem's {recipe.what} does not compile: {why}"
                 raise ProblemProgramError(self._refused[key])
-            raise TransientError(f"the machine could not finish compiling the problem's {recipe.what}: {words}")
+            raise TransientError(f"the machine could not finish compiling the problem's {recipe.what}: {output}")
 
         return await self._artifacts.ensure(key, build)
 
@@ -384,8 +384,8 @@ class Builder:
             self._events.emit("problem_prepared", **what, seconds=seconds, error=error)
 
 
-def _hint(words: str) -> str:
+def _hint(output: str) -> str:
     """Advice if testlib.h, which authors often leave out, is missing."""
-    if "testlib.h: No such file" not in words:
+    if "testlib.h: No such file" not in output:
         return ""
     return "testlib.h is not ours: put it beside the program that includes it (grader_files: checker/testlib.h)"

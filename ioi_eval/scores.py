@@ -87,12 +87,12 @@ def subtask_result(
     Raises:
         ValueError: a test before the first zero has no outcome. Judging was not finished, which is our bug.
     """
-    shown = _counted(problem.score_type, subtask, outcomes)
-    score, verdict = reduced(problem.score_type, subtask, shown)
+    counted = _counted(problem.score_type, subtask, outcomes)
+    score, verdict = reduced(problem.score_type, subtask, counted)
     rest = tuple(
-        outcomes[name] if keep_all and name in outcomes else _skipped(name) for name in subtask.tests[len(shown) :]
+        outcomes[name] if keep_all and name in outcomes else _skipped(name) for name in subtask.tests[len(counted) :]
     )
-    return _subtask_result(problem, subtask, verdict, score, (*shown, *rest))
+    return _subtask_result(problem, subtask, verdict, score, (*counted, *rest))
 
 
 def submission_result(
@@ -146,15 +146,15 @@ def _total(problem: Problem, results: Sequence[SubtaskResult]) -> float | None:
 
 def _counted(score_type: ScoreType, subtask: Subtask, outcomes: Mapping[str, TestOutcome]) -> list[TestOutcome]:
     """The outcomes that count: of all tests, or up to the first zero if it decides."""
-    shown: list[TestOutcome] = []
+    counted: list[TestOutcome] = []
     for name in subtask.tests:
         outcome = outcomes.get(name)
         if outcome is None or outcome.verdict is Verdict.SKIPPED:
             raise ValueError(f"test {name!r} of subtask {subtask.name!r} has no outcome, though it can still matter")
-        shown.append(outcome)
+        counted.append(outcome)
         if outcome.score == 0.0 and score_type.zero_decides:
             break
-    return shown
+    return counted
 
 
 def _unrun(problem: Problem, subtask: Subtask, compile: CompileOutcome) -> SubtaskResult:
@@ -295,12 +295,12 @@ class Together:
                 f"submission {submission} was judged on {result.problem} with subtasks {names}, not on "
                 f"{self._problem.key} with {self._names}; score problems apart"
             )
-        for place, subtask in enumerate(result.subtasks):
-            best = self._best[place]
+        for index, subtask in enumerate(result.subtasks):
+            best = self._best[index]
             if subtask.score is None:
-                self._unknown[place] += 1
+                self._unknown[index] += 1
             elif best is None or subtask.score > (best[1].score or 0.0):
-                self._best[place] = (submission, subtask)
+                self._best[index] = (submission, subtask)
 
     def score(self) -> ProblemScore:
         """The score of the submissions that were added so far."""
@@ -316,12 +316,12 @@ class Together:
             problem=self._problem.key, score=at_least if is_known else None, at_least=at_least, subtasks=subtasks
         )
 
-    def _best_subtask(self, place: int) -> BestSubtask:
-        best, undecided = self._best[place], self._unknown[place]
+    def _best_subtask(self, index: int) -> BestSubtask:
+        best, undecided = self._best[index], self._unknown[index]
         nothing = None if undecided else 0.0
         return BestSubtask(
-            subtask=self._names[place],
-            points=self._problem.subtasks[place].points,
+            subtask=self._names[index],
+            points=self._problem.subtasks[index].points,
             score=best[1].score if best else nothing,
             weighted_score=best[1].weighted_score if best else nothing,
             submission=best[0] if best else None,

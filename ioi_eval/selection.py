@@ -70,7 +70,7 @@ def select(rows: Sequence[Row], limit: int | None = LIMIT) -> tuple[int, ...]:
     most = len(candidates) if limit is None else min(limit, len(candidates))
     listed: Sequence[Row] = next((results for row in rows if (results := _results(row))), ())
     subtasks = [str(result["subtask"]) for result in listed]
-    places = {name: place for place, name in enumerate(subtasks)}
+    places = {name: number for number, name in enumerate(subtasks)}
     samples = _samples_of(listed)
     promise = {index: (_score_in(rows[index], samples), reasoning_length(rows[index])) for index in candidates}
     candidates.sort(key=promise.__getitem__, reverse=True)
@@ -123,14 +123,14 @@ def random_scores(rows: Sequence[Row], limit: int = LIMIT, *, seeds: int = SEEDS
         seeds: the number of draws, with the seeds 0, 1, …
     """
     points = [_points_of(rows[index]) for index in select_first(rows, len(rows))]
-    found = []
+    totals = []
     for seed in range(seeds):
         best: dict[str, float] = {}
-        for one in random.Random(seed).sample(points, min(limit, len(points))):
-            for name, value in one.items():
+        for scores in random.Random(seed).sample(points, min(limit, len(points))):
+            for name, value in scores.items():
                 best[name] = max(value, best.get(name, 0.0))
-        found.append(round(math.fsum(best.values()), 9))
-    return tuple(found)
+        totals.append(round(math.fsum(best.values()), 9))
+    return tuple(totals)
 
 
 def select_as_reference(rows: Sequence[Row]) -> tuple[int, ...]:
@@ -163,7 +163,7 @@ def select_as_reference(rows: Sequence[Row]) -> tuple[int, ...]:
         finished |= {number for number, result in enumerate(_results(rows[chosen[-1]])) if result.get("score") == 1.0}
         if not queues[name]:
             exhausted.add(name)
-    places = {name: place for place, name in enumerate(subtasks)}
+    places = {name: order for order, name in enumerate(subtasks)}
     rest = [index for queue in queues.values() for index in queue]
     rest += [index for index in by_promise if _target(rows[index]) not in places]
     rest.sort(key=lambda index: (*promise[index], places.get(_target(rows[index]), 0)), reverse=True)

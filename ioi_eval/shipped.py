@@ -117,8 +117,8 @@ def _source(name: str) -> bytes:
     return boxfiles.runner_source() if name == RUNNER else boxfiles.read(f"{name}.cpp")
 
 
-def _unusable(name: str, words: str) -> ShippedProgram:
-    return ShippedProgram(why_not=f"the program {name} of this package {words}; install ioi-eval again")
+def _unusable(name: str, problem: str) -> ShippedProgram:
+    return ShippedProgram(why_not=f"the program {name} of this package {problem}; install ioi-eval again")
 
 
 def _run(command: list[str]) -> str:

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from ioi_eval.errors import OverloadError, SetupError, TransientError, TransportError, UnavailableError
 from ioi_eval.interpreters import located, places_of, require_narrow, require_there, require_visible
-from ioi_eval.jobs.compile import Recipe, blames_the_machine, was_not_found
+from ioi_eval.jobs.compile import Recipe, is_machine_failure, was_not_found
 from ioi_eval.jobs.compilers import compiler_of, compiler_recipe
 from ioi_eval.jobs.harness import Interpreter, interpreter_of, interpreter_recipe
 from ioi_eval.jobs.protocol import CompileAnswer
@@ -74,8 +74,8 @@ class Tools:
 
     def known(self, language: Language, target: Target) -> Toolchain:
         """The compiler for a language on a target, if the target was already asked for it; else its C++ compiler."""
-        found = self._compilers.get((target.name, rules_of(language).name))
-        return found if isinstance(found, Toolchain) else target.toolchain
+        compiler = self._compilers.get((target.name, rules_of(language).name))
+        return compiler if isinstance(compiler, Toolchain) else target.toolchain
 
     async def interpreter(self, python: str, target: Target) -> Interpreter:
         """The Python interpreter of a target, by its command.
@@ -94,18 +94,18 @@ class Tools:
         )
 
     async def _once(
-        self, found: dict[tuple[str, str], T | str], key: tuple[str, str], ask: Callable[[], Awaitable[T | str]]
+        self, answers: dict[tuple[str, str], T | str], key: tuple[str, str], ask: Callable[[], Awaitable[T | str]]
     ) -> T:
         """A tool of a target; the target is asked at the first call.
 
         Raises:
             SetupError: the target certainly does not have it.
         """
-        if key not in found:
+        if key not in answers:
             async with self._asking.setdefault(key, Slots(1)).take():
-                if key not in found:
-                    found[key] = await ask()
-        answer = found[key]
+                if key not in answers:
+                    answers[key] = await ask()
+        answer = answers[key]
         if isinstance(answer, str):
             raise SetupError(answer)
         return answer
@@ -139,21 +139,21 @@ class Tools:
         except (TransportError, OverloadError, UnavailableError):
             raise  # not the interpreter's fault
         except TransientError as error:
-            words = f"the interpreter {python} cannot be started in a box: {error}"
+            message = f"the interpreter {python} cannot be started in a box: {error}"
             if was_not_found(error):
-                return words
-            raise SetupError(words) from error
+                return message
+            raise SetupError(message) from error
         try:
-            found = interpreter_of(answer, python)
-            require_narrow(python, found.sees)
+            interpreter = interpreter_of(answer, python)
+            require_narrow(python, interpreter.sees)
         except SetupError as error:
             if not _is_certain(answer):
                 raise
             return str(error)
-        return found
+        return interpreter
 
 
 def _is_certain(answer: CompileAnswer) -> bool:
     """Whether a target's answer about a tool would be the same if the target were less busy."""
     last = answer.steps[-1] if answer.steps else None
-    return last is not None and not (last.limit or last.signal or last.killed or blames_the_machine(last.output))
+    return last is not None and not (last.limit or last.signal or last.killed or is_machine_failure(last.output))

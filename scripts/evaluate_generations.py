@@ -71,7 +71,7 @@ def show(summary: Mapping[str, Any]) -> None:
 def main() -> int:
     """Read the command line, and turn our errors into one message."""
     from ioi_eval import sample
-    from ioi_eval.errors import IoiEvalError, ours_alone
+    from ioi_eval.errors import IoiEvalError, first_own_error
 
     if len(sys.argv) not in (1, 4, 5):
         print(__doc__, file=sys.stderr)
@@ -81,7 +81,7 @@ def main() -> int:
     try:
         return asyncio.run(evaluate(sources[0], sources[1], sources[2], directory))
     except (IoiEvalError, BaseExceptionGroup) as error:
-        ours = ours_alone(error)
+        ours = first_own_error(error)
         if not isinstance(ours, IoiEvalError):
             raise
         print(ours, file=sys.stderr)

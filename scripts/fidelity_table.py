@@ -24,11 +24,11 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 def main(directories: list[str]) -> int:
     """Write the page; print the disagreements without a reason, and the reasons that are not needed."""
     try:
-        found = [_read(Path(name) / "validation.json") for name in directories]
+        validations = [_read(Path(name) / "validation.json") for name in directories]
         document = DOCS / "fidelity.md"
         before = document.read_text(encoding="utf-8") if document.exists() else ""
         origins = read_origins(DOCS / "fidelity-packages.toml")
-        table = fidelity_table(found, read_reasons(DOCS / "fidelity-reasons.toml"), before, origins)
+        table = fidelity_table(validations, read_reasons(DOCS / "fidelity-reasons.toml"), before, origins)
     except (OSError, json.JSONDecodeError, InputError) as error:
         print(f"fidelity_table: {error}", file=sys.stderr)
         return 2

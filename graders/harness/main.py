@@ -83,20 +83,20 @@ MODULES = (
 def main(arguments: list[str]) -> int:
     """Run a command; returns the exit code."""
     options: dict[str, str] = {}
-    words: list[str] = []
+    args: list[str] = []
     left = iter(arguments)
     for word in left:
         if word.startswith("--"):
             options[word] = next(left)
         else:
-            words.append(word)
-    command = words[0]
+            args.append(word)
+    command = args[0]
     if command in ("probe", "bundle"):
         import json
 
         print(json.dumps(probe()), flush=True)
         if command == "bundle":
-            bundle(words[1])
+            bundle(args[1])
         return 0
     grader = None
     if "--grader" in options:
@@ -109,7 +109,7 @@ def main(arguments: list[str]) -> int:
         return warm.serve(int(options.get("--control", CONTROL_FD)), grader, options.get("--preload", ""))
     task_fd = int(options.get("--task", TASK_FD))
     task = program.Task(program.read_all(task_fd))
-    task.arguments = words[1:]
+    task.arguments = args[1:]
     os.close(task_fd)
     report_fd = options.get("--report", REPORT_FD if "--task" not in options else None)
     return program.perform(task, program.Report(None if report_fd is None else int(report_fd)), grader)

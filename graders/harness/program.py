@@ -42,10 +42,10 @@ class Task:
         self.code_fd: int | None = None  # a file for its compiled code: see `code_of`
         self.modules: list[Module] = []
         if self.mode == "linked":
-            words = self.name.split(" ")
-            for at in range(0, len(words), 2):
-                size = int(words[at + 1])
-                self.modules.append(Module(words[at], self.program[:size]))
+            fields = self.name.split(" ")
+            for at in range(0, len(fields), 2):
+                size = int(fields[at + 1])
+                self.modules.append(Module(fields[at], self.program[:size]))
                 self.program = self.program[size:]
 
 
@@ -223,13 +223,13 @@ def code_of(task: Task, compiled: Callable[[], types.CodeType]) -> types.CodeTyp
     if fd is None:
         return compiled()
     try:
-        kept = read_all(fd)
-        if kept and int.from_bytes(kept[:8], "little") == len(kept) - 8:
-            code: types.CodeType = marshal.loads(kept[8:])
+        cached = read_all(fd)
+        if cached and int.from_bytes(cached[:8], "little") == len(cached) - 8:
+            code: types.CodeType = marshal.loads(cached[8:])
             return code
-        said = os.fstat(2).st_size
+        stderr_size = os.fstat(2).st_size
         code = compiled()
-        if not kept and os.fstat(2).st_size == said:
+        if not cached and os.fstat(2).st_size == stderr_size:
             _keep(code, fd)
         return code
     finally:

@@ -51,8 +51,8 @@ def directories() -> list[str]:
     library = os.path.dirname(os.path.abspath(os.__file__))
     archive = f"python{sys.version_info[0]}{sys.version_info[1]}.zip"
     names = ("lib-dynload", archive, *_PACKAGES)
-    found = [path for path in map(os.path.abspath, sys.path) if os.path.basename(path) in names]
-    return [path for path in dict.fromkeys([library, *found]) if os.path.exists(path)]
+    paths = [path for path in map(os.path.abspath, sys.path) if os.path.basename(path) in names]
+    return [path for path in dict.fromkeys([library, *paths]) if os.path.exists(path)]
 
 
 def packages() -> list[str]:
@@ -65,23 +65,23 @@ def libraries(roots: Iterable[str]) -> set[str]:
 
     The loader is asked about all modules of a directory together, because they are linked in the same way.
     """
-    found = set(_loaded(_BY_NAME, "/"))
+    result = set(_loaded(_BY_NAME, "/"))
     for root in roots:
         for directory, _, names in os.walk(root):
             modules = [f"./{name}" for name in names if name.endswith(".so") or ".so." in name]
             for start in range(0, len(modules), _AT_ONCE):
-                found.update(_loaded(modules[start : start + _AT_ONCE], directory))
-    return found
+                result.update(_loaded(modules[start : start + _AT_ONCE], directory))
+    return result
 
 
 def _loaded(names: Iterable[str], directory: str) -> Iterator[str]:
     """What the loader would load for this interpreter and for some libraries. Nothing of them is executed."""
     environment = {"LD_TRACE_LOADED_OBJECTS": "1", "LD_PRELOAD": ":".join(names), "PATH": os.environ.get("PATH", "")}
     command = [sys.executable, "-I", "-S", "-c", ""]  # a static interpreter is started, and does nothing
-    said = subprocess.run(
+    output = subprocess.run(
         command, cwd=directory, env=environment, capture_output=True, timeout=_LOADER_S, check=False
     ).stdout
-    for line in os.fsdecode(said).splitlines():
+    for line in os.fsdecode(output).splitlines():
         path = line.strip().rpartition(" (0x")[0].rpartition(" => ")[2]
         if path.startswith("/"):
             yield path
@@ -90,10 +90,10 @@ def _loaded(names: Iterable[str], directory: str) -> Iterator[str]:
 def _settings() -> Iterator[str]:
     """Where the settings of a virtual environment may be."""
     directory = os.path.dirname(sys.executable)
-    for place in (directory, os.path.dirname(directory)):
-        yield os.path.join(place, "pyvenv.cfg")
+    for folder in (directory, os.path.dirname(directory)):
+        yield os.path.join(folder, "pyvenv.cfg")
 
 
 def _time_zones() -> list[str]:
-    said = sysconfig.get_config_var("TZPATH") or "/usr/share/zoneinfo"
-    return [path for path in said.split(os.pathsep) if path]
+    paths = sysconfig.get_config_var("TZPATH") or "/usr/share/zoneinfo"
+    return [path for path in paths.split(os.pathsep) if path]

@@ -70,14 +70,14 @@ def serve(control_fd: int, grader: Any = None, preload: str = "") -> NoReturn:
     gc.collect()
     _filled = _fill_pools()
     gc.freeze()  # then a garbage collection in a fork visits only new objects, and copies no pages of ours
-    said, request = b"", {}
+    last, request = b"", {}
     while True:
         data, descriptors = _received(control)
         if not data:
             os._exit(0)
-        if data != said:  # the requests of a job's tests are equal
-            said, request = data, _parsed(data)
-        fds = {name: descriptors[place] for place, name in enumerate(request["descriptors"])}
+        if data != last:  # the requests of a job's tests are equal
+            last, request = data, _parsed(data)
+        fds = {name: descriptors[index] for index, name in enumerate(request["descriptors"])}
         if "zone" in fds:
             _must(_libc.setns(fds["zone"], CLONE_NEWPID), "setns")
         pid = fork_sibling() if request.get("sibling") else os.fork()
@@ -193,8 +193,8 @@ class _Filter(ctypes.Structure):
 
     def for_this_process(self) -> Any:
         pid = os.getpid()
-        for place in self.places:
-            struct.pack_into("I", self.code, place, pid)
+        for offset in self.places:
+            struct.pack_into("I", self.code, offset, pid)
         return ctypes.byref(self)
 
 
@@ -240,15 +240,15 @@ def _prepare_streams() -> None:
     has replaced the descriptors.
     """
     nothing = os.memfd_create("nothing")
-    kept = [os.dup(fd) for fd in (0, 1, 2)]
+    copies = [os.dup(fd) for fd in (0, 1, 2)]
     for fd in (0, 1, 2):
         os.dup2(nothing, fd)
     _rehearse(nothing)
     _rehearse_error()
     program.fresh_streams()
     for fd in (0, 1, 2):
-        os.dup2(kept[fd], fd)
-        os.close(kept[fd])
+        os.dup2(copies[fd], fd)
+        os.close(copies[fd])
     os.close(nothing)
 
 
@@ -303,14 +303,14 @@ def _fill_pools() -> list[Any]:
     (CPython puts small objects into pools, one for each size.)
     """
     pool = 1 << 14 if sys.version_info >= (3, 10) else 1 << 12
-    kept: list[Any] = []
+    objects: list[Any] = []
     for size in range(16, 513, 16):
         for number in range(2 * pool // size):
-            one: Any = object() if size == 16 else (1 << 40) + number if size == 32 else bytes(size - _BYTES_HEADER)
-            kept.append(one)
-            if id(one) % pool == _POOL_HEADER:
+            item: Any = object() if size == 16 else (1 << 40) + number if size == 32 else bytes(size - _BYTES_HEADER)
+            objects.append(item)
+            if id(item) % pool == _POOL_HEADER:
                 break  # the first of a new pool: the others are full
-    return kept
+    return objects
 
 
 def _received(control: socket.socket) -> tuple[bytes, tuple[int, ...]]:
@@ -338,19 +338,19 @@ def _become_contestant(request: dict[str, Any], fds: dict[str, int], grader: Any
     """Confine a fork, then read its program and run it. Returns the exit code."""
     for target, name in enumerate(("stdin", "stdout", "stderr")):
         os.dup2(fds[name], target)
-    kept: dict[str, int] = {}
+    moved: dict[str, int] = {}
     for name in ("task", "code", "report", "landlock", "directory"):  # low numbers stay free for the program
         if name in fds:
-            kept[name] = os.dup2(fds[name], _ABOVE_ALL + len(kept), False)
-    first_free = above = _ABOVE_ALL + len(kept)
+            moved[name] = os.dup2(fds[name], _ABOVE_ALL + len(moved), False)
+    first_free = above = _ABOVE_ALL + len(moved)
     if "ready" in fds:
-        kept["ready"] = os.dup2(fds["ready"], request.get("ready_fd", first_free), False)
-        above = kept["ready"] + 1
-        os.closerange(first_free, kept["ready"])
+        moved["ready"] = os.dup2(fds["ready"], request.get("ready_fd", first_free), False)
+        above = moved["ready"] + 1
+        os.closerange(first_free, moved["ready"])
     os.closerange(3, _ABOVE_ALL)
     os.closerange(above, _MOST_DESCRIPTORS)
-    confine(request, kept)
-    task = program.Task(program.read_all(kept["task"]))
-    os.close(kept["task"])
-    task.code_fd = kept.get("code")
-    return program.perform(task, program.Report(kept.get("report")), grader)
+    confine(request, moved)
+    task = program.Task(program.read_all(moved["task"]))
+    os.close(moved["task"])
+    task.code_fd = moved.get("code")
+    return program.perform(task, program.Report(moved.get("report")), grader)

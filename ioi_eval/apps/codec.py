@@ -74,7 +74,7 @@ def _encode_test(test: TestOutcome, result: AppsResult) -> list[Any]:
         "time_s": test.time_s,
         "wall_s": test.wall_s,
         "error": test.returned.report.error,
-        "output": test.shown,
+        "output": test.printed_text,
         "code": result.code_of(test),
         "judged_by": result.judged_by,
         "attempted": dict(test.attempted),

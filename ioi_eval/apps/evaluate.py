@@ -27,7 +27,7 @@ from ioi_eval.apps.evaluate_result import EvaluateResult, EvaluationRow, Message
 from ioi_eval.apps.outcomes import AppsResult, AppsSettings
 from ioi_eval.compat import profile_named
 from ioi_eval.config import MIB
-from ioi_eval.errors import ODD_DATA, InputError, IoiEvalError, own_fault
+from ioi_eval.errors import ODD_DATA, InputError, IoiEvalError, internal_error_text
 from ioi_eval.extract.fences import encodable
 from ioi_eval.extract.messages import last_answer, last_answer_or_content
 from ioi_eval.extract.python import extract_eval_protocol, extract_eval_protocol_page
@@ -109,7 +109,7 @@ def _evaluate(messages: Sequence[Any], ground_truth: Any, kwargs: Mapping[str, A
     except IoiEvalError as error:
         return judge_failed(str(error))
     except ODD_DATA as error:
-        return judge_failed(own_fault(error, "judging this row"))
+        return judge_failed(internal_error_text(error, "judging this row"))
     if settings.profile is None:
         note = MetricResult(score=0.0, reason=f"{OURS}: {settings.judged_by}", is_score_valid=False)
         result.metrics["judged_by"] = note
@@ -184,7 +184,7 @@ def _judged(test: TestOutcome) -> EvalProtocolTest:
         case Verdict.AC:
             return EvalProtocolTest(code=True)
         case Verdict.WA | Verdict.PA:
-            return EvalProtocolTest(code=False, output=test.shown)
+            return EvalProtocolTest(code=False, output=test.printed_text)
         case Verdict.JE:
             return EvalProtocolTest(code=None, error=test.message)
         case Verdict.CE:

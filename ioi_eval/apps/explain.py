@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from ioi_eval.apps.family import Executor
 from ioi_eval.apps.intake import JudgeableSample
 from ioi_eval.apps.outcomes import AppsResult
-from ioi_eval.errors import ODD_DATA, RowError, SetupError, own_fault
+from ioi_eval.errors import ODD_DATA, RowError, SetupError, internal_error_text
 from ioi_eval.model import Verdict
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.problems.apps_submissions import RULES, our_rules, submission
@@ -73,7 +73,7 @@ async def opinions(
             unusable[grader] = str(error)
             continue
         except ODD_DATA as error:
-            found.append(_without(grader, problem, own_fault(error, "judging this row")))
+            found.append(_without(grader, problem, internal_error_text(error, "judging this row")))
             continue
         opinion = _ours(result, problem) if grader == OURS else _theirs(grader, result, problem)
         is_ours = code.strip() == (ours or "").strip()  # (a final newline makes no difference)

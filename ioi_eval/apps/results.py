@@ -117,7 +117,7 @@ def _test(test: TestOutcome, result: AppsResult) -> dict[str, Any]:
         "reran": test.reran,
         "message": test.message,
     }
-    row["output"] = test.shown
+    row["output"] = test.printed_text
     if test.passed is not True:
         row["stderr"] = test.evidence
     if (code := result.code_of(test)) is not None:

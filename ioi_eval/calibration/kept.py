@@ -73,17 +73,17 @@ def find(cache: Path, *, compiler: str) -> Calibration:
     make_private_directory(cache)  # otherwise other users could change every limit
     path = cache / NAME
     try:
-        found = _read(json.loads(path.read_text(encoding="utf-8")))
+        stored = _read(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         raise SetupError(f"--time-scale auto: this machine has not been calibrated ({path}); {_ADVICE}") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SetupError(f"--time-scale auto: {path} cannot be read ({error!r}); {_ADVICE}") from error
-    here = taken_here(found.time_scale, compiler=compiler, taken=found.taken)
+    here = taken_here(stored.time_scale, compiler=compiler, taken=stored.taken)
     for what in ("machine", "compiler", "workload"):
-        then, now = getattr(found, what), getattr(here, what)
+        then, now = getattr(stored, what), getattr(here, what)
         if then != now:
             raise SetupError(f"--time-scale auto: {path} was taken with another {what} ({then}, now {now}); {_ADVICE}")
-    return found
+    return stored
 
 
 def this_machine() -> str:
@@ -98,7 +98,7 @@ def this_machine() -> str:
 
 
 def _read(values: Mapping[str, Any]) -> Calibration:
-    found = Calibration(**{name: values[name] for name in Calibration.__slots__})
-    if not isinstance(found.time_scale, float) or not 0.01 <= found.time_scale <= 100:
-        raise ValueError(f"time_scale is {found.time_scale!r}")
-    return found
+    calibration = Calibration(**{name: values[name] for name in Calibration.__slots__})
+    if not isinstance(calibration.time_scale, float) or not 0.01 <= calibration.time_scale <= 100:
+        raise ValueError(f"time_scale is {calibration.time_scale!r}")
+    return calibration

@@ -36,7 +36,7 @@ class OccupancyReading:
         return cls(
             at_s=time.monotonic(),
             busy_s=_busy_s(stat),
-            own_s=sum(one.ru_utime + one.ru_stime for one in used),
+            own_s=sum(usage.ru_utime + usage.ru_stime for usage in used),
         )
 
     def others_since(self, before: OccupancyReading) -> float | None:

@@ -91,14 +91,14 @@ class Times:
         """The times from a result."""
         if result.compile.verdict is not None:
             return cls(cpu_ms={}, wall_ms=0.0, failure=f"it was not compiled: {result.compile.message}")
-        found: dict[str, list[float]] = {part: [] for part in PARTS}
+        cpu_ms: dict[str, list[float]] = {part: [] for part in PARTS}
         wall_ms = 0.0
         for outcome in result.subtasks[0].tests:
             if outcome.verdict is not Verdict.AC or outcome.cpu_ms is None:
                 return cls(cpu_ms={}, wall_ms=0.0, failure=f"{outcome.test}: {outcome.verdict}, {outcome.message}")
-            found[outcome.test.rpartition("-")[0]].append(outcome.cpu_ms)
+            cpu_ms[outcome.test.rpartition("-")[0]].append(outcome.cpu_ms)
             wall_ms += outcome.wall_ms or 0.0
-        return cls(cpu_ms={part: tuple(times) for part, times in found.items()}, wall_ms=wall_ms)
+        return cls(cpu_ms={part: tuple(times) for part, times in cpu_ms.items()}, wall_ms=wall_ms)
 
     @property
     def total_cpu_ms(self) -> float:

@@ -204,7 +204,7 @@ def _show_changes(changes: Mapping[str, Sequence[PackageChange]], what: Mapping[
         rows.append([what.get(name, ""), name, f"{sum(one.is_done for one in each)} of {len(each)}"])
     _show(("problem", "package", "workers"), rows, left=frozenset({0, 1}))
     failed = [one for each in changes.values() for one in each if not one.is_done]
-    for words in dict.fromkeys(f"{_short(one.url)}: {one.words}" for one in failed):
+    for words in dict.fromkeys(f"{_short(one.url)}: {one.message}" for one in failed):
         print(f"  {printable(words, length=2000)}")
     number = sum(map(len, changes.values()))
     return _exit_code(number - len(failed), number) if number else 0
@@ -222,7 +222,7 @@ def _change(which: WhichPackages, *, is_wanted: bool) -> int:
     language = which.package or "ioi_eval"
     package = PackageRequest(language=language, version=which.version or "*", is_wanted=is_wanted)
     changes = asyncio.run(change(asyncio.run(endpoints_now(needed_cluster(which.endpoints).source)), package))
-    rows = [[_short(each.url), "ok" if each.is_done else "FAILED", each.words] for each in changes]
+    rows = [[_short(each.url), "ok" if each.is_done else "FAILED", each.message] for each in changes]
     _show(("endpoint", "", language), rows, left=frozenset({0, 1, 2}))
     done = [each.url for each in changes if each.is_done]
     code = _exit_code(len(done), len(changes))
@@ -282,7 +282,7 @@ def _offer(worker: Worker | None) -> list[str]:
         _compiler(worker.toolchain.version),
         "?" if body is None else _size(body),
         "" if wall is None else f"{wall / 1000:g} s",
-        str(worker.look.processors),
+        str(worker.report.processors),
     ]
 
 

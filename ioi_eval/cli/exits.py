@@ -12,7 +12,7 @@ from typing import Any, ParamSpec
 
 import typer
 
-from ioi_eval.errors import IoiEvalError, SandboxError, ours_alone
+from ioi_eval.errors import IoiEvalError, SandboxError, first_own_error
 from ioi_eval.report.excerpt import plain
 
 P = ParamSpec("P")
@@ -87,4 +87,4 @@ def _run_alone(run: Callable[[], int]) -> int:
     try:
         return run()
     except BaseExceptionGroup as group:
-        raise ours_alone(group) from None
+        raise first_own_error(group) from None

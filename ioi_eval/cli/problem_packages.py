@@ -125,7 +125,7 @@ class _Changes:
 
     def _ask(self, urls: Sequence[str], package: PackageRequest) -> list[PackageChange]:
         if self._is_over:
-            return [PackageChange(url=url, is_done=False, words=_SPARED) for url in urls]
+            return [PackageChange(url=url, is_done=False, message=_SPARED) for url in urls]
         changes = asyncio.run(change(urls, package))
         self._is_over = any(each.is_dead for each in changes)
         return changes

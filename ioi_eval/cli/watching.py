@@ -14,7 +14,7 @@ import typer
 from ioi_eval.cli.exits import exit_code_of
 from ioi_eval.cli.options import Bar
 from ioi_eval.cli.sandboxes import tell
-from ioi_eval.errors import InputError, ours_alone
+from ioi_eval.errors import InputError, first_own_error
 from ioi_eval.version import __version__
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Watch:
         try:
             code = work(events)
         except BaseException as error:
-            cause = ours_alone(error)
+            cause = first_own_error(error)
             events.emit("run_ends", exit_code=exit_code_of(cause), error=str(cause) or type(cause).__name__)
             raise
         else:

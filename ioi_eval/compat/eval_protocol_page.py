@@ -48,8 +48,8 @@ def grade(problem: AppsProblem, runs: Sequence[TestRun]) -> Graded:
     if all(_is_killed(run) for run in runs):
         return Graded(codes=tuple(codes), rules=tuple(rules), metadata=(KILLED,) * len(codes))
     test, run = problem.tests[failed], runs[failed]
-    words = failure(test, run.text.rstrip()) if codes[failed] is False else _error(run)
-    return Graded(codes=tuple(codes), rules=tuple(rules), metadata=(words,))
+    message = failure(test, run.text.rstrip()) if codes[failed] is False else _error(run)
+    return Graded(codes=tuple(codes), rules=tuple(rules), metadata=(message,))
 
 
 def _is_killed(run: TestRun) -> bool:

@@ -64,15 +64,15 @@ def _grade(problem: AppsProblem, runs: Sequence[TestRun]) -> Graded:
 def _one(test: AppsTest, run: TestRun) -> tuple[str, dict[str, Any]]:
     """The rule by which a test passes or fails, and the metadata of a failure."""
     assert isinstance(test, StdinTest)
-    shown = {"inputs": truncated(joined(test.given), _SHOWN), "expected": truncated(str(test.expected), _SHOWN)}
+    details = {"inputs": truncated(joined(test.given), _SHOWN), "expected": truncated(str(test.expected), _SHOWN)}
     if run.ending is not Ending.FINISHED:
         late = run.ending is Ending.TIMED_OUT
-        code, words = (TIMED_OUT, "Time Limit Exceeded") if late else (FAILED, "Runtime Error")
+        code, message = (TIMED_OUT, "Time Limit Exceeded") if late else (FAILED, "Runtime Error")
         return run.error or run.ending.value, {
             "error": run.error,
             "error_code": code,
-            "error_message": words,
-            **shown,
+            "error_message": message,
+            **details,
         }
     if not isinstance(test.expected, str):
         raise _OwnError("'list' object has no attribute 'strip'")
@@ -83,7 +83,7 @@ def _one(test: AppsTest, run: TestRun) -> tuple[str, dict[str, Any]]:
         return match.rule, {}
     return match.rule, {
         "output": truncated(run.text, _SHOWN),
-        **shown,
+        **details,
         "error_code": WRONG,
         "error_message": match.rule,
     }
@@ -103,17 +103,17 @@ def match_output(expected: str, printed: str) -> Match | None:
     for number, (our, their) in enumerate(zip(ours, theirs, strict=True)):
         if our == their:
             continue
-        words = f"output_line_idx={number}: {truncated(our, _SHOWN)} != {truncated(their, _SHOWN)}"
+        difference = f"output_line_idx={number}: {truncated(our, _SHOWN)} != {truncated(their, _SHOWN)}"
         try:
             numbers = [Decimal(word) for word in our.split()], [Decimal(word) for word in their.split()]
         except InvalidOperation:
-            return Match(right=False, rule=f"Wrong answer at {words}")
+            return Match(right=False, rule=f"Wrong answer at {difference}")
         try:
             same = numbers[0] == numbers[1]
         except InvalidOperation:
             return None
         if not same:
-            return Match(right=False, rule=f"Wrong answer at {words}")
+            return Match(right=False, rule=f"Wrong answer at {difference}")
         rule = "the same decimal numbers"
     return Match(right=True, rule=rule)
 

@@ -14,7 +14,7 @@ from ioi_eval.errors import IsolationError, SandboxError, SetupError, Unavailabl
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.conditions import Condition, Effect
-from ioi_eval.sandbox.piston.discovery import Scout, UnfitWorkerError, Worker
+from ioi_eval.sandbox.piston.discovery import Prober, UnfitWorkerError, Worker
 from ioi_eval.sandbox.piston.endpoints import endpoint_url
 from ioi_eval.sandbox.piston.inspection import Inspection, inspection_job, read_inspection
 from ioi_eval.sandbox.piston.wire import Starter
@@ -71,15 +71,15 @@ async def _why_unusable(url: str, refusal: SetupError) -> list[Finding]:
 
     refused = bad("set-up", _reason(str(refusal), url), _cure(str(refusal)))
     async with HttpClient() as client:
-        scout = Scout(client)
+        prober = Prober(client)
         try:
-            await scout.explore(URL(url))
+            await prober.explore(URL(url))
         except UnfitWorkerError as error:
-            return list(_conditions(error.found) if error.worker is None else _offered(error.worker))
+            return list(_conditions(error.conditions) if error.worker is None else _offered(error.worker))
         except (SandboxError, SetupError):
             pass  # already reported
         try:
-            learned = await scout.limits(URL(url))
+            learned = await prober.limits(URL(url))
         except (SandboxError, SetupError):
             return [refused]
     return [refused, *_conditions(learned)]
@@ -110,7 +110,7 @@ def _package(worker: Worker) -> Finding:
 
 
 def _compiler(worker: Worker) -> Iterator[Finding]:
-    used, *others = worker.look.compilers
+    used, *others = worker.report.compilers
     number = re.search(r"\b(\d+)\.\d+(\.\d+)?\s*(\d{8}.*)?$", used.version)
     also = f" (also there: {', '.join(sorted({other.version for other in others}))})" if others else ""
     newer = "use a newer image, or let the package bring a compiler (built with GCC_TREE)"
@@ -125,9 +125,9 @@ def _compiler(worker: Worker) -> Iterator[Finding]:
         yield linking(static=used.static)
 
 
-def _conditions(found: Iterable[Condition]) -> Iterator[Finding]:
+def _conditions(conditions: Iterable[Condition]) -> Iterator[Finding]:
     """Findings about a worker's limits, with the same messages as in all commands that refuse it."""
-    for each in found:
+    for each in conditions:
         yield Finding(state=_STATE[each.effect], what=each.what, detail=each.detail, advice=each.setting)
 
 
@@ -143,8 +143,8 @@ async def _seen_by_a_job(cluster: PistonCluster, slots: int) -> list[Finding]:
     execution = await cluster.execute(inspection_job(nonce), cluster.targets()[0])
     seen = read_inspection(execution, nonce)
     if seen is None:
-        words = (execution.run.stderr or execution.run.stdout).strip()[-300:]
-        return [bad("jobs", f"a job of a second failed: exit code {execution.run.code}; {words!r}")]
+        output = (execution.run.stderr or execution.run.stdout).strip()[-300:]
+        return [bad("jobs", f"a job of a second failed: exit code {execution.run.code}; {output!r}")]
     return list(_seen(seen, slots))
 
 
@@ -184,13 +184,13 @@ _CURES = {
 """For words in an error message: what to do."""
 
 
-def _cure(words: str) -> str:
-    return next((cure for sign, cure in _CURES.items() if sign in words), "")
+def _cure(message: str) -> str:
+    return next((cure for sign, cure in _CURES.items() if sign in message), "")
 
 
-def _reason(words: str, url: str) -> str:
+def _reason(message: str, url: str) -> str:
     """An error message without the parts that the report has anyway."""
-    return words.removeprefix("no endpoint can be used: ").removeprefix(f"{url}/runtimes: ").removeprefix(f"{url}: ")
+    return message.removeprefix("no endpoint can be used: ").removeprefix(f"{url}/runtimes: ").removeprefix(f"{url}: ")
 
 
 def _without_repetitions(findings: list[Finding]) -> list[Finding]:

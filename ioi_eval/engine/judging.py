@@ -122,16 +122,16 @@ class TestState:
         Raises:
             ValueError: its outcome is settled already.
         """
-        standing, repetition = self.outcome, self.repetition
-        if standing is not None and repetition is None:
-            raise ValueError(f"test {outcome.test!r} has a settled outcome already: {standing.verdict}")
-        if standing is None:
+        earlier, repetition = self.outcome, self.repetition
+        if earlier is not None and repetition is None:
+            raise ValueError(f"test {outcome.test!r} has a settled outcome already: {earlier.verdict}")
+        if earlier is None:
             self.outcome = outcome
         elif repetition is Repetition.ALONE:
-            return self._record_alone(standing, outcome)
+            return self._record_alone(earlier, outcome)
         else:
             self._had_clean = True
-            same = outcome.judge_program == standing.judge_program and outcome.judge_program in _JUDGE_PROGRAMS
+            same = outcome.judge_program == earlier.judge_program and outcome.judge_program in _JUDGE_PROGRAMS
             self.outcome = replace(_at_most(outcome, self._most_score), final=same)
         return True
 
@@ -139,14 +139,14 @@ class TestState:
         """Whether a test that was late alone is run alone again: not if its score in time is unknown."""
         return self._had_alone < self._most_alone and outcome.near_limit and outcome.in_time_score is not None
 
-    def _record_alone(self, standing: TestOutcome, outcome: TestOutcome) -> bool:
+    def _record_alone(self, earlier: TestOutcome, outcome: TestOutcome) -> bool:
         """Record a run alone; whether it counts now."""
         if outcome.verdict is not Verdict.JE:  # a judge that failed has measured nothing
             self._had_alone += 1
-        known = [run.in_time_score for run in (standing, outcome) if run.in_time_score is not None]
+        known = [run.in_time_score for run in (earlier, outcome) if run.in_time_score is not None]
         self._most_score = min([self._most_score, *known])
-        both_late = standing.reran and outcome.verdict is Verdict.TLE
-        if both_late and (standing.cpu_ms or 0.0) < (outcome.cpu_ms or 0.0) and outcome.in_time_score != 0.0:
+        both_late = earlier.reran and outcome.verdict is Verdict.TLE
+        if both_late and (earlier.cpu_ms or 0.0) < (outcome.cpu_ms or 0.0) and outcome.in_time_score != 0.0:
             return False
         self.outcome = replace(_at_most(outcome, self._most_score), reran=True)
         return True
@@ -294,14 +294,14 @@ class Judging:
 
     def _find_first_zero(self, group: int) -> int:
         tests = self._groups[group]
-        known = ((place, self._states[test].outcome) for place, test in enumerate(tests))
-        return next((place for place, outcome in known if outcome and outcome.score == 0.0), len(tests))
+        known = ((index, self._states[test].outcome) for index, test in enumerate(tests))
+        return next((index for index, outcome in known if outcome and outcome.score == 0.0), len(tests))
 
 
 def _at_most(outcome: TestOutcome, score: float) -> TestOutcome:
     """The outcome of a repetition, with a score no higher than the late runs before it would have had in time."""
     if outcome.score is None or outcome.score <= score:
         return outcome
-    words = f"{outcome.message} (an earlier run of the same test gave a worse output)".strip()
+    message = f"{outcome.message} (an earlier run of the same test gave a worse output)".strip()
     verdict = Verdict.PA if score > 0 else Verdict.WA
-    return replace(outcome, score=score, verdict=verdict, message=words)
+    return replace(outcome, score=score, verdict=verdict, message=message)

@@ -60,8 +60,8 @@ class Durations:
         if outcome.cpu_ms is None:
             return
         seconds = (outcome.cpu_ms + (outcome.check_cpu_ms or 0.0)) / 1000 + outcome.returned.idle_s
-        self._mean_s[problem] = _moved(self._mean_s.get(problem), seconds)
-        self._any_s = _moved(self._any_s, seconds)
+        self._mean_s[problem] = _moving_mean(self._mean_s.get(problem), seconds)
+        self._any_s = _moving_mean(self._any_s, seconds)
 
     def expected_s(self, problem: Hashable, tests: int) -> float:
         """How long this many tests of a problem should take, in seconds; 0 as long as nothing is known."""
@@ -83,7 +83,7 @@ class Durations:
         return max(1, min(self._most_tests, max(share, least), most))
 
 
-def _moved(mean: float | None, seen: float) -> float:
+def _moving_mean(mean: float | None, seen: float) -> float:
     return seen if mean is None else mean + _WEIGHT * (seen - mean)
 
 
@@ -128,7 +128,7 @@ class AnswerSizes:
                 self._tests[target], self._whole[target] = min(2 * most, self._most_tests), 0
 
 
-async def both(first: Coroutine[Any, Any, A], second: Coroutine[Any, Any, B], *, at_once: bool) -> tuple[A, B]:
+async def run_both(first: Coroutine[Any, Any, A], second: Coroutine[Any, Any, B], *, at_once: bool) -> tuple[A, B]:
     """The results of two coroutines that do not depend on each other.
 
     Args:

@@ -157,7 +157,7 @@ class SharedJobs:
         for queue in queues:
             now = slots.get(queue.target.name, queue.target.slots)
             most = max(1, now if self._jobs is None else min(now, self._jobs))
-            while queue.running < most and (self._jobs is None or sum(one.running for one in queues) < self._jobs):
+            while queue.running < most and (self._jobs is None or sum(other.running for other in queues) < self._jobs):
                 if not (bundle := self._take(queue, most)):
                     break
                 queue.running += 1
@@ -165,31 +165,33 @@ class SharedJobs:
 
     def _take(self, queue: _Queue, slots: int) -> list[_Waiting]:
         """Take the first request and those that share its job out of the queue: at most one slot's share of tests."""
-        queue.waiting = deque(one for one in queue.waiting if not one.turn.done())
-        share = math.ceil(sum(len(one.request.program.tests) for one in queue.waiting) / slots)
+        queue.waiting = deque(waiting for waiting in queue.waiting if not waiting.turn.done())
+        share = math.ceil(sum(len(waiting.request.program.tests) for waiting in queue.waiting) / slots)
         bundle: list[_Waiting] = []
-        for one in queue.waiting:
-            if bundle and one.request.setup != bundle[0].request.setup:
+        for waiting in queue.waiting:
+            if bundle and waiting.request.setup != bundle[0].request.setup:
                 continue
-            if bundle and not self._fits([*(each.request for each in bundle), one.request], share):
+            if bundle and not self._fits([*(each.request for each in bundle), waiting.request], share):
                 break
-            bundle.append(one)
-        queue.waiting = deque(one for one in queue.waiting if one not in bundle)
+            bundle.append(waiting)
+        queue.waiting = deque(waiting for waiting in queue.waiting if waiting not in bundle)
         return bundle
 
     def _fits(self, requests: Sequence[RunRequest], share: int) -> bool:
         """Whether a job for all of them is within all limits, also in time: slow programs gain nothing by sharing."""
         first = requests[0]
         bounds = room(first.target, first.setup)
-        tests = sum(len(one.program.tests) for one in requests)
-        expected_s = sum(self._durations.expected_s(one.problem, len(one.program.tests)) for one in requests)
+        tests = sum(len(request.program.tests) for request in requests)
+        expected_s = sum(
+            self._durations.expected_s(request.problem, len(request.program.tests)) for request in requests
+        )
         most_bytes = _MOST_BYTES if bounds.test_bytes is None else min(_MOST_BYTES, bounds.test_bytes)
         wall_ms = math.inf if bounds.wall_ms is None else bounds.wall_ms
         return (
             tests <= min(self._most_tests, share, bounds.tests, self._answer_sizes.most_tests(first.target.name))
             and expected_s <= BUNDLE_S
             and tests * rules.usual_wall_ms(first.setup.time_limit_s) <= wall_ms
-            and sum(one.program.size for one in requests) <= most_bytes
+            and sum(request.program.size for request in requests) <= most_bytes
         )
 
     def _give_up(self, waiting: _Waiting, queue: _Queue) -> None:
@@ -202,7 +204,7 @@ class SharedJobs:
 
     def _release(self, bundle: Sequence[_Waiting], queue: _Queue) -> None:
         """End a job. Its requests that got no answer go back to the front of the queue."""
-        queue.waiting.extendleft(one for one in reversed(bundle) if not one.turn.done())
+        queue.waiting.extendleft(waiting for waiting in reversed(bundle) if not waiting.turn.done())
         queue.running -= 1
         self._start_all()
 
@@ -233,15 +235,15 @@ class SharedJobs:
             UnavailableError: no endpoint is left to run on.
             SetupError: the runner cannot work there.
         """
-        target, count = bundle[0].request.target.name, sum(len(one.request.program.tests) for one in bundle)
+        target, count = bundle[0].request.target.name, sum(len(waiting.request.program.tests) for waiting in bundle)
         retries = Retries(left=_SHARED_ATTEMPTS - 1)
         try:
-            answers = await self._execute([one.request for one in bundle], retries)
+            answers = await self._execute([waiting.request for waiting in bundle], retries)
         except UnavailableError:
             raise
         except SandboxError:
-            for one in bundle:
-                one.request.retries.left -= _SHARED_ATTEMPTS - max(0, retries.left)
+            for waiting in bundle:
+                waiting.request.retries.left -= _SHARED_ATTEMPTS - max(0, retries.left)
             return [None] * len(bundle)
         if not isinstance(answers[0], SandboxError):
             held = sum(len(answer.tests) for answer in answers if isinstance(answer, RunAnswer))
@@ -285,7 +287,7 @@ class SharedJobs:
         first = 0
         for request in requests:
             places = range(len(request.program.tests))
-            tests = {place: answer.tests[first + place] for place in places if first + place in answer.tests}
+            tests = {index: answer.tests[first + index] for index in places if first + index in answer.tests}
             parts.append(RunAnswer(tests=tests, isolation=answer.isolation))
             first += len(places)
             for outcome in tests.values():

@@ -27,12 +27,12 @@ class NoTargetError(SandboxError):
     """No target is left that may judge a submission; with the reason of each.
 
     Args:
-        words: the reasons.
+        message: the reasons.
         unfit: whether no target was lost: those that exist may not judge it, or cannot.
     """
 
-    def __init__(self, words: str, *, unfit: bool) -> None:
-        super().__init__(words)
+    def __init__(self, message: str, *, unfit: bool) -> None:
+        super().__init__(message)
         self.unfit = unfit
 
 
@@ -69,7 +69,7 @@ class Bindings(Generic[P]):
             if target is None and any_will_do:
                 target = targets[0]
             if target is None:
-                refusals = (self.refusal(one, problem) for one in targets)
+                refusals = (self.refusal(each, problem) for each in targets)
                 unfit = not any(isinstance(error, TargetLostError) for error in failed.values())
                 raise NoTargetError("; ".join([*map(str, failed.values()), *filter(None, refusals)]), unfit=unfit)
             target = self.committed(target, targets, problem, without=failed)
@@ -125,12 +125,12 @@ class Bindings(Generic[P]):
     @contextlib.contextmanager
     def bound(self, target: Target) -> Iterator[None]:
         """Count a submission as one of a target's while it is judged."""
-        one = object()
-        self._bound[target.name].add(one)
+        binding = object()
+        self._bound[target.name].add(binding)
         try:
             yield
         finally:
-            self._bound[target.name].discard(one)
+            self._bound[target.name].discard(binding)
 
     def jobs_at_once(self, target: Target) -> int:
         """How many jobs each submission on a target may run at once, so that no slot is idle."""

@@ -53,7 +53,9 @@ class Events:
 
     def __init__(self, listeners: Iterable[EventListener] = ()) -> None:
         self.run = secrets.token_hex(4)
-        self._listeners: list[tuple[EventListener, frozenset[str]]] = [(one, frozenset()) for one in listeners]
+        self._listeners: list[tuple[EventListener, frozenset[str]]] = [
+            (listener, frozenset()) for listener in listeners
+        ]
         self._lock = threading.Lock()
 
     def add(self, listener: EventListener, *names: str) -> None:
@@ -76,7 +78,7 @@ class Events:
             event: its name, as in the schema.
             values: its values. Texts are shortened, and parts that look like passwords or tokens are left out.
         """
-        listeners = [one for one, names in self._listeners if not names or event in names]
+        listeners = [call for call, names in self._listeners if not names or event in names]
         if not listeners:
             return
         time = datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -31,13 +31,13 @@ def numbers(values: Mapping[str, Any], before: str = "") -> dict[str, float]:
         values: the event, or an object in it.
         before: the path of the object.
     """
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
     for name, value in values.items():
         if isinstance(value, Mapping):
-            found |= numbers(value, f"{before}{name}/")
+            result |= numbers(value, f"{before}{name}/")
         elif isinstance(value, int | float):
-            found[f"{before}{name}"] = value
-    return found
+            result[f"{before}{name}"] = value
+    return result
 
 
 def track(package: str, project: str, lines: Iterable[bytes]) -> str:

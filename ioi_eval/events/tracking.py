@@ -77,7 +77,7 @@ class TrackerProcess:
                     f"waiting until {self._package} has sent everything, at most {FINISH_S:g} s; Ctrl-C ends the"
                     " waiting and changes no results"
                 )
-            said, _ = self.process.communicate(timeout=FINISH_S)
+            output, _ = self.process.communicate(timeout=FINISH_S)
         except subprocess.TimeoutExpired:
             self._say(f"{self._package} is still sending after {FINISH_S:g} s; it goes on (process {self.process.pid})")
             return
@@ -85,8 +85,8 @@ class TrackerProcess:
             self._say(f"{self._package} may still be sending; it goes on without us (process {self.process.pid})")
             raise
         self._words.seek(0)
-        words = self._words.read().decode("utf-8", "replace").strip().splitlines()
+        lines = self._words.read().decode("utf-8", "replace").strip().splitlines()
         if self.process.returncode:
-            self._say(f"{self._package} failed: {words[-1] if words else 'it said nothing'}. The results are complete")
-        elif said.strip():
-            self._say(f"{self._package}: {said.decode('utf-8', 'replace').strip()}")
+            self._say(f"{self._package} failed: {lines[-1] if lines else 'it said nothing'}. The results are complete")
+        elif output.strip():
+            self._say(f"{self._package}: {output.decode('utf-8', 'replace').strip()}")

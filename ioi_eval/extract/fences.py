@@ -233,9 +233,9 @@ def extract_tagged(
     """
     answer, thoughts = split_thoughts(generation)
     for where, pieces in (("fence", answer), ("think", thoughts)):
-        found = _last_block(pieces, tags, looks_right)
-        if found is not None:
-            return Extracted(code=encodable(found.body()), rule=f"{where}:{name if found.tag else 'untagged'}")
+        block = _last_block(pieces, tags, looks_right)
+        if block is not None:
+            return Extracted(code=encodable(block.body()), rule=f"{where}:{name if block.tag else 'untagged'}")
     return Extracted(code=None, rule="none")
 
 

@@ -57,10 +57,10 @@ def extract_python(generation: str) -> Extracted:
         `bare:after-words`, `bare:before-fence`, `think:python`, `think:untagged`, or `none`.
     """
     answer, thoughts = split_thoughts(generation)
-    if found := _last_block(answer, "fence"):
-        return found
-    if found := _bare("".join(answer)):
-        return found
+    if extracted := _last_block(answer, "fence"):
+        return extracted
+    if extracted := _bare("".join(answer)):
+        return extracted
     return _last_block(thoughts, "think") or Extracted(code=None, rule="none")
 
 
@@ -84,10 +84,10 @@ def _last_block(pieces: list[str], where: str) -> Extracted | None:
                     likely = block
                 elif not block.tag:
                     untagged = block
-    found = tagged or likely or untagged
-    if found is None:
+    chosen = tagged or likely or untagged
+    if chosen is None:
         return None
-    return Extracted(code=encodable(found.body()), rule=f"{where}:{'python' if found is tagged else 'untagged'}")
+    return Extracted(code=encodable(chosen.body()), rule=f"{where}:{'python' if chosen is tagged else 'untagged'}")
 
 
 def _bare(text: str) -> Extracted | None:
@@ -150,9 +150,9 @@ def extract_eval_protocol(content: str) -> str | None:
 
 def extract_eval_protocol_page(text: str) -> Extracted:
     """The program by our rule; if it finds none, the text that Eval Protocol would use as a program."""
-    found = extract_python(text)
-    if found.code is not None and found.code.strip():
-        return found
+    extracted = extract_python(text)
+    if extracted.code is not None and extracted.code.strip():
+        return extracted
     return Extracted(code=encodable(extract_eval_protocol(text) or "").strip(), rule="eval-protocol")
 
 
@@ -167,13 +167,13 @@ def extract_livecodebench(output: str) -> str:
 
 
 def _without_closed_thoughts(text: str) -> str:
-    kept: list[str] = []
+    parts: list[str] = []
     at, opened = 0, -1
     for marker in _OPEN_OR_CLOSE.finditer(text):
         if not marker[1] and opened < 0:
             opened = marker.start()
         elif marker[1] and opened >= 0:
-            kept.append(text[at:opened])
+            parts.append(text[at:opened])
             at, opened = marker.end(), -1
-    kept.append(text[at:])
-    return "".join(kept)
+    parts.append(text[at:])
+    return "".join(parts)

@@ -38,7 +38,8 @@ def check_answer(where: Path, name: str, text: str) -> None:
     stated = text.split(maxsplit=2)[1:2]
     if stated and stated[0] not in _FAILED:
         return
-    said = f"says {stated[0]}, but the checker needs {_GOOD}" if stated else "does not say how the grader ended"
+    problem = f"says {stated[0]}, but the checker needs {_GOOD}" if stated else "does not say how the grader ended"
     raise InputError(
-        f"{where}: {name} {said}: the model solution failed on this test; generate it again, with `ulimit -s unlimited`"
+        f"{where}: {name} {problem}: the model solution failed on this test; generate it again, with "
+        "`ulimit -s unlimited`"
     )

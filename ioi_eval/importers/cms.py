@@ -129,15 +129,15 @@ def _output_tests(package: Package, task_type: TaskType) -> RowValues:
     """The tests of a BatchAndOutput task for which outputs may be submitted; stated for all tests of a subtask."""
     if task_type is not TaskType.BATCH_AND_OUTPUT:
         return {}
-    found: dict[str, list[str]] = {"output_only": [], "output_optional": []}
+    by_kind: dict[str, list[str]] = {"output_only": [], "output_optional": []}
     for file in package.names("subtasks"):
         meta = package.json(file) if file.endswith(".json") else {}
-        kind = next((kind for kind in found if meta.get(kind)), None)
+        kind = next((kind for kind in by_kind if meta.get(kind)), None)
         if kind and isinstance(meta.get("testcases"), list):
-            found[kind] += meta["testcases"]
+            by_kind[kind] += meta["testcases"]
     return {
         parameter_key(task_type, Parameter(f"{kind}_testcases")): list(dict.fromkeys(tests))
-        for kind, tests in found.items()
+        for kind, tests in by_kind.items()
     }
 
 
@@ -197,12 +197,12 @@ def _subtasks(package: Package, tests: tuple[str, ...], notes: list[str]) -> lis
     patterns = {file: pattern for file, pattern in listed.items() if isinstance(pattern, str)}
     asked = [(PurePosixPath(file).stem, pattern) for file, pattern in patterns.items()]
     listed |= zip(patterns, map(list, select_tests(package.where, asked, tests)), strict=True)
-    found = [
+    subtasks = [
         _subtask(f"{package.where}: {file}", PurePosixPath(file).stem, meta.get("score"), listed[file], tests)
         for file, meta in stated.items()
     ]
-    notes += [note for one in found for note in _read_otherwise(one, tests)]
-    return found
+    notes += [note for subtask in subtasks for note in _read_otherwise(subtask, tests)]
+    return subtasks
 
 
 def _read_otherwise(subtask: SubtaskFile, tests: tuple[str, ...]) -> Iterator[str]:
@@ -234,21 +234,21 @@ def _subtask(where: str, name: str, points: object, listed: object, tests: tuple
 
 
 def _solutions(package: Package, task_type: TaskType, notes: list[str]) -> list[PackageSolution]:
-    found: list[PackageSolution] = []
+    solutions: list[PackageSolution] = []
     taken: set[str] = set()
     if task_type.takes_outputs:
         for label in dict.fromkeys(path.split("/")[1] for path in package.names("solutions")):
-            for one in output_sets(package, f"solutions/{label}", lambda path: language(path) is not None):
-                taken |= one.paths
-                source = None if task_type is TaskType.OUTPUT_ONLY else one.source
-                path = f"solutions/{label}/{one.name}".rstrip("/")
-                found.append(
+            for output_set in output_sets(package, f"solutions/{label}", lambda path: language(path) is not None):
+                taken |= output_set.paths
+                source = None if task_type is TaskType.OUTPUT_ONLY else output_set.source
+                path = f"solutions/{label}/{output_set.name}".rstrip("/")
+                solutions.append(
                     PackageSolution(
                         path=source,
                         label=path.removeprefix("solutions/"),
                         expected=_expected(package, label, path),
                         expected_subtasks={},
-                        outputs=one.outputs,
+                        outputs=output_set.outputs,
                     )
                 )
     for path in package.names("solutions"):
@@ -262,8 +262,8 @@ def _solutions(package: Package, task_type: TaskType, notes: list[str]) -> list[
             notes.append(f"{path} is left out: the task takes outputs only")
             continue
         expected = _expected(package, label, path)
-        found.append(PackageSolution(path=path, label=f"{label}/{file}", expected=expected, expected_subtasks={}))
-    return found
+        solutions.append(PackageSolution(path=path, label=f"{label}/{file}", expected=expected, expected_subtasks={}))
+    return solutions
 
 
 def _expected(package: Package, label: str, path: str) -> str | None:

@@ -40,4 +40,4 @@ def with_our_order(files: Sequence[tuple[str, str]], notes: list[str]) -> list[t
 
 
 def _swapped(text: str) -> str:
-    return _ARGUMENT.sub(lambda found: f"argv{found[1]}{'21'[int(found[2]) - 1]}{found[3]}", text)
+    return _ARGUMENT.sub(lambda match: f"argv{match[1]}{'21'[int(match[2]) - 1]}{match[3]}", text)

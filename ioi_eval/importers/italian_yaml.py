@@ -317,7 +317,9 @@ def _files(package: Package, task_type: str, notes: list[str]) -> list[tuple[str
         ]
     others = [path for folder in _JUDGE_FOLDERS for path in map(PurePosixPath, package.names(folder))]
     unused = [
-        str(one) for one in others if one.stem in _JUDGE_NAMES and one.suffix in _JUDGE_ENDINGS and str(one) != source
+        str(other)
+        for other in others
+        if other.stem in _JUDGE_NAMES and other.suffix in _JUDGE_ENDINGS and str(other) != source
     ]
     if unused:
         what = f"the {role} is {source}" if source else f"outputs are compared without a {role}"
@@ -327,24 +329,24 @@ def _files(package: Package, task_type: str, notes: list[str]) -> list[tuple[str
 
 def _solutions(package: Package, *, output_only: bool) -> list[PackageSolution]:
     """The sources in `sol/`; the expected score is known only for the author's own."""
-    found: list[PackageSolution] = []
+    solutions: list[PackageSolution] = []
     if output_only:
         return [
             PackageSolution(
                 path=None,
-                label=one.name or "outputs",
-                expected=MODEL_SOLUTION if one.name in _MODELS else None,
+                label=output_set.name or "outputs",
+                expected=MODEL_SOLUTION if output_set.name in _MODELS else None,
                 expected_subtasks={},
-                outputs=one.outputs,
+                outputs=output_set.outputs,
             )
-            for one in output_sets(package, "sol", lambda path: language(path) is not None)
+            for output_set in output_sets(package, "sol", lambda path: language(path) is not None)
         ]
     for path in package.names("sol"):
         stem = PurePosixPath(path).stem
         if language(path) is None or stem in _NO_SOLUTIONS:
             continue
         expected = MODEL_SOLUTION if path.count("/") == 1 and stem in _MODELS else None
-        found.append(
+        solutions.append(
             PackageSolution(path=path, label=path.removeprefix("sol/"), expected=expected, expected_subtasks={})
         )
-    return found
+    return solutions

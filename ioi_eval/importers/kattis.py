@@ -131,7 +131,7 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
         solutions=read_submissions(
             package,
             subtasks,
-            groups=[group for one in data.root.groups if one.name == "secret" for group in one.groups],
+            groups=[group for top in data.root.groups if top.name == "secret" for group in top.groups],
             legacy=kind.legacy,
             is_scoring=kind.scoring,
             custom_score=kind.custom_score,
@@ -169,7 +169,7 @@ def _read_data(package: Package, meta: Mapping[str, Any], kind: KattisKind, note
 
 def _check_points(where: Path, data: _Data, subtasks: Sequence[SubtaskFile], notes: list[str]) -> None:
     """Refuse a package without points, and note where Kattis would give a submission fewer points."""
-    worth = sum(one.points > 0 for one in subtasks)
+    worth = sum(subtask.points > 0 for subtask in subtasks)
     if not worth:
         raise InputError(f"{where}: no group of tests is worth points; state accept_score in its testdata.yaml")
     if data.by_points and not data.for_domjudge and _is_scored_if_all_accepted(data.root) and worth > 1:
@@ -286,9 +286,9 @@ def _for_all_groups(where: Path, meta: Mapping[str, Any]) -> dict[str, Any]:
     if grading.get("custom_scoring"):
         raise UnsupportedError(f"{where}: custom_scoring is not supported")
     names = ("accept_score", "reject_score", "range")
-    found = {name: grading[name] for name in names if grading.get(name) is not None}
+    stated = {name: grading[name] for name in names if grading.get(name) is not None}
     policy = {"first_error": "break", "grade": "continue"}.get(grading.get("on_reject", ""))
-    return {**found, **({"on_reject": policy} if policy else {})}
+    return {**stated, **({"on_reject": policy} if policy else {})}
 
 
 def _mapping(where: Path, meta: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -39,16 +39,16 @@ def constants(where: Path, meta: Mapping[str, Any]) -> Callable[[str, str], str]
             raise InputError(
                 f"{where}: the constant {name!r} in problem.yaml has a name or a value that is not allowed"
             )
-        for variant, one in variants.items():
-            if isinstance(one, bool) or not isinstance(one, int | float | str):
+        for variant, constant in variants.items():
+            if isinstance(constant, bool) or not isinstance(constant, int | float | str):
                 raise InputError(
-                    f"{where}: the constant {name} in problem.yaml is {one!r}; a number or a text is needed"
+                    f"{where}: the constant {name} in problem.yaml is {constant!r}; a number or a text is needed"
                 )
-            values[name, str(variant)] = str(one)
+            values[name, str(variant)] = str(constant)
 
     def edit(path: str, text: str) -> str:
         if not path.startswith(_FOLDERS) and not path.endswith("/test_group.yaml"):
             return text
-        return _SEQUENCE.sub(lambda found: values.get((found[1], found[2] or "value"), found[0]), text)
+        return _SEQUENCE.sub(lambda match: values.get((match[1], match[2] or "value"), match[0]), text)
 
     return edit

@@ -104,8 +104,8 @@ def scored_once(group: TestGroup) -> TestGroup:
 
 def states_only_ranges(root: TestGroup) -> bool:
     """Whether a group of secret tests states its points by `range` alone, so that the validator gives the scores."""
-    groups = (one for group in root.groups if group.name == "secret" for one in group.walk())
-    return any(one.tests and "range" in one.config and "accept_score" not in one.config for one in groups)
+    groups = (inner for group in root.groups if group.name == "secret" for inner in group.walk())
+    return any(inner.tests and "range" in inner.config and "accept_score" not in inner.config for inner in groups)
 
 
 def scored_by_validator(where: Path, group: TestGroup) -> TestGroup:
@@ -118,7 +118,7 @@ def scored_by_validator(where: Path, group: TestGroup) -> TestGroup:
         UnsupportedError: a group adds up the scores of several tests, so its range is not that of one test.
     """
     if group.groups:
-        return replace(group, groups=tuple(scored_by_validator(where, one) for one in group.groups))
+        return replace(group, groups=tuple(scored_by_validator(where, inner) for inner in group.groups))
     if "accept_score" in group.config or "range" not in group.config:
         return replace(group, config={"accept_score": 0, **group.config})
     if len(group.tests) > 1 and _aggregations(group)[-1:] != ["min"]:

@@ -116,7 +116,7 @@ class Expectations:
         left = list(_ALL)
         fails = False
         for rule in rules:
-            permitted, required = (self._words(rule, key) for key in ("permitted", "required"))
+            permitted, required = (self._stated_verdicts(rule, key) for key in ("permitted", "required"))
             left = [word for word in left if word in permitted]
             fails = fails or "AC" not in required
         left = [word for word in left if word != "AC"] if fails else left
@@ -124,12 +124,12 @@ class Expectations:
             raise InputError(f"{self._where} has no verdict that is both permitted and required; correct it")
         return () if len(left) == len(_ALL) else tuple(left)
 
-    def _words(self, rule: Mapping[str, Any], key: str) -> Sequence[str]:
-        words = rule.get(key, _ALL)
-        words = [words] if isinstance(words, str) else words
-        if not isinstance(words, Sequence) or not words or any(word not in _ALL for word in words):
-            raise InputError(f"{self._where}: {key} is {words!r}; a list of {', '.join(_ALL)} is needed")
-        return words
+    def _stated_verdicts(self, rule: Mapping[str, Any], key: str) -> Sequence[str]:
+        stated = rule.get(key, _ALL)
+        stated = [stated] if isinstance(stated, str) else stated
+        if not isinstance(stated, Sequence) or not stated or any(word not in _ALL for word in stated):
+            raise InputError(f"{self._where}: {key} is {stated!r}; a list of {', '.join(_ALL)} is needed")
+        return stated
 
     def _score(self, value: Any) -> Range:
         ends = value if isinstance(value, list) else [value, value]
@@ -143,12 +143,12 @@ class Expectations:
         return value or {}
 
     def _patterns(self, name: str) -> Sequence[str]:
-        found = list(itertools.islice(_expanded(name), _MOST_PATTERNS + 1))
-        if len(found) > _MOST_PATTERNS:
+        patterns = list(itertools.islice(_expanded(name), _MOST_PATTERNS + 1))
+        if len(patterns) > _MOST_PATTERNS:
             raise InputError(
                 f"{self._where}: {name[:40]!r} stands for more than {_MOST_PATTERNS} patterns; write fewer"
             )
-        return found
+        return patterns
 
 
 def _last(rules: Sequence[Mapping[str, Any]], key: str) -> str | None:
@@ -158,22 +158,22 @@ def _last(rules: Sequence[Mapping[str, Any]], key: str) -> str | None:
 
 def _expanded(pattern: str) -> Iterator[str]:
     """One pattern for each alternative in braces."""
-    found = _BRACES.search(pattern)
-    if found is None:
+    match = _BRACES.search(pattern)
+    if match is None:
         yield pattern
         return
-    for word in found[1].split(","):
-        yield from _expanded(pattern[: found.start()] + word + pattern[found.end() :])
+    for word in match[1].split(","):
+        yield from _expanded(pattern[: match.start()] + word + pattern[match.end() :])
 
 
 def _fits_any(pattern: str, path: str) -> bool:
-    return any(_matches(one, path) for one in itertools.islice(_expanded(pattern), _MOST_PATTERNS))
+    return any(_matches(expanded, path) for expanded in itertools.islice(_expanded(pattern), _MOST_PATTERNS))
 
 
 def _matches(pattern: str, path: str) -> bool:
     """Whether a pattern matches a path or a folder above it; `*` matches any characters of a name."""
     wanted, there = pattern.strip("/").split("/"), path.split("/")
-    return len(wanted) <= len(there) and all(_fits(one, name) for one, name in zip(wanted, there, strict=False))
+    return len(wanted) <= len(there) and all(_fits(part, name) for part, name in zip(wanted, there, strict=False))
 
 
 def _fits(pattern: str, name: str) -> bool:
@@ -185,8 +185,8 @@ def _fits(pattern: str, name: str) -> bool:
         return False
     at, end = len(first), len(name) - len(rest[-1])
     for part in rest[:-1]:
-        found = name.find(part, at, end)
-        if found < 0:
+        start = name.find(part, at, end)
+        if start < 0:
             return False
-        at = found + len(part)
+        at = start + len(part)
     return True

@@ -56,9 +56,9 @@ def try_grader(package: Package, groups: Sequence[TestGroup]) -> dict[str, Grade
     flags = {group.path: str(group.config["grader_flags"] or "") for group in groups}
     cases = _cases()
     asked = [(text, results) for text in dict.fromkeys(flags.values()) for results in cases]
-    said = _answers(package.where, package.read(source), asked)
+    answers = _answers(package.where, package.read(source), asked)
     different = list(dict.fromkeys(flags.values()))
-    by_flags = {text: said[place * len(cases) :][: len(cases)] for place, text in enumerate(different)}
+    by_flags = {text: answers[index * len(cases) :][: len(cases)] for index, text in enumerate(different)}
     return {path: _rule(f"{package.where}: {source} for {path}", cases, by_flags[text]) for path, text in flags.items()}
 
 
@@ -81,8 +81,8 @@ def without_own_sums(package: Package, root: TestGroup) -> TestGroup:
         for results in _points_of(len(group.groups)):
             asked.append((flags, results))
             wanted.append(sum(points for _, points in results[counted]))
-    said = _answers(package.where, package.read(source), asked)
-    for (flags, results), sum_, points in zip(asked, wanted, said, strict=True):
+    answers = _answers(package.where, package.read(source), asked)
+    for (flags, results), sum_, points in zip(asked, wanted, answers, strict=True):
         if points is None or abs(points - sum_) > _PRINTED:
             raise UnsupportedError(
                 f"{package.where}: {source} gives {points} for groups of {list(results)} with the flags"
@@ -96,9 +96,9 @@ def _with_default_grading(group: TestGroup, paths: Collection[str]) -> TestGroup
     config = dict(group.config)
     if group.path in paths:
         flags = str(config["grader_flags"] or "").split()
-        kept = [flag for flag in flags if flag not in AGGREGATIONS and flag in VERDICT_FLAGS]
-        config |= {"grading": "default", "grader_flags": " ".join(kept)}
-    return replace(group, config=config, groups=tuple(_with_default_grading(one, paths) for one in group.groups))
+        verdict_flags = [flag for flag in flags if flag not in AGGREGATIONS and flag in VERDICT_FLAGS]
+        config |= {"grading": "default", "grader_flags": " ".join(verdict_flags)}
+    return replace(group, config=config, groups=tuple(_with_default_grading(inner, paths) for inner in group.groups))
 
 
 def _points_of(groups: int) -> list[Results]:
@@ -150,12 +150,12 @@ def _answers(where: Path, grader: bytes, asked: Sequence[tuple[str, Results]]) -
         printed = asyncio.run(_run(job)).split("\n")
     except (SandboxError, SetupError) as error:
         raise SetupError(f"{where}: its grader cannot be tried: {error}") from error
-    return [_score(printed[2 * place]) if 2 * place + 1 < len(printed) else None for place in range(len(asked))]
+    return [_score(printed[2 * index]) if 2 * index + 1 < len(printed) else None for index in range(len(asked))]
 
 
-def _score(said: str) -> float | None:
+def _score(line: str) -> float | None:
     """The score after the verdict; `None` if it is not finite, because it would count as near to every other score."""
-    words = said.split()
+    words = line.split()
     try:
         score = float(words[1]) if len(words) == 2 else math.nan
     except ValueError:
@@ -168,17 +168,17 @@ async def _run(job: Job) -> str:
         return (await sandbox.execute(job, sandbox.targets()[0])).run.stdout
 
 
-def _rule(what: str, cases: Sequence[Results], said: Sequence[float | None]) -> GradedGroup:
-    full = said[0]
+def _rule(what: str, cases: Sequence[Results], scores: Sequence[float | None]) -> GradedGroup:
+    full = scores[0]
     if full is None or full < 0 or not full.is_integer():
         raise UnsupportedError(f"{what} gives {full} for full marks; whole points are supported")
     exact = [min(score for _, score in results) * full for results in cases]
     for rounded, wanted in ((True, [float(math.floor(points)) for points in exact]), (False, exact)):
         tolerance = 0 if rounded else _PRINTED
-        wrong = [place for place, score in enumerate(said) if score is None or abs(score - wanted[place]) > tolerance]
+        wrong = [index for index, score in enumerate(scores) if score is None or abs(score - wanted[index]) > tolerance]
         if not wrong:
             return GradedGroup(points=int(full), rounded=rounded)
     raise UnsupportedError(
-        f"{what} gives {said[wrong[0]]} for {list(cases[wrong[0]])};"
+        f"{what} gives {scores[wrong[0]]} for {list(cases[wrong[0]])};"
         f" the lowest score times {full:g}, rounded down or not at all, is supported"
     )

@@ -168,10 +168,10 @@ def pass_fail_subtasks(where: Path, root: TestGroup) -> list[SubtaskFile]:
     counted = tuple(test for group in root.groups if group.name != "sample" for test in group.all_tests)
     if "ignore_sample" not in _flags(where, root) or root.config["on_reject"] == "break" or not counted:
         return [SubtaskFile(name=PASS_FAIL, points=1, tests=root.all_tests)]
-    return [*_shown(root), SubtaskFile(name=PASS_FAIL, points=1, tests=counted)]
+    return [*_sample_subtasks(root), SubtaskFile(name=PASS_FAIL, points=1, tests=counted)]
 
 
-def _shown(root: TestGroup) -> list[SubtaskFile]:
+def _sample_subtasks(root: TestGroup) -> list[SubtaskFile]:
     """The samples as subtasks worth 0 points."""
     samples = [group.all_tests for group in root.groups if group.name == "sample"]
     return [SubtaskFile(name="sample", points=0, tests=tests) for tests in samples if tests]
@@ -183,7 +183,7 @@ def has_old_scores(root: TestGroup) -> bool:
     Source: `examples/oddecho` of problemtools, whose version is 2023-07-draft.
     """
     configs = [group.config for group in root.walk()]
-    return any("accept_score" in one for one in configs) and not any("max_score" in one for one in configs)
+    return any("accept_score" in config for config in configs) and not any("max_score" in config for config in configs)
 
 
 def scoring_subtasks(
@@ -207,30 +207,30 @@ def scoring_subtasks(
             f"{where}: {root.path} takes the {aggregation} of its groups; the sum of samples and secret data is"
             " supported, and ignore_sample"
         )
-    found = [] if samples_count else _shown(root)
+    subtasks = [] if samples_count else _sample_subtasks(root)
     for group, before in _with_required(where, root, ()):
         if group in counted:
-            found += _subtasks(where, group, custom, graded or {}, before)
-    names = [subtask.name for subtask in found]
+            subtasks += _subtasks(where, group, custom, graded or {}, before)
+    names = [subtask.name for subtask in subtasks]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise UnsupportedError(f"{where}: two test groups are called {twice}; rename one")
-    return found
+    return subtasks
 
 
 def _with_required(
     where: Path, group: TestGroup, before: tuple[str, ...]
 ) -> Iterator[tuple[TestGroup, tuple[str, ...]]]:
     """The groups in a group, each with the tests that must be accepted before it is judged."""
-    for place, one in enumerate(group.groups):
-        yield one, before
-        if group.config["on_reject"] == "break" and place + 1 < len(group.groups):
-            before = (*before, *_accepting(where, one))
+    for index, inner in enumerate(group.groups):
+        yield inner, before
+        if group.config["on_reject"] == "break" and index + 1 < len(group.groups):
+            before = (*before, *_accepting(where, inner))
 
 
 def _accepting(where: Path, group: TestGroup) -> tuple[str, ...]:
     """The tests that must be accepted so that a group is accepted."""
     tests = group.all_tests
-    flags = {flag for one in group.walk() if one.all_tests for flag in _flags(where, one)}
+    flags = {flag for inner in group.walk() if inner.all_tests for flag in _flags(where, inner)}
     if "always_accept" in (flags if len(tests) == 1 else _flags(where, group)):
         return ()
     if len(tests) > 1 and flags & {"always_accept", "accept_if_any_accepted"}:
@@ -259,14 +259,14 @@ def _subtasks(
     if group.tests:
         raise UnsupportedError(f"{where}: {group.path} holds both tests and groups; such a score is not supported")
     inner = [
-        _subtasks(where, one, custom, graded, needed)
-        for one, needed in _with_required(where, group, before)
-        if one.all_tests  # Source: problemtools: a group without tests has no result
+        _subtasks(where, part, custom, graded, needed)
+        for part, needed in _with_required(where, group, before)
+        if part.all_tests  # Source: problemtools: a group without tests has no result
     ]
     if aggregation == "min":
         return [_lowest(where, group, inner, custom)]
     if aggregation == "avg" and group.config["on_reject"] != "break":
-        inner = [[replace(one, points=one.points / len(inner)) for one in subtasks] for subtasks in inner]
+        inner = [[replace(part, points=part.points / len(inner)) for part in subtasks] for subtasks in inner]
     elif aggregation != "sum":
         raise UnsupportedError(
             f"{where}: {group.path} takes the {aggregation} of its groups; their sum and min are supported, and without"
@@ -312,9 +312,9 @@ def _leaf(
         SubtaskFile(
             name=group.name if len(group.tests) == 1 else test,
             points=points,
-            tests=(*before, *(group.tests[: place + 1] if breaks else (test,))),
+            tests=(*before, *(group.tests[: index + 1] if breaks else (test,))),
         )
-        for place, test in enumerate(group.tests)
+        for index, test in enumerate(group.tests)
     ]
 
 

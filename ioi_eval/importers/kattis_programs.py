@@ -79,10 +79,10 @@ def validator_flags(where: str, config: Mapping[str, Any]) -> list[str]:
     if "output_validator_args" not in config:
         stated = config["output_validator_flags"] or ""  # a text, or a mapping with it and the validator's name
         return flag_words(where, stated.get("flags") if isinstance(stated, Mapping) else stated)
-    words = config["output_validator_args"] or []
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise InputError(f"{where}: output_validator_args is {words!r}, where a list of texts is needed")
-    return words
+    flags = config["output_validator_args"] or []
+    if not isinstance(flags, list) or not all(isinstance(word, str) for word in flags):
+        raise InputError(f"{where}: output_validator_args is {flags!r}, where a list of texts is needed")
+    return flags
 
 
 def flag_words(where: str, stated: object) -> list[str]:
@@ -100,12 +100,12 @@ def _built(package: Package, build: str, below: Sequence[str], role: str) -> lis
     """The script that builds the validator, and all files that it may read."""
     folder = build.removesuffix(BUILD_SCRIPT)
     files = [(f"{role}/{name.removeprefix(folder)}", name) for name in below if name.startswith(folder)]
-    for place, name in files:
+    for path, name in files:
         if b"\0" in package.read(name):
             raise UnsupportedError(f"{package.where}: {name} is not text; {build} can be given texts only")
-        if place.count("/") > 1:
+        if path.count("/") > 1:
             raise UnsupportedError(f"{package.where}: {name} lies in a folder beside {build}, which is not supported")
-    return [(place, package.text(name)) for place, name in files]
+    return [(path, package.text(name)) for path, name in files]
 
 
 def _one_source(package: Package, names: Sequence[str], role: str) -> list[tuple[str, str]]:
@@ -169,15 +169,15 @@ def included_python(package: Package, notes: list[str]) -> tuple[str, ...]:
     folder = next(
         (name for name in ("include/python3", "include/python", "include/default") if package.names(name)), ""
     )
-    found = tuple(name for name in (package.names(folder) if folder else ()) if name.endswith(".py"))
-    if found:
+    names = tuple(name for name in (package.names(folder) if folder else ()) if name.endswith(".py"))
+    if names:
         notes.append(
-            f"the package's own submissions in Python have {', '.join(map(_last, found))} in source_files; others need"
+            f"the package's own submissions in Python have {', '.join(map(_last, names))} in source_files; others need"
             " it there too"
         )
     if package.names("include/c"):
         notes.append("include/c is left out: submissions in C that need it do not compile")
-    return found
+    return names
 
 
 def _without_comments(source: str) -> str:

@@ -37,7 +37,7 @@ def subtasks_by_group(where: Path, root: TestGroup, *, custom: bool) -> list[Sub
     """
     parts = {group.name: group for group in root.groups}
     sample, secret = parts.get("sample"), parts["secret"]
-    found = [] if sample is None or not sample.all_tests else [_subtask("sample", 0, sample.all_tests)]
+    subtasks = [] if sample is None or not sample.all_tests else [_subtask("sample", 0, sample.all_tests)]
     groups = [group for group in secret.groups if group.configured]
     if groups and (len(groups) < len(secret.groups) or secret.tests):
         raise InputError(f"{where}: {secret.path} holds test groups and other tests; only one of them may be there")
@@ -45,10 +45,10 @@ def subtasks_by_group(where: Path, root: TestGroup, *, custom: bool) -> list[Sub
     required = _required(where, root, groups)
     if not groups:
         points = _points(where, secret, _SECRET_SCORE)
-        return found + _of_tests(where, secret, aggregation, points, required[secret.path], custom=custom)
+        return subtasks + _of_tests(where, secret, aggregation, points, required[secret.path], custom=custom)
     if aggregation == "pass-fail":
         tests = [*required[secret.path], *(test for group in groups for test in required[group.path])]
-        return [*found, _subtask("secret", _points(where, secret, _SECRET_SCORE), (*tests, *secret.all_tests))]
+        return [*subtasks, _subtask("secret", _points(where, secret, _SECRET_SCORE), (*tests, *secret.all_tests))]
     if aggregation == "min":
         raise UnsupportedError(f"{where}: {secret.path} takes the min of its groups; only their sum is supported")
     stated, most = sum(_points(where, group) for group in groups), secret.config.get("max_score", _SECRET_SCORE)
@@ -58,10 +58,10 @@ def subtasks_by_group(where: Path, root: TestGroup, *, custom: bool) -> list[Sub
         )
     for group in groups:
         before = (*required[secret.path], *required[group.path])
-        found += _of_tests(
+        subtasks += _of_tests(
             where, group, _aggregation(where, group, "pass-fail"), _points(where, group), before, custom=custom
         )
-    return found
+    return subtasks
 
 
 def _of_tests(
@@ -98,7 +98,7 @@ def _subtask(name: str, points: float, tests: Sequence[str]) -> SubtaskFile:
 
 def _required(where: Path, root: TestGroup, groups: Sequence[TestGroup]) -> dict[str, tuple[str, ...]]:
     """For each group's path the tests that must be accepted before it counts, also those that they depend on."""
-    found: dict[str, tuple[str, ...]] = {}
+    required: dict[str, tuple[str, ...]] = {}
     known: dict[str, TestGroup] = {}
     for group in (*root.groups, *groups):  # a group can only require earlier ones, and `secret` only the samples
         stated = group.config.get("require_pass") or ()
@@ -106,11 +106,11 @@ def _required(where: Path, root: TestGroup, groups: Sequence[TestGroup]) -> dict
         for name in [stated] if isinstance(stated, str) else stated:
             if name not in known:
                 raise InputError(f"{where}: {group.path} requires {name!r}, which is no test group before it")
-            tests += (*found[known[name].path], *known[name].all_tests)
-        found[group.path] = tuple(dict.fromkeys(tests))
+            tests += (*required[known[name].path], *known[name].all_tests)
+        required[group.path] = tuple(dict.fromkeys(tests))
         if group.path != f"{DATA}/secret":
             known |= {group.path.removeprefix(f"{DATA}/"): group, group.name: group}
-    return found
+    return required
 
 
 def _aggregation(where: Path, group: TestGroup, default: str) -> str:

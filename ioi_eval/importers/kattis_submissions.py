@@ -89,7 +89,7 @@ def read_submissions(
     if not legacy:
         read.expectations = Expectations(package, [*read.paths])
     solutions = (read.solution(path, files) for path, files in _programs(package, notes))
-    return [one for one in solutions if one is not None]
+    return [solution for solution in solutions if solution is not None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +150,7 @@ class _Submissions:
             path, files = self._entered(files, program, stated.entry_point)
         total = stated.total
         if self._is_scoring and folder == "partially_accepted" and total is None:
-            total = (_LEAST_POINTS, sum(one.points for one in self._subtasks) - _LEAST_POINTS)
+            total = (_LEAST_POINTS, sum(subtask.points for subtask in self._subtasks) - _LEAST_POINTS)
         expected, by_subtask = self._compared(path, text, stated, is_accepted=folder == "accepted")
         if language(path) == "python" and self._beside_python:
             files = (*(files or (path,)), *self._beside_python)
@@ -209,7 +209,7 @@ class _Submissions:
         if verdicts and not self._is_scoring:
             return expected, {PASS_FAIL: ",".join(verdicts)}
         if verdicts == ("AC",):
-            worth = [one.name for one in self._subtasks if one.points > 0]
+            worth = [subtask.name for subtask in self._subtasks if subtask.points > 0]
             return expected, dict.fromkeys(worth, _accepted(self._custom_score))
         return ",".join(verdicts) or expected, stated.by_subtask
 
@@ -221,7 +221,7 @@ class _Submissions:
             )
             return {}
         by_group = _by_group(self._package, path, grades, self._groups, self._custom_score)
-        known = {one.name for one in self._subtasks}
+        known = {subtask.name for subtask in self._subtasks}
         return {name: verdicts for name, verdicts in by_group.items() if name in known}
 
 
@@ -229,8 +229,8 @@ def _name(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _in_our_words(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(verdict for word in words for verdict in _VERDICTS[word]))
+def _in_our_words(verdicts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(verdict for word in verdicts for verdict in _VERDICTS[word]))
 
 
 def _by_own_group(
@@ -238,15 +238,15 @@ def _by_own_group(
 ) -> tuple[dict[str, str], list[str]]:
     """Verdicts stated for groups with the same tests as a subtask; and all statements that cannot be compared."""
     not_compared = list(own.not_compared)
-    found: dict[str, str] = {}
-    for group, words in own.groups.items():
+    expected: dict[str, str] = {}
+    for group, verdicts in own.groups.items():
         tests = set(paths[group].all_tests)
-        alike = [one.name for one in subtasks if set(one.tests) == tests]
-        if words and alike:
-            found |= dict.fromkeys(alike, ",".join(_in_our_words(words)))
-        elif words:
+        alike = [subtask.name for subtask in subtasks if set(subtask.tests) == tests]
+        if verdicts and alike:
+            expected |= dict.fromkeys(alike, ",".join(_in_our_words(verdicts)))
+        elif verdicts:
             not_compared.append(group)
-    return found, not_compared
+    return expected, not_compared
 
 
 def states_totals(package: Package) -> bool:
@@ -305,7 +305,7 @@ def _stated(package: Package, path: str, text: str, folder: str) -> tuple[str, .
     if len(tags) > 1:
         return ()  # DOMjudge lets a person check these
     words = _WORD.findall(tags[0]) if tags else [folder]
-    found: dict[str, None] = {}
+    stated: dict[str, None] = {}
     for word in words:
         verdicts = _VERDICTS.get(word.upper().replace("-", "_"))
         if verdicts is None and not tags:
@@ -314,8 +314,8 @@ def _stated(package: Package, path: str, text: str, folder: str) -> tuple[str, .
             if tags and not word.upper().startswith(("CHECK", "NONE")):
                 raise InputError(f"{package.where}: {path} expects {word!r}, which is no verdict")
             return ()
-        found.update(dict.fromkeys(verdicts))
-    return tuple(found)
+        stated.update(dict.fromkeys(verdicts))
+    return tuple(stated)
 
 
 def _by_group(

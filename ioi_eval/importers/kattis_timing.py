@@ -55,7 +55,7 @@ def derived_timing(package: Package, root_file: str, ini: Mapping[str, str]) -> 
         stated = multipliers.get("ac_to_time_limit") if isinstance(multipliers, Mapping) else multipliers
         default = _MULTIPLIER
     resolution = limits.get("time_resolution", 1.0)
-    found = []
+    values = []
     for name, value, least in (
         ("time_multiplier", default if stated is None else stated, 1.0),
         ("time_resolution", resolution, 0.001),
@@ -64,12 +64,12 @@ def derived_timing(package: Package, root_file: str, ini: Mapping[str, str]) -> 
             raise InputError(
                 f"{package.where}: {name} in {root_file} is {value!r}, where a number from {least:g} is needed"
             )
-        found.append(float(value))
+        values.append(float(value))
     names = [name.removeprefix(_FOLDER) for name in package.names(_FOLDER.rstrip("/"))]
     labels = {*names, *(name.partition("/")[0] for name in names)}  # a file's, or that of a folder of several
     accepted = frozenset(f"accepted/{label}" for label in labels)
     return Timing(
-        multiplier=found[0], resolution_s=found[1], accepted=accepted, any_group=_accepts_any_group(package, meta)
+        multiplier=values[0], resolution_s=values[1], accepted=accepted, any_group=_accepts_any_group(package, meta)
     )
 
 

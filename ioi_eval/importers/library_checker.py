@@ -89,7 +89,7 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
 def _tables(package: Package, info: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:
     tables = info.get(name, [])
     if not isinstance(tables, list) or not all(
-        isinstance(one, dict) and isinstance(one.get("name"), str) for one in tables
+        isinstance(table, dict) and isinstance(table.get("name"), str) for table in tables
     ):
         raise InputError(f"{package.where}: [[{name}]] in {ROOT_FILE} is no list of tables with a name")
     return tables
@@ -102,8 +102,8 @@ def _tests(package: Package, info: Mapping[str, Any]) -> dict[str, tuple[str, st
         number = table.get("number")
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= _MOST_TESTS:
             raise InputError(f"{package.where}: number of the tests {table['name']} in {ROOT_FILE} is {number!r}")
-        for place in range(number):
-            test = f"{PurePosixPath(table['name']).stem}_{place:02}"
+        for index in range(number):
+            test = f"{PurePosixPath(table['name']).stem}_{index:02}"
             tests[test] = (f"in/{test}.in", f"out/{test}.out")
     if not tests:
         raise InputError(f"{package.where}: {ROOT_FILE} names no tests")
@@ -148,7 +148,7 @@ def _solutions(
     """The solutions. The headers that they include are added to `headers`."""
     tables = {table["name"]: table for table in _tables(package, info, "solutions")}
     names = [*(["correct.cpp"] if "correct.cpp" not in tables else []), *tables]
-    found: list[PackageSolution] = []
+    solutions: list[PackageSolution] = []
     for name in names:
         path, table = f"sol/{name}", tables.get(name, {})
         if not package.has(path):
@@ -159,7 +159,7 @@ def _solutions(
             )
             continue
         verdicts = _expected(package, name, table)
-        found.append(
+        solutions.append(
             PackageSolution(
                 path=path,
                 text=sources.flat(path, headers) if language(path) in ("cpp", "c") else None,
@@ -168,7 +168,7 @@ def _solutions(
                 expected_subtasks={_SUBTASK: ",".join(verdicts)},
             )
         )
-    return found
+    return solutions
 
 
 def _expected(package: Package, name: str, table: Mapping[str, Any]) -> tuple[str, ...]:

@@ -55,17 +55,17 @@ class Sources:
         """The same for a text at a path; `seen` maps the original path of each header to its new name."""
 
         def renamed(include: re.Match[str]) -> str:
-            found = self._resolved(path, include[2])
-            if found is None:
+            resolved = self._resolved(path, include[2])
+            if resolved is None:
                 return include[0]
-            place, inner = found
-            name = posixpath.basename(place)
-            if place not in seen:
-                seen[place] = name
-                flat = self._flat(place, inner, headers, seen)
+            inner_path, inner = resolved
+            name = posixpath.basename(inner_path)
+            if inner_path not in seen:
+                seen[inner_path] = name
+                flat = self._flat(inner_path, inner, headers, seen)
                 if headers.setdefault(name, flat) != flat:
                     raise UnsupportedError(
-                        f"{self._package.where}: {path} includes {place}, and another header is called {name}; all"
+                        f"{self._package.where}: {path} includes {inner_path}, and another header is called {name}; all"
                         " must have different names"
                     )
             return f'{include[1]}{name}"'
@@ -75,15 +75,15 @@ class Sources:
     def _resolved(self, path: str, name: str) -> tuple[str, str] | None:
         """Path and text of an included file: beside the including file, above `sol/`, or in `common/`."""
         beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
-        for place in (beside, posixpath.normpath(name), _COMMON + posixpath.normpath(name)):
-            if place.startswith(_COMMON):
+        for candidate in (beside, posixpath.normpath(name), _COMMON + posixpath.normpath(name)):
+            if candidate.startswith(_COMMON):
                 for folder in self._shared:
-                    if (content := read_beside(folder, place.removeprefix(_COMMON))) is not None:
-                        return place, content.decode("utf-8", "replace")
-            elif self._package.has(place):
-                return place, self._package.text(place)
-            elif place == _PARAMETERS:
-                return place, "".join(map(self._definition, self._parameters.items()))
+                    if (content := read_beside(folder, candidate.removeprefix(_COMMON))) is not None:
+                        return candidate, content.decode("utf-8", "replace")
+            elif self._package.has(candidate):
+                return candidate, self._package.text(candidate)
+            elif candidate == _PARAMETERS:
+                return candidate, "".join(map(self._definition, self._parameters.items()))
         return None
 
     def _definition(self, parameter: tuple[str, Any]) -> str:

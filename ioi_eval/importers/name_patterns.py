@@ -52,25 +52,25 @@ def select_tests(where: Path, patterns: Sequence[tuple[str, str]], names: Sequen
             raise InputError(f"{where}: subtask {subtask}: {_shown(pattern)} is no regular expression: {error}")
     done = _match([pattern for _, pattern in patterns], names) if patterns else None
     lines = done.stdout.splitlines() if done else []
-    found: list[tuple[str, ...]] = []
+    selected: list[tuple[str, ...]] = []
     for (subtask, pattern), line in zip(patterns, lines, strict=False):
         here, places = f"{where}: subtask {subtask}: ", orjson.loads(line)
         if isinstance(places, str):
             raise InputError(f"{here}{_shown(pattern)} is no regular expression: {places}")
         if not places:
             raise InputError(f"{here}no test's name matches {_shown(pattern)}")
-        found.append(tuple(names[place] for place in places))
-    if done is not None and len(found) < len(patterns):
-        subtask, pattern = patterns[len(found)]
+        selected.append(tuple(names[index] for index in places))
+    if done is not None and len(selected) < len(patterns):
+        subtask, pattern = patterns[len(selected)]
         if done.returncode < 0:
             raise InputError(
                 f"{where}: to match the regular expressions of {len(patterns)} subtasks with the names of {len(names)}"
                 f" tests takes more than {_CPU_S} s together; the time was over at subtask {subtask}:"
                 f" {_shown(pattern)}. Write simpler expressions, or list the tests"
             )
-        words = done.stderr.decode("utf-8", "replace").strip()[-500:]
-        raise SetupError(f"{where}: subtask {subtask}: {_shown(pattern)} cannot be tried: {words}")
-    return found
+        message = done.stderr.decode("utf-8", "replace").strip()[-500:]
+        raise SetupError(f"{where}: subtask {subtask}: {_shown(pattern)} cannot be tried: {message}")
+    return selected
 
 
 def _match(patterns: Sequence[str], names: Sequence[str]) -> subprocess.CompletedProcess[bytes]:

@@ -50,8 +50,8 @@ def output_sets(package: Package, folder: str, is_source: Callable[[str], bool])
         first, slash, _ = inner.partition("/")
         if slash or first.endswith(".zip") or test_of(first):
             groups.setdefault(first.removesuffix(".zip") if slash or first.endswith(".zip") else "", []).append(path)
-    found = (_output_set(package, name, paths, is_source) for name, paths in groups.items())
-    return tuple(one for one in found if one.outputs)
+    sets = (_output_set(package, name, paths, is_source) for name, paths in groups.items())
+    return tuple(output_set for output_set in sets if output_set.outputs)
 
 
 def _output_set(package: Package, name: str, paths: Iterable[str], is_source: Callable[[str], bool]) -> OutputSet:

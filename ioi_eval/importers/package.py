@@ -168,8 +168,8 @@ class Package:
             try:
                 node = loader.get_single_node()
                 if node is not None and (size := _expanded_size(node)) > _MOST_NODES:
-                    words = f"stands for {size:,} values" if size < 1 << 60 else "stands for infinitely many values"
-                    raise InputError(f"{self.where}: {name} {words} by its aliases; write the values out")
+                    expansion = f"stands for {size:,} values" if size < 1 << 60 else "stands for infinitely many values"
+                    raise InputError(f"{self.where}: {name} {expansion} by its aliases; write the values out")
                 value = None if node is None else loader.construct_document(node)
             finally:
                 loader.dispose()
@@ -190,7 +190,7 @@ def _expanded_size(root: yaml.Node) -> int:
         sizes[id(node)] = 1 << 60  # used if the node contains itself
         value = node.value
         inner = value if isinstance(value, list) else []
-        parts = (part for one in inner for part in (one if isinstance(one, tuple) else (one,)))
+        parts = (part for item in inner for part in (item if isinstance(item, tuple) else (item,)))
         sizes[id(node)] = min(1 + sum(map(size, parts)), 1 << 60)
         return sizes[id(node)]
 
@@ -259,8 +259,8 @@ def _clean(where: Path, members: dict[str, Any]) -> dict[str, Any]:
 
 def _below_root(where: Path, root_file: str, clean: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """The root file's folder, and the members by their path below it."""
-    found = (path for path in map(PurePosixPath, clean) if path.name == root_file)
-    roots = sorted(found, key=lambda path: (len(path.parts), path))
+    candidates = (path for path in map(PurePosixPath, clean) if path.name == root_file)
+    roots = sorted(candidates, key=lambda path: (len(path.parts), path))
     if not roots:
         raise InputError(f"{where} holds no {root_file}: it is no {_FORMATS[root_file][0]}{_other_format(clean)}")
     others = [root for root in roots if len(root.parts) == len(roots[0].parts)]

@@ -213,10 +213,10 @@ def zipped_files(content: bytes, wanted: Callable[[str], bool], most: int) -> It
     """
     _check_size(len(content), _LARGEST_INNER_ZIP)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        found = [one for one in archive.infolist() if not one.is_dir() and wanted(one.filename)]
-        _check_size(sum(one.file_size for one in found), most)
-        for one in found:
-            yield one.filename, archive.read(one)
+        entries = [entry for entry in archive.infolist() if not entry.is_dir() and wanted(entry.filename)]
+        _check_size(sum(entry.file_size for entry in entries), most)
+        for entry in entries:
+            yield entry.filename, archive.read(entry)
 
 
 def read_beside(folder: Path, name: str) -> bytes | None:
@@ -267,7 +267,7 @@ def _regular_file(path: Path, root: Path, most: int) -> bytes:
 
 def _require_regular(mode: int) -> None:
     if not stat.S_ISREG(mode):
-        kind = next((words for matches, words in _KINDS if matches(mode)), "something else")
+        kind = next((description for matches, description in _KINDS if matches(mode)), "something else")
         raise OSError(f"it is {kind}, where a regular file is needed")
 
 

@@ -48,7 +48,7 @@ def subtasks_of(where: Path, score_type: ScoreType, parameters: object, tests: S
     patterns = {number: group["testcases"] for number, group in enumerate(groups) if kinds == {str}}
     asked = [(f"{number:02}", pattern) for number, pattern in patterns.items()]
     matched = dict(zip(patterns, select_tests(where, asked, names), strict=True))
-    found: list[SubtaskFile] = []
+    subtasks: list[SubtaskFile] = []
     used = 0
     for number, group in enumerate(groups):
         name, wanted = f"{number:02}", group["testcases"]
@@ -61,7 +61,7 @@ def subtasks_of(where: Path, score_type: ScoreType, parameters: object, tests: S
             chosen = matched[number]
         else:
             chosen = _listed(where, name, wanted, names)
-        found.append(
+        subtasks.append(
             SubtaskFile(
                 name=name,
                 points=_number(where, f"the score of subtask {name}", group["max_score"]),
@@ -69,7 +69,7 @@ def subtasks_of(where: Path, score_type: ScoreType, parameters: object, tests: S
                 threshold=_threshold(where, name, group) if score_type is ScoreType.GROUP_THRESHOLD else None,
             )
         )
-    return found
+    return subtasks
 
 
 def _group(where: Path, number: int, group: object) -> Mapping[str, Any]:

@@ -144,8 +144,12 @@ def build_task(
     """
     key = ProblemKey(year=shared["year"], id=shared["id"])
     rows = _problem_rows(shared, subtasks, [*files, (CONFIG_PATH, json.dumps(config))])
-    models = [one for one in solutions if one.expected == MODEL_SOLUTION]
-    sources = [(one.path, _text(package, one) or "") for one in models if one.path and language(one.path) == "cpp"]
+    models = [solution for solution in solutions if solution.expected == MODEL_SOLUTION]
+    sources = [
+        (solution.path, _text(package, solution) or "")
+        for solution in models
+        if solution.path and language(solution.path) == "cpp"
+    ]
     problem = _checked(package.where, rows)
     check_includes(package, problem, sources)
     used = {test for subtask in subtasks for test in subtask.tests}
@@ -221,7 +225,7 @@ def check_includes(package: Package, problem: Problem, solutions: Sequence[tuple
         there = {file.name for file in files}
         for name in _top_includes(text):  # names such as "vector" and "bits/stdc++.h" belong to the compiler
             if name not in there and name.endswith(".h") and "/" not in name and name not in _SYSTEM_HEADERS:
-                if link := next((one for one in package.links if PurePosixPath(one).name == name), None):
+                if link := next((linked for linked in package.links if PurePosixPath(linked).name == name), None):
                     raise InputError(f"{package.absent(link)} ({path} includes it)")
                 raise InputError(
                     f"{package.where}: {path} includes {name}, which is not among the files that it may include"

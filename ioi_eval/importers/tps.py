@@ -172,9 +172,9 @@ def _graders(package: Package, meta: Mapping[str, Any], name: str) -> list[tuple
     sources = {required: f"graders/{name}.cpp"}
     for other in (Language.C, Language.PYTHON):
         wanted = f"{_grader_name(meta)}{other.endings[0]}"
-        found = [path for path in package.names("grader") if path.count("/") == 2 and _name(path) == wanted]
-        sources |= dict.fromkeys(found[:1], f"graders/{name}{other.endings[0]}")
-    files = [(place, package.text(path)) for path, place in sources.items()]
+        paths = [path for path in package.names("grader") if path.count("/") == 2 and _name(path) == wanted]
+        sources |= dict.fromkeys(paths[:1], f"graders/{name}{other.endings[0]}")
+    files = [(box_path, package.text(path)) for path, box_path in sources.items()]
     headers = [path for path in package.names("grader/cpp") if _is_header(path)]
     return files + [(f"graders/{_name(path)}", package.text(path)) for path in headers]
 
@@ -254,7 +254,7 @@ def _subtasks(
         if not mapping.get(name) and isinstance(meta.get("regex"), str)
     }
     matched = dict(zip(patterns, select_tests(package.where, list(patterns.items()), tests), strict=True))
-    found: dict[str, SubtaskFile] = {}
+    subtasks: dict[str, SubtaskFile] = {}
     for name, meta in stated.items():
         chosen: Sequence[str] = mapping.get(name) or matched.get(name, ())
         if not chosen and meta["score"] == 0:
@@ -262,8 +262,8 @@ def _subtasks(
             continue
         if not chosen:
             raise InputError(f"{package.where}: {_MAPPING} gives the subtask {name} no tests; {_HOW_TO_GENERATE}")
-        found[name] = SubtaskFile(name=f"{meta['index']:02}-{name}", points=meta["score"], tests=tuple(chosen))
-    return found
+        subtasks[name] = SubtaskFile(name=f"{meta['index']:02}-{name}", points=meta["score"], tests=tuple(chosen))
+    return subtasks
 
 
 def _mapping(
@@ -275,7 +275,7 @@ def _mapping(
             return {}
         raise InputError(f"{package.where}: there is no {_MAPPING}; {_HOW_TO_GENERATE}")
     known = frozenset(tests)
-    found: dict[str, dict[str, None]] = {}
+    mapping: dict[str, dict[str, None]] = {}
     for number, line in enumerate(package.text(_MAPPING).splitlines(), 1):
         words = line.split()
         if not words:
@@ -288,8 +288,8 @@ def _mapping(
             raise InputError(f"{where} names the subtask {subtask}, which is not in subtasks.json")
         if test not in known:
             raise InputError(f"{where} names the test {test}, but there is no tests/{test}.in; {_HOW_TO_GENERATE}")
-        found.setdefault(subtask, {})[test] = None
-    return {subtask: tuple(chosen) for subtask, chosen in found.items()}
+        mapping.setdefault(subtask, {})[test] = None
+    return {subtask: tuple(chosen) for subtask, chosen in mapping.items()}
 
 
 def _solutions(
@@ -306,15 +306,15 @@ def _solutions(
     verdicts = package.json("solutions.json")
     if output_only:
         return _output_solutions(package, verdicts, stated, subtasks, notes)
-    found = [
+    solutions = [
         _solution(package, name, meta, stated, subtasks)
         for name, meta in verdicts.items()
         if language(name) is not None
     ]
-    paths = {solution.path for solution in found}
+    paths = {solution.path for solution in solutions}
     if others := [path for path in package.names("solution") if language(path) is not None and path not in paths]:
         notes.append(f"left out, because solutions.json states no verdicts for them: {', '.join(others[:5])}")
-    return found
+    return solutions
 
 
 def _output_solutions(
@@ -325,13 +325,16 @@ def _output_solutions(
     notes: list[str],
 ) -> list[PackageSolution]:
     """The solutions that are outputs. (TPS itself makes them by programs, with larger limits than contestants have.)"""
-    sets = {one.name: one for one in output_sets(package, "solution", lambda path: language(path) is not None)}
+    sets = {
+        output_set.name: output_set
+        for output_set in output_sets(package, "solution", lambda path: language(path) is not None)
+    }
     chosen = {name: sets[name.removesuffix(".zip")] for name in verdicts if name.removesuffix(".zip") in sets}
     if programs := [name for name in verdicts if name not in chosen]:
         notes.append(f"left out, as the task takes outputs only: {', '.join(programs[:5])}")
     return [
-        replace(_solution(package, name, verdicts[name], stated, subtasks), path=None, outputs=one.outputs)
-        for name, one in chosen.items()
+        replace(_solution(package, name, verdicts[name], stated, subtasks), path=None, outputs=output_set.outputs)
+        for name, output_set in chosen.items()
     ]
 
 

@@ -66,7 +66,7 @@ def setup_of(
         least=policy.isolation,
         files=(
             *harness,
-            *(JobFile(name=name, content=one, executable=True) for name, one in judges if one is not None),
+            *(JobFile(name=name, content=binary, executable=True) for name, binary in judges if binary is not None),
         ),
         program=program,
         limits={

@@ -116,12 +116,12 @@ def compile_outcome(
     stage = execution.compile
     if stage is None or stage.code == 0:
         return CompileOutcome(verdict=None)
-    said = stage.stdout.splitlines()
-    fault = _NOT_THE_SUBMISSION.get(said[-1]) if said else None
+    lines = stage.stdout.splitlines()
+    fault = _NOT_THE_SUBMISSION.get(lines[-1]) if lines else None
     if stage.code is None:
         how = stage.message or "no reason given"
         if fault is not None:
-            raise TransientError(f"{said[-1]}: the compile script was killed by {stage.signal} ({how})")
+            raise TransientError(f"{lines[-1]}: the compile script was killed by {stage.signal} ({how})")
         if stage.status not in _LIMIT_WORDS:
             raise TransientError(f"the compile script was killed by {stage.signal} ({how})")
         if stage.status == "TO" and not _used_its_time(stage, cpu_limit_ms):
@@ -131,7 +131,7 @@ def compile_outcome(
     if cause in {"starved", "none_left"}:
         raise OverloadError(f"the server had no process left for the compiler: {stage.stderr.strip()[:200]}")
     if fault is not None:
-        return _not_the_submission(said[-1], stage)
+        return _not_the_submission(lines[-1], stage)
     if cause in {"full", "too_full_to_link"}:
         raise TransientError(f"the compiler had no room on the disk: {stage.stderr.strip()[:200]}")
     if cause is not None:
@@ -163,15 +163,15 @@ def require_judged(execution: Execution) -> None:
     """
     compiled, stage = execution.compile, execution.run
     if compiled is not None and compiled.code != 0:
-        said = compiled.stdout.splitlines()
-        if compiled.code is None or not (said and said[-1].startswith(_REFUSED)):
+        lines = compiled.stdout.splitlines()
+        if compiled.code is None or not (lines and lines[-1].startswith(_REFUSED)):
             raise TransientError(f"the compile script {_end(compiled)}: {compiled.stderr.strip()[-400:]!r}")
         return
-    words = stage.stderr.strip()[:1000]
+    stderr = stage.stderr.strip()[:1000]
     if stage.code == _PROBLEM_FAULT and not stage.stdout:
-        raise SandboxError(f"the submission could not be judged: {words}")
+        raise SandboxError(f"the submission could not be judged: {stderr}")
     if stage.code != 0 or not stage.stdout:  # also at a limit of the stage: the runner's are far below
-        raise TransportError(f"no score arrived, the run script {_end(stage)}: {words!r}")
+        raise TransportError(f"no score arrived, the run script {_end(stage)}: {stderr!r}")
 
 
 def require_judged_by_package(execution: Execution) -> None:
@@ -189,8 +189,8 @@ def require_judged_by_package(execution: Execution) -> None:
     out_of_memory = stage.code == 1 and "MemoryError" in stage.stderr
     has_score = bool(stage.stdout) and not stage.stderr.startswith(_UNSUPPORTED)
     if compiled.verdict is None and stage.code not in (0, None) and not has_score and not out_of_memory:
-        words = stage.stderr.strip()[-400:]
-        raise SandboxError(f"the submission could not be judged: the run script {_end(stage)}: {words!r}")
+        stderr = stage.stderr.strip()[-400:]
+        raise SandboxError(f"the submission could not be judged: the run script {_end(stage)}: {stderr!r}")
 
 
 def _end(stage: Stage) -> str:
@@ -218,16 +218,16 @@ def test_outcome(execution: Execution, test: str) -> TestOutcome:
         if verdict is None:
             how = stage.message or "this server does not say why"
             raise TransportError(f"test {test}: the run script was killed by {stage.signal} ({how})")
-        words = "Time limit exceeded (hard limit)" if verdict is Verdict.TLE else "Output limit exceeded"
-        return TestOutcome(test=test, verdict=verdict, score=0.0, message=words, wall_ms=wall_ms)
+        message = "Time limit exceeded (hard limit)" if verdict is Verdict.TLE else "Output limit exceeded"
+        return TestOutcome(test=test, verdict=verdict, score=0.0, message=message, wall_ms=wall_ms)
     if not stage.stdout.strip():
-        words = stage.stderr.strip()[-400:]
-        raise TransportError(f"test {test}: no score arrived (exit code {stage.code}); stderr: {words!r}")
+        message = stage.stderr.strip()[-400:]
+        raise TransportError(f"test {test}: no score arrived (exit code {stage.code}); stderr: {message!r}")
     score = _score(stage)
     if score is None:
-        words = f"exit code {stage.code}, and not a score in [0, 1]: {stage.stdout.strip()[:200]!r}"
+        message = f"exit code {stage.code}, and not a score in [0, 1]: {stage.stdout.strip()[:200]!r}"
         return TestOutcome(
-            test=test, verdict=Verdict.JE, score=None, message=words, wall_ms=wall_ms, judge_program="checker"
+            test=test, verdict=Verdict.JE, score=None, message=message, wall_ms=wall_ms, judge_program="checker"
         )
     if score > 0:
         verdict = Verdict.AC if score == 1.0 else Verdict.PA
@@ -278,10 +278,10 @@ def _not_the_submission(doing: str, stage: Stage) -> CompileOutcome:
     Raises:
         TransientError: the machine may be at fault.
     """
-    words = stage.stderr.strip()
-    if any(sign in words for sign in _DOUBTS) or not _DIAGNOSTIC.search(words):
-        raise TransientError(f"{doing} failed: {words[-200:]}")
-    return CompileOutcome(verdict=Verdict.JE, message=f"{_NOT_THE_SUBMISSION[doing]}\n{words}", final=True)
+    stderr = stage.stderr.strip()
+    if any(sign in stderr for sign in _DOUBTS) or not _DIAGNOSTIC.search(stderr):
+        raise TransientError(f"{doing} failed: {stderr[-200:]}")
+    return CompileOutcome(verdict=Verdict.JE, message=f"{_NOT_THE_SUBMISSION[doing]}\n{stderr}", final=True)
 
 
 def _used_its_time(stage: Stage, cpu_limit_ms: float | None) -> bool:
@@ -303,8 +303,8 @@ def _driver_alone(stderr: str) -> str | None:
     """
     cause = None
     for line in filter(str.strip, stderr.splitlines()):
-        if found := _DRIVER.fullmatch(line):
-            cause = cause or found.lastgroup
+        if match := _DRIVER.fullmatch(line):
+            cause = cause or match.lastgroup
         elif not _AFTERWARDS.fullmatch(line):
             return None
     return cause

@@ -282,30 +282,30 @@ def _why_no_artifact(
     if not answer.steps:
         return Verdict.JE, "the compiler was not started"
     last = answer.steps[-1]
-    words = clean_words(last.output, message_chars)
-    if says_no(last) and recipe.refusal in (None, last.code):
-        return Verdict.CE, f"Compilation error exit code {last.code}\n{words}".rstrip()
+    message = clean_output(last.output, message_chars)
+    if failed_by_itself(last) and recipe.refusal in (None, last.code):
+        return Verdict.CE, f"Compilation error exit code {last.code}\n{message}".rstrip()
     if last.limit == "wall":
         return (
             Verdict.JE,
-            f"the compiler did not end within {limits.wall_s:g} s: this machine is too busy\n{words}".rstrip(),
+            f"the compiler did not end within {limits.wall_s:g} s: this machine is too busy\n{message}".rstrip(),
         )
     if last.limit is not None:
-        return Verdict.CE, f"Compilation stopped: {_bound(last.limit, limits)}\n{words}".rstrip()
+        return Verdict.CE, f"Compilation stopped: {_bound(last.limit, limits)}\n{message}".rstrip()
     if last.signal in recipe.crashes:
-        words = f"Compilation stopped: the compiler was killed by {signal_name(last.signal)}\n{words}"
-        return Verdict.CE, words.rstrip()
+        message = f"Compilation stopped: the compiler was killed by {signal_name(last.signal)}\n{message}"
+        return Verdict.CE, message.rstrip()
     signal = last.signal or last.killed
     how = f"was killed by {signal_name(signal)}" if signal else f"produced no program (exit code {last.code})"
-    return Verdict.JE, f"the compiler {how}\n{words}".rstrip()
+    return Verdict.JE, f"the compiler {how}\n{message}".rstrip()
 
 
-def says_no(step: StepLine) -> bool:
+def failed_by_itself(step: StepLine) -> bool:
     """Whether a compiler ended by itself with an error: the only failure that is certainly the input's fault."""
     return step.code != 0 and not (step.signal or step.killed or step.limit)
 
 
-def stopped_twice(answers: Sequence[CompileAnswer], limits: CompileLimits) -> str | None:
+def limit_that_stopped_both(answers: Sequence[CompileAnswer], limits: CompileLimits) -> str | None:
     """The limit that stopped both a compilation and its repetition alone on the machine; `None` for anything else.
 
     Wall clock is not such a limit, because it depends on the machine's load.
@@ -345,7 +345,7 @@ def is_doubtful(answer: CompileAnswer) -> bool:
     return interrupted or any(sign in last.output for sign in _DOUBTFUL)
 
 
-def clean_words(output: str, limit: int) -> str:
+def clean_output(output: str, limit: int) -> str:
     """The compiler's message, cut to `limit` characters at the end of a line."""
     if len(output) <= limit:
         return output.strip()
@@ -362,12 +362,12 @@ _MACHINE_SIGNS = (
 _DOUBTFUL = (*_MACHINE_SIGNS, "unexpectedly panicked")
 
 
-def blames_the_machine(words: str) -> bool:
+def is_machine_failure(output: str) -> bool:
     """Whether a compiler lacked memory, processes or disk space. Only for our own sources: a program can forge it."""
-    return any(sign in words for sign in _MACHINE_SIGNS)
+    return any(sign in output for sign in _MACHINE_SIGNS)
 
 
 def was_not_found(error: TransientError) -> bool:
     """Whether a step's command does not exist in the box, or cannot be executed. Source: `graders/runner.cpp`."""
-    words = str(error)
-    return ": execute " in words and words.endswith(("No such file or directory", "Permission denied"))
+    message = str(error)
+    return ": execute " in message and message.endswith(("No such file or directory", "Permission denied"))

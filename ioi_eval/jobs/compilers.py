@@ -28,17 +28,17 @@ def compiler_of(answer: CompileAnswer, rules: FoundLanguage, cpp: Toolchain) -> 
         SetupError: there is none.
     """
     if _FOUND not in answer.artifacts:
-        words = answer.steps[-1].output.strip()[-2000:] if answer.steps else "it was not looked for"
-        raise SetupError(f"no compiler for {rules.name} is found: {words}. Install one ({rules.advice})")
+        output = answer.steps[-1].output.strip()[-2000:] if answer.steps else "it was not looked for"
+        raise SetupError(f"no compiler for {rules.name} is found: {output}. Install one ({rules.advice})")
     lines = [line.partition("\t") for line in answer.artifacts[_FOUND].decode("utf-8", "replace").splitlines()]
-    said = {kind: [value for name, _, value in lines if name == kind] for kind, _, _ in lines}
-    if any(len(said.get(kind, ())) != 1 for kind in _ONCE):
+    values = {kind: [value for name, _, value in lines if name == kind] for kind, _, _ in lines}
+    if any(len(values.get(kind, ())) != 1 for kind in _ONCE):
         raise SetupError(f"the compiler for {rules.name} does not say what it is, but {lines[:3]}")
     return Toolchain(
-        **{kind: said[kind][0] for kind in _ONCE},
+        **{kind: values[kind][0] for kind in _ONCE},
         static=cpp.static,
-        sees=outermost((*cpp.sees, *said.get("sees", ()))),
+        sees=outermost((*cpp.sees, *values.get("sees", ()))),
         libraries=cpp.libraries,
-        arguments=tuple(said.get("argument", ())),
+        arguments=tuple(values.get("argument", ())),
         linker=cpp,
     )

@@ -117,7 +117,7 @@ def preloaded(program: str, *, calls: bool) -> str:
     The interpreter gets these names, not the program. A module that is not needed costs time and changes no result.
     Programs with the same names can share an interpreter.
     """
-    asked = {name for found in _IMPORT.finditer(program) for name in re.split(r"[\s,.]+", found[1] or found[2] or "")}
+    asked = {name for match in _IMPORT.finditer(program) for name in re.split(r"[\s,.]+", match[1] or match[2] or "")}
     return ",".join([*(["call"] if calls else []), *sorted(asked & _WORTH_LOADING)])
 
 
@@ -177,24 +177,24 @@ def interpreter_of(answer: CompileAnswer, python: str) -> Interpreter:
     Raises:
         SetupError: there is none, or it cannot run the harness; quotes its message.
     """
-    words = answer.steps[-1].output.strip() if answer.steps else "it was not started"
+    output = answer.steps[-1].output.strip() if answer.steps else "it was not started"
     if "harness.bin" not in answer.artifacts:
         raise SetupError(
-            f"the interpreter {python} does not work inside a box: {words[-2000:]}. Give another one with --python, "
+            f"the interpreter {python} does not work inside a box: {output[-2000:]}. Give another one with --python, "
             "whose directories other users may read"
         )
     try:
-        said = json.loads(words.splitlines()[-1])
+        values = json.loads(output.splitlines()[-1])
         return Interpreter(
-            version=str(said["python"]),
-            numpy=said["numpy"],
-            packages=str(said["packages"]),
-            path=str(said["executable"]),
-            sees=outermost(said["reads"]),
+            version=str(values["python"]),
+            numpy=values["numpy"],
+            packages=str(values["packages"]),
+            path=str(values["executable"]),
+            sees=outermost(values["reads"]),
             harness=answer.artifacts["harness.bin"],
         )
     except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise SetupError(f"the interpreter {python} does not say what it is, but {words[-500:]!r}") from error
+        raise SetupError(f"the interpreter {python} does not say what it is, but {output[-500:]!r}") from error
 
 
 SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin")

@@ -159,12 +159,12 @@ def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolati
         parsed.append(line)
     last = parsed.pop() if parsed else {}
     if "fault" in last and "test" not in last and last.get("nonce") in (nonce, "", None):
-        words = _text(str(last.get("words", "")))
+        message = _text(str(last.get("words", "")))
         if last["fault"] == "isolation":
-            raise IsolationError(f"the runner cannot isolate programs here: {words}")
+            raise IsolationError(f"the runner cannot isolate programs here: {message}")
         if last["fault"] == "system":
-            raise TransientError(f"the box lacked something: {words}")
-        raise RejectedError(f"the runner reports a {last['fault']} fault: {words}")
+            raise TransientError(f"the box lacked something: {message}")
+        raise RejectedError(f"the runner reports a {last['fault']} fault: {message}")
     whole = last.get("end") is True and last.get("nonce") == nonce and last.get("lines") == len(parsed)
     if not whole:
         raise _unfinished(stage)
@@ -178,11 +178,11 @@ def _unfinished(stage: Stage) -> SandboxError:
     """The error for an answer without an end line. Piston before isolate does not say which limit killed a job."""
     if stage.status == "TO":
         return StoppedError(f"the box was stopped at its deadline, after {stage.wall_ms or 0:.0f} ms")
-    words = f"exit code {stage.code}, signal {stage.signal}"
+    end = f"exit code {stage.code}, signal {stage.signal}"
     if stage.code is None and stage.signal == "SIGKILL":
         sent = f"{len(stage.stdout):,} characters"
-        words += f" after {sent}: a limit on output (PISTON_OUTPUT_MAX_SIZE), time or memory"
-    return TransportError(f"the runner's answer was cut off ({words}); stderr: {stage.stderr[-400:]!r}")
+        end += f" after {sent}: a limit on output (PISTON_OUTPUT_MAX_SIZE), time or memory"
+    return TransportError(f"the runner's answer was cut off ({end}); stderr: {stage.stderr[-400:]!r}")
 
 
 def _step(line: dict[str, Any]) -> StepLine:
@@ -216,8 +216,8 @@ def _outcome(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcom
     program = None
     if verdict is Verdict.JE:
         program = _string(line, "program") if "program" in line else None
-        words = _text(str(line.get("words", ""))).strip().rstrip(":")
-        message = f"{program or 'runner'}: {words or line.get('fault', '')}"
+        text = _text(str(line.get("words", ""))).strip().rstrip(":")
+        message = f"{program or 'runner'}: {text or line.get('fault', '')}"
     return TestOutcome(
         test=test,
         verdict=verdict,
@@ -251,12 +251,12 @@ def _report(line: str) -> Report:
     Lone surrogates are replaced: JSON can contain them, our files cannot.
     """
     try:
-        said = json.loads(line)
+        values = json.loads(line)
         return Report(
-            phase=encodable(str(said["phase"])),
-            exit=said.get("exit") is True,
-            error=encodable(str(said.get("error", ""))),
-            traceback=encodable(str(said.get("traceback", ""))),
+            phase=encodable(str(values["phase"])),
+            exit=values.get("exit") is True,
+            error=encodable(str(values.get("error", ""))),
+            traceback=encodable(str(values.get("traceback", ""))),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Report()

@@ -201,8 +201,8 @@ def _test_lines(plan: RunnerPlan, programs: Sequence[GivenProgram], *, same_once
         return name
 
     number = groups = 0
-    for place, program in enumerate(programs):
-        task = None if place == 0 else name_of(program.content, f"program{place}")
+    for index, program in enumerate(programs):
+        task = None if index == 0 else name_of(program.content, f"program{index}")
         for test, at in zip(program.tests, program.at, strict=True):
             plan.line(
                 "test",

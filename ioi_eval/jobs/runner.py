@@ -9,7 +9,7 @@ import shlex
 
 from ioi_eval import boxfiles
 from ioi_eval.errors import SetupError, TransientError, TransportError
-from ioi_eval.jobs.compile import blames_the_machine
+from ioi_eval.jobs.compile import is_machine_failure
 from ioi_eval.model import Execution, Job, JobFile, JobKind, StageLimits
 from ioi_eval.toolchain import Toolchain
 
@@ -88,10 +88,10 @@ def runner_binary(execution: Execution, nonce: str, shipped: bytes | None = None
     """
     stage = execution.run
     if stage.code not in (0, None):
-        words = (stage.stderr or stage.stdout).strip()[-2000:]
-        if blames_the_machine(stage.stderr):
-            raise TransientError(f"the machine could not finish compiling the runner on this target: {words}")
-        raise SetupError(f"the runner does not compile on this target: {words}")
+        output = (stage.stderr or stage.stdout).strip()[-2000:]
+        if is_machine_failure(stage.stderr):
+            raise TransientError(f"the machine could not finish compiling the runner on this target: {output}")
+        raise SetupError(f"the runner does not compile on this target: {output}")
     lines = stage.stdout.splitlines()
     if len(lines) < 3 or lines[-3] != nonce or lines[-1] != nonce:
         raise TransportError(f"the compiled runner did not arrive whole (exit code {stage.code}, {stage.signal})")

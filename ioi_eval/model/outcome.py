@@ -117,7 +117,7 @@ class TestOutcome:
         return self.output or b""
 
     @property
-    def shown(self) -> str:
+    def printed_text(self) -> str:
         """`printed` as text."""
         return self.printed.decode("utf-8", "replace")
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ioi_eval.errors import ODD_DATA, own_fault
+from ioi_eval.errors import ODD_DATA, internal_error_text
 from ioi_eval.journal import Journal, TemporaryRecords
 from ioi_eval.model import Keep
 from ioi_eval.pipeline.family import ProblemFamily, R
@@ -138,7 +138,7 @@ def write_results(
                 try:
                     lines = family.lines(entry, found, tests)
                 except ODD_DATA as error:
-                    words = str(entry.row.error(own_fault(error, "writing its result")))
+                    words = str(entry.row.error(internal_error_text(error, "writing its result")))
                     refused = Refused(row=entry.row, kind=OWN_FAULT, message=words)
                     lines = _refused(family, refused, bare=True)
             for file, line in zip(files, lines, strict=True):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeAlias
 
-from ioi_eval.errors import ODD_DATA, InputError, RowError, own_fault
+from ioi_eval.errors import ODD_DATA, InputError, RowError, internal_error_text
 from ioi_eval.journal import Keys, keys_of, name_key
 from ioi_eval.model import Language, Problem, ProblemKey, Submission
 from ioi_eval.pipeline.window import Candidate, W
@@ -373,7 +373,7 @@ def refused(row: Row, error: InputError) -> Refused:
 
 def faulty(row: Row, error: BaseException) -> Refused:
     """A row that we failed to read because of a bug of ours."""
-    return Refused(row=row, kind=OWN_FAULT, message=str(row.error(own_fault(error, "reading this row"))))
+    return Refused(row=row, kind=OWN_FAULT, message=str(row.error(internal_error_text(error, "reading this row"))))
 
 
 def _problem_of(row: Row) -> ProblemKey | None:

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Coroutine, Iterator
 from typing import Any
 
-from ioi_eval.errors import ours_alone
+from ioi_eval.errors import first_own_error
 
 EXIT_CODE = 130  # as in shells, for SIGINT
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -69,7 +69,7 @@ class Interrupts:
             return True
         error = self._work.exception()
         if error is not None:
-            raise ours_alone(error)
+            raise first_own_error(error)
         return False
 
     def _interrupt(self) -> None:

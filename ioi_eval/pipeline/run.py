@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Generic
 
-from ioi_eval.errors import ODD_DATA, LostDataError, SandboxError, UnavailableError, own_fault
+from ioi_eval.errors import ODD_DATA, LostDataError, SandboxError, UnavailableError, internal_error_text
 from ioi_eval.pipeline.family import ProblemFamily, R, Told
 from ioi_eval.pipeline.intake import Refused
 from ioi_eval.pipeline.ledger import Ledger
@@ -298,7 +298,7 @@ class DumpRun(Generic[W, R]):
                 self.done.stopped_by = str(error)
             return self._family.failed(candidate, str(error)), time.monotonic() - begun, False
         except ODD_DATA as error:
-            words = own_fault(error, "judging this row")
+            words = internal_error_text(error, "judging this row")
             return self._family.failed(candidate, words), time.monotonic() - begun, True
         cpu = self._family.form.cpu(result)
         self.done.cpu += cpu
@@ -358,7 +358,7 @@ class DumpRun(Generic[W, R]):
         try:
             leader = self.ledger.record(candidate, result, facts.fingerprint)
         except ODD_DATA as error:
-            result, is_of_row = self._family.failed(candidate, own_fault(error, "recording this row")), True
+            result, is_of_row = self._family.failed(candidate, internal_error_text(error, "recording this row")), True
             facts = Told.of(self._family.form, result)
             leader = self.ledger.record(candidate, result, facts.fingerprint)
         odd = candidate.family if is_of_row else None

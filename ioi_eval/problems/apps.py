@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
 
-from ioi_eval.errors import ODD_DATA, InputError, own_fault
+from ioi_eval.errors import ODD_DATA, InputError, internal_error_text
 from ioi_eval.model.apps import AppsProblem, RowFault
 from ioi_eval.problems import big_json
 from ioi_eval.problems.apps_tests import read_tests
@@ -99,7 +99,7 @@ def apps_problem(row: Row, index: int) -> AppsProblem:
     try:
         return _problem(row, index)
     except ODD_DATA as error:
-        return _unreadable(problem_id(row, index), index, own_fault(error, "reading this row"))
+        return _unreadable(problem_id(row, index), index, internal_error_text(error, "reading this row"))
 
 
 def _unreadable(name: str, index: int, reason: str) -> AppsProblem:

@@ -103,7 +103,7 @@ def samples_of(row: Row) -> tuple[Sample, ...]:
     several = _conversations(row, value) if column == "messages" else _texts(row, column, value)
     if several is None:
         return (Sample(column=column, value=value, number=None),)
-    return tuple(Sample(column=column, value=one, number=number) for number, one in enumerate(several))
+    return tuple(Sample(column=column, value=text, number=number) for number, text in enumerate(several))
 
 
 def submission(row: Row, sample: Sample, *, name: str, problem: str, rules: Rules) -> AppsSubmission:
@@ -120,17 +120,17 @@ def submission(row: Row, sample: Sample, *, name: str, problem: str, rules: Rule
         RowError: an entry of `messages` is not a message.
     """
     try:
-        found = Extracted(code=None, rule="none") if sample.value is None else rules(sample)
+        extracted = Extracted(code=None, rule="none") if sample.value is None else rules(sample)
     except RowError:
         raise
     except InputError as error:
         raise row.error(str(error)) from error
-    if found.code is None or not found.code.strip():
-        return AppsSubmission(id=name, problem=problem, code=None, extraction=found.rule)
-    size = len(found.code.encode("utf-8", "replace"))
-    words = f"the program has {size:,} bytes, more than {MAX_CODE_BYTES:,}" if size > MAX_CODE_BYTES else ""
+    if extracted.code is None or not extracted.code.strip():
+        return AppsSubmission(id=name, problem=problem, code=None, extraction=extracted.rule)
+    size = len(extracted.code.encode("utf-8", "replace"))
+    refused = f"the program has {size:,} bytes, more than {MAX_CODE_BYTES:,}" if size > MAX_CODE_BYTES else ""
     return AppsSubmission(
-        id=name, problem=problem, code=None if words else found.code, extraction=found.rule, refused=words
+        id=name, problem=problem, code=None if refused else extracted.code, extraction=extracted.rule, refused=refused
     )
 
 
@@ -147,9 +147,9 @@ def _texts(row: Row, column: str, value: Any) -> Sequence[str | None] | None:
         return None
     if not isinstance(value, list) or not value:
         raise row.error(f"{column} is no text and no list of texts")
-    for place, one in enumerate(value):
-        if one is not None and not isinstance(one, str):
-            raise row.error(f"{column} holds something of type {type(one).__name__} (at {place}), no text")
+    for index, item in enumerate(value):
+        if item is not None and not isinstance(item, str):
+            raise row.error(f"{column} holds something of type {type(item).__name__} (at {index}), no text")
     return value
 
 
@@ -157,7 +157,7 @@ def _conversations(row: Row, value: Any) -> Sequence[Any] | None:
     """The conversations of a column; `None` if it has a single one."""
     if not isinstance(value, list):
         raise row.error("messages is no list of messages")
-    return value if value and all(isinstance(one, list) for one in value) else None
+    return value if value and all(isinstance(item, list) for item in value) else None
 
 
 # --------------------------------------------------------------------------- rules

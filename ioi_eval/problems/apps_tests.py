@@ -63,8 +63,8 @@ def _from_object(value: dict[str, Any], starter_code: str) -> TestSet:
     for name in ("inputs", "outputs"):
         column = value.get(name)
         if not isinstance(column, list | tuple):
-            found = f"{_kind(column)}, not a list" if name in value else "missing"
-            return _faulty(RowFault.WRONG_SHAPE, f"{name} in its input_output is {found}")
+            kind = f"{_kind(column)}, not a list" if name in value else "missing"
+            return _faulty(RowFault.WRONG_SHAPE, f"{name} in its input_output is {kind}")
         columns.append(column)
     inputs, outputs = columns
     fn_name = value.get("fn_name") or None
@@ -77,8 +77,8 @@ def _from_object(value: dict[str, Any], starter_code: str) -> TestSet:
     except _WrongTestError as error:
         return _faulty(RowFault.WRONG_TEST, str(error), fn_name, len(inputs), len(outputs))
     except apps_values.ValueFormatError as error:
-        words = f"an argument or result in its input_output cannot be sent to the box: {error}"
-        return _faulty(RowFault.TOO_LARGE, words, fn_name, len(inputs), len(outputs))
+        fault = f"an argument or result in its input_output cannot be sent to the box: {error}"
+        return _faulty(RowFault.TOO_LARGE, fault, fn_name, len(inputs), len(outputs))
     differ = len(inputs) != len(outputs)
     return TestSet(
         fn_name=fn_name,
@@ -145,9 +145,9 @@ def _result_depth(starter_code: str, fn_name: str) -> int | None:
     annotation = re.search(rf"\bdef\s+{re.escape(fn_name)}\s*\([^)]*\)\s*->\s*([^:\n]+):", starter_code[: 1 << 16])
     if annotation is None:
         return None
-    depth, words = 0, annotation[1].strip()
-    while match := _DEPTH.match(words):
-        depth, words = depth + 1, words[match.end() :]
+    depth, rest = 0, annotation[1].strip()
+    while match := _DEPTH.match(rest):
+        depth, rest = depth + 1, rest[match.end() :]
     return depth
 
 

@@ -53,7 +53,7 @@ def read_pairs(pairs: Iterable[tuple[str, str | None]]) -> tuple[SourceFile, ...
     Raises:
         InputError: a path leads out of the problem, or two files with different contents have the same path.
     """
-    found: dict[str, SourceFile] = {}
+    files: dict[str, SourceFile] = {}
     for path, content in pairs:
         if content is None or not (content or path.endswith(_HEADER_ENDINGS)):
             continue
@@ -61,9 +61,9 @@ def read_pairs(pairs: Iterable[tuple[str, str | None]]) -> tuple[SourceFile, ...
         if clean.is_absolute() or ".." in clean.parts or not clean.parts or "\0" in path:
             raise InputError(f"grader_files holds the path {path!r}; only paths inside the problem are allowed")
         file = SourceFile(path=str(clean), content=content.encode("utf-8", "replace"))
-        if found.setdefault(file.path, file) != file:
+        if files.setdefault(file.path, file) != file:
             raise InputError(f"grader_files holds {file.path} twice, with different contents")
-    return tuple(found.values())
+    return tuple(files.values())
 
 
 def config_text(files: Sequence[SourceFile]) -> str:
@@ -83,8 +83,8 @@ def linked_sources(files: Sequence[SourceFile], task_type: TaskType) -> tuple[So
     by_path = {file.path: file for file in files}
     joined = [language for language in Language if rules_of(language).takes_graders]
     paths = {language: [f"graders/{name}{language.endings[0]}" for name in names] for language in joined}
-    found = (next((by_path[path] for path in paths[language] if path in by_path), None) for language in joined)
-    return tuple(filter(None, found))
+    linked = (next((by_path[path] for path in paths[language] if path in by_path), None) for language in joined)
+    return tuple(filter(None, linked))
 
 
 def headers_for(files: Sequence[SourceFile], linked: Sequence[SourceFile]) -> tuple[SourceFile, ...]:

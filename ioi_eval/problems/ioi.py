@@ -42,8 +42,8 @@ class ProblemSet:
     def similar_to(self, key: ProblemKey) -> tuple[ProblemKey, ...]:
         """The problems whose id equals a key's but for case and blanks at both ends; those of its year first."""
         known, wanted = {*self.problems, *self.unusable, *self.passed_over}, key.id.strip().casefold()
-        found = (other for other in known if other.id.strip().casefold() == wanted and other != key)
-        return tuple(sorted(found, key=lambda other: (other.year != key.year, other.year, other.id)))
+        similar = (other for other in known if other.id.strip().casefold() == wanted and other != key)
+        return tuple(sorted(similar, key=lambda other: (other.year != key.year, other.year, other.id)))
 
 
 @dataclass(slots=True)
@@ -84,11 +84,11 @@ def load_problems(
             drafts[key] = _draft(key, group)
         except InputError as error:
             unusable[key] = _placed(key, error)
-    found = collect_tests(test_source, {key: draft.subtasks for key, draft in drafts.items()}, blobs)
+    tests = collect_tests(test_source, {key: draft.subtasks for key, draft in drafts.items()}, blobs)
     problems: dict[ProblemKey, Problem] = {}
     for key, draft in drafts.items():
         try:
-            problems[key] = _with_tests(draft, found[key])
+            problems[key] = _with_tests(draft, tests[key])
         except InputError as error:
             unusable[key] = _placed(key, error)
     return ProblemSet(problems=problems, unusable=unusable, passed_over=passed_over)

@@ -87,8 +87,8 @@ def read_sheet(row: Row) -> Sheet:
         grader_files=read_pairs(row.pairs("grader_files") if row.has("grader_files") else ()),
         checker_protocol=_protocol(row.optional_text("checker_protocol"), where),
         cxx_std=std,
-        checker_args=row.words("checker_args" if row.has("checker_args") else "validator_flags"),
-        manager_args=row.words("manager_args"),
+        checker_args=row.arguments("checker_args" if row.has("checker_args") else "validator_flags"),
+        manager_args=row.arguments("manager_args"),
         checker_after_manager=row.boolean("checker_after_manager", False) if row.has("checker_after_manager") else None,
         passes=_passes(row),
     )
@@ -192,8 +192,8 @@ def _check_checker(sheet: Sheet, config: GraderConfig) -> None:
     if config.comparator is False or (stated is not None and not stated.has_program):
         return
     for file in sheet.grader_files:
-        if found := _UNUSED_CHECKER.fullmatch(file.path):
-            ending = found["ending"].lower()
+        if match := _UNUSED_CHECKER.fullmatch(file.path):
+            ending = match["ending"].lower()
             wanted = ending if ending in (".py", ".sh") else ".cpp"
             raise InputError(
                 f"grader_files holds {file.path}, where nothing uses it; call it checker/checker{wanted}, or set "

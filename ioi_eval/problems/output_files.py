@@ -41,16 +41,16 @@ def with_outputs(submission: Submission, row: Row, problem: Problem) -> Submissi
         return submission
     if problem.task_type is TaskType.OUTPUT_ONLY:
         submission = replace(submission, code=None, sources=(), refused="", extraction="none")
-    found: dict[str, bytes] = {}
+    by_test: dict[str, bytes] = {}
     for name, content in _files(row):
         test = test_of(name)
         if test not in problem.output_tests or test is None:
             taken = ", ".join(f"output_{test}.txt" for test in problem.output_tests[:3]) or "none"
             raise row.error(f"the file {name!r} is for no test of {problem.key} that takes an output ({taken}, …)")
-        if test in found:
+        if test in by_test:
             raise row.error(f"there are two outputs for test {test}: output_{test}.txt and {test}.out")
-        found[test] = content
-    outputs = tuple(OutputFile(test=test, content=found[test]) for test in problem.output_tests if test in found)
+        by_test[test] = content
+    outputs = tuple(OutputFile(test=test, content=by_test[test]) for test in problem.output_tests if test in by_test)
     extraction = "outputs" if outputs and submission.code is None else submission.extraction
     return replace(submission, outputs=outputs, extraction=extraction)
 

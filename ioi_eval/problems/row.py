@@ -135,7 +135,7 @@ class Row:
                 raise self.error(f"{column} holds {_short(value)}, where a list of texts is needed")
         return tuple(values)
 
-    def words(self, column: str) -> tuple[str, ...] | None:
+    def arguments(self, column: str) -> tuple[str, ...] | None:
         """A list of texts, or the words of one text; `None` if there is no value."""
         if not self.has(column):
             return None
@@ -146,7 +146,7 @@ class Row:
         """A list of `[name, content]` pairs, required; a content may be null."""
         if isinstance(self.values.get(column), dict):
             raise self.error(f'{column} is an object, where a list of pairs is needed: [["path", "content"], …]')
-        found = []
+        result = []
         for item in self.items(column):
             pair = _as_list(item)
             if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str):
@@ -154,8 +154,8 @@ class Row:
             name, content = pair
             if content is not None and not isinstance(content, str):
                 raise self.error(f"the content of {name} in {column} is {_short(content)}, where a text is needed")
-            found.append((name, content))
-        return tuple(found)
+            result.append((name, content))
+        return tuple(result)
 
     def _missing(self, column: str, needed: str) -> RowError:
         if self.has(column) or (column in self.values and self.values[column] is not None):

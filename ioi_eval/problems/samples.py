@@ -33,14 +33,14 @@ def sample_rows(row: Row, id_column: str) -> tuple[Row, ...]:
     """
     if _ONE.issuperset(map(type, map(row.values.get, SAMPLE_COLUMNS))):
         return (row,)
-    lists = {column: found for column in SAMPLE_COLUMNS if (found := _samples(row, column)) is not None}
+    lists = {column: values for column in SAMPLE_COLUMNS if (values := _samples(row, column)) is not None}
     if not lists or not row.has(id_column):
         return (row,)
-    lengths = {column: len(found) for column, found in lists.items()}
+    lengths = {column: len(values) for column, values in lists.items()}
     count = max(lengths.values())
     if min(lengths.values()) != count:
-        found = ", ".join(f"{column} {length}" for column, length in lengths.items())
-        raise row.error(f"its lists of programs differ in length: {found}; the n-th elements belong together")
+        values = ", ".join(f"{column} {length}" for column, length in lengths.items())
+        raise row.error(f"its lists of programs differ in length: {values}; the n-th elements belong together")
     if not count:
         raise row.error(f"{' and '.join(lists)}: the list is empty, and there is no program")
     name = row.identifier(id_column)
@@ -49,7 +49,7 @@ def sample_rows(row: Row, id_column: str) -> tuple[Row, ...]:
             row,
             values={
                 **row.values,
-                **{column: found[number] for column, found in lists.items()},
+                **{column: values[number] for column, values in lists.items()},
                 id_column: f"{name}/{number}",
             },
         )

@@ -88,18 +88,22 @@ def submission_from_row(
     if code is None:
         return Submission(id=name, problem=problem, code=None, language=language, extraction=extraction)
     if len(sources) > MAX_SOURCE_FILES:
-        words = f"The program has {len(sources):,} files; {MAX_SOURCE_FILES} are taken at most. It was not compiled."
-        return Submission(id=name, problem=problem, code=None, language=language, extraction=extraction, refused=words)
+        refused = f"The program has {len(sources):,} files; {MAX_SOURCE_FILES} are taken at most. It was not compiled."
+        return Submission(
+            id=name, problem=problem, code=None, language=language, extraction=extraction, refused=refused
+        )
     sizes = [len(file.content) for file in sources] or [len(code.encode("utf-8", "replace"))]
     size = max(sizes)  # Source: CMS
     own = problems.get(problem) if problems else None
     if max_code_bytes is not None and own is not None and own.code_limit_bytes is not None:
         size, max_code_bytes = sum(sizes), own.code_limit_bytes  # Source: DOMjudge
     if max_code_bytes is not None and size > max_code_bytes:
-        words = (
+        refused = (
             f"The program has {size:,} bytes; the contest server takes {max_code_bytes:,} at most. It was not compiled."
         )
-        return Submission(id=name, problem=problem, code=None, language=language, extraction=extraction, refused=words)
+        return Submission(
+            id=name, problem=problem, code=None, language=language, extraction=extraction, refused=refused
+        )
     return Submission(id=name, problem=problem, code=code, sources=sources, language=language, extraction=extraction)
 
 
@@ -213,7 +217,7 @@ def _source_files(row: Row, language: Language) -> tuple[SourceFile, ...]:
     if column == code and (value is None or isinstance(value, str) or not isinstance(value, Mapping | Sequence)):
         return ()
     pairs = tuple(value.items()) if isinstance(value, Mapping) else row.pairs(column)
-    found: dict[str, SourceFile] = {}
+    files: dict[str, SourceFile] = {}
     for name, text in pairs:
         if text is None:
             continue  # in tables every row has all names
@@ -224,12 +228,12 @@ def _source_files(row: Row, language: Language) -> tuple[SourceFile, ...]:
             raise row.error(
                 f"{column} holds the file {name!r}, which is no name of a source in its language ({endings})"
             )
-        if name in found:
+        if name in files:
             raise row.error(f"{column} holds {name} twice")
-        found[name] = SourceFile(path=name, content=encodable(text).encode("utf-8", "replace"))
-    if found and not any(name.endswith(language.endings) for name in found):
-        raise row.error(f"{column} holds headers only: {', '.join(found)}")
-    return tuple(found.values())
+        files[name] = SourceFile(path=name, content=encodable(text).encode("utf-8", "replace"))
+    if files and not any(name.endswith(language.endings) for name in files):
+        raise row.error(f"{column} holds headers only: {', '.join(files)}")
+    return tuple(files.values())
 
 
 def _code(row: Row, language: Language) -> tuple[str | None, str]:
@@ -242,8 +246,8 @@ def _code(row: Row, language: Language) -> tuple[str | None, str]:
         generation = _answer(row)
     if generation is None:
         return None, "none"
-    found = rules_of(language).extract(generation)
-    return found.code, found.rule
+    extracted = rules_of(language).extract(generation)
+    return extracted.code, extracted.rule
 
 
 def _answer(row: Row) -> str | None:

@@ -63,7 +63,7 @@ def by_name(parameters: Sequence[Any], task_type: TaskType | None, where: str) -
     named: dict[str, Any] = {}
     for names, value in _paired(positions, parameters, where):
         inner = _paired(names, value, where) if isinstance(names, tuple) else ((names, value),)
-        named.update((parameter_key(task_type, name), one) for name, one in inner)
+        named.update((parameter_key(task_type, name), parameter) for name, parameter in inner)
     return named
 
 

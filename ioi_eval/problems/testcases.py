@@ -80,7 +80,7 @@ def collect_tests(
     """
     years = sorted({str(key.year) for key in wanted})
     names = {key: {name for subtask in subtasks for name in subtask.tests} for key, subtasks in wanted.items()}
-    found = {key: TestData() for key in wanted}
+    collected = {key: TestData() for key in wanted}
     store = _DataStore(blobs)
     for row in source.with_configs(years).iterate(TEST_COLUMNS) if wanted else ():
         key = ProblemKey(year=row.integer("year"), id=row.identifier("problem_id"))
@@ -88,12 +88,12 @@ def collect_tests(
         if name not in names.get(key, ()):
             continue
         try:
-            _add(found[key], name, row, store)
+            _add(collected[key], name, row, store)
         except InputError as error:
-            found[key].error = found[key].error or error
-    for key, data in found.items():
+            collected[key].error = collected[key].error or error
+    for key, data in collected.items():
         data.error = data.error or _missing(key, wanted[key], data.cases, source)
-    return found
+    return collected
 
 
 class _DataStore:
@@ -122,7 +122,7 @@ def _add(data: TestData, name: str, row: Row, store: _DataStore) -> None:
         name=name,
         input=store.put(given),
         answer=None if answer is None else store.put(answer),
-        checker_args=row.words("checker_args") or (),
+        checker_args=row.arguments("checker_args") or (),
         full_score=_whole(row, "full_score", 1, least=0),
         score_steps=_whole(row, "score_steps", 0, least=0),
     )

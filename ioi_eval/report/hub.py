@@ -27,7 +27,7 @@ from ioi_eval.report.pages import INDEX as CARD
 from ioi_eval.report.parquet import write_parquet
 from ioi_eval.report.result_sets import MARKS, Family, family_of, first_row
 from ioi_eval.report.terminal import printable
-from ioi_eval.rows.hub import HUB_ADVICE, hub_errors, hub_words
+from ioi_eval.rows.hub import HUB_ADVICE, hub_error_text, hub_errors
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -88,7 +88,9 @@ class HubResults:
             api.create_repo(name, repo_type=_TYPE, private=not public, exist_ok=True)
             is_public = not api.dataset_info(name).private
         except hub_errors() as error:
-            raise InputError(f"the results cannot be pushed to {name}: {hub_words(error)}. {HUB_ADVICE}") from error
+            raise InputError(
+                f"the results cannot be pushed to {name}: {hub_error_text(error)}. {HUB_ADVICE}"
+            ) from error
         if is_public and not public:
             raise InputError(
                 f"the data set {name} is public, so everybody would see the results: add --public if that is "
@@ -129,7 +131,7 @@ class HubResults:
         except hub_errors() as error:
             if isinstance(error, InputError):
                 raise
-            words = hub_words(error)
+            words = hub_error_text(error)
             raise InputError(f"{config} cannot be pushed to {self.name}: {words}. {HUB_ADVICE}") from error
 
     def _push(self, config: str, results: Path, pages: Mapping[str, Path], *, id_column: str, replace: bool) -> int:

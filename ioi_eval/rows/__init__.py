@@ -102,12 +102,12 @@ def in_one(sources: Sequence[tuple[str, Source]]) -> Source:
     """
     names = [name for name, _ in sources]
     where = [os.path.realpath(os.path.expanduser(name)) for name in names]
-    for number, place in enumerate(where):
-        if place in where[:number]:
+    for number, path in enumerate(where):
+        if path in where[:number]:
             raise InputError(f"{names[number]} is named twice; give each dump once")
-    for folder, place in product([place for place in where if os.path.isdir(place)], where):
-        if folder != place and Path(place).is_relative_to(folder):
-            outer, inner = names[where.index(folder)], names[where.index(place)]
+    for folder, path in product([path for path in where if os.path.isdir(path)], where):
+        if folder != path and Path(path).is_relative_to(folder):
+            outer, inner = names[where.index(folder)], names[where.index(path)]
             raise InputError(f"{inner} lies in {outer}, all of which is read; give each dump once")
     if len(sources) == 1:
         return sources[0][1]
@@ -147,8 +147,8 @@ def _require_split(split: str | None, names: tuple[str, str], path: Path) -> Non
         path: the source.
     """
     if split is not None and split not in names:
-        said = f"is the split {names[0]}, not" if names[0] else "has no splits, so there is none called"
-        raise InputError(f"{path} {said} {split!r}; leave out the split, or give the folder or data set that has it")
+        problem = f"is the split {names[0]}, not" if names[0] else "has no splits, so there is none called"
+        raise InputError(f"{path} {problem} {split!r}; leave out the split, or give the folder or data set that has it")
 
 
 def _by_split(path: Path, files: Sequence[Path], split: str | None, obvious: tuple[str, ...]) -> Source:
@@ -156,8 +156,8 @@ def _by_split(path: Path, files: Sequence[Path], split: str | None, obvious: tup
     named: dict[str, list[Path]] = {}
     for file in files:
         inside = file.relative_to(path)
-        found = next((match for part in inside.parts if (match := SPLIT_NAME.match(part))), None)
-        named.setdefault(found[1] if found else "", []).append(file)
+        split_match = next((match for part in inside.parts if (match := SPLIT_NAME.match(part))), None)
+        named.setdefault(split_match[1] if split_match else "", []).append(file)
     if "" in named and split is None:
         return Chain([_open_file(file) for file in files], f"{path} ({len(files)} files)")
     there = sorted(named.keys() - {""})
@@ -177,5 +177,5 @@ def _open_file(path: Path) -> Source:
         return JsonLines(path)
     if path.name.endswith(".parquet"):
         return Parquet(path)
-    remedy = next((f". {words}" for ending, words in _REMEDIES.items() if path.name.endswith(ending)), "")
+    remedy = next((f". {advice}" for ending, advice in _REMEDIES.items() if path.name.endswith(ending)), "")
     raise InputError(f"{path} cannot be read as rows: its ending must be one of {', '.join(ENDINGS)}{remedy}")

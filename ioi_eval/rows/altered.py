@@ -43,8 +43,8 @@ class Altered(Source):
 
     def digest(self) -> str | None:
         """The source's hash, combined with the changes."""
-        found = self._source.digest()
-        return found and f"{found} without {sorted(self._without)}, messages {self._with_messages}"
+        of_source = self._source.digest()
+        return of_source and f"{of_source} without {sorted(self._without)}, messages {self._with_messages}"
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The rows, altered."""
@@ -65,7 +65,7 @@ def _messages(row: Row) -> dict[str, Any]:
     try:
         generation = as_lists(row.values["generation"])
         if isinstance(generation, list):
-            return {"messages": [_conversation(prompt, one) for one in generation]}
+            return {"messages": [_conversation(prompt, answer) for answer in generation]}
         return {"messages": _conversation(prompt, generation)}
     except ODD_DATA:
         return {}  # errors in the row are reported when it is judged
@@ -89,8 +89,8 @@ class KeptColumns(Source):
 
     def __init__(self, source: Source, columns: Sequence[str] | None, directory: Path | None = None) -> None:
         self._source, self._columns = source, columns
-        place = None if directory is None else str(directory)
-        self._file: IO[bytes] | None = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES, dir=place)  # noqa: SIM115
+        folder = None if directory is None else str(directory)
+        self._file: IO[bytes] | None = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES, dir=folder)  # noqa: SIM115
         self._rows = 0
         self._is_whole = False
 

@@ -37,30 +37,30 @@ def decoded(path: Path, batch_rows: int, columns: Sequence[str]) -> Iterator[pa.
 
     argv = [sys.executable, "-P", "-m", __name__, str(path), str(batch_rows), *columns]
     with (
-        tempfile.TemporaryFile() as words,
-        subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=words) as process,
+        tempfile.TemporaryFile() as stderr,
+        subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr) as process,
     ):
         assert process.stdout is not None
         try:
             with pa.ipc.open_stream(process.stdout) as stream:
                 yield from stream
-            _check_end(path, process, words)
+            _check_end(path, process, stderr)
         except (pa.ArrowException, OSError) as error:
             process.stdout.close()  # otherwise a process that still writes would never end
-            _check_end(path, process, words)
+            _check_end(path, process, stderr)
             raise InputError(f"{path} cannot be read as Parquet: {error}; get it again") from error
         finally:
             process.kill()
 
 
-def _check_end(path: Path, process: subprocess.Popen[bytes], words: IO[bytes]) -> None:
+def _check_end(path: Path, process: subprocess.Popen[bytes], stderr: IO[bytes]) -> None:
     code = process.wait()
     if code == 0:
         return
-    words.seek(0)
-    said = words.read().decode("utf-8", "replace").strip().splitlines()
-    if code > 0 and said:
-        raise InputError(f"{path} cannot be read as Parquet: {said[-1]}; get it again")
+    stderr.seek(0)
+    lines = stderr.read().decode("utf-8", "replace").strip().splitlines()
+    if code > 0 and lines:
+        raise InputError(f"{path} cannot be read as Parquet: {lines[-1]}; get it again")
     raise InputError(
         f"{path} could not be decoded: the process that reads it was killed ({code}), perhaps because memory ran out;"
         " write it again with smaller row groups (row_group_size), or as .jsonl"

@@ -25,10 +25,10 @@ def names_of_owner(owner: str) -> tuple[str, ...]:
     from huggingface_hub import HfApi
 
     try:
-        return tuple(found.id.removeprefix(f"{owner}/") for found in HfApi().list_datasets(author=owner))
+        return tuple(data_set.id.removeprefix(f"{owner}/") for data_set in HfApi().list_datasets(author=owner))
     except hub_errors() as error:
-        words = hub_words(error)
-        raise InputError(f"the Hub cannot be asked for the data sets of {owner}: {words}. {HUB_ADVICE}") from error
+        message = hub_error_text(error)
+        raise InputError(f"the Hub cannot be asked for the data sets of {owner}: {message}. {HUB_ADVICE}") from error
 
 
 HUB_ADVICE = "Check the name, the network, and HF_TOKEN for data sets that are not public"
@@ -41,23 +41,23 @@ def hub_errors() -> tuple[type[BaseException], ...]:
     return (OSError, ValueError, *HfHubHTTPError.__bases__)
 
 
-def hub_words(error: BaseException) -> str:
+def hub_error_text(error: BaseException) -> str:
     """The message of an error of the Hub's libraries, on one line, without its full stop and its link about HTTP."""
     lines = (line.strip() for line in str(error).splitlines())
-    words = " ".join(line for line in lines if line and not line.startswith("For more information check:"))
-    return words.rstrip(".") or type(error).__name__
+    message = " ".join(line for line in lines if line and not line.startswith("For more information check:"))
+    return message.rstrip(".") or type(error).__name__
 
 
 def files_by_split(name: str) -> dict[str, list[str]]:
     """The files of a data set from which rows can be read, by the split in their names."""
     from huggingface_hub import HfApi
 
-    found: dict[str, list[str]] = {}
+    files: dict[str, list[str]] = {}
     for path in sorted(HfApi().list_repo_files(name, repo_type="dataset")):
         split = next((match[1] for part in path.split("/") if (match := SPLIT_NAME.match(part))), None)
         if split is not None and path.endswith((".jsonl", ".jsonl.gz", ".parquet")):
-            found.setdefault(split, []).append(path)
-    return found
+            files.setdefault(split, []).append(path)
+    return files
 
 
 def downloaded(name: str, path: str) -> Path:
@@ -157,7 +157,8 @@ class HubSource(Source):
         except (OSError, ValueError, DatasetsError) as error:
             raise InputError(
                 f"there is no file or folder {self._name}, so it was taken for a data set of the Hub, which cannot be"
-                f" read: {hub_words(error)}. Check the path or the name, the network, and HF_TOKEN if it is not public"
+                f" read: {hub_error_text(error)}. Check the path or the name, the network, and HF_TOKEN if it is not "
+                "public"
             ) from error
 
     def _label(self, config: str | None, split: str) -> str:

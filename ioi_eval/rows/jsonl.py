@@ -73,8 +73,8 @@ def _row(source: str, number: int, line: bytes, wanted: Collection[str] | None) 
         return Row(source=source, number=number, values={}, broken=f"is JSON that cannot be read: {error}")
     if wanted is None:
         return Row(source=source, number=number, values=values)
-    kept = {column: value for column, value in values.items() if column in wanted}
-    return Row(source=source, number=number, values=kept, there=tuple(values))
+    columns = {column: value for column, value in values.items() if column in wanted}
+    return Row(source=source, number=number, values=columns, there=tuple(values))
 
 
 def _parsed(source: str, number: int, line: bytes) -> dict[str, Any]:
@@ -122,8 +122,8 @@ def _parsed_slowly(row: Row, line: bytes) -> Any:
     except big_json.TooLargeError:
         raise
     except ValueError as error:
-        words = big_json.place_of(error) if isinstance(error, json.JSONDecodeError) else str(error)
-        raise row.error(f"is not JSON: {words}{torn}") from error
+        problem = big_json.place_of(error) if isinstance(error, json.JSONDecodeError) else str(error)
+        raise row.error(f"is not JSON: {problem}{torn}") from error
     except RecursionError as error:
         raise big_json.TooLargeError("it is nested too deeply") from error
 

@@ -51,12 +51,12 @@ def _matches(term: str) -> Iterable[str]:
             "owner/name-*"
         )
     there = names_of_owner(parts["owner"])
-    found = sorted(name for name in there if fnmatchcase(name, parts["name"]))
-    if not found:
+    names = sorted(name for name in there if fnmatchcase(name, parts["name"]))
+    if not names:
         more = f" and {len(there) - _NAMED} more" if len(there) > _NAMED else ""
         has = f"; {parts['owner']} has {', '.join(sorted(there)[:_NAMED])}{more}" if there else ""
         raise InputError(f"no data set of the Hub matches {term}{has}")
-    return [f"{parts['owner']}/{name}" for name in found]
+    return [f"{parts['owner']}/{name}" for name in names]
 
 
 def short_name(source: str) -> str:
@@ -65,7 +65,7 @@ def short_name(source: str) -> str:
     Source: the reference, which removes `ioi-eval-` too.
     """
     base = source.rstrip("/").rpartition("/")[2]
-    ending = next((one for one in _ENDINGS if base.endswith(one)), "")
+    ending = next((suffix for suffix in _ENDINGS if base.endswith(suffix)), "")
     return _plain(base.removesuffix(ending).removeprefix(_PREFIX)) or "results"
 
 

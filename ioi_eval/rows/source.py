@@ -71,8 +71,8 @@ class PathSource(Source):
 
     def digest(self) -> str | None:
         """A hash of the file's name, which messages contain, and of its bytes."""
-        found = digest_of_file(self._path)
-        return found and f"{self._path}:{found}"
+        of_file = digest_of_file(self._path)
+        return of_file and f"{self._path}:{of_file}"
 
 
 class Chain(Source):
@@ -141,8 +141,8 @@ def choose_splits(
             return (name,)
     if len(there) == 1:
         return (there[0],)
-    found = f"the splits {', '.join(there)}, neither {' nor '.join(obvious)} among them" if there else "no splits"
-    raise InputError(f"{what} has {found}; give {remedy}")
+    offered = f"the splits {', '.join(there)}, neither {' nor '.join(obvious)} among them" if there else "no splits"
+    raise InputError(f"{what} has {offered}; give {remedy}")
 
 
 def read_state(path: Path) -> dict[str, Any]:

@@ -117,11 +117,11 @@ class Scorer:
         Raises:
             SandboxError: no target could be asked.
         """
-        found = [language for language in languages if rules_of(language).is_found]
+        installed = [language for language in languages if rules_of(language).is_found]
         targets = [target for target in self._sandbox.targets() if not target.brings_pair]
         failures: list[SandboxError] = []
         asked = 0
-        for target, language in product(in_service(targets), found):
+        for target, language in product(in_service(targets), installed):
             try:
                 tool = await self._builder.tool(language, target)
                 self._tools[target.name, language] = tool.fingerprint

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ioi_eval.config import Policy
-from ioi_eval.engine.packing import both
+from ioi_eval.engine.packing import run_both
 from ioi_eval.engine.running import Program, ProgramRunner
 from ioi_eval.errors import (
     LostDataError,
@@ -85,7 +85,7 @@ class BundledWay:
             SandboxError: it could not be compiled.
         """
         builder, problem, target = self._builder, run.problem, run.target
-        judges, (compiled, programs) = await both(
+        judges, (compiled, programs) = await run_both(
             builder.judge_programs(problem, target),
             self._compile(run, code),
             at_once=self._runners[target.profile].jobs_at_once(target) > 1,
@@ -113,12 +113,12 @@ class BundledWay:
         else:
             recipe = harness.submission_recipe(tool, run.sources)
         key = await self._kept_key(recipe, tool, target)
-        kept = await self._kept.answer(key) if self._kept is not None and key is not None else None
-        answer = kept or await self._compiled(run, recipe)
+        stored = await self._kept.answer(key) if self._kept is not None and key is not None else None
+        answer = stored or await self._compiled(run, recipe)
         run.note_isolation(answer.isolation)
         limits = self._policy.compile
         outcome = compiling.compile_outcome(recipe, answer, limits, message_chars=self._policy.message_chars)
-        if outcome.verdict is Verdict.CE and interpreter is None and kept is None:
+        if outcome.verdict is Verdict.CE and interpreter is None and stored is None:
             last = answer.steps[-1]
             dialect = compiled_language(run.language).standard(run.problem, std)
             await builder.require_good_compiler(
@@ -128,7 +128,7 @@ class BundledWay:
                 refused=last.output,
                 crashed=last.signal != 0 and last.limit is None,
             )
-        if self._kept is not None and key is not None and kept is None and isinstance(tool, Toolchain):
+        if self._kept is not None and key is not None and stored is None and isinstance(tool, Toolchain):
             await self._kept.keep(key, answer, tool)
         return outcome, Programs(
             runner=runner,
@@ -203,8 +203,8 @@ class BundledWay:
 
     async def _run(self, run: SubmissionRun, programs: Programs) -> None:
         def record(outcome: TestOutcome) -> None:
-            kept = self._keep.keeps(passed=outcome.verdict is Verdict.AC)
-            run.judging.record(replace(outcome, output=outcome.output if kept else None, returned=Returned()))
+            keeps_output = self._keep.keeps(passed=outcome.verdict is Verdict.AC)
+            run.judging.record(replace(outcome, output=outcome.output if keeps_output else None, returned=Returned()))
 
         problem, exhaustive = run.problem, run.judging.exhaustive
         program = Program(

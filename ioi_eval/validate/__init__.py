@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from ioi_eval.errors import ODD_DATA, UnavailableError, own_fault
+from ioi_eval.errors import ODD_DATA, UnavailableError, internal_error_text
 from ioi_eval.journal import Journal, Keys, RecordKind, decode_result, encode_result, keys_of
 from ioi_eval.model import CompileOutcome, ProblemKey, SubmissionResult, Verdict
 from ioi_eval.pipeline import Judge
@@ -143,7 +143,9 @@ class Validating:
             except UnavailableError as error:
                 self._ended = str(error)
             except ODD_DATA as error:
-                failure = CompileOutcome(verdict=Verdict.JE, message=own_fault(error, "judging this solution"))
+                failure = CompileOutcome(
+                    verdict=Verdict.JE, message=internal_error_text(error, "judging this solution")
+                )
                 return submission_result(solution.problem, solution.submission, failure, {})
             else:
                 if self._kept is not None:

@@ -224,7 +224,7 @@ async def _attack_by_python(attack: PythonAttack, executor: AppsExecutor) -> Map
     """Judge an attack by a Python program, then an honest program."""
     result = await executor.score(python_problem(called=attack.called), attack.code)
     honest = await executor.score(honest_problem(), HONEST_PYTHON)
-    messages = [test.shown for test in result.tests if test.shown.startswith("GOT")]
+    messages = [test.printed_text for test in result.tests if test.printed_text.startswith("GOT")]
     finding = Finding(
         attack=attack.name,
         verdict=str(result.verdict),

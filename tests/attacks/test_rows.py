@@ -110,7 +110,7 @@ def _apps(project: Project, code: str, answer: str, level: Isolation, cache: Pat
         async with LocalSandbox(slots=1, isolation=level, strongest=level) as sandbox:
             settings = AppsSettings(python=project.python, time_limit_s=10, memory_limit_bytes=512 << 20)
             result = await AppsExecutor(sandbox, artifacts=ArtifactStore(cache), settings=settings).score(problem, code)
-            return f"{result.verdict} {result.tests[0].shown.strip()}"
+            return f"{result.verdict} {result.tests[0].printed_text.strip()}"
 
     return asyncio.run(judge())
 

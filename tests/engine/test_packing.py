@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from ioi_eval.engine.judging import Bundle, Judging
-from ioi_eval.engine.packing import BUNDLE_S, SPLIT_S, WHOLE_ANSWERS, AnswerSizes, Durations, both, run_in_parallel
+from ioi_eval.engine.packing import BUNDLE_S, SPLIT_S, WHOLE_ANSWERS, AnswerSizes, Durations, run_both, run_in_parallel
 from ioi_eval.errors import TransportError
 from ioi_eval.jobs.run_job import PlannedTest
 from ioi_eval.model import Problem, ProblemKey, Subtask, TestCase, TestOutcome, Verdict
@@ -176,11 +176,11 @@ def test_two_pieces_of_work_and_one_fails(at_once: bool) -> None:
         return name
 
     async def scenario() -> None:
-        assert await both(work("a"), work("b"), at_once=at_once) == ("a", "b")
+        assert await run_both(work("a"), work("b"), at_once=at_once) == ("a", "b")
         with pytest.raises(TransportError, match="lost"):
-            await both(work("a", TransportError("lost")), work("slow"), at_once=at_once)
+            await run_both(work("a", TransportError("lost")), work("slow"), at_once=at_once)
         with pytest.raises(TransportError, match="lost"):
-            await both(work("a"), work("b", TransportError("lost")), at_once=at_once)
+            await run_both(work("a"), work("b", TransportError("lost")), at_once=at_once)
 
     asyncio.run(scenario())
     assert not running

@@ -19,7 +19,7 @@ from ioi_eval.doctor.attempts import FULL_ON_A_WORKER, _isolation
 from ioi_eval.doctor.workers import _offered
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox.piston.discovery import Worker
-from ioi_eval.sandbox.piston.probing import Look
+from ioi_eval.sandbox.piston.probing import ProbeReport
 from ioi_eval.sandbox.piston.wire import Service, Starter
 from ioi_eval.toolchain import Toolchain
 
@@ -104,7 +104,7 @@ def test_linking_is_told_of_where_libraries_decide_it(starter: Starter) -> None:
         runtimes=(),
         profile="classic",
         service=Service(starter=starter, version="1.0.0"),
-        look=Look(compilers=(toolchain,), kernel="6.1.0", processors=2, clock_s=0),
+        report=ProbeReport(compilers=(toolchain,), kernel="6.1.0", processors=2, clock_s=0),
         max_output_bytes=4 << 20,
         max_body_bytes=None,
         clock_ahead_s=0.0,

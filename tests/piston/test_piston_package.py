@@ -140,8 +140,8 @@ class Worker:
         """`compile` with the names of the files, `run` with the first and the arguments."""
         names = tuple(files)
         commands = (
-            Command(stage="compile", words=("bash", "/box/package/compile", *names), limits=LIMITS),
-            Command(stage="run", words=("bash", "/box/package/run", names[0], *args), limits=LIMITS),
+            Command(stage="compile", argv=("bash", "/box/package/compile", *names), limits=LIMITS),
+            Command(stage="run", argv=("bash", "/box/package/run", names[0], *args), limits=LIMITS),
         )
         job = tuple(JobFile(name=name, content=content) for name, content in files.items())
         return self.loop.run(self.sandbox.run_commands(commands, (*job, *self.package)))

@@ -76,11 +76,11 @@ def state_of_headers(toolchain: Toolchain) -> str:
     """
     digest = hashlib.sha256()
     for directory in filter(os.path.isdir, toolchain.sees):
-        for place, _, names in sorted(os.walk(directory)):
+        for folder, _, names in sorted(os.walk(directory)):
             for name in sorted(names):
-                status = os.stat(os.path.join(place, name), follow_symlinks=False)
+                status = os.stat(os.path.join(folder, name), follow_symlinks=False)
                 digest.update(
-                    f"{place}/{name}\0{status.st_size}\0{status.st_mtime_ns}\0".encode(errors="surrogateescape")
+                    f"{folder}/{name}\0{status.st_size}\0{status.st_mtime_ns}\0".encode(errors="surrogateescape")
                 )
     return digest.hexdigest()
 
@@ -109,8 +109,8 @@ def _run(command: Sequence[str | bytes]) -> str:
     except subprocess.TimeoutExpired as error:
         raise SetupError(f"it took more than {_DEADLINE_S} s; try again when this machine is less busy") from error
     except subprocess.CalledProcessError as error:
-        said = error.stderr.strip().splitlines()
-        raise SetupError(": ".join([f"exit code {error.returncode}", *said[-1:]])) from error
+        lines = error.stderr.strip().splitlines()
+        raise SetupError(": ".join([f"exit code {error.returncode}", *lines[-1:]])) from error
     except OSError as error:
         raise SetupError(str(error)) from error
     return done.stdout

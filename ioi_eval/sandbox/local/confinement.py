@@ -72,31 +72,31 @@ def in_namespaces(
             without capabilities.
         sizes: whether this machine's bwrap has `--size`.
     """
-    words = [*(() if sizes else _mounting_room()), "bwrap", "--unshare-user", "--unshare-all", "--cap-drop", "ALL"]
+    command = [*(() if sizes else _mounting_room()), "bwrap", "--unshare-user", "--unshare-all", "--cap-drop", "ALL"]
     user = "0" if confines else _BOX_USER
-    words += ["--uid", user, "--gid", user]
+    command += ["--uid", user, "--gid", user]
     for capability in _CAPABILITIES if confines else ():
-        words += ["--cap-add", capability]
-    words += ["--as-pid-1", "--die-with-parent", "--clearenv", "--setenv", "PATH", PATH, "--hostname", "box"]
-    words += ["--ro-bind", "/usr", "/usr"]
+        command += ["--cap-add", capability]
+    command += ["--as-pid-1", "--die-with-parent", "--clearenv", "--setenv", "PATH", PATH, "--hostname", "box"]
+    command += ["--ro-bind", "/usr", "/usr"]
     for directory in _SYSTEM:
         path = Path(directory)
         if path.is_symlink():
-            words += ["--symlink", os.readlink(path), directory]
+            command += ["--symlink", os.readlink(path), directory]
         elif path.is_dir():
-            words += ["--ro-bind", directory, directory]
+            command += ["--ro-bind", directory, directory]
     for name in _ETC:
-        words += ["--ro-bind-try", name, name]
+        command += ["--ro-bind-try", name, name]
     for directory_path in hide:
         if directory_path.is_relative_to("/usr"):
-            words += ["--tmpfs", str(directory_path), "--remount-ro", str(directory_path)]
-    words += ["--proc", "/proc", "--dev", "/dev"]
+            command += ["--tmpfs", str(directory_path), "--remount-ro", str(directory_path)]
+    command += ["--proc", "/proc", "--dev", "/dev"]
     for mounted, directory, size in _ROOM:
-        words += ["--size", str(size), "--tmpfs", directory] if sizes else ["--bind", mounted, directory]
+        command += ["--size", str(size), "--tmpfs", directory] if sizes else ["--bind", mounted, directory]
     for name in show:
-        words += _shown(name)
-    words += ["--remount-ro", "/", "--remount-ro", "/dev", "--chdir", "/box"]
-    return tuple(words)
+        command += _options_to_show(name)
+    command += ["--remount-ro", "/", "--remount-ro", "/dev", "--chdir", "/box"]
+    return tuple(command)
 
 
 def _mounting_room() -> tuple[str, ...]:
@@ -105,16 +105,16 @@ def _mounting_room() -> tuple[str, ...]:
     return (*_MOUNTED, f'{"; ".join(mounts)}; exec "$@"', "sh")
 
 
-def _shown(name: str) -> tuple[str, ...]:
-    """Shows a path under the same name. A link stays a link, and its target is shown too: programs look for files
-    beside the target."""
-    words: list[str] = []
+def _options_to_show(name: str) -> tuple[str, ...]:
+    """The options that show a path under the same name. A link stays a link, and its target is shown too: programs
+    look for files beside the target."""
+    options: list[str] = []
     for _ in range(_MOST_LINKS):
         if name in _ETC or any(name.startswith(f"{directory}/") for directory in ("/usr", *_SYSTEM)):
-            return tuple(words)  # in the box already
+            return tuple(options)  # in the box already
         if not os.path.islink(name):
             break
         target = os.readlink(name)
-        words += ["--symlink", target, name]
+        options += ["--symlink", target, name]
         name = os.path.normpath(os.path.join(os.path.dirname(name), target))
-    return (*words, "--ro-bind-try", name, name)
+    return (*options, "--ro-bind-try", name, name)

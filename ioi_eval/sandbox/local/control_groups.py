@@ -35,8 +35,8 @@ def control_groups(controller: str, *, cgroups: Path = CGROUPS, own: Path = OWN)
             continue
         root = cgroups / controller if controllers else cgroups
         group = Path(os.path.normpath(f"/{path.lstrip('/')}"))
-        for one in (group, *group.parents):
-            yield root / one.relative_to("/")
+        for folder in (group, *group.parents):
+            yield root / folder.relative_to("/")
 
 
 def processors(*, cgroups: Path = CGROUPS, own: Path = OWN) -> int:

@@ -27,7 +27,7 @@ from ioi_eval.config import MIB, CompileLimits, Policy
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox.local.control_groups import memory_limit_bytes, processes_left
 from ioi_eval.sandbox.local.descriptors import MFD_EXEC
-from ioi_eval.sandbox.local.machine_limit import GIB, MachineLimit, in_words, refusal
+from ioi_eval.sandbox.local.machine_limit import GIB, MachineLimit, format_bytes, refusal
 
 _LEAST_STACK_BYTES = 64 * MIB
 """Recursion over a path of 10^6 vertices takes about as much. Official judges set no limit. Source: CMS (isolate)."""
@@ -100,11 +100,11 @@ def room_for_jobs(isolation: Isolation, *, slots: int) -> tuple[MachineLimit, ..
     where = os.path.dirname(name)
     free_bytes = room.f_bavail * room.f_frsize
     if free_bytes < needed:
-        found = f"{in_words(free_bytes)} are free in {where}"
-        return (refusal("temporary files", found, f"jobs need {in_words(needed)}", advice),)
+        available = f"{format_bytes(free_bytes)} are free in {where}"
+        return (refusal("temporary files", available, f"jobs need {format_bytes(needed)}", advice),)
     if room.f_files and room.f_favail < _TMP_FILES:
-        found = f"{room.f_favail} more files fit into {where}"
-        return (refusal("temporary files", found, f"jobs need {_TMP_FILES}", advice),)
+        available = f"{room.f_favail} more files fit into {where}"
+        return (refusal("temporary files", available, f"jobs need {_TMP_FILES}", advice),)
     return ()
 
 
@@ -173,8 +173,8 @@ def _hard_limits(slots: int) -> Iterator[MachineLimit]:
     if file_size is not None:
         yield MachineLimit(
             what=_FILE_SIZE.what,
-            measured=f"{in_words(file_size)} at most (hard limit)",
-            needed=f"outputs need {in_words(_LEAST_FILE_BYTES)}, and results must fit too",
+            measured=f"{format_bytes(file_size)} at most (hard limit)",
+            needed=f"outputs need {format_bytes(_LEAST_FILE_BYTES)}, and results must fit too",
             advice=_FILE_SIZE.advice(),
             refuses=file_size < _LEAST_FILE_BYTES,
         )
@@ -207,8 +207,10 @@ def _bytes_limit(limit: _HardLimit, *, least: int, leaves: Callable[[int], int],
     refuses = hard < least
     yield MachineLimit(
         what=limit.what,
-        measured=f"{in_words(hard)} at most (hard limit)",
-        needed=f"right programs need {in_words(least)}" if refuses else f"a program that {meets} is RE, right or not",
+        measured=f"{format_bytes(hard)} at most (hard limit)",
+        needed=f"right programs need {format_bytes(least)}"
+        if refuses
+        else f"a program that {meets} is RE, right or not",
         advice=limit.advice(),
         refuses=refuses,
         memory_bytes=None if refuses else leaves(hard),
@@ -282,8 +284,8 @@ def _memory(slots: int) -> Iterator[MachineLimit]:
         return
     yield MachineLimit(
         what="memory",
-        measured=f"{whose} has {in_words(limit)}",
-        needed=f"compiling needs up to {in_words(_LEAST_MEMORY_BYTES)}"
+        measured=f"{whose} has {format_bytes(limit)}",
+        needed=f"compiling needs up to {format_bytes(_LEAST_MEMORY_BYTES)}"
         if refuses
         else f"a program that finds none left is JE, never a score (jobs at once: {slots})",
         advice="give it more (docker run --memory, Kubernetes resources.limits.memory, Slurm --mem)",

@@ -49,7 +49,7 @@ class MachineLimit:
         if not bound:
             return f"{self.what}: {self.measured}; no problem of this run allows more" if self.fails else ""
         allow = "problem allows" if len(memory_limits) == 1 else f"problems {'allows' if len(bound) == 1 else 'allow'}"
-        asked = f"{len(bound)} of {len(memory_limits)} {allow} up to {in_words(max(bound))} of memory"
+        asked = f"{len(bound)} of {len(memory_limits)} {allow} up to {format_bytes(max(bound))} of memory"
         return f"{self.what}: {self.measured}; {asked}: {self.needed}; {self.advice}"
 
 
@@ -68,7 +68,7 @@ def narrowing(limits: Sequence[MachineLimit]) -> str:
     return "; ".join(f"{limit.what} {limit.measured}" for limit in limits if limit.fails and not limit.refuses)
 
 
-def in_words(number: int) -> str:
+def format_bytes(number: int) -> str:
     """A number of bytes for people: `8 MiB`, `1.5 GiB`."""
     for unit, name in ((GIB, "GiB"), (MIB, "MiB")):
         if number >= unit:

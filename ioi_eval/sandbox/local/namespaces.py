@@ -29,7 +29,7 @@ _APPARMOR = "kernel/apparmor_restrict_unprivileged_userns"
 
 def why_no_box(
     before: Sequence[str],
-    words: str,
+    stderr: str,
     *,
     sysctls: Path = Path("/proc/sys"),
     itself: Path = Path("/proc/self"),
@@ -38,7 +38,7 @@ def why_no_box(
 
     Args:
         before: the words that make a command run as the user of boxes.
-        words: bwrap's message.
+        stderr: bwrap's message.
         sysctls: the directory of the kernel's settings.
         itself: the `/proc` directory of this process.
 
@@ -56,9 +56,9 @@ def why_no_box(
             f"this container hides parts of /proc ({', '.join(hidden[:2])}, …), so the kernel lets no box have its own"
         )
         return f"{cause}; {_CONTAINER}"
-    if filtered and "pivot_root" in words:
+    if filtered and "pivot_root" in stderr:
         return f"{_FILTER.format(what='pivot_root')}; {_CONTAINER}"
-    return f"bwrap cannot make a box here: {_plain(words)}" + (f" ({failure})" if failure else "")
+    return f"bwrap cannot make a box here: {_plain(stderr)}" + (f" ({failure})" if failure else "")
 
 
 def _no_user_namespace(failure: str, *, filtered: bool, sysctls: Path, itself: Path) -> str:
@@ -105,9 +105,9 @@ def _failure(command: Sequence[str]) -> str:
     return "" if done.returncode == 0 else _plain(done.stderr) or f"exit code {done.returncode}"
 
 
-def _plain(words: str) -> str:
+def _plain(stderr: str) -> str:
     """Without bwrap's "See <…>": that page may not be on this machine."""
-    return words.partition(" See <")[0].strip()
+    return stderr.partition(" See <")[0].strip()
 
 
 def _sysctl(sysctls: Path, name: str) -> str:

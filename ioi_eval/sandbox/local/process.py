@@ -118,7 +118,7 @@ class _Overflow(Exception):
 
 async def _listen(
     stream: asyncio.StreamReader | None,
-    kept: bytearray,
+    output: bytearray,
     bound: int,
     is_all: Callable[[bytearray], bool] | None,
     turn: contextlib.AsyncExitStack,
@@ -126,19 +126,19 @@ async def _listen(
     """Read a stream to its end. Raise if it is too long; leave `turn` when it is complete."""
     assert stream is not None
     while chunk := await stream.read(_CHUNK):
-        if len(kept) + len(chunk) > bound:
+        if len(output) + len(chunk) > bound:
             raise _Overflow
-        kept += chunk
-        if is_all is not None and is_all(kept):
+        output += chunk
+        if is_all is not None and is_all(output):
             await turn.aclose()
 
 
-async def _read(stream: asyncio.StreamReader | None, kept: bytearray) -> None:
+async def _read(stream: asyncio.StreamReader | None, output: bytearray) -> None:
     """Read a stream to its end, and keep its beginning."""
     assert stream is not None
     while chunk := await stream.read(_CHUNK):
-        if len(kept) < _STDERR_BYTES:
-            kept += chunk
+        if len(output) < _STDERR_BYTES:
+            output += chunk
 
 
 async def _feed(stream: asyncio.StreamWriter | None, content: bytes) -> None:
@@ -240,9 +240,9 @@ def _kill_group(process: asyncio.subprocess.Process) -> None:
 
 def _descendants(pid: int) -> list[int]:
     """Its children, their children, and so on. Empty if the kernel does not list children."""
-    found = [pid]
-    for parent in found:  # the list grows during the loop
+    pids = [pid]
+    for parent in pids:  # the list grows during the loop
         for path in Path(f"/proc/{parent}/task").glob("*/children"):
             with contextlib.suppress(OSError):  # the process has ended
-                found.extend(map(int, path.read_text().split()))
-    return found[1:]
+                pids.extend(map(int, path.read_text().split()))
+    return pids[1:]

@@ -113,8 +113,8 @@ class LocalSandbox:
         require_no_refusal(self.limits)
         level, self.why_not_full = self._find_isolation()
         if level.rank < self._least.rank:
-            words = f"isolation {self._least.value!r} is not available on this machine: {self.why_not_full}"
-            raise IsolationError(words)
+            message = f"isolation {self._least.value!r} is not available on this machine: {self.why_not_full}"
+            raise IsolationError(message)
         self.limits += room_for_jobs(level, slots=self._slots.count)
         require_no_refusal(self.limits)
         sweep()
@@ -227,7 +227,7 @@ class LocalSandbox:
         with work_directory(_box_uid(box)) as directory:
             try:
                 for file in job.files:
-                    _place(directory, file)
+                    _write_file(directory, file)
             except OSError as error:
                 raise TransientError(f"a job's files cannot be put into {directory}: {error.strerror}") from error
             end = await run_process(
@@ -256,8 +256,8 @@ class LocalSandbox:
             probe = self._try_box()
         if probe.returncode == 0:
             return Isolation.FULL, ""
-        words = probe.stderr.strip() or f"exit code {probe.returncode}"
-        return Isolation.REDUCED, why_no_box(as_user(_box_uid(0)), words)
+        message = probe.stderr.strip() or f"exit code {probe.returncode}"
+        return Isolation.REDUCED, why_no_box(as_user(_box_uid(0)), message)
 
     def _try_box(self) -> subprocess.CompletedProcess[str]:
         return _try((*as_user(_box_uid(0)), *in_namespaces(sizes=self._sizes), "--", "/usr/bin/true"))
@@ -284,11 +284,11 @@ def _require_way_out_of_root() -> None:
         )
 
 
-def _require_shown(words: str) -> None:
+def _require_shown(stderr: str) -> None:
     """Raise if bwrap could not show a path because the user who runs the programs may not read it."""
-    if found := re.match(r"bwrap: Can't (?:find source path|get type of source|bind mount) (\S+)", words):
+    if match := re.match(r"bwrap: Can't (?:find source path|get type of source|bind mount) (\S+)", stderr):
         raise SetupError(
-            f"{found[1].rstrip(':')} cannot be shown to boxes ({words.strip()}): the user who runs programs must be "
+            f"{match[1].rstrip(':')} cannot be shown to boxes ({stderr.strip()}): the user who runs programs must be "
             "able to read it; put it where all users may read it (/opt, /var/tmp)"
         )
 
@@ -297,8 +297,8 @@ def _try(command: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(command, capture_output=True, text=True, env={"PATH": PATH}, timeout=_TRY_S, check=False)
     except subprocess.TimeoutExpired as error:
-        words = f"{command[0]} did not end within {_TRY_S} s; try again when this machine is less busy"
-        raise SetupError(words) from error
+        message = f"{command[0]} did not end within {_TRY_S} s; try again when this machine is less busy"
+        raise SetupError(message) from error
     except OSError as error:
         raise SetupError(f"{command[0]} cannot be started: {error}") from error
 
@@ -332,19 +332,19 @@ def uids_of_boxes(uid_map: str) -> tuple[int, int, int]:
     last = _FIRST_UID + _PROCESSES * _MOST_BOXES - 1
     if not ranges or any(first <= _FIRST_UID and last < first + count for first, count in ranges):
         return usual
-    first, count = max(ranges, key=lambda one: one[1])
+    first, count = max(ranges, key=lambda item: item[1])
     lowest, end = first + count // 2, min(first + count, _NOBODY)
     processes = (end - lowest) // _FEWER_BOXES
     return (lowest, processes, _FEWER_BOXES) if processes > 0 else usual
 
 
-def has_ended(said: bytearray) -> bool:
+def has_ended(output: bytearray) -> bool:
     """Whether a runner has printed its last line. Removing the box then takes 4 ms, mostly in the kernel."""
-    line = said[said.rfind(b"\n", 0, -1) + 1 :] if said.endswith(b"}\n") else b""
+    line = output[output.rfind(b"\n", 0, -1) + 1 :] if output.endswith(b"}\n") else b""
     return line.startswith(_LAST_LINE)
 
 
-def _place(directory: Path, file: JobFile) -> None:
+def _write_file(directory: Path, file: JobFile) -> None:
     path = directory / file.name
     content = file.content.path.read_bytes() if isinstance(file.content, Blob) else file.content
     path.write_bytes(content)

@@ -54,24 +54,24 @@ class Command:
 
     Args:
         stage: `compile` or `run`.
-        words: the command.
+        argv: the command.
         limits: its hard limits.
         stdin: its standard input.
     """
 
     stage: str
-    words: tuple[str, ...]
+    argv: tuple[str, ...]
     limits: StageLimits
     stdin: bytes = b""
 
 
 def commands(job: Job) -> tuple[Command, ...]:
     """The commands of a job of kind SCRIPTS."""
-    run = Command(stage="run", words=("bash", "run", *job.args), limits=job.run_limits, stdin=job.stdin)
+    run = Command(stage="run", argv=("bash", "run", *job.args), limits=job.run_limits, stdin=job.stdin)
     if not any(file.name == "compile" for file in job.files):
         return (run,)
     limits = job.compile_limits or job.run_limits
-    return (Command(stage="compile", words=("bash", "compile"), limits=limits), run)
+    return (Command(stage="compile", argv=("bash", "compile"), limits=limits), run)
 
 
 class ScriptBoxes:
@@ -119,18 +119,18 @@ class ScriptBoxes:
         for name in files:
             _refuse_escape(name)
         keeper = await self._open_keeper(uid)
-        words = [*as_user(uid), *in_namespaces(hide=self._hide, confines=False, sizes=self._sizes)]
+        argv = [*as_user(uid), *in_namespaces(hide=self._hide, confines=False, sizes=self._sizes)]
         for name, value in _ENVIRONMENT.items():
-            words += ["--setenv", name, value]
+            argv += ["--setenv", name, value]
         for name, descriptor in files.items():
             permissions = "0755" if name in executable else "0644"
-            words += ["--perms", permissions, "--file", str(descriptor), f"/box/{name}"]
-        words += ["--", f"/proc/self/fd/{keeper}"]
+            argv += ["--perms", permissions, "--file", str(descriptor), f"/box/{name}"]
+        argv += ["--", f"/proc/self/fd/{keeper}"]
         with _inputs(stages) as inputs:
             for stage, stdin in zip(stages, inputs, strict=True):
-                words += _stage_words(stage, stdin)
+                argv += _stage_words(stage, stdin)
             end = await run_process(
-                words,
+                argv,
                 descriptors=(keeper, *files.values(), *(stdin for stdin in inputs if stdin != _NOTHING)),
                 environment={"PATH": PATH},
                 wall_ms=_START_MS + sum(stage.limits.wall_ms for stage in stages),
@@ -193,8 +193,8 @@ async def build(toolchain: Toolchain, source: str, *, uid: int | None) -> bytes:
             output_bytes=1 << 20,
         )
         if end.returncode != 0:
-            words = end.stderr.decode("utf-8", "replace").strip()[-2000:]
-            raise SetupError(f"{source} does not compile with {toolchain.command}: {words}")
+            stderr = end.stderr.decode("utf-8", "replace").strip()[-2000:]
+            raise SetupError(f"{source} does not compile with {toolchain.command}: {stderr}")
         return (directory / "program").read_bytes()
 
 
@@ -222,17 +222,17 @@ def _inputs(stages: Sequence[Command]) -> Iterator[list[int]]:
 def _stage_words(stage: Command, stdin: int) -> tuple[str, ...]:
     limits = stage.limits
     memory = DEFAULT_MEMORY_BYTES if limits.memory_bytes is None else limits.memory_bytes
-    numbers = (limits.wall_ms, limits.cpu_ms, memory, limits.output_bytes, stdin, len(stage.words))
-    return (stage.stage, *map(str, numbers), *stage.words)
+    numbers = (limits.wall_ms, limits.cpu_ms, memory, limits.output_bytes, stdin, len(stage.argv))
+    return (stage.stage, *map(str, numbers), *stage.argv)
 
 
-def _no_answer(code: int, timed_out: bool, words: str) -> Exception:
+def _no_answer(code: int, timed_out: bool, stderr: str) -> Exception:
     if timed_out:
         return TransientError("the box gave no answer in time")
-    if words.startswith("bwrap:") and "/box/" in words:  # before anything of the job was started
-        return RejectedError(f"the files of the job cannot be placed into a box: {words}")
+    if stderr.startswith("bwrap:") and "/box/" in stderr:  # before anything of the job was started
+        return RejectedError(f"the files of the job cannot be placed into a box: {stderr}")
     how = f"signal {-code}" if code < 0 else f"exit code {code}"
-    return TransientError(f"the box gave no answer ({how}): {words[-400:]}")
+    return TransientError(f"the box gave no answer ({how}): {stderr[-400:]}")
 
 
 # ---------------------------------------------------------------------- the keeper's answer

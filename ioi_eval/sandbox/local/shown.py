@@ -31,9 +31,9 @@ def refusal_to_show(path: str) -> str:
     """
     if not path.startswith("/"):
         return f"{path} is not shown to boxes: it is no absolute path"
-    for one in (os.path.normpath(path), os.path.realpath(path)):
-        if _holds_more(f"/{one.lstrip('/')}"):
-            seen = path if one == path else f"{path} ({one})"
+    for name in (os.path.normpath(path), os.path.realpath(path)):
+        if _holds_more(f"/{name.lstrip('/')}"):
+            seen = path if name == path else f"{path} ({name})"
             return f"{seen} is not shown to boxes: it holds more than an interpreter"
     return ""
 

@@ -43,12 +43,12 @@ class _Waiter:
 _all: weakref.WeakSet[Slots] = weakref.WeakSet()
 
 
-def _begin_all_anew() -> None:
+def _reset_all_after_fork() -> None:
     for slots in tuple(_all):
-        slots.begin_anew()
+        slots.reset_after_fork()
 
 
-os.register_at_fork(after_in_child=_begin_all_anew)
+os.register_at_fork(after_in_child=_reset_all_after_fork)
 
 
 class Slots:
@@ -62,10 +62,10 @@ class Slots:
         if count < 1:
             raise ValueError(f"a machine needs at least one slot, not {count}")
         self.count = count
-        self.begin_anew()
+        self.reset_after_fork()
         _all.add(self)
 
-    def begin_anew(self) -> None:
+    def reset_after_fork(self) -> None:
         """Make all slots free; the holders are in the parent process."""
         self._mutex = threading.Lock()
         self._free = deque(range(self.count))

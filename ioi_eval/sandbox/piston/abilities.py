@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ioi_eval.errors import SandboxError, SetupError
-from ioi_eval.sandbox.piston.discovery import Scout, Worker
+from ioi_eval.sandbox.piston.discovery import Prober, Worker
 from ioi_eval.sandbox.piston.wire import Starter
 
 if TYPE_CHECKING:
@@ -59,17 +59,17 @@ async def abilities(urls: Sequence[str]) -> list[Abilities]:
     from ioi_eval.sandbox.piston.http_client import HttpClient
 
     async with HttpClient() as client:
-        scouts = Scout(client, "bundled"), Scout(client, "classic")
-        async with asyncio.TaskGroup() as group:  # the scouts limit how many run at once
-            tasks = [[group.create_task(_ability(scout, URL(url))) for scout in scouts] for url in urls]
+        probers = Prober(client, "bundled"), Prober(client, "classic")
+        async with asyncio.TaskGroup() as group:  # the probers limit how many run at once
+            tasks = [[group.create_task(_ability(prober, URL(url))) for prober in probers] for url in urls]
         return [
             Abilities(url=url, bundled=bundled.result(), classic=classic.result())
             for url, (bundled, classic) in zip(urls, tasks, strict=True)
         ]
 
 
-async def _ability(scout: Scout, url: URL) -> Ability:
+async def _ability(prober: Prober, url: URL) -> Ability:
     try:
-        return Ability(worker=await scout.explore(url))
+        return Ability(worker=await prober.explore(url))
     except (SandboxError, SetupError) as error:
         return Ability(worker=None, why_not=str(error).removeprefix(f"{url}: ").removeprefix(f"{url}/runtimes: "))

@@ -60,7 +60,7 @@ def execution(status: int, body: bytes, *, output_bytes: int | None = None) -> E
     """
     answer = _parse(status, body)
     if not isinstance(answer, dict) or "run" not in answer:
-        raise TransportError(f"the answer has no `run`: {_words(answer, body)}")
+        raise TransportError(f"the answer has no `run`: {_message(answer, body)}")
     compiled = answer.get("compile")
     return Execution(
         run=_stage("run", answer["run"], output_bytes),
@@ -108,7 +108,7 @@ def runtimes(status: int, body: bytes) -> tuple[Runtime, ...]:
     except SandboxError as error:
         if status not in _ANSWERED or (status == 200 and not _PAGE.match(body)):
             raise
-        raise UnservedError(f"not a Piston server: HTTP {status}: {_words(_loaded(body), body)}") from error
+        raise UnservedError(f"not a Piston server: HTTP {status}: {_message(_loaded(body), body)}") from error
     return tuple(
         Runtime(
             language=_text(entry, "language"),
@@ -126,36 +126,36 @@ def changed_package(status: int, body: bytes) -> tuple[str, str]:
         raise RejectedError(str(refusal(status, body)))
     answer = _parse(status, body)
     if not isinstance(answer, dict):
-        raise TransportError(f"the answer does not name a package: {_words(answer, body)}")
+        raise TransportError(f"the answer does not name a package: {_message(answer, body)}")
     return _text(answer, "language"), _text(answer, "version")
 
 
 def refused_ceiling(status: int, body: bytes) -> tuple[str, int] | None:
     """The limit that a server refused, and its maximum there, from its message; `None` if that says something else."""
-    found = _CEILING.match(_words(_loaded(body), body)) if status == 400 else None
-    return (found[1], int(found[2])) if found else None
+    match = _CEILING.match(_message(_loaded(body), body)) if status == 400 else None
+    return (match[1], int(match[2])) if match else None
 
 
 def is_too_large(status: int, body: bytes) -> bool:
     """Whether a request was refused because of its size. Piston answers 400, others 413."""
-    return status == 413 or (status == 400 and "PayloadTooLargeError" in _words(_loaded(body), body))
+    return status == 413 or (status == 400 and "PayloadTooLargeError" in _message(_loaded(body), body))
 
 
 def refusal(status: int, body: bytes) -> SandboxError:
     """The error for an answer with this status, with the server's message."""
     answer = _loaded(body)
-    words = _words(answer, body)
-    where = f"HTTP {status}: {words}"
-    if status in {429, 503} or (status >= 500 and any(sign in words for sign in _OVERLOAD)):
+    message = _message(answer, body)
+    where = f"HTTP {status}: {message}"
+    if status in {429, 503} or (status >= 500 and any(sign in message for sign in _OVERLOAD)):
         return OverloadError(where)
-    if status == 404 or (300 <= status < 400) or (status == 400 and words.endswith(" runtime is unknown")):
+    if status == 404 or (300 <= status < 400) or (status == 400 and message.endswith(" runtime is unknown")):
         return UnservedError(where)
     if status == 408 or status in {502, 504} or (status >= 500 and body and answer is None):
         return TransportError(where)
     if status >= 500:
         return TransientError(where if body else f"HTTP {status}: the server could not start a process or make a box")
     if status >= 400:
-        advice = next((advice for sign, advice in _ADVICE.items() if sign in words), None)
+        advice = next((advice for sign, advice in _ADVICE.items() if sign in message), None)
         return RejectedError(f"{where}; {advice}" if advice else where)
     return TransportError(f"an answer with {where}")
 
@@ -166,7 +166,7 @@ def _parse(status: int, body: bytes) -> Any:
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise TransportError(f"the answer is not JSON ({error}): {_words(None, body)}") from error
+        raise TransportError(f"the answer is not JSON ({error}): {_message(None, body)}") from error
 
 
 def _loaded(body: bytes) -> Any:
@@ -176,15 +176,15 @@ def _loaded(body: bytes) -> Any:
         return None
 
 
-def _words(answer: Any, body: bytes) -> str:
+def _message(answer: Any, body: bytes) -> str:
     """The server's message in one line: its `message`, the first line of its `stack`, else the start of the body.
 
     For a web page only the title.
     """
     if isinstance(answer, dict):
-        said = answer.get("message") or answer.get("stack")
-        if isinstance(said, str):
-            return said.split("\n", 1)[0][:_SHOWN]
+        message = answer.get("message") or answer.get("stack")
+        if isinstance(message, str):
+            return message.split("\n", 1)[0][:_SHOWN]
         if not answer:
             return "no reason given (a null file?)"
     if _PAGE.match(body):
@@ -197,7 +197,7 @@ def _words(answer: Any, body: bytes) -> str:
 def _entries(status: int, body: bytes) -> list[dict[str, Any]]:
     answer = _parse(status, body)
     if not isinstance(answer, list) or not all(isinstance(entry, dict) for entry in answer):
-        raise TransportError(f"the answer is not a list: {_words(answer, body)}")
+        raise TransportError(f"the answer is not a list: {_message(answer, body)}")
     return answer
 
 
@@ -234,10 +234,10 @@ def _stage(name: str, value: Any, output_bytes: int | None) -> Stage:
         if number is not None and type(number) is not int and type(number) is not float:
             raise TransportError(f"the answer's {name!r} has {number!r} where a number is needed")
     if status == "XX":
-        words = f"the server's sandbox failed: {message or 'no reason given'}"
-        raise OverloadError(words) if any(sign in words for sign in _OVERLOAD) else TransientError(words)
+        failure = f"the server's sandbox failed: {message or 'no reason given'}"
+        raise OverloadError(failure) if any(sign in failure for sign in _OVERLOAD) else TransientError(failure)
     if "wall_time" in value and (code, signal, status, wall_ms) == (None, None, None, None):
-        raise TransientError(f"the server's isolate reports nothing: {_words(None, (stderr or stdout).encode())}")
+        raise TransientError(f"the server's isolate reports nothing: {_message(None, (stderr or stdout).encode())}")
     if output_bytes is not None and (len(stdout) > output_bytes or len(stderr) > output_bytes):
         stdout, stderr, code, signal = stdout[:output_bytes], stderr[:output_bytes], None, "SIGKILL"
         status, message = "OL", f"more than {output_bytes} bytes of output"

@@ -40,7 +40,7 @@ from ioi_eval.events import Events
 from ioi_eval.model import Execution, Job, JobKind, Retries, Stage
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.piston import answer, two_stages, wire
-from ioi_eval.sandbox.piston.discovery import Scout, Worker
+from ioi_eval.sandbox.piston.discovery import Prober, Worker
 from ioi_eval.sandbox.piston.endpoint_state import JobEnd, SlotRequest
 from ioi_eval.sandbox.piston.endpoints import Source, endpoint_source
 from ioi_eval.sandbox.piston.pool import TICK_S, Pool
@@ -122,8 +122,8 @@ class PistonCluster:
 
         self._loop = asyncio.get_running_loop()
         self._client: HttpClient = HttpClient(self._headers)
-        scout = Scout(self._client, self._profile)  # before anything is opened, as it may refuse the profile
-        workers = self._list = WorkerList(self._source, scout, self._groups, self._pool)
+        prober = Prober(self._client, self._profile)  # before anything is opened, as it may refuse the profile
+        workers = self._list = WorkerList(self._source, prober, self._groups, self._pool)
         await self._client.__aenter__()
         self._task_group = await asyncio.TaskGroup().__aenter__()
         try:
@@ -133,7 +133,7 @@ class PistonCluster:
             await self._close(None, None, None)
             raise
         self._start(workers.keep_refreshing())
-        self._start(self._keep_time(workers))
+        self._start(self._run_ticks(workers))
         self._collected = gc.get_threshold()
         if self._collected[0]:  # else the garbage collector is switched off
             gc.set_threshold(*map(max, _COLLECT, self._collected))
@@ -149,11 +149,11 @@ class PistonCluster:
 
     def targets(self) -> Sequence[Target]:
         """One target for each kind of workers, the largest first; slots are those of workers in service."""
-        found = self._groups.targets()
-        if not found:
+        served = self._groups.targets()
+        if not served:
             raise SetupError("the cluster is not entered: use `async with PistonCluster(…) as cluster`")
         slots = self._groups.slots
-        return [replace(target, slots=self._pool.in_service(target.name) * slots) for target in found]
+        return [replace(target, slots=self._pool.in_service(target.name) * slots) for target in served]
 
     def busy(self) -> tuple[int, int]:
         """How many jobs run now, and how many may run at once."""
@@ -276,7 +276,7 @@ class PistonCluster:
         self, name: str, request: SlotRequest, job: Job, body: Body
     ) -> tuple[JobEnd, Execution | SandboxError]:
         """Send the job once. Returns the end for the endpoint, and the result for the job."""
-        from ioi_eval.sandbox.piston.http_client import Lost, Sending, TooLong
+        from ioi_eval.sandbox.piston.http_client import AnswerLostError, AnswerTooLongError, Sending
 
         url = self._groups.execute_urls[name]
         most = job.run_limits.output_bytes
@@ -285,9 +285,9 @@ class PistonCluster:
         request.abandon = sending.give_up
         try:
             reply = await self._client.post(url, sending, most_bytes=4 * most + (1 << 20))
-        except Lost as lost:
+        except AnswerLostError as lost:
             return lost.end, lost
-        except TooLong:
+        except AnswerTooLongError:
             stage = Stage(stdout="", stderr="", code=None, signal="SIGKILL", status="OL", message="output too long")
             return JobEnd.ANSWERED, Execution(run=stage)
         finally:
@@ -327,7 +327,7 @@ class PistonCluster:
 
     # ------------------------------------------------------------------ the workers
 
-    async def _keep_time(self, workers: WorkerList) -> None:
+    async def _run_ticks(self, workers: WorkerList) -> None:
         """Call `Pool.tick` regularly, and check the endpoints that it returns."""
         while True:
             await asyncio.sleep(TICK_S)

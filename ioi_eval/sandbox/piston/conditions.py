@@ -90,9 +90,9 @@ def conditions(
     )
 
 
-def fatal(found: Sequence[Condition]) -> str:
+def fatal(conditions: Sequence[Condition]) -> str:
     """The fatal conditions in one line; empty if there are none."""
-    return "; ".join(str(each) for each in found if each.effect is Effect.FATAL)
+    return "; ".join(str(each) for each in conditions if each.effect is Effect.FATAL)
 
 
 def _times(known: Ceilings, least_ms: int) -> Iterator[Condition]:

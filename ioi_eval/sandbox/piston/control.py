@@ -60,13 +60,13 @@ class PackageChange:
     Args:
         url: the base of the server's API.
         is_done: whether the package is now installed, or removed, as requested.
-        words: what happened.
+        message: what happened.
         is_dead: whether the server crashed on the request.
     """
 
     url: str
     is_done: bool
-    words: str
+    message: str
     is_dead: bool = False
 
 
@@ -100,15 +100,16 @@ async def change(urls: Sequence[str], package: PackageRequest) -> list[PackageCh
     async with _client() as client:
         present = dict(zip(urls, await _each(urls, lambda url: _presence(client, url)), strict=True))
         done = {
-            url: PackageChange(url=url, is_done=False, words=f"not asked: {it.why_not}") for url, it in present.items()
+            url: PackageChange(url=url, is_done=False, message=f"not asked: {here.why_not}")
+            for url, here in present.items()
         }
         there = [url for url in urls if not present[url].why_not]
         for some in (there[:1], there[1:]):
             changes = await _each(some, lambda url: _change(client, url, package))
             done |= {each.url: each for each in changes}
             if some == there[:1] and any(each.is_dead for each in changes):
-                words = "not asked, as the first worker crashed on this request"
-                done |= {url: PackageChange(url=url, is_done=False, words=words) for url in there[1:]}
+                message = "not asked, as the first worker crashed on this request"
+                done |= {url: PackageChange(url=url, is_done=False, message=message) for url in there[1:]}
                 break
         return [done[url] for url in urls]
 
@@ -146,7 +147,7 @@ async def _presence(client: httpx.AsyncClient, url: str) -> Presence:
         latency_ms = (time.perf_counter() - began) * 1000
         runtimes = answer.runtimes(reply.status_code, reply.content)
     except httpx.HTTPError as error:
-        return Presence(url=url, server=server, why_not=_words(error))
+        return Presence(url=url, server=server, why_not=_message_of(error))
     except SandboxError as error:
         return Presence(url=url, server=server, why_not=str(error))
     if server.startswith(_PISTON):
@@ -175,10 +176,10 @@ async def _generation(client: httpx.AsyncClient, url: str, runtime: Runtime) -> 
 
 def _greeting(reply: httpx.Response) -> str:
     try:
-        said = reply.json()
+        answer = reply.json()
     except ValueError:
         return ""
-    message = said.get("message") if isinstance(said, dict) and reply.status_code == 200 else None
+    message = answer.get("message") if isinstance(answer, dict) and reply.status_code == 200 else None
     return message if isinstance(message, str) else ""
 
 
@@ -191,29 +192,31 @@ async def _change(client: httpx.AsyncClient, url: str, package: PackageRequest) 
         reply = await client.request(method, f"{url}/packages", json=wanted, timeout=_CHANGE_S)
         language, version = answer.changed_package(reply.status_code, reply.content)
     except httpx.ConnectError as error:
-        return PackageChange(url=url, is_done=False, words=_words(error))
+        return PackageChange(url=url, is_done=False, message=_message_of(error))
     except (httpx.TransportError, TransportError) as error:
         is_dead = bool((await _presence(client, url)).why_not)
-        words = (
-            f"crashed on this request: it cannot reach its repository (set PISTON_REPO_URL there), or its disk is full "
-            f"({_words(error)})"
-        )
-        return PackageChange(url=url, is_done=False, words=words if is_dead else _words(error), is_dead=is_dead)
+        message = _message_of(error)
+        if is_dead:
+            message = (
+                "crashed on this request: it cannot reach its repository (set PISTON_REPO_URL there), or its disk is "
+                f"full ({message})"
+            )
+        return PackageChange(url=url, is_done=False, message=message, is_dead=is_dead)
     except SandboxError as error:
         return _refused(url, package, str(error))
     return PackageChange(
-        url=url, is_done=True, words=f"{'installed' if package.is_wanted else 'removed'} {language} {version}"
+        url=url, is_done=True, message=f"{'installed' if package.is_wanted else 'removed'} {language} {version}"
     )
 
 
-def _refused(url: str, package: PackageRequest, words: str) -> PackageChange:
+def _refused(url: str, package: PackageRequest, message: str) -> PackageChange:
     """The result after a refusal, which may say that nothing needs to change. Source: Piston's `api/src/package.js`."""
-    if words.endswith("Already installed" if package.is_wanted else "is not installed"):
-        return PackageChange(url=url, is_done=True, words=words.removeprefix("HTTP 500: ").lower())
-    if words.endswith("does not exist"):
-        words += "; its repository (PISTON_REPO_URL, or --repository of `serve`) does not have it"
-    return PackageChange(url=url, is_done=False, words=words)
+    if message.endswith("Already installed" if package.is_wanted else "is not installed"):
+        return PackageChange(url=url, is_done=True, message=message.removeprefix("HTTP 500: ").lower())
+    if message.endswith("does not exist"):
+        message += "; its repository (PISTON_REPO_URL, or --repository of `serve`) does not have it"
+    return PackageChange(url=url, is_done=False, message=message)
 
 
-def _words(error: Exception) -> str:
+def _message_of(error: Exception) -> str:
     return str(error) or type(error).__name__

@@ -18,7 +18,7 @@ from ioi_eval.model import Execution
 from ioi_eval.sandbox.piston import answer, probing, wire
 from ioi_eval.sandbox.piston.conditions import Condition, conditions, fatal
 from ioi_eval.sandbox.piston.endpoint_state import JobEnd
-from ioi_eval.sandbox.piston.probing import Look
+from ioi_eval.sandbox.piston.probing import ProbeReport
 from ioi_eval.sandbox.piston.wire import Body, Inline, Runtime, Service, Starter, without_problems
 from ioi_eval.toolchain import Toolchain
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 CHECK_S = 3.0
 """A server answers a check in milliseconds; one that is unpacking a large request may take a second."""
 
-_LOOK_S = 120.0  # a worker may be busy with the jobs of others
-_ROUNDS = 8  # six ceilings, and a look
+_PROBE_S = 120.0  # a worker may be busy with the jobs of others
+_ROUNDS = 8  # six ceilings, and the probe
 _AT_ONCE = 64
 _ATTEMPTS = 4  # an exploration takes a dozen requests: one lost request must not exclude a worker
 _PAUSE_S = 0.3
@@ -47,7 +47,7 @@ class Worker:
         runtimes: what it has installed; if this changes, except by problems' packages, all else may have changed.
         profile: `bundled` or `classic`.
         service: the package that will start jobs, and the limits it accepts.
-        look: what it reports about itself.
+        report: what it reports about itself.
         max_output_bytes: an answer may be at least this long.
         max_body_bytes: a request may be at least this long; `None` if that could not be found out.
         clock_ahead_s: how far its clock is ahead of ours.
@@ -57,7 +57,7 @@ class Worker:
     runtimes: tuple[Runtime, ...]
     profile: str
     service: Service
-    look: Look
+    report: ProbeReport
     max_output_bytes: int
     max_body_bytes: int | None
     clock_ahead_s: float
@@ -65,7 +65,7 @@ class Worker:
     @property
     def toolchain(self) -> Toolchain:
         """The compiler that is used there."""
-        return self.look.compilers[0]
+        return self.report.compilers[0]
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -83,18 +83,18 @@ class UnfitWorkerError(SetupError):
     """A worker answers, but with its settings nothing can be judged there; with the settings to change.
 
     Args:
-        words: what is wrong, in one line.
-        found: all of its conditions.
+        message: what is wrong, in one line.
+        conditions: all of its conditions.
         worker: what else was found out about it; `None` if its answers are too short for that.
     """
 
-    def __init__(self, words: str, found: tuple[Condition, ...], worker: Worker | None = None) -> None:
-        super().__init__(words)
-        self.found = found
+    def __init__(self, message: str, conditions: tuple[Condition, ...], worker: Worker | None = None) -> None:
+        super().__init__(message)
+        self.conditions = conditions
         self.worker = worker
 
 
-class Scout:
+class Prober:
     """Explores workers, many at once.
 
     Args:
@@ -150,7 +150,7 @@ class Scout:
         """
         for service in probing.services(await self.runtimes(url), self._profile):
             learned, _ = await self._ask(url, service, secrets.token_hex(16), 0)
-            return await self._found(url, learned, output_bytes=None)
+            return await self._conditions(url, learned, output_bytes=None)
         return ()
 
     async def _explore(self, url: URL) -> Worker:
@@ -166,14 +166,14 @@ class Scout:
         if errors and isinstance(
             errors[0], UnfitWorkerError
         ):  # of the best package: the faults of the others need not be fixed
-            raise UnfitWorkerError(f"{url}: {reasons[0]}", errors[0].found, errors[0].worker)
+            raise UnfitWorkerError(f"{url}: {reasons[0]}", errors[0].conditions, errors[0].worker)
         wanted = ", ".join(starter.value for starter in probing.PREFERENCE[self._profile])
         raise SetupError(f"{url}: " + ("; ".join(reasons) or f"none of these packages is installed: {wanted}"))
 
     async def _examine(self, url: URL, runtimes: tuple[Runtime, ...], service: Service) -> Worker:
-        service, look = await self._look(url, service)
-        clock_ahead_s = look.clock_s - time.time()
-        kind = (without_problems(runtimes), service, look.compilers, look.kernel)
+        service, report = await self._probe(url, service)
+        clock_ahead_s = report.clock_s - time.time()
+        kind = (without_problems(runtimes), service, report.compilers, report.kernel)
         async with self._measuring.setdefault(kind, asyncio.Lock()):
             if kind not in self._sizes:
                 self._sizes[kind] = await self._output(url, service), await self._body(url, service)
@@ -183,19 +183,19 @@ class Scout:
             runtimes=runtimes,
             profile=self._profile_of(service),
             service=service,
-            look=look,
+            report=report,
             max_output_bytes=output_bytes,
             max_body_bytes=body_bytes,
             clock_ahead_s=clock_ahead_s,
         )
-        if words := fatal(worker.conditions):
-            raise UnfitWorkerError(words, worker.conditions, worker)
+        if message := fatal(worker.conditions):
+            raise UnfitWorkerError(message, worker.conditions, worker)
         return worker
 
     def _profile_of(self, service: Service) -> str:
         return "classic" if service.starter is Starter.CMS_IOI else self._profile or "bundled"
 
-    async def _found(self, url: URL, service: Service, *, output_bytes: int | None) -> tuple[Condition, ...]:
+    async def _conditions(self, url: URL, service: Service, *, output_bytes: int | None) -> tuple[Condition, ...]:
         """The conditions of a worker that cannot be examined further."""
         return conditions(
             service.ceilings,
@@ -205,31 +205,31 @@ class Scout:
             body_bytes=await self._body(url, service),
         )
 
-    async def _look(self, url: URL, service: Service) -> tuple[Service, Look]:
+    async def _probe(self, url: URL, service: Service) -> tuple[Service, ProbeReport]:
         nonce = secrets.token_hex(16)
         service, execution = await self._ask(url, service, nonce, probing.PADDING)
-        look = probing.read_look(execution, nonce, probing.PADDING)
-        if look is None:
+        report = probing.read_probe(execution, nonce, probing.PADDING)
+        if report is None:
             service, execution = await self._ask(url, service, nonce, 0)
-            if probing.read_look(execution, nonce, 0) is not None:
-                found = await self._found(url, service, output_bytes=0)
-                raise UnfitWorkerError(fatal(found), found)
+            if probing.read_probe(execution, nonce, 0) is not None:
+                conditions = await self._conditions(url, service, output_bytes=0)
+                raise UnfitWorkerError(fatal(conditions), conditions)
             failed = execution.compile if execution.compile and execution.compile.code != 0 else execution.run
-            words = (failed.stderr or failed.stdout).strip()[-300:]
+            output = (failed.stderr or failed.stdout).strip()[-300:]
             if failed.code is None:  # the machine may be too busy, or another process killed it: try again
-                raise TransientError(f"{url}: the probe was killed there by {failed.signal}; {words!r}")
-            raise SetupError(f"the probe failed there: exit code {failed.code}, {failed.signal}; {words!r}")
-        if not look.compilers:
+                raise TransientError(f"{url}: the probe was killed there by {failed.signal}; {output!r}")
+            raise SetupError(f"the probe failed there: exit code {failed.code}, {failed.signal}; {output!r}")
+        if not report.compilers:
             raise SetupError("no C++ compiler can be found from its jobs; install g++ in the image, or the package gcc")
-        machine = look.compilers[0].machine
+        machine = report.compilers[0].machine
         if service.starter is not Starter.CMS_IOI and not machine.startswith("x86_64"):
             raise SetupError(f"its compiler makes programs for {machine}, and the runner is made for x86-64")
-        return service, look
+        return service, report
 
     async def _ask(self, url: URL, service: Service, nonce: str, padding: int) -> tuple[Service, Execution]:
-        """The look's execution, and the service with the ceilings that were found on the way."""
+        """The execution of the probe, and the service with the ceilings that were found on the way."""
         for _ in range(_ROUNDS):
-            reply = await self._post(url, _look_body(service, nonce, padding))
+            reply = await self._post(url, _probe_body(service, nonce, padding))
             refused = answer.refused_ceiling(reply.status, reply.body)
             following = probing.with_ceiling(service, refused) if refused else None
             if following is None:
@@ -244,12 +244,12 @@ class Scout:
         nonce = secrets.token_hex(16)
         for size in probing.OUTPUT_LADDER:
             _, execution = await self._ask(url, service, nonce, size)
-            if probing.read_look(execution, nonce, size) is not None:
+            if probing.read_probe(execution, nonce, size) is not None:
                 return size
         return probing.PADDING
 
     async def _body(self, url: URL, service: Service) -> int | None:
-        body = _look_body(service, secrets.token_hex(16), 0)
+        body = _probe_body(service, secrets.token_hex(16), 0)
         text = b"".join(segment for segment in body.segments if isinstance(segment, bytes))
         for size in probing.BODY_LADDER:
             packed = await asyncio.to_thread(probing.padded, text, size)
@@ -261,17 +261,17 @@ class Scout:
         return probing.STOCK_BODY_BYTES
 
     async def _post(self, url: URL, body: Body, *, gzipped: bool = False) -> Reply:
-        from ioi_eval.sandbox.piston.http_client import Lost, Sending, TooLong
+        from ioi_eval.sandbox.piston.http_client import AnswerLostError, AnswerTooLongError, Sending
 
-        sending = Sending(body, _LOOK_S, self._client)
+        sending = Sending(body, _PROBE_S, self._client)
         try:
             return await self._client.post(url / "execute", sending, most_bytes=_BYTES, gzipped=gzipped)
-        except TooLong:
-            raise Lost(f"{url}: the answer is too long to be Piston's", JobEnd.BROKEN) from None
+        except AnswerTooLongError:
+            raise AnswerLostError(f"{url}: the answer is too long to be Piston's", JobEnd.BROKEN) from None
 
 
-def _look_body(service: Service, nonce: str, padding: int) -> Body:
-    job = probing.look_job(service, nonce, padding)
+def _probe_body(service: Service, nonce: str, padding: int) -> Body:
+    job = probing.probe_job(service, nonce, padding)
     files = wire.sent_files(job, service.starter)
     literals: list[Inline] = [wire.literal(file.content) for file in files if isinstance(file.content, bytes)]
     return wire.body(job, service, files, literals)

@@ -45,12 +45,14 @@ def endpoint_source(text: str) -> Source:
         return fixed
 
     async def ask() -> Sequence[str]:
-        found = list(fixed)
+        endpoints = list(fixed)
         for term in filter(_is_asked, terms):
-            found += await (slurm.endpoints() if term == _SLURM else asyncio.to_thread(_read, Path(term[len(_FILE) :])))
-        if not found:
-            raise SetupError(f"no Piston worker is there now: {' and '.join(map(_nothing_in, terms))}")
-        return found
+            endpoints += await (
+                slurm.endpoints() if term == _SLURM else asyncio.to_thread(_read, Path(term[len(_FILE) :]))
+            )
+        if not endpoints:
+            raise SetupError(f"no Piston worker is there now: {' and '.join(map(_no_endpoints_in, terms))}")
+        return endpoints
 
     return ask
 
@@ -88,7 +90,7 @@ def _is_asked(term: str) -> bool:
     return term == _SLURM or term.startswith(_FILE)
 
 
-def _nothing_in(term: str) -> str:
+def _no_endpoints_in(term: str) -> str:
     if term == _SLURM:
         return f"Slurm has no running job named {slurm.JOB_NAME}<port>"
     return f"{term} names none"
@@ -100,11 +102,11 @@ def _read(path: Path) -> list[str]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read the endpoints in {path}: {error}") from error
-    found = []
+    endpoints = []
     for number, line in enumerate(lines, 1):
         for term in filter(None, (term.strip() for term in line.partition("#")[0].split(","))):
             try:
-                found.append(endpoint_url(term))
+                endpoints.append(endpoint_url(term))
             except InputError as error:
                 raise InputError(f"{path}, line {number}: {error}") from error
-    return found
+    return endpoints

@@ -57,22 +57,22 @@ class Reply:
     body: bytes
 
 
-class Lost(TransportError):
+class AnswerLostError(TransportError):
     """No complete answer arrived.
 
     Args:
-        words: what happened, with the endpoint.
+        message: what happened, with the endpoint.
         end: what it means for the endpoint.
         before_answer: whether no byte of an answer had arrived.
     """
 
-    def __init__(self, words: str, end: JobEnd, *, before_answer: bool = False) -> None:
-        super().__init__(words)
+    def __init__(self, message: str, end: JobEnd, *, before_answer: bool = False) -> None:
+        super().__init__(message)
         self.end = end
         self.before_answer = before_answer
 
 
-class TooLong(Exception):
+class AnswerTooLongError(Exception):
     """The answer is longer than the job allows."""
 
 
@@ -161,7 +161,7 @@ class HttpClient:
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
         self.time = self._loop.time
-        self._sweep = self._loop.call_later(_SWEEP_S, self._look_at_the_clock)
+        self._sweep = self._loop.call_later(_SWEEP_S, self._end_late_requests)
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEPALIVE_S, ttl_dns_cache=300),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),
@@ -185,23 +185,23 @@ class HttpClient:
         """Send a GET request, which costs the server nothing.
 
         Raises:
-            Lost: no answer within that time, or a longer one than Piston sends.
+            AnswerLostError: no answer within that time, or a longer one than Piston sends.
         """
         try:
             async with asyncio.timeout(within_s):
                 return await self._exchange("GET", url, None, most_bytes=16 << 20)
         except TimeoutError:
             end = JobEnd.CLIENT_LATE if self.is_late() else JobEnd.TIMED_OUT
-            raise Lost(f"{url}: no answer within {within_s:g} s", end) from None
-        except TooLong:
-            raise Lost(f"{url}: the answer is too long to be Piston's", JobEnd.BROKEN) from None
+            raise AnswerLostError(f"{url}: no answer within {within_s:g} s", end) from None
+        except AnswerTooLongError:
+            raise AnswerLostError(f"{url}: the answer is too long to be Piston's", JobEnd.BROKEN) from None
 
     async def post(self, url: URL, sending: Sending, *, most_bytes: int, gzipped: bool = False) -> Reply:
         """Send a job and wait for its answer.
 
         Raises:
-            Lost: no complete answer arrived before the deadline.
-            TooLong: the answer is longer than `most_bytes`.
+            AnswerLostError: no complete answer arrived before the deadline.
+            AnswerTooLongError: the answer is longer than `most_bytes`.
             SetupError: this machine has no descriptor left for the connection.
         """
         self._under_way.add(sending)
@@ -211,9 +211,9 @@ class HttpClient:
             if not open_until or open_until.pop() < started:  # no open connection is left
                 await sending.may_connect()
             reply = await self._post(url, sending, started, most_bytes=most_bytes, gzipped=gzipped)
-        except Lost as lost:
+        except AnswerLostError as lost:
             if sending.is_given_up:
-                raise Lost(
+                raise AnswerLostError(
                     f"{url}: no answer within {sending.within_s:.0f} s, or to checks", JobEnd.TIMED_OUT
                 ) from lost
             raise
@@ -226,7 +226,7 @@ class HttpClient:
     async def _post(self, url: URL, sending: Sending, started: float, *, most_bytes: int, gzipped: bool) -> Reply:
         try:
             return await self._exchange("POST", url, sending, most_bytes=most_bytes, gzipped=gzipped)
-        except Lost as lost:
+        except AnswerLostError as lost:
             is_stale = lost.before_answer and sending.on_used_connection and self.time() - started < _STALE_S
             if sending.is_given_up or not is_stale:
                 raise
@@ -236,7 +236,7 @@ class HttpClient:
         """Whether this process was late in the last seconds, so that its timeouts say nothing about endpoints."""
         return self.time() < self._late_until
 
-    def _look_at_the_clock(self) -> None:
+    def _end_late_requests(self) -> None:
         """Give up requests that are past their deadline, and note whether this process is late.
 
         Few requests reach their long deadlines: one sweep over all requests costs less than a timer for each.
@@ -244,7 +244,7 @@ class HttpClient:
         now, due = self.time(), self._sweep.when() if self._sweep is not None else self.time()
         if now - due > _LATE_S:
             self._late_until = now + _LATE_FOR_S
-        self._sweep = self._loop.call_at(now + _SWEEP_S, self._look_at_the_clock)
+        self._sweep = self._loop.call_at(now + _SWEEP_S, self._end_late_requests)
         for sending in [sending for sending in self._under_way if sending.deadline < now]:
             sending.give_up()
 
@@ -262,13 +262,13 @@ class HttpClient:
             if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
                 raise SetupError(f"no descriptor left for a connection to {url}: raise `ulimit -n`") from error
             late = isinstance(error, TimeoutError) and self.is_late()
-            words = str(error).replace(" ssl:default", "")  # which is in the message for plain http too
-            raise Lost(
-                f"{url}: no connection: {words}", JobEnd.CLIENT_LATE if late else JobEnd.NOT_CONNECTED
+            message = str(error).replace(" ssl:default", "")  # which is in the message for plain http too
+            raise AnswerLostError(
+                f"{url}: no connection: {message}", JobEnd.CLIENT_LATE if late else JobEnd.NOT_CONNECTED
             ) from error
         except (aiohttp.ClientError, ConnectionError) as error:
-            words = str(error) or type(error).__name__
-            raise Lost(f"{url}: {words}", JobEnd.BROKEN, before_answer=response is None) from error
+            message = str(error) or type(error).__name__
+            raise AnswerLostError(f"{url}: {message}", JobEnd.BROKEN, before_answer=response is None) from error
 
 
 def _enable_keepalive(transport: asyncio.WriteTransport) -> None:
@@ -284,11 +284,11 @@ async def _whole(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:
     if length is not None and length <= most_bytes:
         return await response.read()
     if length is not None:
-        raise TooLong
+        raise AnswerTooLongError
     parts, size = [], 0
     async for part in response.content.iter_any():
         parts.append(part)
         size += len(part)
         if size > most_bytes:
-            raise TooLong
+            raise AnswerTooLongError
     return b"".join(parts)

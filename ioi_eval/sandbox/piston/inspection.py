@@ -70,17 +70,17 @@ def read_inspection(execution: Execution, nonce: str) -> Inspection | None:
     lines = [line.rstrip("\t").split("\t") for line in execution.run.stdout.splitlines()]
     if len(lines) < 2 or lines[0] != ["begin", nonce] or lines[-1] != ["end", nonce]:
         return None
-    said = {line[0]: line[1] if len(line) > 1 else "" for line in lines}
-    file_kib = _number(said.get("file_kib", ""))
+    values = {line[0]: line[1] if len(line) > 1 else "" for line in lines}
+    file_kib = _number(values.get("file_kib", ""))
     return Inspection(
-        processes=_number(said.get("processes", "")),
+        processes=_number(values.get("processes", "")),
         file_bytes=None if file_kib is None else file_kib * 1024,
-        open_files=_number(said.get("open_files", "")),
-        processors=_number(said.get("processors", "")) or 1,
-        quota=_quota(said.get("quota", "")),
-        system=said.get("system", ""),
-        is_root=said.get("user") == "0",
-        has_network=said.get("network") == "on",
+        open_files=_number(values.get("open_files", "")),
+        processors=_number(values.get("processors", "")) or 1,
+        quota=_quota(values.get("quota", "")),
+        system=values.get("system", ""),
+        is_root=values.get("user") == "0",
+        has_network=values.get("network") == "on",
         measures=execution.run.cpu_ms is not None,
     )
 

@@ -111,8 +111,8 @@ class Pool:
 
     def in_service(self, group: str) -> int:
         """How many endpoints of a group are in service."""
-        found = self._groups.get(group)
-        return 0 if found is None else found.in_service
+        state = self._groups.get(group)
+        return 0 if state is None else state.in_service
 
     def running(self) -> int:
         """How many jobs run on all endpoints together."""
@@ -327,10 +327,10 @@ class Pool:
     # ------------------------------------------------------------------ bookkeeping
 
     def _group(self, name: str, now: float) -> Group:
-        found = self._groups.get(name)
-        if found is None:
-            found = self._groups[name] = Group(name, now)
-        return found
+        state = self._groups.get(name)
+        if state is None:
+            state = self._groups[name] = Group(name, now)
+        return state
 
     def _update(self, state: EndpointState, now: float, *, forget: bool = True) -> None:
         """After every change of an endpoint: serve requests that can be served now, and forget it if it has left."""

@@ -2,8 +2,8 @@
 
 There are three kinds, which any server runs:
 
-- the *look*: a script (for the stock pair, a program) that prints compilers, kernel, clock, and padding;
-- the *ceilings*: the look with the largest limits that a server can store; its refusal names what is allowed;
+- the *probe*: a script (for the stock pair, a program) that prints compilers, kernel, clock, and padding;
+- the *ceilings*: the probe with the largest limits that a server can store; its refusal names what is allowed;
 - the *sizes*: smaller and smaller answers and requests, until one is accepted.
 """
 
@@ -83,7 +83,7 @@ _STOCK_CONFIG = '{"task_type": "Batch", "code": "probe", "time_limit": 10.0, "me
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class ProbeReport:
     """What a worker reports about itself.
 
     Args:
@@ -99,8 +99,8 @@ class Look:
     clock_s: int
 
 
-def look_job(service: Service, nonce: str, padding: int) -> Job:
-    """The look, with the largest limits under the ceilings that are known."""
+def probe_job(service: Service, nonce: str, padding: int) -> Job:
+    """The probe, with the largest limits under the ceilings that are known."""
     known = service.ceilings
     if service.starter is Starter.CMS_IOI:
         texts = {
@@ -141,8 +141,8 @@ def with_ceiling(service: Service, refused: tuple[str, int]) -> Service | None:
     return replace(service, ceilings=replace(service.ceilings, **{name: most}))
 
 
-def read_look(execution: Execution, nonce: str, padding: int) -> Look | None:
-    """Read the look's answer; `None` if it is not complete.
+def read_probe(execution: Execution, nonce: str, padding: int) -> ProbeReport | None:
+    """Read the probe's answer; `None` if it is not complete.
 
     A server drops the piece of output that exceeds its limit, but may return later pieces. So the end line alone does
     not prove that the answer is complete.
@@ -151,14 +151,14 @@ def read_look(execution: Execution, nonce: str, padding: int) -> Look | None:
     frame = [lines[0], *lines[-2:]] if len(lines) > 2 else []
     if execution.run.code != 0 or frame != [["begin", nonce], ["x" * padding], ["end", nonce]]:
         return None
-    said = {line[0]: line[1] for line in lines if len(line) == 2}
+    values = {line[0]: line[1] for line in lines if len(line) == 2}
     starts = [number for number, line in enumerate(lines) if line[0] == "compiler" and len(line) == 5]
     compilers = [lines[start:end] for start, end in zip(starts, [*starts[1:], len(lines)], strict=True)]
-    return Look(
+    return ProbeReport(
         compilers=tuple(map(_toolchain, compilers)),
-        kernel=said.get("kernel", ""),
-        processors=_number(said.get("processors")),
-        clock_s=_number(said.get("clock")),
+        kernel=values.get("kernel", ""),
+        processors=_number(values.get("processors")),
+        clock_s=_number(values.get("clock")),
     )
 
 
@@ -175,12 +175,12 @@ def _toolchain(lines: Sequence[Sequence[str]]) -> Toolchain:
 
 def services(runtimes: tuple[Runtime, ...], profile: str | None) -> tuple[Service, ...]:
     """The packages on this worker that support a profile, best first, each in its latest version."""
-    found = []
+    result = []
     for starter in PREFERENCE[profile]:
         versions = [runtime.version for runtime in runtimes if _starts(runtime, starter)]
         if versions:
-            found.append(Service(starter=starter, version=max(versions, key=_version_key), ceilings=Ceilings()))
-    return tuple(found)
+            result.append(Service(starter=starter, version=max(versions, key=_version_key), ceilings=Ceilings()))
+    return tuple(result)
 
 
 def _starts(runtime: Runtime, starter: Starter) -> bool:

@@ -43,8 +43,8 @@ async def endpoints() -> list[str]:
             process.kill()
             await process.wait()
     if process.returncode != 0:
-        words = stderr.decode("utf-8", "replace").strip() or f"exit code {process.returncode}"
-        raise SetupError(f"endpoints 'slurm': squeue failed: {words}")
+        message = stderr.decode("utf-8", "replace").strip() or f"exit code {process.returncode}"
+        raise SetupError(f"endpoints 'slurm': squeue failed: {message}")
     return list(workers(stdout.decode("utf-8", "replace")))
 
 

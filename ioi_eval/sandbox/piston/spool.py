@@ -80,13 +80,13 @@ class RequestSpool:
             return self._stored.get(content.sha256) or await self._literal_of_blob(content)
         if len(content) < _SMALL:
             return wire.literal(content)
-        found = self._memory.get(content)
-        if found is not None:
+        stored = self._memory.get(content)
+        if stored is not None:
             self._memory.move_to_end(content)
-            return found
-        found = await asyncio.to_thread(wire.literal, content)
-        self._remember(content, found)
-        return found
+            return stored
+        stored = await asyncio.to_thread(wire.literal, content)
+        self._remember(content, stored)
+        return stored
 
     def close(self) -> None:
         """Release the file. Requests under way keep it open."""
@@ -106,13 +106,13 @@ class RequestSpool:
     async def _literal_of_blob(self, blob: Blob) -> Literal:
         """Encode a blob once, also if several tasks need it at the same time."""
         async with self._locks.setdefault(blob.sha256, asyncio.Lock()):
-            found = self._stored.get(blob.sha256)
-            if found is None:
+            literal = self._stored.get(blob.sha256)
+            if literal is None:
                 async with self._encoders:
                     encoded = await asyncio.to_thread(_encode, blob)
-                    found = self._stored[blob.sha256] = await asyncio.to_thread(self._append, self._room(encoded))
+                    literal = self._stored[blob.sha256] = await asyncio.to_thread(self._append, self._room(encoded))
         self._locks.pop(blob.sha256, None)
-        return found
+        return literal
 
     def _room(self, encoded: Inline) -> tuple[Inline, FileIO, int]:
         """The place of a literal in the file. A new file is started if this one would be too long."""
@@ -122,8 +122,8 @@ class RequestSpool:
         offset, self._end = self._end, self._end + encoded.size
         return encoded, self._file, offset
 
-    def _append(self, place: tuple[Inline, FileIO, int]) -> StoredLiteral:
-        encoded, file, offset = place
+    def _append(self, reserved: tuple[Inline, FileIO, int]) -> StoredLiteral:
+        encoded, file, offset = reserved
         rest, at = memoryview(encoded.data), offset
         try:
             while rest:

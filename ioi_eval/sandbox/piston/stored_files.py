@@ -84,9 +84,9 @@ def with_stored(job: Job, absent: Collection[str]) -> Job | None:
     for file in job.files:
         if not _PLAIN.fullmatch(file.name):
             return None
-        found = digest(file.content) if is_worth_storing(file.content) else ""
-        if found and found not in absent and (found in package.held or file.name in _ALSO_STORED):
-            lines.append(f"stored {file.name} {found} {package.name_of(found)}\n")
+        sha256 = digest(file.content) if is_worth_storing(file.content) else ""
+        if sha256 and sha256 not in absent and (sha256 in package.held or file.name in _ALSO_STORED):
+            lines.append(f"stored {file.name} {sha256} {package.name_of(sha256)}\n")
         else:
             lines.append(f"{'program' if file.executable else 'sent'} {file.name}\n")
             sent.append(file)
@@ -99,8 +99,8 @@ def refused(execution: Execution) -> dict[str, str]:
     """The files that a package does not have: reasons by hash; empty if it had all of them."""
     if execution.run.code != REFUSED_CODE:
         return {}
-    found = map(_REFUSAL.fullmatch, execution.run.stdout.splitlines())
-    return {match[1]: match[2] for match in found if match}
+    matches = map(_REFUSAL.fullmatch, execution.run.stdout.splitlines())
+    return {match[1]: match[2] for match in matches if match}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,11 +128,13 @@ class Variant:
             return {ALL: f"is refused: {result}"}
         if not isinstance(result, Execution):
             return {}
-        found = {sha256: why for sha256, why in refused(result).items() if sha256 == ALL or sha256 in self.named}
+        reasons = {sha256: why for sha256, why in refused(result).items() if sha256 == ALL or sha256 in self.named}
         run = result.run
-        if not found and run.code not in (0, None) and not run.stdout.startswith("{"):  # the runner prints JSON objects
-            found = {ALL: f"starts no runner: exit code {run.code}, {(run.stderr or run.stdout).strip()[-200:]!r}"}
-        return found
+        if (
+            not reasons and run.code not in (0, None) and not run.stdout.startswith("{")
+        ):  # the runner prints JSON objects
+            reasons = {ALL: f"starts no runner: exit code {run.code}, {(run.stderr or run.stdout).strip()[-200:]!r}"}
+        return reasons
 
 
 def with_runner_there(job: Job) -> Job | None:
@@ -143,10 +145,10 @@ def with_runner_there(job: Job) -> Job | None:
     runner = next((file.content for file in job.files if file.name == "runner"), None)
     if runner is None or job.kind is not JobKind.RUNNER or job.stdin or job.args:
         return None
-    found = digest(runner)
+    sha256 = digest(runner)
     others = [file for file in job.files if file.name != "runner"]
-    script = JobFile(name=wire.MAIN, content=_RUNNER_THERE.replace("DIGEST", found).encode())
-    return replace(job, files=(*others, script, JobFile(name=LIST, content=runner_line(found))))
+    script = JobFile(name=wire.MAIN, content=_RUNNER_THERE.replace("DIGEST", sha256).encode())
+    return replace(job, files=(*others, script, JobFile(name=LIST, content=runner_line(sha256))))
 
 
 def runner_line(sha256: str) -> bytes:
@@ -200,16 +202,16 @@ class StoredFiles:
             job: the job with all files.
             result: its result.
         """
-        found = variant.refusal(result)
-        if not found:
+        reasons = variant.refusal(result)
+        if not reasons:
             return False
         absent = self._absent.setdefault((name, variant.package), set())
-        news = {sha256: reason for sha256, reason in found.items() if sha256 not in absent}
-        absent.update(found)
+        news = {sha256: reason for sha256, reason in reasons.items() if sha256 not in absent}
+        absent.update(reasons)
         for sha256, reason in news.items():
             if variant.package and job.package and (sha256 == ALL or sha256 in job.package.held):
                 which = "all of it" if sha256 == ALL else f"the file {sha256[:12]}…"
-                words = f"{name}: of the package {variant.package} {which} {reason}; it is sent instead"
+                message = f"{name}: of the package {variant.package} {which} {reason}; it is sent instead"
                 advice = "" if sha256 == ALL else ". Uninstall that package, then install it again"
-                self.faults[words + advice] = None
+                self.faults[message + advice] = None
         return True

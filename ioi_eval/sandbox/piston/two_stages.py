@@ -82,8 +82,8 @@ def apart(execution: Execution) -> Execution:
         compiled = stages.pop("compile")
         run = compiled if compiled.code != 0 else stages.pop("run")
     except (ValueError, KeyError, binascii.Error):
-        words = (execution.run.stderr.strip() or execution.run.stdout)[-200:]
-        raise TransportError(f"of a job's two stages no whole answer came: {words!r}") from None
+        output = (execution.run.stderr.strip() or execution.run.stdout)[-200:]
+        raise TransportError(f"of a job's two stages no whole answer came: {output!r}") from None
     if stages:
         raise TransportError(f"a job's answer names other stages: {', '.join(stages)}")
     return Execution(compile=compiled, run=run)

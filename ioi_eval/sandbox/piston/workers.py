@@ -1,6 +1,6 @@
 """The workers of a cluster: they are found, explored, taken into service, checked, and removed.
 
-    the list of endpoints ──► Scout: what each can do ──► WorkerGroups: which are alike ──► Pool: in service
+    the list of endpoints ──► Prober: what each can do ──► WorkerGroups: which are alike ──► Pool: in service
 
 The list is refreshed regularly, as workers come and go. An endpoint that cannot be used is noted with the reason, and
 explored again later. An endpoint whose runtimes have changed is explored again too, as it may now belong to another
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from ioi_eval.errors import InputError, SandboxError, SetupError, TransientError, UnavailableError
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox import Target
-from ioi_eval.sandbox.piston.discovery import Scout, Worker
+from ioi_eval.sandbox.piston.discovery import Prober, Worker
 from ioi_eval.sandbox.piston.endpoint_state import Endpoint, JobEnd
 from ioi_eval.sandbox.piston.endpoints import Source, endpoints_now
 from ioi_eval.sandbox.piston.pool import Pool
@@ -131,7 +131,7 @@ class WorkerList:
 
     Args:
         source: the endpoints, or a function that returns them.
-        scout: explores workers.
+        prober: explores workers.
         groups: the workers in use.
         pool: gets the endpoints in service.
 
@@ -139,10 +139,10 @@ class WorkerList:
         unusable: the endpoints that are not used now, and why.
     """
 
-    def __init__(self, source: Source, scout: Scout, groups: WorkerGroups, pool: Pool) -> None:
+    def __init__(self, source: Source, prober: Prober, groups: WorkerGroups, pool: Pool) -> None:
         self.unusable: dict[str, SandboxError | SetupError] = {}
         self._source = source
-        self._scout = scout
+        self._prober = prober
         self._groups = groups
         self._pool = pool
         self._time = asyncio.get_running_loop().time
@@ -189,7 +189,7 @@ class WorkerList:
         is_alive: bool | None = False
         if worker is not None:
             try:
-                runtimes = await self._scout.runtimes(worker.url)
+                runtimes = await self._prober.runtimes(worker.url)
                 is_alive = without_problems(runtimes) == without_problems(worker.runtimes)
                 if is_alive:
                     self._groups.note_runtimes(name, runtimes)
@@ -204,7 +204,7 @@ class WorkerList:
         """Find out what an endpoint can do, and take it into service; or note why it cannot be used."""
         name = str(url)
         try:
-            worker = await self._scout.explore(url)
+            worker = await self._prober.explore(url)
         except (SandboxError, SetupError) as error:
             self.unusable[name] = error
             if isinstance(error, SetupError):

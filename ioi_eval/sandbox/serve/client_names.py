@@ -18,7 +18,7 @@ ANY = "*"
 """Allows every name."""
 
 
-def refuse_strangers(host: str | None, origin: str | None, allowed: Collection[str]) -> None:
+def refuse_foreign_pages(host: str | None, origin: str | None, allowed: Collection[str]) -> None:
     """Refuse a request that a page of another site may have sent.
 
     Args:
@@ -32,11 +32,11 @@ def refuse_strangers(host: str | None, origin: str | None, allowed: Collection[s
     if ANY in allowed:
         return
     if host is not None and not _is_ours(_name(host), allowed):
-        words = f"the name {_name(host)[:255]!a} in Host is not known to be this server's"
-        _refuse(f"{words}; ask by its IP address, or start it with --allow-host NAME")
+        reason = f"the name {_name(host)[:255]!a} in Host is not known to be this server's"
+        _refuse(f"{reason}; ask by its IP address, or start it with --allow-host NAME")
     if origin is not None and origin.lower() not in (f"http://{host}".lower(), f"https://{host}".lower()):
-        words = f"a page of {origin[:255]!a} (Origin) may not ask"
-        _refuse(f"{words}; if that is meant, start the server with --allow-host '*'")
+        reason = f"a page of {origin[:255]!a} (Origin) may not ask"
+        _refuse(f"{reason}; if that is meant, start the server with --allow-host '*'")
 
 
 def _refuse(message: str) -> NoReturn:

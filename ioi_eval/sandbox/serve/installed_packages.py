@@ -88,10 +88,10 @@ class InstalledPackages:
 
     def runtimes(self) -> tuple[Runtime, ...]:
         """The installed packages as `GET /runtimes` lists them."""
-        found = sorted(self._directory.glob(f"{PREFIX}*/*"))
+        paths = sorted(self._directory.glob(f"{PREFIX}*/*"))
         return tuple(
             Runtime(language=path.parent.name, version=path.name)
-            for path in found
+            for path in paths
             if _LANGUAGE.fullmatch(path.parent.name) and _VERSION.fullmatch(path.name)
         )
 
@@ -121,8 +121,8 @@ class InstalledPackages:
             Refusal: the repository does not have it, it is installed already, or it cannot be installed.
         """
         runtime, sha256, address = self._find(language, version)
-        place = self._directory / runtime.language / runtime.version
-        if place.exists():
+        folder = self._directory / runtime.language / runtime.version
+        if folder.exists():
             raise Refusal(500, {"message": "Already installed"})
         if not self._is_served:  # the tarball is beside its index
             address = str(Path(self._repository) / address.rpartition("/")[2])
@@ -135,20 +135,20 @@ class InstalledPackages:
                 with self._open(address) as source, (Path(name) / "tarball").open("w+b") as tarball:
                     self._copy(source, address, tarball)
                     tarball.seek(0)
-                    found = hashlib.file_digest(tarball, "sha256").hexdigest()
-                    if found != sha256:
-                        raise Refusal(500, {"message": f"Checksum miss-match want: {sha256} got: {found}"})
+                    actual = hashlib.file_digest(tarball, "sha256").hexdigest()
+                    if actual != sha256:
+                        raise Refusal(500, {"message": f"Checksum miss-match want: {sha256} got: {actual}"})
                     tarball.seek(0)
                     self._unpack(tarball, new / "blobs")
-                place.parent.mkdir(mode=0o755, exist_ok=True)
-                new.rename(place)
+                folder.parent.mkdir(mode=0o755, exist_ok=True)
+                new.rename(folder)
         except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
             raise Refusal(500, {"message": f"{runtime.language} is no package: {error}"}) from error
         except OSError as error:
-            if place.exists():  # another server that shares the directory was first
+            if folder.exists():  # another server that shares the directory was first
                 return runtime
-            words = f"{runtime.language} cannot be installed in {self._directory}: {error.strerror or error}"
-            raise Refusal(500, {"message": f"{words}; free space there, or let the server write there"}) from error
+            message = f"{runtime.language} cannot be installed in {self._directory}: {error.strerror or error}"
+            raise Refusal(500, {"message": f"{message}; free space there, or let the server write there"}) from error
         return runtime
 
     def uninstall(self, language: str, version: str) -> Runtime:
@@ -157,19 +157,19 @@ class InstalledPackages:
         Raises:
             Refusal: it is not installed, or cannot be removed.
         """
-        found = request.find(self.runtimes(), language, version)
-        if found is None:
+        runtime = request.find(self.runtimes(), language, version)
+        if runtime is None:
             raise Refusal(500, {"message": f"{language}-{version} is not installed"})
-        place = self._directory / found.language / found.version
+        folder = self._directory / runtime.language / runtime.version
         try:
             with tempfile.TemporaryDirectory(dir=self._directory, prefix=_OLD, ignore_cleanup_errors=True) as old:
-                place.rename(Path(old) / "package")
+                folder.rename(Path(old) / "package")
         except OSError as error:
-            if not place.exists():  # another server that shares the directory was first
-                return found
-            words = f"{found.language} cannot be removed from {self._directory}: {error.strerror or error}"
-            raise Refusal(500, {"message": f"{words}; let the server write there"}) from error
-        return found
+            if not folder.exists():  # another server that shares the directory was first
+                return runtime
+            message = f"{runtime.language} cannot be removed from {self._directory}: {error.strerror or error}"
+            raise Refusal(500, {"message": f"{message}; let the server write there"}) from error
+        return runtime
 
     def files(self, runtime: Runtime, sent: Mapping[str, bytes]) -> dict[str, Content]:
         """The files of a job: those of the package that it names, and those that it was sent with.
@@ -190,15 +190,15 @@ class InstalledPackages:
         files: dict[str, Content] = {}
         missing: list[str] = []
         for line in lines:
-            if (found := _SENT.fullmatch(line)) and found[1] in sent:
-                files[found[1]] = sent[found[1]]
-            elif found := _STORED.fullmatch(line):
-                path = self._directory / runtime.language / runtime.version / "blobs" / found[3]
-                content, why = self._content(path, found[2])
+            if (match := _SENT.fullmatch(line)) and match[1] in sent:
+                files[match[1]] = sent[match[1]]
+            elif match := _STORED.fullmatch(line):
+                path = self._directory / runtime.language / runtime.version / "blobs" / match[3]
+                content, why = self._content(path, match[2])
                 if content is None:
-                    missing.append(f"not stored: {found[2]} {why}\n")
+                    missing.append(f"not stored: {match[2]} {why}\n")
                 else:
-                    files[found[1]] = content
+                    files[match[1]] = content
             else:
                 raise Refusal(400, {"message": f"a line of the file {LIST!r} names no file: {line[:100]!r}"})
         if missing:
@@ -222,10 +222,10 @@ class InstalledPackages:
 
     def _find(self, language: str, version: str) -> tuple[Runtime, str, str]:
         entries = {(each[0].language, each[0].version): each for each in self.listed()}
-        found = request.find([each[0] for each in entries.values()], language, version)
-        if found is None:
+        runtime = request.find([each[0] for each in entries.values()], language, version)
+        if runtime is None:
             raise Refusal(404, {"message": f"Requested package {language}-{version} does not exist"})
-        return entries[found.language, found.version]
+        return entries[runtime.language, runtime.version]
 
     @property
     def _is_served(self) -> bool:
@@ -251,8 +251,8 @@ class InstalledPackages:
 
     def _write(self, part: bytes, target: IO[bytes]) -> None:
         if shutil.disk_usage(self._directory).free < LEAST_FREE_BYTES:
-            words = f"less than {LEAST_FREE_BYTES // MIB} MiB are free in {self._directory}; free space there"
-            raise Refusal(500, {"message": f"the package is not installed: {words}"})
+            reason = f"less than {LEAST_FREE_BYTES // MIB} MiB are free in {self._directory}; free space there"
+            raise Refusal(500, {"message": f"the package is not installed: {reason}"})
         target.write(part)
 
     def _unpack(self, tarball: IO[bytes], blobs: Path) -> None:
@@ -291,5 +291,5 @@ def _parts(source: IO[bytes], address: str, size: int) -> Iterator[bytes]:
 
 
 def _unreadable(address: str, error: Exception) -> Refusal:
-    words = f"the package repository cannot be read: {address}: {str(error) or type(error).__name__}"
-    return Refusal(500, {"message": f"{words}; see that it is there, and that this server can read it"})
+    message = f"the package repository cannot be read: {address}: {str(error) or type(error).__name__}"
+    return Refusal(500, {"message": f"{message}; see that it is there, and that this server can read it"})

@@ -62,7 +62,7 @@ class StageBounds:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class RequestedLimits:
     """The limits in a request for one stage; `None` if it does not set one.
 
     Without a limit of the request, CPU time is only limited by the wall clock; Piston's default is 3 s.
@@ -91,8 +91,8 @@ class Request:
     files: Mapping[str, bytes]
     args: tuple[str, ...]
     stdin: bytes
-    compile: Asked
-    run: Asked
+    compile: RequestedLimits
+    run: RequestedLimits
 
 
 def request(asked: Any, runtimes: Sequence[Runtime], *, compile: StageBounds, run: StageBounds) -> Request:
@@ -130,7 +130,7 @@ def request(asked: Any, runtimes: Sequence[Runtime], *, compile: StageBounds, ru
         args=_args(body.get("args")),
         stdin=_encoded(stdin if stdin.endswith("\n") else f"{stdin}\n"),
         **{
-            stage: Asked(
+            stage: RequestedLimits(
                 timeout_ms=limits[stage, "timeout"] or bounds[stage].timeout_ms,
                 cpu_ms=limits[stage, "cpu_time"],
                 memory_bytes=limits[stage, "memory_limit"],
@@ -194,14 +194,14 @@ def _args(value: Any) -> tuple[str, ...]:
         raise Refusal(500, None)
     if any(isinstance(word, list | dict) for word in value):
         _refuse("args must be an array of strings")
-    words = tuple("null" if word is None else _encoded(str(word)).decode() for word in value[: _MOST_WORDS + 1])
-    if len(words) > _MOST_WORDS or sum(len(word.encode()) for word in words) > _MOST_WORDS_BYTES:
+    args = tuple("null" if word is None else _encoded(str(word)).decode() for word in value[: _MOST_WORDS + 1])
+    if len(args) > _MOST_WORDS or sum(len(word.encode()) for word in args) > _MOST_WORDS_BYTES:
         _refuse(
             f"args has more than {_MOST_WORDS} entries or {_MOST_WORDS_BYTES} bytes; send them as a file or as stdin"
         )
-    if any("\0" in word for word in words):
+    if any("\0" in word for word in args):
         raise Refusal(500, None)
-    return words
+    return args
 
 
 # ---------------------------------------------------------------------- the files
@@ -238,21 +238,21 @@ def _main(files: Sequence[Mapping[str, Any]]) -> str:
 def _contents(files: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
     contents: dict[str, bytes] = {}
     for number, file in enumerate(files):
-        contents[_place(_name(file, number))] = _decoder(file)(file["content"])
+        contents[_path_in_box(_name(file, number))] = _decoder(file)(file["content"])
     directories = {name[:at] for name in contents for at, sign in enumerate(name) if sign == "/"}
     if directories & contents.keys():
         raise Refusal(500, None)
     return contents
 
 
-def _place(name: str) -> str:
+def _path_in_box(name: str) -> str:
     """The path below the box's directory, as by Node's `path.join`; 500 if Node or the file system would refuse it."""
-    place = posixpath.normpath(f"./{name}".replace("//", "/"))
-    parts = place.split("/")
-    out = parts[0].startswith("..") or place == "." or name.endswith("/") or "\0" in name
-    if out or len(place.encode()) > _MOST_PATH_BYTES or any(len(part.encode()) > 255 for part in parts):
+    path = posixpath.normpath(f"./{name}".replace("//", "/"))
+    parts = path.split("/")
+    out = parts[0].startswith("..") or path == "." or name.endswith("/") or "\0" in name
+    if out or len(path.encode()) > _MOST_PATH_BYTES or any(len(part.encode()) > 255 for part in parts):
         raise Refusal(500, None)
-    return place
+    return path
 
 
 def _decoder(file: Mapping[str, Any]) -> Callable[[str], bytes]:
@@ -295,10 +295,10 @@ def _in_all(version: tuple[int, ...], wanted: str) -> bool:
         return True
     at = 0
     while at < len(wanted):
-        found = _COMPARATOR.match(wanted, at)
-        if found is None or not _compares(version, found):
+        match = _COMPARATOR.match(wanted, at)
+        if match is None or not _compares(version, match):
             return False
-        at = found.end()
+        at = match.end()
         if at < len(wanted) and not wanted[at].isspace():
             return False
         at += len(wanted[at:]) - len(wanted[at:].lstrip())
@@ -316,7 +316,7 @@ def _compares(version: tuple[int, ...], comparator: re.Match[str]) -> bool:
     if not given:
         return sign not in ("<", ">")
     if sign == "^":  # no change of the first part that is not 0, or of those before it
-        fixed = next((place for place, part in enumerate(given) if part), len(given) - 1)
+        fixed = next((index for index, part in enumerate(given) if part), len(given) - 1)
         return low <= version and version[: fixed + 1] == low[: fixed + 1]
     if sign == "~":
         return low <= version and version[: min(2, len(given))] == low[: min(2, len(given))]

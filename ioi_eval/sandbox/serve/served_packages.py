@@ -84,5 +84,5 @@ class ServedPackages:
             async with asyncio.timeout(self._within_s):
                 return await asyncio.shield(asyncio.wrap_future(work))
         except TimeoutError:
-            words = f"{what} takes longer than {self._within_s:g} s, and continues; check that the repository answers"
-            raise Refusal(503, {"message": words}) from None
+            message = f"{what} takes longer than {self._within_s:g} s, and continues; check that the repository answers"
+            raise Refusal(503, {"message": message}) from None

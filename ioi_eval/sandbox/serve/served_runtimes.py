@@ -27,7 +27,7 @@ from ioi_eval.sandbox.local.scripts import Command
 from ioi_eval.sandbox.piston.stored_files import LIST, digest, runner_line
 from ioi_eval.sandbox.piston.wire import MAIN, STDIN, Runtime, Starter
 from ioi_eval.sandbox.serve.installed_packages import NotStored
-from ioi_eval.sandbox.serve.request import Asked, Refusal, Request
+from ioi_eval.sandbox.serve.request import Refusal, Request, RequestedLimits
 
 PACKAGE_VERSION = "1.0.0"
 """The version of our package in `piston/packages/`, and of the reference's `cms_ioi`."""
@@ -86,8 +86,8 @@ def work(request: Request, pair: Mapping[str, Content], *, output_bytes: int) ->
         output_bytes: how much of each stream may be returned.
     """
     if request.runtime.language == Starter.BASH.value:
-        words = (*_environment(request), "bash", "-c", _BASH_PACKAGE, "run", request.main, *request.args)
-        return Scripts(files=_files(request.files), commands=(_run(request, words, output_bytes),))
+        argv = (*_environment(request), "bash", "-c", _BASH_PACKAGE, "run", request.main, *request.args)
+        return Scripts(files=_files(request.files), commands=(_run(request, argv, output_bytes),))
     if request.runtime.package == Starter.CMS_IOI.value or _is_classic(request):
         return _scripts(_files({**request.files, **pair}), request, output_bytes, judges=True)
     if "plan" in request.files and _wants_ours(request, pair["runner"]):
@@ -141,9 +141,11 @@ def refuse_unjudged(work: Scripts, execution: Execution) -> None:
     for name, stage in (("compile", execution.compile), ("run", execution.run)):
         if stage is not None and stage.code is None:
             spent = f"{stage.cpu_ms or 0:.0f} ms of CPU time and {stage.wall_ms or 0:.0f} ms of wall clock"
-            words = f"nothing was judged: the {name} stage was stopped by {stage.signal or stage.status} after {spent}"
+            message = (
+                f"nothing was judged: the {name} stage was stopped by {stage.signal or stage.status} after {spent}"
+            )
             advice = f"raise {name}_cpu_time and {name}_memory_limit if you send them; else this machine is too busy"
-            raise Refusal(500, {"message": f"{words}; {advice}"})
+            raise Refusal(500, {"message": f"{message}; {advice}"})
 
 
 def answer_of(execution: Execution) -> dict[str, Any]:
@@ -193,8 +195,8 @@ def _refuse_more_memory(request: Request) -> None:
         return
     for stated in _PLANNED_MEMORY.findall(request.files["plan"]):
         if len(stated) > _MOST_DIGITS or int(stated) > most:
-            words = f"the plan allows {stated[:_MOST_DIGITS].decode()} bytes of memory, run_memory_limit is {most}"
-            raise Refusal(400, {"message": f"{words}; raise that"})
+            message = f"the plan allows {stated[:_MOST_DIGITS].decode()} bytes of memory, run_memory_limit is {most}"
+            raise Refusal(400, {"message": f"{message}; raise that"})
 
 
 def _is_classic(request: Request) -> bool:
@@ -217,13 +219,13 @@ def _scripts(
     compilers, checker and shell, may exceed the request's limits: real servers apply these, and judge right answers
     wrong.
     """
-    words = (*_environment(request), *variables, "bash", MAIN, *request.args)
-    commands = [_run(request, words, output_bytes, judges=judges)]
+    argv = (*_environment(request), *variables, "bash", MAIN, *request.args)
+    commands = [_run(request, argv, output_bytes, judges=judges)]
     if any(file.name == "compile" for file in files):
         limits = _limits(request.compile, output_bytes, judges=judges)
         patience = (f"IOI_EVAL_COMPILE_S={_JUDGE_COMPILES_S}",) if judges else ()
-        words = (*_environment(request), *variables, *patience, "bash", "compile")
-        commands.insert(0, Command(stage="compile", words=words, limits=limits))
+        argv = (*_environment(request), *variables, *patience, "bash", "compile")
+        commands.insert(0, Command(stage="compile", argv=argv, limits=limits))
     return Scripts(files=files, commands=tuple(commands), judges=judges)
 
 
@@ -232,12 +234,12 @@ def _environment(request: Request) -> tuple[str, ...]:
     return ("env", f"PISTON_LANGUAGE={request.runtime.language}")
 
 
-def _run(request: Request, words: tuple[str, ...], output_bytes: int, *, judges: bool = False) -> Command:
+def _run(request: Request, argv: tuple[str, ...], output_bytes: int, *, judges: bool = False) -> Command:
     limits = _limits(request.run, output_bytes, judges=judges)
-    return Command(stage="run", words=words, limits=limits, stdin=request.stdin)
+    return Command(stage="run", argv=argv, limits=limits, stdin=request.stdin)
 
 
-def _limits(asked: Asked, output_bytes: int, *, judges: bool = False) -> StageLimits:
+def _limits(asked: RequestedLimits, output_bytes: int, *, judges: bool = False) -> StageLimits:
     memory, wall_ms = asked.memory_bytes, asked.timeout_ms
     if judges:
         memory = None if memory is None else max(memory, DEFAULT_MEMORY_BYTES)

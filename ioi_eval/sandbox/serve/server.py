@@ -33,7 +33,7 @@ from ioi_eval.sandbox.piston.endpoints import API
 from ioi_eval.sandbox.piston.stored_files import PREFIX
 from ioi_eval.sandbox.piston.wire import Runtime
 from ioi_eval.sandbox.serve import request, request_body, served_runtimes
-from ioi_eval.sandbox.serve.client_names import refuse_strangers
+from ioi_eval.sandbox.serve.client_names import refuse_foreign_pages
 from ioi_eval.sandbox.serve.connections import Connections
 from ioi_eval.sandbox.serve.held_bytes import Held, HeldBytes
 from ioi_eval.sandbox.serve.installed_packages import InstalledPackages, NotStored
@@ -192,7 +192,7 @@ class _Server:
         }
         route = routes.get((asked.method, asked.path.lower().rstrip("/")))
         try:
-            refuse_strangers(asked.headers.get("Host"), asked.headers.get("Origin"), self._names)
+            refuse_foreign_pages(asked.headers.get("Host"), asked.headers.get("Origin"), self._names)
             if route is None:
                 raise Refusal(404, {"message": "Not Found"})
             return 200, await route(asked, held)
@@ -337,8 +337,8 @@ class _Server:
                         raise request_body.too_large(most)
                     deadline.reschedule(start + len(body) / settings.least_rate)
         except TimeoutError:
-            words = f"only {len(body)} bytes of the request came in {loop.time() - start + settings.transfer_s:.0f} s"
-            raise Refusal(408, {"message": f"{words}; send it in one go"}) from None
+            message = f"only {len(body)} bytes of the request came in {loop.time() - start + settings.transfer_s:.0f} s"
+            raise Refusal(408, {"message": f"{message}; send it in one go"}) from None
         packed = bytes(body)
         del body
         encoding = asked.headers.get("Content-Encoding", "")

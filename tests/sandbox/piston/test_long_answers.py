@@ -12,15 +12,15 @@ from yarl import URL
 
 from ioi_eval.errors import InputError
 from ioi_eval.sandbox.piston.cluster import PistonCluster
-from ioi_eval.sandbox.piston.discovery import Scout
+from ioi_eval.sandbox.piston.discovery import Prober
 from ioi_eval.sandbox.piston.endpoint_state import JobEnd
-from ioi_eval.sandbox.piston.http_client import HttpClient, Lost
+from ioi_eval.sandbox.piston.http_client import AnswerLostError, HttpClient
 from ioi_eval.sandbox.piston.wire import Body
 
 BODY = Body(segments=(b"{}",), size=2, waiting_s=0.0)
 
 
-def asked(question: Callable[[Scout, URL], Awaitable[Any]]) -> Any:
+def asked(question: Callable[[Prober, URL], Awaitable[Any]]) -> Any:
     """What comes of a question to a server whose every answer is announced as longer than anybody reads."""
 
     async def answer(request: web.Request) -> web.StreamResponse:
@@ -36,7 +36,7 @@ def asked(question: Callable[[Scout, URL], Awaitable[Any]]) -> Any:
         try:
             await web.TCPSite(runner, "127.0.0.1", 0).start()
             async with HttpClient() as client:
-                return await question(Scout(client), URL(f"http://127.0.0.1:{runner.addresses[0][1]}/api/v2"))
+                return await question(Prober(client), URL(f"http://127.0.0.1:{runner.addresses[0][1]}/api/v2"))
         finally:
             await runner.cleanup()
 
@@ -45,12 +45,12 @@ def asked(question: Callable[[Scout, URL], Awaitable[Any]]) -> Any:
 
 @pytest.mark.parametrize(
     "question",
-    [lambda scout, url: scout.runtimes(url), lambda scout, url: scout._post(url, BODY)],
+    [lambda prober, url: prober.runtimes(url), lambda prober, url: prober._post(url, BODY)],
     ids=["check", "exploration"],
 )
-def test_an_answer_without_end(question: Callable[[Scout, URL], Awaitable[Any]]) -> None:
+def test_an_answer_without_end(question: Callable[[Prober, URL], Awaitable[Any]]) -> None:
     """A check and an exploration find the endpoint broken."""
-    with pytest.raises(Lost, match="too long") as raised:
+    with pytest.raises(AnswerLostError, match="too long") as raised:
         asked(question)
     assert raised.value.end is JobEnd.BROKEN
 

@@ -18,9 +18,9 @@ BASH = Service(starter=Starter.BASH, version="5.2.0")
 STOCK = Service(starter=Starter.CMS_IOI, version="1.0.0")
 
 
-def run_look(directory: Path, padding: int) -> Execution:
+def run_probe(directory: Path, padding: int) -> Execution:
     """The script, run as a server runs it."""
-    job = probing.look_job(BASH, NONCE, padding)
+    job = probing.probe_job(BASH, NONCE, padding)
     for file in wire.sent_files(job, Starter.BASH):
         assert isinstance(file.content, bytes)
         (directory / file.name).write_bytes(file.content)
@@ -30,21 +30,21 @@ def run_look(directory: Path, padding: int) -> Execution:
 
 def test_the_look_of_this_machine(tmp_path: Path) -> None:
     """The script finds the compiler that is here, and says what it says."""
-    look = probing.read_look(run_look(tmp_path, 100), NONCE, 100)
-    assert look is not None
+    report = probing.read_probe(run_probe(tmp_path, 100), NONCE, 100)
+    assert report is not None
     version = subprocess.run(["g++", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
     machine = subprocess.run(["g++", "-dumpmachine"], capture_output=True, text=True, check=True).stdout.strip()
-    compiler = look.compilers[0]
+    compiler = report.compilers[0]
     assert (compiler.version, compiler.machine) == (version, machine)
     assert Path(compiler.command).name == "g++"
-    assert look.processors >= 1
-    assert look.clock_s > 1_700_000_000
-    assert look.kernel
+    assert report.processors >= 1
+    assert report.clock_s > 1_700_000_000
+    assert report.kernel
 
 
 def test_the_look_through_the_stock_pair(tmp_path: Path) -> None:
     """The program that asks through the stock pair compiles, and tells the same."""
-    job = probing.look_job(STOCK, NONCE, 10)
+    job = probing.probe_job(STOCK, NONCE, 10)
     for file in job.files:
         path = tmp_path / file.name
         path.parent.mkdir(exist_ok=True)
@@ -55,16 +55,16 @@ def test_the_look_through_the_stock_pair(tmp_path: Path) -> None:
     subprocess.run(["g++", "-std=gnu++17", "-O2", "-o", "graders/probe", *sources], cwd=tmp_path, check=True)
     with (tmp_path / "input.txt").open() as given:
         done = subprocess.run([tmp_path / "graders/probe"], stdin=given, capture_output=True, text=True, check=True)
-    look = probing.read_look(Execution(run=Stage(stdout=done.stdout, stderr="", code=0)), NONCE, 10)
-    assert look is not None
-    assert look.compilers[0].version.startswith("g++ ")
-    assert look.clock_s > 1_700_000_000
+    report = probing.read_probe(Execution(run=Stage(stdout=done.stdout, stderr="", code=0)), NONCE, 10)
+    assert report is not None
+    assert report.compilers[0].version.startswith("g++ ")
+    assert report.clock_s > 1_700_000_000
 
 
 @pytest.mark.parametrize("damage", ["", "begin", "padding", "end", "code"])
 def test_a_damaged_look_is_none(tmp_path: Path, damage: str) -> None:
     """Over its output limit a server may drop the middle and return the end: nothing of that is believed."""
-    whole = run_look(tmp_path, 50)
+    whole = run_probe(tmp_path, 50)
     changed = {
         "": whole.run,
         "begin": replace(whole.run, stdout=whole.run.stdout.split("\n", 1)[1]),
@@ -72,18 +72,18 @@ def test_a_damaged_look_is_none(tmp_path: Path, damage: str) -> None:
         "end": replace(whole.run, stdout=whole.run.stdout.rsplit("\n", 2)[0]),
         "code": replace(whole.run, code=None, signal="SIGKILL"),
     }[damage]
-    assert (probing.read_look(Execution(run=changed), NONCE, 50) is None) == bool(damage)
+    assert (probing.read_probe(Execution(run=changed), NONCE, 50) is None) == bool(damage)
 
 
 def test_ceilings_are_learned_one_by_one() -> None:
     """Each refusal lowers one limit of the next question; one that says nothing new ends the asking."""
-    first = probing.look_job(BASH, NONCE, 0)
+    first = probing.probe_job(BASH, NONCE, 0)
     assert first.run_limits.wall_ms == wire.MOST_MS
     assert first.run_limits.memory_bytes == wire.MOST_MEMORY_BYTES
     learned = probing.with_ceiling(BASH, ("run_timeout", 3_000))
     assert learned is not None
     assert learned.ceilings == Ceilings(run_timeout=3_000)
-    assert probing.look_job(learned, NONCE, 0).run_limits.wall_ms == 3_000
+    assert probing.probe_job(learned, NONCE, 0).run_limits.wall_ms == 3_000
     assert probing.with_ceiling(learned, ("run_timeout", 2_000)) is None
     assert probing.with_ceiling(BASH, ("unknown_limit", 1)) is None
 

@@ -11,7 +11,7 @@ from ioi_eval.errors import RejectedError, SandboxError, TransientError
 from ioi_eval.jobs.stored import package_of
 from ioi_eval.model import Execution, Job, JobFile, JobKind, Stage, StageLimits
 from ioi_eval.sandbox.piston.discovery import Worker
-from ioi_eval.sandbox.piston.probing import Look
+from ioi_eval.sandbox.piston.probing import ProbeReport
 from ioi_eval.sandbox.piston.stored_files import StoredFiles, Variant, digest
 from ioi_eval.sandbox.piston.wire import Ceilings, Runtime, Service, Starter
 from ioi_eval.toolchain import Toolchain
@@ -36,7 +36,7 @@ WORKER = Worker(
     runtimes=(Runtime(language=PACKAGE.language, version="1.0.0"),),
     profile="bundled",
     service=Service(starter=Starter.IOI_EVAL, version="1.0.0", ceilings=Ceilings()),
-    look=Look(
+    report=ProbeReport(
         compilers=(Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True),),
         kernel="6.1.0",
         processors=4,

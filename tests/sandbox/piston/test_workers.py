@@ -11,7 +11,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox.piston.discovery import Worker
 from ioi_eval.sandbox.piston.endpoints import endpoint_url
-from ioi_eval.sandbox.piston.probing import Look
+from ioi_eval.sandbox.piston.probing import ProbeReport
 from ioi_eval.sandbox.piston.wire import Ceilings, Service, Starter
 from ioi_eval.sandbox.piston.workers import WorkerGroups
 from ioi_eval.toolchain import Toolchain
@@ -22,7 +22,7 @@ WORKER = Worker(
     runtimes=(),
     profile="bundled",
     service=Service(starter=Starter.IOI_EVAL, version="1.0.0", ceilings=Ceilings(run_timeout=60_000)),
-    look=Look(compilers=(GCC,), kernel="6.1.0", processors=4, clock_s=0),
+    report=ProbeReport(compilers=(GCC,), kernel="6.1.0", processors=4, clock_s=0),
     max_output_bytes=4 << 20,
     max_body_bytes=48 << 20,
     clock_ahead_s=0.1,
@@ -51,7 +51,7 @@ def test_workers_alike_are_one_target() -> None:
         replace(WORKER, service=replace(WORKER.service, starter=Starter.BASH)),
         replace(WORKER, service=replace(WORKER.service, version="1.1.0")),
         replace(WORKER, service=replace(WORKER.service, ceilings=Ceilings(run_timeout=3_000))),
-        replace(WORKER, look=replace(WORKER.look, compilers=(replace(GCC, version="g++ 13.1.0"),))),
+        replace(WORKER, report=replace(WORKER.report, compilers=(replace(GCC, version="g++ 13.1.0"),))),
         replace(WORKER, profile="classic"),
         replace(WORKER, max_output_bytes=65_536),
     ],
