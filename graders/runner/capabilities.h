@@ -63,21 +63,21 @@ inline bool has_capability(int capability) {
 }
 
 // How many user ids are mapped here, and one of them that is not ours. The whole range means: no user namespace.
-inline void read_uid_map(Capabilities& found) {
+inline void read_uid_map(Capabilities& can) {
   char text[4096];
   read_text(AT_FDCWD, "/proc/self/uid_map", text, sizeof text);
   unsigned long inside, outside, count, total = 0;
-  found.contestant_uid = geteuid();
+  can.contestant_uid = geteuid();
   for (char* line = text; sscanf(line, "%lu %lu %lu", &inside, &outside, &count) == 3;) {
     total += count;
     for (unsigned long id : {inside + count - 1, inside}) {
-      if (id != geteuid() && found.contestant_uid == geteuid()) found.contestant_uid = static_cast<uid_t>(id);
+      if (id != geteuid() && can.contestant_uid == geteuid()) can.contestant_uid = static_cast<uid_t>(id);
     }
     char* end = strchr(line, '\n');
     if (end == nullptr) break;
     line = end + 1;
   }
-  found.uids = std::max(total, 1UL);
+  can.uids = std::max(total, 1UL);
 }
 
 // For an ordinary user outside of any box: creates our own namespaces, if the system allows it. The caller continues as PID 1
@@ -167,32 +167,32 @@ inline bool could_have_own_namespaces() {
 inline Machine find_machine(Isolation most, const std::string& without) {
   auto pretended = [&](const char* what) { return ("," + without + ",").find(std::string(",") + what + ",") != std::string::npos; };
   Machine machine;
-  Capabilities& found = machine.can;
-  read_uid_map(found);
-  found.root = geteuid() == 0 && found.uids >= 4294967295UL;  // not the root of a user namespace
+  Capabilities& can = machine.can;
+  read_uid_map(can);
+  can.root = geteuid() == 0 && can.uids >= 4294967295UL;  // not the root of a user namespace
   if (most >= Isolation::Reduced) {
-    found.landlock = std::max(0, static_cast<int>(syscall(kSysLandlockCreateRuleset, nullptr, 0, 1 /* VERSION */)));
-    found.seccomp = action_available(SECCOMP_RET_KILL_PROCESS);
-    found.notify = found.seccomp && action_available(SECCOMP_RET_USER_NOTIF) && can_listen();
-    if (pretended("landlock")) found.landlock = 0;
-    if (pretended("notify")) found.notify = false;
+    can.landlock = std::max(0, static_cast<int>(syscall(kSysLandlockCreateRuleset, nullptr, 0, 1 /* VERSION */)));
+    can.seccomp = action_available(SECCOMP_RET_KILL_PROCESS);
+    can.notify = can.seccomp && action_available(SECCOMP_RET_USER_NOTIF) && can_listen();
+    if (pretended("landlock")) can.landlock = 0;
+    if (pretended("notify")) can.notify = false;
   }
-  if (most == Isolation::Full && !found.root) {
-    found.boxed = has_capability(CAP_SYS_ADMIN) && can_make_pid_namespaces(machine.own_pidns);
-    found.userns = found.boxed || (could_have_own_namespaces() && enter_own_namespaces());
-    if (found.userns && !found.boxed) read_uid_map(found);
-    found.netns = found.userns && (!found.boxed || has_no_network());
-    found.mountns = found.userns && make_base(machine.base);
-    found.pidns = found.mountns && can_make_pid_namespaces(machine.own_pidns);
+  if (most == Isolation::Full && !can.root) {
+    can.boxed = has_capability(CAP_SYS_ADMIN) && can_make_pid_namespaces(machine.own_pidns);
+    can.userns = can.boxed || (could_have_own_namespaces() && enter_own_namespaces());
+    if (can.userns && !can.boxed) read_uid_map(can);
+    can.netns = can.userns && (!can.boxed || has_no_network());
+    can.mountns = can.userns && make_base(machine.base);
+    can.pidns = can.mountns && can_make_pid_namespaces(machine.own_pidns);
   }
-  if (found.root) {
-    found.isolation = Isolation::None;
-  } else if (found.pidns && found.mountns && found.seccomp) {
-    found.isolation = Isolation::Full;
-  } else if (found.landlock >= 1 && found.seccomp) {
-    found.isolation = Isolation::Reduced;
+  if (can.root) {
+    can.isolation = Isolation::None;
+  } else if (can.pidns && can.mountns && can.seccomp) {
+    can.isolation = Isolation::Full;
+  } else if (can.landlock >= 1 && can.seccomp) {
+    can.isolation = Isolation::Reduced;
   }
-  if (!has_capability(CAP_SETUID)) found.contestant_uid = geteuid();
+  if (!has_capability(CAP_SETUID)) can.contestant_uid = geteuid();
   return machine;
 }
 

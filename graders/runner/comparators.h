@@ -69,24 +69,24 @@ inline bool parse_spec(const std::string& text, Spec& spec) {
 struct Comparison {
   bool right = false;
   int error = 0;
-  std::string words;  // for a wrong output: where it first differs, in printable ASCII
+  std::string difference;  // for a wrong output: where it first differs, in printable ASCII
 };
 
 // ---------------------------------------------------------------------------------------------------- words
 
-inline void append_printable(std::string& shown, int c) {
+inline void append_printable(std::string& text, int c) {
   static const char kHex[] = "0123456789abcdef";
   if (c == '\\' || c == '"') {
-    shown += '\\';
-    shown += static_cast<char>(c);
+    text += '\\';
+    text += static_cast<char>(c);
   } else if (c >= 0x20 && c < 0x7f) {
-    shown += static_cast<char>(c);
+    text += static_cast<char>(c);
   } else if (c == '\n' || c == '\t' || c == '\r') {
-    shown += c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\r";
+    text += c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\r";
   } else {
-    shown += "\\x";
-    shown += kHex[c >> 4];
-    shown += kHex[c & 15];
+    text += "\\x";
+    text += kHex[c >> 4];
+    text += kHex[c & 15];
   }
 }
 
@@ -102,14 +102,14 @@ inline std::string around(Reader& file, uint64_t here, uint64_t& line) {
   }
   if (file.peek() == kEnd) return "the end";
   uint64_t from = here - line_start > kShown / 2 ? here - kShown / 4 : line_start;
-  std::string shown = from > line_start ? "\"..." : "\"";
+  std::string text = from > line_start ? "\"..." : "\"";
   file.seek(from);
   for (size_t i = 0; i < kShown; i++) {
     int c = file.peek();
-    if (c == kEnd || (c == '\n' && file.offset() >= here)) return shown + "\"";
-    append_printable(shown, file.next());
+    if (c == kEnd || (c == '\n' && file.offset() >= here)) return text + "\"";
+    append_printable(text, file.next());
   }
-  return shown + "...\"";
+  return text + "...\"";
 }
 
 // The message about the first difference. The readers are at the first byte that differs, or at a token's beginning.
@@ -251,12 +251,12 @@ class LineBag {
   }
 
   // Whether both have the same lines, each equally often. The numbers of lines are equal already.
-  static bool same(const LineBag& output, const LineBag& answer, std::string& words) {
+  static bool same(const LineBag& output, const LineBag& answer, std::string& difference) {
     for (size_t i = 0; i < output.starts_.size(); i++) {
       int sign = order(output, output.starts_[i], answer, answer.starts_[i]);
       if (sign == 0) continue;
-      words = sign < 0 ? "a line that is not expected, or not so often: " + output.shown(output.starts_[i])
-                       : "a line is missing: " + answer.shown(answer.starts_[i]);
+      difference = sign < 0 ? "a line that is not expected, or not so often: " + output.quoted(output.starts_[i])
+                       : "a line is missing: " + answer.quoted(answer.starts_[i]);
       return false;
     }
     return true;
@@ -293,11 +293,11 @@ class LineBag {
     }
   }
 
-  std::string shown(size_t at) const {
-    std::string words = "\"";
+  std::string quoted(size_t at) const {
+    std::string text = "\"";
     size_t end = text_.find('\n', at);
-    for (; at < end && words.size() < kShown; at++) append_printable(words, static_cast<unsigned char>(text_[at]));
-    return words + (at < end ? "...\"" : "\"");
+    for (; at < end && text.size() < kShown; at++) append_printable(text, static_cast<unsigned char>(text_[at]));
+    return text + (at < end ? "...\"" : "\"");
   }
 
   Reader& file_;
@@ -306,19 +306,19 @@ class LineBag {
   std::vector<size_t> starts_;
 };
 
-inline bool compare_unordered(Reader& output, Reader& answer, std::string& words) {
+inline bool compare_unordered(Reader& output, Reader& answer, std::string& difference) {
   LineBag theirs(answer), ours(output);
   if (ours.lines() != theirs.lines()) {
-    words = "expected " + std::to_string(theirs.lines()) + " lines, found " + std::to_string(ours.lines());
+    difference = "expected " + std::to_string(theirs.lines()) + " lines, found " + std::to_string(ours.lines());
     return false;
   }
   if (ours.bytes() != theirs.bytes()) {
-    words = "the lines have " + std::to_string(ours.bytes()) + " bytes, not " + std::to_string(theirs.bytes());
+    difference = "the lines have " + std::to_string(ours.bytes()) + " bytes, not " + std::to_string(theirs.bytes());
     return false;
   }
   ours.collect();
   theirs.collect();
-  return LineBag::same(ours, theirs, words);
+  return LineBag::same(ours, theirs, difference);
 }
 
 // Compares two files from their beginnings, by pread; their offsets do not change.
@@ -338,10 +338,10 @@ inline Comparison compare(const Spec& spec, int output_fd, int answer_fd) {
       result.right = compare_tokens(output, answer, spec);
       break;
     case Rule::UnorderedLines:
-      result.right = compare_unordered(output, answer, result.words);
+      result.right = compare_unordered(output, answer, result.difference);
       break;
   }
-  if (!result.right && result.words.empty()) result.words = difference(output, answer);
+  if (!result.right && result.difference.empty()) result.difference = difference(output, answer);
   result.error = output.error() ? output.error() : answer.error();
   result.right = result.right && !result.error;
   return result;

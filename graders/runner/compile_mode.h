@@ -65,7 +65,7 @@ class Compilation {
   void clear() {
     work_.reset();
     if (machine_.full()) {
-      if (!place_.root.empty()) umount2((place_.root + directory_).c_str(), MNT_DETACH);
+      if (!directories_.root.empty()) umount2((directories_.root + directory_).c_str(), MNT_DETACH);
       umount2(directory_.c_str(), MNT_DETACH);
     } else {
       remove_tree(AT_FDCWD, directory_.c_str());
@@ -87,14 +87,14 @@ class Compilation {
  private:
   // The work directory is in it at its original path, because steps get that path as HOME.
   void make_root() {
-    runner::make_root(place_, machine_, plan_.sees, "", {"/tmp", "/proc", "/proc/self", directory_.c_str()});
-    if (mount(directory_.c_str(), (place_.root + directory_).c_str(), nullptr, MS_BIND, nullptr) != 0) system_fault("bind work");
+    runner::make_root(directories_, machine_, plan_.sees, "", {"/tmp", "/proc", "/proc/self", directory_.c_str()});
+    if (mount(directory_.c_str(), (directories_.root + directory_).c_str(), nullptr, MS_BIND, nullptr) != 0) system_fault("bind work");
   }
 
   // In /proc, a step sees only its own /proc/self/exe: rustc finds its library by that, and the loader files next to a program.
   void show_itself(const std::string& command) {
-    if (place_.root.empty() || command[0] != '/') return;
-    std::string link = place_.outside + "/proc/self/exe";
+    if (directories_.root.empty() || command[0] != '/') return;
+    std::string link = directories_.outside + "/proc/self/exe";
     unlink(link.c_str());
     if (symlink(command.c_str(), link.c_str()) != 0) system_fault("make the link %s", link.c_str());
   }
@@ -265,7 +265,7 @@ class Compilation {
     Fd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
     int shared = fcntl(output, F_GETFL);
     fcntl(output, F_SETFL, shared & ~O_NONBLOCK);
-    if (!place_.root.empty() && chroot(place_.root.c_str()) != 0) start_error.exit_with("chroot");
+    if (!directories_.root.empty() && chroot(directories_.root.c_str()) != 0) start_error.exit_with("chroot");
     if (chdir(directory_.c_str()) != 0) start_error.exit_with("enter the work directory");
     if (!place_descriptors({{nothing.get(), 0}, {output, 1}, {output, 2}}, INT_MAX)) start_error.exit_with("descriptors");
     set_limit(RLIMIT_CORE, kNoCore);
@@ -338,7 +338,7 @@ class Compilation {
   Lines& lines_;
   std::string directory_;
   Fd work_;
-  ProcessDirectories place_;  // full, and steps do not see the system: their root directory
+  ProcessDirectories directories_;  // full, and steps do not see the system: their root directory
 };
 
 }  // namespace runner

@@ -91,14 +91,14 @@ inline int open_output(const Plan& plan, const Contestant& contestant) {
 }
 
 // The output file's content becomes the output, as if it had been printed. Called after the end of all possible writers.
-inline void collect_output(const Plan& plan, Contestant& contestant, const ProcessDirectories& place) {
+inline void collect_output(const Plan& plan, Contestant& contestant, const ProcessDirectories& directories) {
   struct stat status;
-  Fd found = find_output(place, plan.output_file, status);
-  contestant.left_output = found && (status.st_mtim.tv_sec != 0 || status.st_size > 0);
-  contestant.written_bytes = found ? status.st_size : 0;
+  Fd file = find_output(directories, plan.output_file, status);
+  contestant.left_output = file && (status.st_mtim.tv_sec != 0 || status.st_size > 0);
+  contestant.written_bytes = file ? status.st_size : 0;
   if (!contestant.left_output || contestant.written_bytes > plan.output_bytes) return;
-  chmod(format("/proc/self/fd/%d", found.get()).c_str(), 0400);  // its mode may forbid reading even to its owner
-  Fd readable(reopen(found.get(), O_RDONLY));
+  chmod(format("/proc/self/fd/%d", file.get()).c_str(), 0400);  // its mode may forbid reading even to its owner
+  Fd readable(reopen(file.get(), O_RDONLY));
   if (!readable || !copy_bytes(readable.get(), contestant.output.get())) system_fault("read an output file");
 }
 
@@ -205,21 +205,21 @@ inline void grant_scratch(const Job& job, Landlock& landlock, const char* path) 
   landlock.grant(path, scratch);
 }
 
-inline void grant_fifos(const Plan& plan, Landlock& landlock, const ProcessDirectories& place) {
+inline void grant_fifos(const Plan& plan, Landlock& landlock, const ProcessDirectories& directories) {
   if (!plan.shows_fifos()) return;
-  if (!place.inside_in.empty()) landlock.grant(place.inside_in.c_str(), right::ReadFile);
-  if (!place.inside_out.empty()) landlock.grant(place.inside_out.c_str(), right::WriteFile | right::Truncate);
+  if (!directories.inside_in.empty()) landlock.grant(directories.inside_in.c_str(), right::ReadFile);
+  if (!directories.inside_out.empty()) landlock.grant(directories.inside_out.c_str(), right::WriteFile | right::Truncate);
 }
 
 // The child's side. Nothing here returns.
 class Launch {
  public:
   // `task`: what an interpreter executes.
-  Launch(Job& job, const Contestant& contestant, const ProcessDirectories& place, int control, int input, int task)
+  Launch(Job& job, const Contestant& contestant, const ProcessDirectories& directories, int control, int input, int task)
       : job_(job),
         plan_(job.plan),
         contestant_(contestant),
-        place_(place),
+        directories_(directories),
         control_(control),
         input_(input),
         task_(task),
@@ -243,11 +243,11 @@ class Launch {
     }
     if (plan_.has_manager() && plan_.fifo_use == FifoUse::Standard) {
       // In this order, as in isolate, because managers rely on it. Each open waits for the manager's.
-      if ((input = open(place_.fifo_in.c_str(), O_RDONLY | O_CLOEXEC)) < 0) die("open input fifo");
-      if ((output = open(place_.fifo_out.c_str(), O_WRONLY | O_CLOEXEC)) < 0) die("open output fifo");
+      if ((input = open(directories_.fifo_in.c_str(), O_RDONLY | O_CLOEXEC)) < 0) die("open input fifo");
+      if ((output = open(directories_.fifo_out.c_str(), O_WRONLY | O_CLOEXEC)) < 0) die("open output fifo");
     }
-    if (job_.full() && chroot(place_.root.c_str()) != 0) die("chroot");
-    if (chdir(job_.full() ? "/box" : place_.scratch.c_str()) != 0) die("chdir");
+    if (job_.full() && chroot(directories_.root.c_str()) != 0) die("chroot");
+    if (chdir(job_.full() ? "/box" : directories_.scratch.c_str()) != 0) die("chdir");
     if (!place_descriptors({{input, 0}, {output, 1}, {errors, 2}, {task, kTaskFd}, {report, kReportFd}, {with, kWithFd},
                             {control_, kControlFd}, {program_, kProgramFd}},
                            kControlFd)) {
@@ -267,7 +267,7 @@ class Launch {
     Landlock landlock(can().landlock);
     grant_system(plan_, landlock, "");
     grant_scratch(job_, landlock, ".");
-    grant_fifos(plan_, landlock, place_);
+    grant_fifos(plan_, landlock, directories_);
     if (!landlock.restrict()) die("landlock");
     if (!can().seccomp) return;
     for (size_t at : job_.filter.self) job_.filter.code[at].k = static_cast<uint32_t>(syscall(SYS_getpid));  // a child's copy
@@ -293,10 +293,10 @@ class Launch {
       case TaskType::Interactive: return;
       case TaskType::TwoSteps:
         command.add(std::to_string(contestant_.index));
-        command.add(contestant_.index == 0 ? place_.inside_out : place_.inside_in);
+        command.add(contestant_.index == 0 ? directories_.inside_out : directories_.inside_in);
         return;
       case TaskType::Communication:
-        if (plan_.fifo_use == FifoUse::Paths) command.add(place_.inside_in), command.add(place_.inside_out);
+        if (plan_.fifo_use == FifoUse::Paths) command.add(directories_.inside_in), command.add(directories_.inside_out);
         if (plan_.processes != 1) command.add(std::to_string(contestant_.index));
         return;
     }
@@ -333,7 +333,7 @@ class Launch {
   Job& job_;
   const Plan& plan_;
   const Contestant& contestant_;
-  const ProcessDirectories& place_;
+  const ProcessDirectories& directories_;
   int control_, input_, task_, program_;
 };
 

@@ -53,9 +53,9 @@ class HangUps {
     if (lifeline_ < 0) system_fault("inotify_add_watch");
   }
 
-  void watch(size_t process, const ProcessDirectories& place) {
-    add(process, place.fifo_out, IN_CLOSE_WRITE, IN_CLOSE_NOWRITE);
-    add(process, place.fifo_in, IN_CLOSE_NOWRITE, IN_CLOSE_WRITE);
+  void watch(size_t process, const ProcessDirectories& directories) {
+    add(process, directories.fifo_out, IN_CLOSE_WRITE, IN_CLOSE_NOWRITE);
+    add(process, directories.fifo_in, IN_CLOSE_NOWRITE, IN_CLOSE_WRITE);
   }
 
   Side first(size_t process) {

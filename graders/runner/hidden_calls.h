@@ -140,10 +140,10 @@ class HiddenCalls {
   int heard_[kCalls] = {};
 };
 
-inline void find_hidden_calls(Capabilities& found) {
-  if (!found.notify) return;
-  found.hidden = HiddenCalls().found();
-  found.hides = found.hidden.any();
+inline void find_hidden_calls(Capabilities& can) {
+  if (!can.notify) return;
+  can.hidden = HiddenCalls().found();
+  can.hides = can.hidden.any();
 }
 
 }  // namespace runner

@@ -130,8 +130,8 @@ class Judge {
       fault = JudgeFault::Exit;
       explanation = format("exit code %d", process.code());
     }
-    std::string said = head(errors.get(), 500);
-    if (fault != JudgeFault::None && !said.empty()) explanation += ": " + said;
+    std::string text = head(errors.get(), 500);
+    if (fault != JudgeFault::None && !text.empty()) explanation += ": " + text;
   }
 
   void clear() {

@@ -294,10 +294,10 @@ class TestRun : Watching {
       case Protocol::WhiteDiff: same = white_diff(ours.get(), answer.get(), where); break;
       case Protocol::Tokens: same = same_tokens(ours.get(), answer.get(), token_rules(plan_, test_), where); break;
       case Protocol::Compare: {
-        comparators::Comparison found = comparators::compare(plan_.rule, ours.get(), answer.get());
-        if ((errno = found.error) != 0) system_fault("compare an output");
-        read_score(found.right ? "1" : "0", judgement);
-        judgement.message = found.words.substr(0, kMessageBytes);
+        comparators::Comparison comparison = comparators::compare(plan_.rule, ours.get(), answer.get());
+        if ((errno = comparison.error) != 0) system_fault("compare an output");
+        read_score(comparison.right ? "1" : "0", judgement);
+        judgement.message = comparison.difference.substr(0, kMessageBytes);
         malloc_trim(0);  // our memory at a fork counts as a child's peak memory
         return;
       }

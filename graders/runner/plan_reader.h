@@ -95,9 +95,9 @@ inline void read_test_line(PlanLine& line, JobFiles& files, Plan& plan) {
   if (line.has("full")) test.full = line.number("full", 0, 1'000'000'000);
   if (line.has("steps")) test.steps = line.number("steps", 1, 1'000'000'000);
   if (line.has("at")) {
-    for (const std::string& place : split(line.text("at"), ',')) {
-      std::vector<std::string> pair = split(place, ':');
-      if (pair.size() != 2) line.bad("has a place that is not group:position: " + place);
+    for (const std::string& position : split(line.text("at"), ',')) {
+      std::vector<std::string> pair = split(position, ':');
+      if (pair.size() != 2) line.bad("has a position that is not group:position: " + position);
       test.at.emplace_back(static_cast<int>(line.to_number(pair[0], 0, INT_MAX, "at")),
                            static_cast<int>(line.to_number(pair[1], 0, INT_MAX, "at")));
     }

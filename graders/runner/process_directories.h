@@ -144,23 +144,23 @@ class View {
 
 // The root directory of a contestant or of a compiler: read-only, with devices, and with the paths that the plan shows.
 // `own`: directories that are created in it.
-inline void make_root(ProcessDirectories& place, const Machine& machine, const std::vector<std::string>& sees, const std::string& name,
+inline void make_root(ProcessDirectories& directories, const Machine& machine, const std::vector<std::string>& sees, const std::string& name,
                       std::initializer_list<const char*> own) {
-  place.outside = make_directory(machine.base + "/outside" + name, 0755);
-  place.root = make_directory(machine.base + "/root" + name, 0755);
-  make_directory(place.outside + "/dev", 0755);
-  for (const char* directory : own) make_directory(place.outside + directory, 0755);
-  if (mount(place.outside.c_str(), place.root.c_str(), nullptr, MS_BIND, nullptr) != 0) system_fault("bind a root");
+  directories.outside = make_directory(machine.base + "/outside" + name, 0755);
+  directories.root = make_directory(machine.base + "/root" + name, 0755);
+  make_directory(directories.outside + "/dev", 0755);
+  for (const char* directory : own) make_directory(directories.outside + directory, 0755);
+  if (mount(directories.outside.c_str(), directories.root.c_str(), nullptr, MS_BIND, nullptr) != 0) system_fault("bind a root");
   // Not /dev/zero: if its pages were mapped shared, they would be memory that is not counted.
   for (const char* device : {"/dev/null", "/dev/random", "/dev/urandom"}) {
-    Fd point(open((place.outside + device).c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
-    bind_mount(device, place.root + device);
+    Fd point(open((directories.outside + device).c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
+    bind_mount(device, directories.root + device);
   }
-  View view(place.outside, place.root);
+  View view(directories.outside, directories.root);
   for (const std::string& path : sees) view.show(path);
   view.close();
   unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC;
-  if (mount(nullptr, place.root.c_str(), nullptr, flags, nullptr) != 0) system_fault("remount a root");
+  if (mount(nullptr, directories.root.c_str(), nullptr, flags, nullptr) != 0) system_fault("remount a root");
 }
 
 // The limits of a scratch directory, without the output file, which has its own limit. The size of an input file is added.
@@ -178,32 +178,32 @@ inline ScratchLimit scratch_limit(const Plan& plan, const Test& test) {
 }
 
 // A file in a scratch directory, made by the runner.
-inline Fd put_file(const ProcessDirectories& place, const std::string& name) {
-  Fd file(open((place.scratch + "/" + name).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0200));
+inline Fd put_file(const ProcessDirectories& directories, const std::string& name) {
+  Fd file(open((directories.scratch + "/" + name).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0200));
   if (!file) system_fault("make a file in a scratch directory");
   return file;
 }
 
 // A read-only copy: the judge never sees what the program does to it, or puts in its place.
-inline void put_input(const ProcessDirectories& place, const std::string& name, int input) {
-  Fd file = put_file(place, name);
+inline void put_input(const ProcessDirectories& directories, const std::string& name, int input) {
+  Fd file = put_file(directories, name);
   if (!copy_bytes(input, file.get()) || fchmod(file.get(), 0444) != 0) system_fault("put an input in its place");
 }
 
 // The output file exists from the start, as in CMS. It can be written but not read, because otherwise it would be memory that
 // is not counted. Its time shows whether the program has opened it to write, as programs cannot set times.
-inline void put_output(const ProcessDirectories& place, const std::string& name, uid_t owner) {
-  Fd file = put_file(place, name);
+inline void put_output(const ProcessDirectories& directories, const std::string& name, uid_t owner) {
+  Fd file = put_file(directories, name);
   const timespec never[2] = {};
   bool theirs = owner == geteuid() || fchown(file.get(), owner, static_cast<gid_t>(-1)) == 0;
   if (!theirs || futimens(file.get(), never) != 0) system_fault("prepare an output file");
 }
 
 // Opens the output file. It must be a regular file without another name; nothing else is opened or followed.
-inline Fd find_output(const ProcessDirectories& place, const std::string& name, struct stat& status) {
-  Fd found = open_if_there(place.scratch + "/" + name, O_PATH | O_NOFOLLOW);
-  if (found && fstat(found.get(), &status) != 0) system_fault("look at an output file");
-  return found && S_ISREG(status.st_mode) && status.st_nlink == 1 ? std::move(found) : Fd();
+inline Fd find_output(const ProcessDirectories& directories, const std::string& name, struct stat& status) {
+  Fd file = open_if_there(directories.scratch + "/" + name, O_PATH | O_NOFOLLOW);
+  if (file && fstat(file.get(), &status) != 0) system_fault("look at an output file");
+  return file && S_ISREG(status.st_mode) && status.st_nlink == 1 ? std::move(file) : Fd();
 }
 
 inline void share_fifo(const std::string& path, uid_t with) {
@@ -212,35 +212,35 @@ inline void share_fifo(const std::string& path, uid_t with) {
 }
 
 // One FIFO between the two steps; each step has it in its own directory, to write to or to read from.
-inline void put_step_fifo(const Job& job, ProcessDirectories& place, long index) {
-  std::string directory = job.full() ? place.outside + "/fifo" : make_directory(job.machine.base + "/" + random_name(), 0711);
-  place.fifo_in = place.fifo_out = directory + "/fifo";
-  (index == 0 ? place.inside_out : place.inside_in) = job.full() ? "/fifo/fifo" : place.fifo_in;
-  if (index == 0) return share_fifo(place.fifo_out, job.machine.can.contestant_uid);
-  if (link(job.directories[0].fifo_out.c_str(), place.fifo_in.c_str()) != 0) system_fault("link a fifo");
+inline void put_step_fifo(const Job& job, ProcessDirectories& directories, long index) {
+  std::string directory = job.full() ? directories.outside + "/fifo" : make_directory(job.machine.base + "/" + random_name(), 0711);
+  directories.fifo_in = directories.fifo_out = directory + "/fifo";
+  (index == 0 ? directories.inside_out : directories.inside_in) = job.full() ? "/fifo/fifo" : directories.fifo_in;
+  if (index == 0) return share_fifo(directories.fifo_out, job.machine.can.contestant_uid);
+  if (link(job.directories[0].fifo_out.c_str(), directories.fifo_in.c_str()) != 0) system_fault("link a fifo");
 }
 
 // Whether the FIFOs are in the contestant's root directory. What is opened for it before its start, it does not see.
 inline bool fifos_are_inside(const Job& job) { return job.full() && job.plan.shows_fifos(); }
 
 // Two FIFOs, from the manager to the process and back.
-inline void put_manager_fifos(const Job& job, ProcessDirectories& place, long index) {
+inline void put_manager_fifos(const Job& job, ProcessDirectories& directories, long index) {
   bool inside = fifos_are_inside(job);
-  std::string directory = inside ? place.outside + "/fifo" : make_directory(job.machine.base + "/" + random_name(), 0711);
-  place.fifo_in = directory + format("/m_to_u%ld", index);
-  place.fifo_out = directory + format("/u%ld_to_m", index);
-  place.inside_in = inside ? format("/fifo/m_to_u%ld", index) : place.fifo_in;
-  place.inside_out = inside ? format("/fifo/u%ld_to_m", index) : place.fifo_out;
-  for (const std::string& fifo : {place.fifo_in, place.fifo_out}) share_fifo(fifo, job.machine.can.contestant_uid);
+  std::string directory = inside ? directories.outside + "/fifo" : make_directory(job.machine.base + "/" + random_name(), 0711);
+  directories.fifo_in = directory + format("/m_to_u%ld", index);
+  directories.fifo_out = directory + format("/u%ld_to_m", index);
+  directories.inside_in = inside ? format("/fifo/m_to_u%ld", index) : directories.fifo_in;
+  directories.inside_out = inside ? format("/fifo/u%ld_to_m", index) : directories.fifo_out;
+  for (const std::string& fifo : {directories.fifo_in, directories.fifo_out}) share_fifo(fifo, job.machine.can.contestant_uid);
 }
 
 // Prepares the directories of one test: a scratch directory, empty except for the input and output files; new FIFOs.
-inline void make_directories(const Job& job, ProcessDirectories& place, long index, const Test& test) {
+inline void make_directories(const Job& job, ProcessDirectories& directories, long index, const Test& test) {
   const Plan& plan = job.plan;
   uid_t contestant_uid = job.machine.can.contestant_uid;
-  if (job.full() && place.root.empty()) {
-    make_root(place, job.machine, plan.sees, std::to_string(index), {"/fifo", "/box"});
-    place.scratch = place.root + "/box";
+  if (job.full() && directories.root.empty()) {
+    make_root(directories, job.machine, plan.sees, std::to_string(index), {"/fifo", "/box"});
+    directories.scratch = directories.root + "/box";
   }
   if (job.full()) {
     ScratchLimit room = scratch_limit(plan, test);
@@ -251,23 +251,23 @@ inline void make_directories(const Job& job, ProcessDirectories& place, long ind
     std::string options = format("size=%lld,nr_inodes=%d,mode=700,uid=%u", static_cast<long long>(room.bytes), room.files,
                                  contestant_uid);
     unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
-    if (mount("scratch", place.scratch.c_str(), "tmpfs", flags, options.c_str()) != 0) system_fault("mount scratch");
+    if (mount("scratch", directories.scratch.c_str(), "tmpfs", flags, options.c_str()) != 0) system_fault("mount scratch");
   } else {
-    place.scratch = make_directory(job.machine.base + "/" + random_name());
+    directories.scratch = make_directory(job.machine.base + "/" + random_name());
     if (contestant_uid != geteuid()) {
-      if (chown(place.scratch.c_str(), contestant_uid, static_cast<gid_t>(-1)) != 0) system_fault("chown");
+      if (chown(directories.scratch.c_str(), contestant_uid, static_cast<gid_t>(-1)) != 0) system_fault("chown");
     }
   }
-  place.made = true;
-  if (!plan.input_file.empty()) put_input(place, plan.input_file, test.input);
-  if (!plan.output_file.empty()) put_output(place, plan.output_file, contestant_uid);
+  directories.made = true;
+  if (!plan.input_file.empty()) put_input(directories, plan.input_file, test.input);
+  if (!plan.output_file.empty()) put_output(directories, plan.output_file, contestant_uid);
   // As in CMS: existing files may be used, and no others created. (A confined process cannot change a directory's mode.)
-  if (plan.names_files() && chmod(place.scratch.c_str(), 0555) != 0) system_fault("chmod");
+  if (plan.names_files() && chmod(directories.scratch.c_str(), 0555) != 0) system_fault("chmod");
   switch (plan.task) {
     case TaskType::Batch: return;
-    case TaskType::TwoSteps: return put_step_fifo(job, place, index);
+    case TaskType::TwoSteps: return put_step_fifo(job, directories, index);
     case TaskType::Communication:
-    case TaskType::Interactive: return put_manager_fifos(job, place, index);
+    case TaskType::Interactive: return put_manager_fifos(job, directories, index);
   }
 }
 
@@ -293,21 +293,21 @@ inline ScratchUse measure_scratch(const std::string& path, const std::string& bu
   return use;
 }
 
-inline void clear_directories(const Job& job, ProcessDirectories& place) {
-  if (!place.made) return;
-  place.made = false;
+inline void clear_directories(const Job& job, ProcessDirectories& directories) {
+  if (!directories.made) return;
+  directories.made = false;
   if (job.full()) {
-    if (umount2(place.scratch.c_str(), MNT_DETACH) != 0) system_fault("umount");
+    if (umount2(directories.scratch.c_str(), MNT_DETACH) != 0) system_fault("umount");
   } else {
-    if (job.plan.names_files() && chmod(place.scratch.c_str(), 0700) != 0) system_fault("chmod");
-    measure_scratch(place.scratch, "", true);
-    rmdir(place.scratch.c_str());
+    if (job.plan.names_files() && chmod(directories.scratch.c_str(), 0700) != 0) system_fault("chmod");
+    measure_scratch(directories.scratch, "", true);
+    rmdir(directories.scratch.c_str());
   }
-  if (place.fifo_in.empty()) return;
-  unlink(place.fifo_in.c_str());
-  unlink(place.fifo_out.c_str());
-  if (!fifos_are_inside(job)) rmdir(place.fifo_in.substr(0, place.fifo_in.rfind('/')).c_str());
-  place.fifo_in.clear();
+  if (directories.fifo_in.empty()) return;
+  unlink(directories.fifo_in.c_str());
+  unlink(directories.fifo_out.c_str());
+  if (!fifos_are_inside(job)) rmdir(directories.fifo_in.substr(0, directories.fifo_in.rfind('/')).c_str());
+  directories.fifo_in.clear();
 }
 
 }  // namespace runner

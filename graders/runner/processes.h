@@ -122,21 +122,21 @@ void each_number(int directory, F f) {
 
 // All descendants of a process, nearest first. Orphans of theirs are found below the runner or below PID 1 of their namespace.
 inline std::vector<pid_t> descendants(pid_t root) {
-  std::vector<pid_t> found{root};
-  for (size_t i = 0; i < found.size(); i++) {
+  std::vector<pid_t> pids{root};
+  for (size_t i = 0; i < pids.size(); i++) {
     char path[64];
-    snprintf(path, sizeof path, "/proc/%d/task", found[i]);
+    snprintf(path, sizeof path, "/proc/%d/task", pids[i]);
     Fd tasks(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!tasks) continue;
     each_number(tasks.get(), [&](int directory, const char* tid) {
       char text[8192];
       snprintf(path, sizeof path, "%s/children", tid);
       read_text(directory, path, text, sizeof text);
-      for (char* word = strtok(text, " "); word != nullptr; word = strtok(nullptr, " ")) found.push_back(atoi(word));
+      for (char* word = strtok(text, " "); word != nullptr; word = strtok(nullptr, " ")) pids.push_back(atoi(word));
     });
   }
-  found.erase(found.begin());
-  return found;
+  pids.erase(pids.begin());
+  return pids;
 }
 
 // Kills and reaps every descendant that is not listed: processes that judges and steps left behind. Returns their CPU time.

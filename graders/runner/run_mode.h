@@ -43,19 +43,19 @@ class NeededTests {
 
   bool has(const Test& test) const {
     if (all_ || test.at.empty()) return true;
-    return std::any_of(test.at.begin(), test.at.end(), [&](const auto& place) {
-      auto zero = find(place.first);
-      return zero == zeros_.end() || place.second < zero->second;
+    return std::any_of(test.at.begin(), test.at.end(), [&](const auto& position) {
+      auto zero = find(position.first);
+      return zero == zeros_.end() || position.second < zero->second;
     });
   }
 
   void zero(const Test& test) {
-    for (const auto& place : test.at) {
-      auto known = find(place.first);
+    for (const auto& position : test.at) {
+      auto known = find(position.first);
       if (known == zeros_.end()) {
-        zeros_.push_back(place);
+        zeros_.push_back(position);
       } else {
-        zeros_[static_cast<size_t>(known - zeros_.begin())].second = std::min(known->second, place.second);
+        zeros_[static_cast<size_t>(known - zeros_.begin())].second = std::min(known->second, position.second);
       }
     }
   }

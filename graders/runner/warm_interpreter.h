@@ -61,14 +61,14 @@ class WarmInterpreter {
   pid_t pid() const { return process_.alive() ? process_.pid : 0; }
 
   // Forks the contestant, in the PID namespace `zone` if there is one. Returns an error if it failed, else nothing.
-  std::string fork(Contestant& c, const ProcessDirectories& place, int control, int input, int task, int zone) {
-    if (!process_.alive() || process_.reap(false)) begin(place);
+  std::string fork(Contestant& c, const ProcessDirectories& directories, int control, int input, int task, int zone) {
+    if (!process_.alive() || process_.reap(false)) begin(directories);
     Fd output(open_output(plan_, c)), errors(reopen(c.errors.get(), O_WRONLY | O_APPEND));
     Fd program(reopen(task, O_RDONLY)), report(reopen(c.report.get(), O_WRONLY | O_APPEND));
-    Fd directory(open(place.scratch.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    Fd directory(open(directories.scratch.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!output || !errors || !program || !report || !directory) system_fault("open the files of a contestant");
     Fd code(code_of(task));
-    int landlock = rules(place).descriptor();
+    int landlock = rules(directories).descriptor();
     std::vector<std::pair<const char*, int>> descriptors{
         {"stdin", input}, {"stdout", output.get()}, {"stderr", errors.get()}, {"task", program.get()}, {"code", code.get()},
         {"report", report.get()}, {"ready", control}, {"directory", directory.get()}};
@@ -100,12 +100,12 @@ class WarmInterpreter {
  private:
   // The Landlock rules of a test. Paths that all tests use are granted once. The rule for an earlier test's scratch directory
   // stays although the directory is gone. That slows later tests a little, so the rules are made again from time to time.
-  const Landlock& rules(const ProcessDirectories& place) {
+  const Landlock& rules(const ProcessDirectories& directories) {
     if (tests_ruled_++ % kTestsARuleset == 0) {
       rules_ = Landlock(can().landlock);
-      grant_system(plan_, rules_, place.root);
+      grant_system(plan_, rules_, directories.root);
     }
-    grant_scratch(job_, rules_, place.scratch.c_str());
+    grant_scratch(job_, rules_, directories.scratch.c_str());
     return rules_;
   }
 
@@ -131,24 +131,24 @@ class WarmInterpreter {
            head(errors_.get(), 900);
   }
 
-  void begin(const ProcessDirectories& place) {
+  void begin(const ProcessDirectories& directories) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) system_fault("socketpair");
     control_ = Fd(ends[0]);
     Fd theirs(ends[1]);
     errors_ = memory_file("interpreter");
-    if (start(process_) == 0) run(place, theirs.get());
+    if (start(process_) == 0) run(directories, theirs.get());
   }
 
   // The child's side.
-  [[noreturn]] void run(const ProcessDirectories& place, int control) noexcept {
+  [[noreturn]] void run(const ProcessDirectories& directories, int control) noexcept {
     plain_signals();
     umask(077);
     write_text("/proc/self/oom_score_adj", "1000");
     Fd nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
     int with = plan_.with.empty() ? -1 : reopen(job_.with.get(), O_RDONLY);
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    bool ready = nothing && (!job_.full() || chroot(place.root.c_str()) == 0) && chdir("/") == 0 &&
+    bool ready = nothing && (!job_.full() || chroot(directories.root.c_str()) == 0) && chdir("/") == 0 &&
                  place_descriptors({{nothing.get(), 0}, {nothing.get(), 1}, {errors_.get(), 2}, {control, kTaskFd},
                                     {with, kWithFd}, {job_.interpreter.get(), kProgramFd}},
                                    kProgramFd);
@@ -220,7 +220,7 @@ class WarmInterpreter {
 };
 
 // Returns an error if it could not be started, else nothing.
-inline std::string start_contestant(Job& job, WarmInterpreter& warm, Contestant& contestant, const ProcessDirectories& place, int input, int task) {
+inline std::string start_contestant(Job& job, WarmInterpreter& warm, Contestant& contestant, const ProcessDirectories& directories, int input, int task) {
   int ends[2];
   contestant.errors = memory_file("stderr");
   contestant.output = memory_file("stdout");
@@ -239,9 +239,9 @@ inline std::string start_contestant(Job& job, WarmInterpreter& warm, Contestant&
     Fd zone(job.full() ? open("/proc/self/ns/pid_for_children", O_RDONLY | O_CLOEXEC) : -1);
     if (job.full() && !zone) system_fault("open a PID namespace");
     if (job.full()) PidNamespace::leave(job.machine.own_pidns);
-    return warm.fork(contestant, place, theirs.get(), input, task, zone.get());
+    return warm.fork(contestant, directories, theirs.get(), input, task, zone.get());
   }
-  if (start(contestant.process) == 0) Launch(job, contestant, place, theirs.get(), input, task).run();
+  if (start(contestant.process) == 0) Launch(job, contestant, directories, theirs.get(), input, task).run();
   if (job.full()) PidNamespace::leave(job.machine.own_pidns);
   return "";
 }

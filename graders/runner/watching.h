@@ -229,14 +229,14 @@ class Watching : protected TestState {
       if (ProcFiles::tables_bytes(c.process.pid, c.last) > most) end(c, Limit::Memory);
     }
     if (c.last.threads > plan_.threads) end(c, Limit::Threads);
-    const ProcessDirectories& place = job_.directories[static_cast<size_t>(c.index)];
+    const ProcessDirectories& directories = job_.directories[static_cast<size_t>(c.index)];
     if (!job_.full()) {
-      ScratchUse use = measure_scratch(place.scratch, plan_.output_file, false);
+      ScratchUse use = measure_scratch(directories.scratch, plan_.output_file, false);
       ScratchLimit room = scratch_limit(plan_, test_);
       if (use.bytes > room.bytes || use.files > room.files) end(c, Limit::Files);
     }
     struct stat status;
-    if (!plan_.output_file.empty()) c.written_bytes = find_output(place, plan_.output_file, status) ? status.st_size : 0;
+    if (!plan_.output_file.empty()) c.written_bytes = find_output(directories, plan_.output_file, status) ? status.st_size : 0;
     if (std::max(file_size(c.output.get()), c.written_bytes) > plan_.output_bytes) end(c, Limit::Output);
     cut(c.errors, plan_.stderr_bytes);
     if (c.report) cut(c.report, kReportBytes);
@@ -279,11 +279,11 @@ class Watching : protected TestState {
   // Which of the two FIFOs the manager has not opened, if a process still waits to open its stdin, or then its stdout. For the
   // kernel, a process that waits in open(2) has already opened the FIFO.
   std::string unopened(long index) const {
-    const ProcessDirectories& place = job_.directories[static_cast<size_t>(index)];
-    Fd in(open(place.fifo_in.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    const ProcessDirectories& directories = job_.directories[static_cast<size_t>(index)];
+    Fd in(open(directories.fifo_in.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     char byte;
     bool writes = in && (read(in.get(), &byte, 1) != 0);
-    bool reads = static_cast<bool>(Fd(open(place.fifo_out.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)));
+    bool reads = static_cast<bool>(Fd(open(directories.fifo_out.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)));
     long from = 2 * index + 1, to = from + 1;
     if (writes) return format(" (argument %ld is open, argument %ld is not opened for reading)", to, from);
     if (!reads) return format("; first argument %ld for writing, then argument %ld for reading", to, from);

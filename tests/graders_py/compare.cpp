@@ -33,7 +33,7 @@ int main() {
     } else {
       comparators::Comparison result = comparators::compare(spec, output, answer);
       if (result.error) return 4;
-      printf(result.right ? "right\n" : "wrong %s\n", result.words.c_str());
+      printf(result.right ? "right\n" : "wrong %s\n", result.difference.c_str());
     }
     close(output);
     close(answer);
