@@ -123,6 +123,9 @@ class Judge {
       fault = JudgeFault::Signal;
       explanation = format("the %s was %s", name(), kKilledFromOutside);
       ours = true;
+    } else if (process.signal() == SIGXFSZ) {
+      fault = JudgeFault::Signal;
+      explanation = format("it wrote more than %lld MiB", static_cast<long long>(most_written() >> 20));
     } else if (process.signal() != 0) {
       fault = JudgeFault::Signal;
       explanation = format("killed by signal %d", process.signal());
@@ -175,6 +178,7 @@ class Judge {
     set_limit(RLIMIT_CORE, kNoCore);
     set_limit(RLIMIT_STACK, RLIM_INFINITY);
     set_limit(RLIMIT_AS, static_cast<rlim_t>(spec_->memory_bytes) + (rlim_t{1} << 30));
+    set_limit(RLIMIT_FSIZE, static_cast<rlim_t>(most_written()));
     set_limit(RLIMIT_CPU, cpu_backstop_s(spec_->cpu_ms));
     if (!drop_privileges(geteuid())) start_error_.exit_with("drop privileges");
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -192,6 +196,10 @@ class Judge {
   }
 
   const char* name() const { return name_of(who_); }
+
+  // The most bytes that it may write to a file. Its stdout and stderr are memory, which no other limit counts. A checker that reads
+  // numbers to the end of an output, and prints a message for each wrong one, never ends on a word that is not a number.
+  int64_t most_written() const { return job_.plan.output_bytes + kFileSlackBytes; }
 
   const Job& job_;
   Culprit who_ = Culprit::Checker;

@@ -194,6 +194,13 @@ def test_checker_that_stalls(plain_box: Box, program: Callable[..., Path]) -> No
     assert entry["judge"]["wall_us"] >= 300_000
 
 
+def test_checker_that_prints_without_end(plain_box: Box, program: Callable[..., Path]) -> None:
+    """It is killed long before its CPU limit: what it prints is kept in memory."""
+    lines = judged(plain_box, program, "cms", "talk 1", "talk 2", "cms 1\nfine", cpu_ms=5_000, wall_ms=60_000)
+    assert [(entry["verdict"], entry.get("program")) for entry in lines] == [("JE", "checker")] * 2 + [("AC", None)]
+    assert all(entry["words"].startswith("it wrote more than 272 MiB") for entry in lines[:2])
+
+
 def test_what_a_checker_leaves_is_killed(plain_box: Box, program: Callable[..., Path]) -> None:
     """A checker's daemon does not survive its test, and keeps nobody waiting."""
     lines = judged(plain_box, program, "cms", "daemon 1", "daemon 1", "cms 1\nfine")

@@ -40,6 +40,10 @@ int main(int argc, char **argv) {
         for (int i = 0; i < 4096; ++i) std::cout << line << '\n';
         return 0;
     }
+    if (word == "many") {
+        const std::string line(1 << 16, 'x');
+        for (int number = 0; !output.eof(); output >> number) std::cerr << line << '\n';  // it stops reading at a word
+    }
     if (word == "silent") return 0;
     if (word == "recurse") {
         std::string all, line;

@@ -45,6 +45,11 @@ ATTACK(checker_blows_up) { print("blow"); }
 // expect: JE:checker
 ATTACK(checker_floods) { print("flood"); }
 
+// attack: checker_prints_without_end
+// tries: to fill the machine's memory by way of the checker, which prints a message for each number, until it has read the last
+// expect: JE:checker
+ATTACK(checker_prints_without_end) { print("many words"); }
+
 // attack: checker_is_silent
 // tries: to have the checker say nothing
 // expect: JE:checker

@@ -74,6 +74,10 @@ int main(int argc, char** argv) {
     for (size_t at = 0; at < size; at += 4096) p[at] = 1;
     sleep(1000);
   }
+  if (what == "talk") {
+    const std::string line(1 << 16, 'x');
+    for (;;) fputs(line.c_str(), atoi(score) == 1 ? stdout : stderr);
+  }
   if (what == "daemon") {
     if (fork() == 0) {
       setsid();
