@@ -8,6 +8,7 @@ or test data. Grader objects and judge programs are compiled once for each sourc
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -336,13 +337,14 @@ def is_doubtful(answer: CompileAnswer) -> bool:
 
     It is if one of our limits stopped it, if the messages say that one of the compiler's processes was killed or that
     the disk is full, or if rustc panicked: it does that also if it cannot start a thread. A program can forge these
-    messages, so they lead to a repetition and to nothing else.
+    messages, so they lead to a repetition and to nothing else. The repetition keeps all other jobs waiting, so there is
+    none if the compiler also found an error in the source (`#error Cannot allocate memory`).
     """
     if not answer.steps:
         return False
     last = answer.steps[-1]
     interrupted = last.limit is not None or bool(last.killed or last.signal)
-    return interrupted or any(sign in last.output for sign in _DOUBTFUL)
+    return interrupted or _mentions(last.output, _DOUBTFUL)
 
 
 def clean_output(output: str, limit: int) -> str:
@@ -361,10 +363,18 @@ _MACHINE_SIGNS = (
 )
 _DOUBTFUL = (*_MACHINE_SIGNS, "unexpectedly panicked")
 
+_SOURCE_ERROR = re.compile(r":\d+:\d+: error: ")
+"""In a message of GCC or Clang about an error at a place in a source. The machine causes no such error, but others:
+without a place, `fatal error`, `internal compiler error`, or the assembler's, which have no column."""
+
 
 def is_machine_failure(output: str) -> bool:
     """Whether a compiler lacked memory, processes or disk space. Only for our own sources: a program can forge it."""
-    return any(sign in output for sign in _MACHINE_SIGNS)
+    return _mentions(output, _MACHINE_SIGNS)
+
+
+def _mentions(output: str, signs: Sequence[str]) -> bool:
+    return any(sign in output for sign in signs) and not _SOURCE_ERROR.search(output)
 
 
 def was_not_found(error: TransientError) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -94,6 +96,41 @@ def test_a_compiler_that_ran_out_of_something_is_asked_once_more(words: str) -> 
     failed = answer(code=101, output=words)
     assert is_doubtful(failed)
     assert compile_outcome(RECIPE, failed, CompileLimits(), message_chars=1000).verdict is Verdict.CE
+
+
+SAID_IN_A_PROGRAM = "Cannot allocate memory, Killed signal terminated program cc1plus"
+
+
+@pytest.mark.parametrize(
+    ("program", "doubtful"),
+    [
+        (f"#error {SAID_IN_A_PROGRAM}\n", False),
+        (f"#warning {SAID_IN_A_PROGRAM}\nint main() {{ return missing; }}\n", False),
+        (f'#line 1 "\\n{SAID_IN_A_PROGRAM}\\nb"\n#error x\n', False),
+        (f"#include <{SAID_IN_A_PROGRAM}>\n", True),  # a fatal error may be the machine's: a file that cannot be opened
+    ],
+)
+def test_a_program_with_an_error_is_not_compiled_alone(program: str, doubtful: bool, tmp_path: Path) -> None:
+    """Whatever else the compiler says: the program is wrong, and other jobs need not wait for a second opinion."""
+    (tmp_path / "x.cpp").write_text(program, encoding="utf-8")
+    done = subprocess.run(["g++", "-c", "x.cpp"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert SAID_IN_A_PROGRAM in done.stderr
+    assert is_doubtful(answer(output=done.stderr)) is doubtful
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        # the assembler reads the part that a killed compiler has written
+        "g++: fatal error: Killed signal terminated program cc1plus\n{standard input}:7: Error: open CFI at the end\n",
+        "a.cpp:9:1: fatal error: error writing to -: No space left on device\ncompilation terminated.\n",
+        "a.cpp:9:1: internal compiler error: Killed (program cc1plus)\n",
+    ],
+)
+def test_errors_that_a_machine_causes_are_doubted(words: str) -> None:
+    """They are no errors at a place in the source."""
+    assert is_doubtful(answer(output=words))
 
 
 @pytest.mark.parametrize(("code", "verdict"), [(65, Verdict.CE), (1, Verdict.JE), (120, Verdict.JE)])
