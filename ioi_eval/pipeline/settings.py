@@ -13,19 +13,23 @@ from ioi_eval.pipeline.interrupt import EXIT_CODE
 _SPARE = 2
 """How many more submissions than jobs are in progress, so that no slot waits for work between jobs."""
 
+_MEANWHILE, _MOST_MEANWHILE = 2, 32
+"""How many more for each job, and how many in all, to use the slots while some wait to run alone: these let four jobs
+for each slot overtake, and are in progress all that time. (Each keeps a compiled program in memory.)"""
+
 _IN_LINE, _MOST_IN_LINE = 7, 56
 """How many programs wait for each running job, to share the next one; and how many in all, because their tests are in
 memory."""
 
 
 def spare_for(jobs: int, *, shares: bool) -> int:
-    """How many more submissions than jobs are in progress: more if programs can share jobs, so that enough wait.
+    """How many more submissions than jobs are in progress: most if programs can share jobs, so that enough wait.
 
     Args:
         jobs: how many jobs run at once.
         shares: whether programs can share jobs.
     """
-    return min(_IN_LINE * jobs, _MOST_IN_LINE) if shares else _SPARE
+    return min(_IN_LINE * jobs, _MOST_IN_LINE) if shares else min(_MEANWHILE * jobs, _MOST_MEANWHILE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

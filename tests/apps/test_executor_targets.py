@@ -55,6 +55,7 @@ def test_as_many_at_once_as_its_targets_take(tmp_path: Path) -> None:
     assert apps_calls.workers(Place(), executor) == 12
     assert apps_calls.workers(Place(workers=3), executor) == 3
     assert [spare_for(jobs, shares=True) for jobs in (1, 2, 100)] == [7, 14, 56]
+    assert [spare_for(jobs, shares=False) for jobs in (1, 2, 100)] == [2, 4, 32]
 
 
 def test_a_fingerprint_is_of_the_checker_that_judges(tmp_path: Path) -> None:
