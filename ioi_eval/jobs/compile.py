@@ -232,6 +232,7 @@ def compile_job(
         alone=alone,
         sees=recipe.reads,
         returns=returns,
+        nonce=nonce,
     )
 
 

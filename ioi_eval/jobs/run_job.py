@@ -177,6 +177,7 @@ def run_job(
         alone=alone,
         sees=setup.sees,
         package=programs[0].package if len({program.package for program in programs}) == 1 else None,
+        nonce=nonce,
     )
 
 

@@ -108,6 +108,7 @@ class Job:
         retries: how often it may still be repeated, if its caller repeats it too; `None` if every execution has its
             own count.
         package: the package of the problem, if the whole job is for one problem. A sandbox may take files from there.
+        nonce: the plan's (kind RUNNER), so that a sandbox can tell the job's answer from another one; empty if unknown.
     """
 
     kind: JobKind
@@ -122,6 +123,7 @@ class Job:
     returns: tuple[str, ...] = ()
     retries: Retries | None = field(default=None, compare=False)
     package: ProblemPackage | None = None
+    nonce: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,8 @@ It can be misconfigured in every way that the doctor knows: `--output`, `--body`
 directory of programs that jobs find before the system's), `--ulimit`. A problem's package of `--packages` is of version
 0.0.0. Jobs of the runner are not run, as nothing here
 confines them: the answer is the runner's own word that it cannot; or with `--confines`, an end line without tests.
+`--useless` answers them at once and in Piston's format, but with nothing that the client can use: `broken` (the box has
+started no runner), `older` (the answer to another job), `lacking` (the runner's word that the box lacks something).
 
 `GET /stub` tells how many jobs were executed, and the most at once; it is no part of the protocol.
 """
@@ -159,12 +161,7 @@ class Server:
             await asyncio.sleep(int(files.get("delay_ms", b"0")) / 1000)
             return {"run": stage(files["echo"].decode(), "", 0)}
         if "plan" in files:
-            nonce = re.search(r"^nonce (\w+)$", files["plan"].decode(), re.MULTILINE)
-            if self.options.confines:
-                end = '{"end":true,"nonce":"%s","lines":0,"isolation":"reduced"}\n'
-                return {"run": stage(end % (nonce and nonce[1]), "", 0)}
-            fault = {"fault": "isolation", "words": "nothing here confines programs", "nonce": nonce and nonce[1]}
-            return {"run": stage(json.dumps(fault) + "\n", "", 3)}
+            return {"run": self.run_runner(files["plan"].decode())}
         with tempfile.TemporaryDirectory(prefix="stub-piston-") as directory:
             for name, data in files.items():
                 write(Path(directory, name), data)
@@ -175,6 +172,17 @@ class Server:
                     return {**stages, "run": stages["compile"]}
             arguments = [body["files"][0]["name"], *body["args"]]
             return {**stages, "run": await self.run_script(directory, arguments, "run", body)}
+
+    def run_runner(self, plan: str) -> dict[str, Any]:
+        """What becomes of a job of the runner."""
+        found = re.search(r"^nonce (\w+)$", plan, re.MULTILINE)
+        nonce = found[1] if found else ""
+        if self.options.useless:
+            return useless(self.options.useless, nonce)
+        if self.options.confines:
+            return ended(nonce)
+        fault = {"fault": "isolation", "words": "nothing here confines programs", "nonce": nonce}
+        return stage(json.dumps(fault) + "\n", "", 3)
 
     async def run_script(self, directory: str, arguments: list[str], name: str, body: dict[str, Any]) -> dict[str, Any]:
         """One stage."""
@@ -212,6 +220,20 @@ def refused_by_the_machine(generation: int, name: str, body: dict[str, Any]) -> 
     if any(body.get(f"{name}_{time}", 0) > INT_MAX for time in times):
         return {**stage("", "", None), "signal": "SIGKILL"}
     return None
+
+
+def ended(nonce: str) -> dict[str, Any]:
+    """The answer of a runner that ran no test."""
+    return stage('{"end":true,"nonce":"' + nonce + '","lines":0,"isolation":"reduced"}\n', "", 0)
+
+
+def useless(kind: str, nonce: str) -> dict[str, Any]:
+    """The answer to a job of the runner of a server that cannot run any."""
+    if kind == "broken":
+        return stage("", "bash: run: Input/output error\n", 1)
+    if kind == "older":
+        return ended("0" * 32)
+    return stage(json.dumps({"fault": "system", "words": "pipe: Too many open files", "nonce": nonce}) + "\n", "", 3)
 
 
 def nothing(words: str) -> dict[str, Any]:
@@ -252,6 +274,7 @@ async def main() -> None:
     parser.add_argument("--tools", default="")
     parser.add_argument("--ulimit", default=":", help="a shell command before every job")
     parser.add_argument("--confines", action="store_true")
+    parser.add_argument("--useless", choices=("broken", "older", "lacking"))
     parser.add_argument("--no-repository", action="store_true")
     parser.add_argument("--stale-repository", action="store_true")
     options = parser.parse_args()

@@ -27,7 +27,7 @@ from ioi_eval.errors import (
     TransportError,
     UnservedError,
 )
-from ioi_eval.model import Execution, JobKind, Stage
+from ioi_eval.model import Execution, Job, JobKind, Stage
 from ioi_eval.sandbox.piston.wire import Runtime
 
 _OVERLOAD = ("Resource temporarily unavailable", "EAGAIN", "queue is full")
@@ -43,6 +43,8 @@ _PAGE = re.compile(rb"\s*<(?:!doctype html|html|head|body|\?xml)\b", re.IGNORECA
 _TITLE = re.compile(rb"<title>([^<]*)</title>", re.IGNORECASE)
 _SHOWN = 300
 _FAULT_LINE = 1 << 16  # longer than the line in which the runner reports a fault
+_FAULT_CODE = 3  # the runner's exit code after such a line
+_END_LINE = 400  # longer than the line with which it ends
 
 
 def execution(status: int, body: bytes, *, output_bytes: int | None = None) -> Execution:
@@ -68,18 +70,39 @@ def execution(status: int, body: bytes, *, output_bytes: int | None = None) -> E
     )
 
 
-def check_tail(execution: Execution, kind: JobKind) -> None:
-    """Check that the answer of a runner that ended with exit code 0 is complete.
+def check_runner(execution: Execution, job: Job) -> None:
+    """Check that an answer comes from the runner, and from this job's.
 
-    Servers since isolate answer when the process ends, sometimes before they have read all of its output.
-    `jobs/protocol.py` checks the end line fully; this check detects most lost ends earlier.
+    A server may answer at once and in Piston's format, but without the runner: its disk is full, or a proxy has mixed
+    up answers. It would be given one job after the other, since it is always free. Servers since isolate answer when
+    the process ends, sometimes before they have read all of its output. A job that was killed may have been stopped by
+    a limit, so nothing is known of it. `jobs/protocol.py` checks the answer fully.
 
     Raises:
-        TransportError: the exit code is 0, and the output does not finish with an end line.
+        TransportError: the runner's last line, which its exit code promises, is missing.
     """
     run = execution.run
-    if kind is JobKind.RUNNER and run.code == 0 and '"end":true' not in run.stdout[-400:]:
-        raise TransportError("the end of the answer was lost on the way")
+    if job.kind is not JobKind.RUNNER or run.code is None:
+        return
+    if run.code == 0:
+        tail = run.stdout[-_END_LINE:]
+        if '"end":true' not in tail:
+            raise TransportError("the end of the answer was lost on the way")
+        if job.nonce not in tail:
+            raise TransportError("this is the answer to another job: was it mixed up by a proxy?")
+        return
+    fault = _fault(run)
+    if fault is None or run.code != _FAULT_CODE:
+        said = " ".join((run.stderr or run.stdout)[-_SHOWN:].split())
+        raise TransportError(f"the runner was not started there, or crashed: exit code {run.code}, {said!r}")
+    if job.nonce and fault.get("nonce") not in {job.nonce, ""}:
+        raise TransportError("this is the answer to another job: was it mixed up by a proxy?")
+
+
+def lacks_something(execution: Execution, job: Job) -> bool:
+    """Whether the runner reports that its box lacked something, as on a machine without descriptors or disk space."""
+    fault = _fault(execution.run) if job.kind is JobKind.RUNNER and execution.run.code == _FAULT_CODE else None
+    return fault is not None and fault["fault"] == "system"
 
 
 def isolation_fault(execution: Execution, kind: JobKind) -> str | None:
@@ -87,13 +110,16 @@ def isolation_fault(execution: Execution, kind: JobKind) -> str | None:
 
     One misconfigured worker does not end the run: another worker may run the job.
     """
-    run = execution.run
-    if kind is not JobKind.RUNNER or run.code == 0:
+    if kind is not JobKind.RUNNER or execution.run.code == 0:
         return None
+    fault = _fault(execution.run)
+    return str(fault.get("words", "")) if fault is not None and fault["fault"] == "isolation" else None
+
+
+def _fault(run: Stage) -> dict[str, Any] | None:
+    """The line in which the runner reports a fault; `None` if its last line is another one."""
     last = _loaded(run.stdout[-_FAULT_LINE:].rstrip("\n").rpartition("\n")[2].encode())
-    if not isinstance(last, dict) or last.get("fault") != "isolation":
-        return None
-    return str(last.get("words", ""))
+    return last if isinstance(last, dict) and "fault" in last and "test" not in last else None
 
 
 def runtimes(status: int, body: bytes) -> tuple[Runtime, ...]:

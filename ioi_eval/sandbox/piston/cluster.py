@@ -34,6 +34,7 @@ from ioi_eval.errors import (
     SetupError,
     TargetLostError,
     TransientError,
+    TransportError,
     UnservedError,
 )
 from ioi_eval.events import Events
@@ -198,7 +199,13 @@ class PistonCluster:
         retries = job.retries or Retries()
         repetitions = unserved = 0
         last: SandboxError | None = None
-        request = self._pool.request(target.name, self._loop.time(), is_alone=job.alone, is_bound=target.is_only)
+        request = self._pool.request(
+            target.name,
+            self._loop.time(),
+            is_alone=job.alone,
+            is_bound=target.is_only,
+            avoided=retries.tried[-1] if retries.tried else None,
+        )
         while True:
             end = JobEnd.CANCELLED
             try:
@@ -269,8 +276,9 @@ class PistonCluster:
             body = await self._body(variant.job, group.service, package=variant.package)
             end, result = await self._send(name, request, variant.job, body)
             if name in self._groups.unconfined or not self._stored.note_refusal(name, variant, job, result):
-                return end, result
-        return await self._send(name, request, job, await self._body(job, group.service))
+                return _checked(name, end, result, job)
+        end, result = await self._send(name, request, job, await self._body(job, group.service))
+        return _checked(name, end, result, job)
 
     async def _send(
         self, name: str, request: SlotRequest, job: Job, body: Body
@@ -303,7 +311,6 @@ class PistonCluster:
                 execution = answer.execution(reply.status, reply.body, output_bytes=most)
             if two_stages.is_joined(job):
                 execution = two_stages.apart(execution)
-            answer.check_tail(execution, job.kind)
             self._check_isolation(name, execution, job)
         except SandboxError as error:
             return _END.get(type(error), JobEnd.BROKEN), type(error)(f"{name}: {error}")
@@ -350,3 +357,19 @@ class PistonCluster:
         finally:
             await self._client.__aexit__(None, None, None)
             self._spool.close()
+
+
+def _checked(
+    name: str, end: JobEnd, result: Execution | SandboxError, job: Job
+) -> tuple[JobEnd, Execution | SandboxError]:
+    """The end for the endpoint, and the result for the job, if the runner has answered: else an error.
+
+    An endpoint whose boxes lack something breaks its jobs, although it answers them.
+    """
+    if not isinstance(result, Execution):
+        return end, result
+    try:
+        answer.check_runner(result, job)
+    except TransportError as error:
+        return JobEnd.BROKEN, TransportError(f"{name}: {error}")
+    return JobEnd.BROKEN if answer.lacks_something(result, job) else end, result

@@ -93,6 +93,7 @@ class SlotRequest:
         group: where the job may run.
         is_alone: whether it needs a machine to itself.
         is_bound: whether no other group would do.
+        avoided: the endpoint that had the job last, if it was of no use there: another one is better.
         order: its place among all jobs.
         is_repeated: whether a server may have had work from the job before.
         state: the endpoint whose slot it holds, or held last.
@@ -103,12 +104,13 @@ class SlotRequest:
     """
 
     __slots__ = (
-        "abandon", "failure", "granted_at", "group", "held_back_since", "holds_slot", "is_alone", "is_bound",
+        "abandon", "avoided", "failure", "granted_at", "group", "held_back_since", "holds_slot", "is_alone", "is_bound",
         "is_repeated", "is_waiting", "order", "reserved", "state", "wake",
     )  # fmt: skip
 
-    def __init__(self, group: Group, order: int, *, is_alone: bool, is_bound: bool) -> None:
+    def __init__(self, group: Group, order: int, *, is_alone: bool, is_bound: bool, avoided: str | None = None) -> None:
         self.group = group
+        self.avoided = avoided
         self.order = order
         self.is_alone = is_alone
         self.is_bound = is_bound

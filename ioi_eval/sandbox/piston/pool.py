@@ -120,7 +120,15 @@ class Pool:
 
     # ------------------------------------------------------------------ requests
 
-    def request(self, group: str, now: float, *, is_alone: bool = False, is_bound: bool = False) -> SlotRequest:
+    def request(
+        self,
+        group: str,
+        now: float,
+        *,
+        is_alone: bool = False,
+        is_bound: bool = False,
+        avoided: str | None = None,
+    ) -> SlotRequest:
         """Ask for a slot for a new job. The request may already hold one when this returns.
 
         Args:
@@ -128,8 +136,11 @@ class Pool:
             now: the time.
             is_alone: whether the job must run alone on a machine.
             is_bound: whether no other group is suitable.
+            avoided: the endpoint whose answer to this job was of no use; it is given the job only if no other is free.
         """
-        request = SlotRequest(self._group(group, now), next(self._order), is_alone=is_alone, is_bound=is_bound)
+        request = SlotRequest(
+            self._group(group, now), next(self._order), is_alone=is_alone, is_bound=is_bound, avoided=avoided
+        )
         self._wait(request, now)
         return request
 
@@ -244,7 +255,7 @@ class Pool:
                 request.is_waiting = False
                 self._reserve(request, machine, now)
             else:
-                state = group.free_endpoint(request.endpoint)
+                state = group.free_endpoint(request.avoided)
                 if state is None:
                     return
                 heapq.heappop(queue)
@@ -266,6 +277,7 @@ class Pool:
         request.held_back_since = None
         request.granted_at = now
         request.state = state
+        request.avoided = state.endpoint.name
         state.job_begins(now)
         state.running[request] = None
         state.machine.running += 1
@@ -322,7 +334,7 @@ class Pool:
             self._serve_machine(machine, now)
         elif not machine.running:
             del self._reserving[request]
-            self._grant(request, min(serving, key=lambda state: state.endpoint.name == request.endpoint), now)
+            self._grant(request, min(serving, key=lambda state: state.endpoint.name == request.avoided), now)
 
     # ------------------------------------------------------------------ bookkeeping
 
