@@ -16,7 +16,8 @@ directory of programs that jobs find before the system's), `--ulimit`. A problem
 0.0.0. Jobs of the runner are not run, as nothing here
 confines them: the answer is the runner's own word that it cannot; or with `--confines`, an end line without tests.
 `--useless` answers them at once and in Piston's format, but with nothing that the client can use: `broken` (the box has
-started no runner), `older` (the answer to another job), `lacking` (the runner's word that the box lacks something).
+started no runner), `older` (the answer to another job), `lacking` (the runner's word that the box lacks something),
+`killing` (the runner was killed).
 
 `GET /stub` tells how many jobs were executed, and the most at once; it is no part of the protocol.
 """
@@ -233,6 +234,8 @@ def useless(kind: str, nonce: str) -> dict[str, Any]:
         return stage("", "bash: run: Input/output error\n", 1)
     if kind == "older":
         return ended("0" * 32)
+    if kind == "killing":
+        return {**stage("", "", None), "signal": "SIGKILL"}
     return stage(json.dumps({"fault": "system", "words": "pipe: Too many open files", "nonce": nonce}) + "\n", "", 3)
 
 
@@ -274,7 +277,7 @@ async def main() -> None:
     parser.add_argument("--tools", default="")
     parser.add_argument("--ulimit", default=":", help="a shell command before every job")
     parser.add_argument("--confines", action="store_true")
-    parser.add_argument("--useless", choices=("broken", "older", "lacking"))
+    parser.add_argument("--useless", choices=("broken", "older", "lacking", "killing"))
     parser.add_argument("--no-repository", action="store_true")
     parser.add_argument("--stale-repository", action="store_true")
     options = parser.parse_args()

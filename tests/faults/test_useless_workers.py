@@ -35,7 +35,7 @@ async def judged(cluster: PistonCluster) -> Isolation:
         return whole_lines(execution.run, NONCE)[1]
 
 
-@pytest.mark.parametrize("kind", ["broken", "older", "lacking"])
+@pytest.mark.parametrize("kind", ["broken", "older", "lacking", "killing"])
 def test_one_of_two_is_of_no_use(start: Any, kind: str) -> None:
     """Every job is answered by the other one; the useless one soon gets none."""
     bad, good = start("stub_piston.py", "--useless", kind), start("stub_piston.py", "--confines")
@@ -53,7 +53,12 @@ def test_one_of_two_is_of_no_use(start: Any, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "words"), [("broken", "was not started there.*Input/output error"), ("older", "the answer to another job")]
+    ("kind", "words"),
+    [
+        ("broken", "was not started there.*Input/output error"),
+        ("older", "the answer to another job"),
+        ("lacking", "Too many open files"),
+    ],
 )
 def test_all_are_of_no_use(start: Any, kind: str, words: str) -> None:
     """The error names the workers and what they said; a bounded number of attempts is made."""

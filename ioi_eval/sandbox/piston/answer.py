@@ -44,6 +44,8 @@ _TITLE = re.compile(rb"<title>([^<]*)</title>", re.IGNORECASE)
 _SHOWN = 300
 _FAULT_LINE = 1 << 16  # longer than the line in which the runner reports a fault
 _FAULT_CODE = 3  # the runner's exit code after such a line
+_ABSENT = ("No such file or directory", "Permission denied")
+_LIMITS = frozenset({"TO", "OL", "EL"})  # the server's word that a stage reached a limit of its job
 _END_LINE = 400  # longer than the line with which it ends
 
 
@@ -80,6 +82,8 @@ def check_runner(execution: Execution, job: Job) -> None:
 
     Raises:
         TransportError: the runner's last line, which its exit code promises, is missing.
+        TransientError: the runner reports that its box lacked something, as on a machine without descriptors or disk
+            space; except an absent command, which may be the job's own mistake.
     """
     run = execution.run
     if job.kind is not JobKind.RUNNER or run.code is None:
@@ -97,12 +101,15 @@ def check_runner(execution: Execution, job: Job) -> None:
         raise TransportError(f"the runner was not started there, or crashed: exit code {run.code}, {said!r}")
     if job.nonce and fault.get("nonce") not in {job.nonce, ""}:
         raise TransportError("this is the answer to another job: was it mixed up by a proxy?")
+    words = str(fault.get("words", ""))
+    if fault["fault"] == "system" and not words.endswith(_ABSENT):
+        raise TransientError(f"the box lacked something: {words}")
 
 
-def lacks_something(execution: Execution, job: Job) -> bool:
-    """Whether the runner reports that its box lacked something, as on a machine without descriptors or disk space."""
-    fault = _fault(execution.run) if job.kind is JobKind.RUNNER and execution.run.code == _FAULT_CODE else None
-    return fault is not None and fault["fault"] == "system"
+def was_killed(execution: Execution, job: Job) -> bool:
+    """Whether a runner was killed, and the server does not say that one of the job's limits was reached."""
+    run = execution.run
+    return job.kind is JobKind.RUNNER and run.code is None and run.status not in _LIMITS
 
 
 def isolation_fault(execution: Execution, kind: JobKind) -> str | None:

@@ -34,7 +34,6 @@ from ioi_eval.errors import (
     SetupError,
     TargetLostError,
     TransientError,
-    TransportError,
     UnservedError,
 )
 from ioi_eval.events import Events
@@ -364,12 +363,13 @@ def _checked(
 ) -> tuple[JobEnd, Execution | SandboxError]:
     """The end for the endpoint, and the result for the job, if the runner has answered: else an error.
 
-    An endpoint whose boxes lack something breaks its jobs, although it answers them.
+    An endpoint that kills a job may break all of its jobs, although it answers them: the next one had better go
+    elsewhere. Whether the job was too large is for its caller to find out.
     """
     if not isinstance(result, Execution):
         return end, result
     try:
         answer.check_runner(result, job)
-    except TransportError as error:
-        return JobEnd.BROKEN, TransportError(f"{name}: {error}")
-    return JobEnd.BROKEN if answer.lacks_something(result, job) else end, result
+    except TransientError as error:
+        return JobEnd.BROKEN, type(error)(f"{name}: {error}")
+    return JobEnd.BROKEN if answer.was_killed(result, job) else end, result

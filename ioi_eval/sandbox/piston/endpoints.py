@@ -71,19 +71,23 @@ async def endpoints_now(source: Source) -> tuple[str, ...]:
 def endpoint_url(text: str) -> str:
     """The base URL of a server's API, from what a user writes: `host:2000`, `http://host:2000/`, `…/api/v2`.
 
+    It is the same for all spellings of one URL (`HTTP://Host:80`), as workers are told apart by it.
+
     Raises:
         InputError: it is not the URL of a server.
     """
+    from yarl import URL
+
     written = text.strip()
     parts = urlsplit(written if "://" in written else f"http://{written}")
     try:
-        valid = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
+        valid = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+        url = str(URL(urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/") or API, "", ""))))
     except ValueError:
-        valid = False
-    if not valid or parts.query or parts.fragment or " " in written:
+        valid, url = False, ""
+    if not valid or parts.netloc.endswith(":") or parts.query or parts.fragment or " " in written:
         raise InputError(f"endpoint {text!r} is no URL of a server; write http://host:port")
-    path = parts.path.rstrip("/") or API
-    return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
+    return url
 
 
 def _is_asked(term: str) -> bool:

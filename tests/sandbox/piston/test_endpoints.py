@@ -24,12 +24,30 @@ def test_urls(text: str) -> None:
     assert now(text) == (W1, W2)
 
 
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("HTTP://W1:2000,w1:02000", W1),
+        ("http://w1:80,w1,W1:80/", "http://w1/api/v2"),
+        ("https://w1:443,https://w1", "https://w1/api/v2"),
+        ("http://w1/a/../%7Episton,w1/~piston", "http://w1/~piston"),
+        ("[::1]:2000,http://[0:0:0:0:0:0:0:1]:2000", "http://[::1]:2000/api/v2"),
+    ],
+)
+def test_spellings_of_one_url(text: str, url: str) -> None:
+    """They name one worker, under the name that it keeps: it is neither counted twice nor removed and found again."""
+    from yarl import URL
+
+    assert now(text) == (url,)
+    assert str(URL(url)) == url
+
+
 def test_urls_alone_need_not_be_asked_again() -> None:
     """What cannot change is a sequence, not a function."""
     assert endpoint_source("w1:2000,w2:2000") == (W1, W2)
 
 
-@pytest.mark.parametrize("text", ["", " , ", "w1:2000,ftp://w2", "http://", "w1:2000 w2:2000"])
+@pytest.mark.parametrize("text", ["", " , ", "w1:2000,ftp://w2", "http://", "w1:2000 w2:2000", "http:/w1:2000", "w1:0"])
 def test_what_names_no_cluster(text: str) -> None:
     """A mistake is told before anything is asked."""
     with pytest.raises(InputError):
