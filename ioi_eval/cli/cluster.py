@@ -256,7 +256,9 @@ def _exit_code(good: int, number: int) -> int:
 
 
 def _short(url: str) -> str:
-    return url.removesuffix("/api/v2")
+    from ioi_eval.sandbox.piston.endpoints import without_login
+
+    return without_login(url).removesuffix("/api/v2")
 
 
 def _runtimes(installed: list[tuple[str, str]]) -> str:

@@ -77,13 +77,14 @@ def _examine_workers(endpoints: str, per_endpoint: int | None) -> int:
 
     from ioi_eval.cli.endpoints import needed_cluster
     from ioi_eval.doctor import Severity, healthy
+    from ioi_eval.sandbox.piston.endpoints import without_login
 
     cluster = needed_cluster(endpoints, per_endpoint)
     found = asyncio.run(_examine_all(cluster.source, cluster.max_requests_per_endpoint))
     alike: dict[tuple[Finding, ...], list[str]] = {}
     for url, findings in found.items():
         wrong = tuple(finding for finding in findings if finding.state is not Severity.OK)
-        alike.setdefault(wrong or tuple(findings), []).append(url.removesuffix("/api/v2"))
+        alike.setdefault(wrong or tuple(findings), []).append(without_login(url).removesuffix("/api/v2"))
     for findings, urls in alike.items():
         print(_some(urls))
         _tell(findings)

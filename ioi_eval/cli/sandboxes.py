@@ -98,9 +98,11 @@ class Place:
 
     def as_dict(self) -> Mapping[str, Any]:
         """The values that the journal and the summary record."""
+        from ioi_eval.sandbox.piston.endpoints import without_logins
+
         return {
             "sandbox": self.extension or ("embedded" if self.cluster is None else "piston"),
-            "endpoints": None if self.cluster is None else self.cluster.text,
+            "endpoints": None if self.cluster is None else without_logins(self.cluster.text),
             "profile": self.profile or "auto",
             "workers": self.workers or "auto",
             "isolation": self.isolation or Isolation.REDUCED,

@@ -15,7 +15,7 @@ from ioi_eval.model import Isolation
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.conditions import Condition, Effect
 from ioi_eval.sandbox.piston.discovery import Prober, UnfitWorkerError, Worker
-from ioi_eval.sandbox.piston.endpoints import endpoint_url
+from ioi_eval.sandbox.piston.endpoints import endpoint_url, without_login
 from ioi_eval.sandbox.piston.inspection import Inspection, inspection_job, read_inspection
 from ioi_eval.sandbox.piston.wire import Starter
 from ioi_eval.sandbox.serve.served_runtimes import PACKAGE_VERSION
@@ -65,21 +65,19 @@ async def examine_worker(url: str, *, artifacts: ArtifactStore, slots: int = 1) 
 
 async def _why_unusable(url: str, refusal: SetupError) -> list[Finding]:
     """Everything that must be changed on an unusable worker, in one report, so that its owner can do it at once."""
-    from yarl import URL
-
     from ioi_eval.sandbox.piston.http_client import HttpClient
 
     refused = bad("set-up", _reason(str(refusal), url), _cure(str(refusal)))
     async with HttpClient() as client:
         prober = Prober(client)
         try:
-            await prober.explore(URL(url))
+            await prober.explore(prober.address(url))
         except UnfitWorkerError as error:
             return list(_conditions(error.conditions) if error.worker is None else _offered(error.worker))
         except (SandboxError, SetupError):
             pass  # already reported
         try:
-            learned = await prober.limits(URL(url))
+            learned = await prober.limits(prober.address(url))
         except (SandboxError, SetupError):
             return [refused]
     return [refused, *_conditions(learned)]
@@ -190,6 +188,7 @@ def _cure(message: str) -> str:
 
 def _reason(message: str, url: str) -> str:
     """An error message without the parts that the report has anyway."""
+    url = without_login(url)
     return message.removeprefix("no endpoint can be used: ").removeprefix(f"{url}/runtimes: ").removeprefix(f"{url}: ")
 
 

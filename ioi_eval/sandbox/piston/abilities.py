@@ -54,14 +54,12 @@ class Abilities:
 
 async def abilities(urls: Sequence[str]) -> list[Abilities]:
     """Explore all workers, many at once; the results are in the order given."""
-    from yarl import URL
-
     from ioi_eval.sandbox.piston.http_client import HttpClient
 
     async with HttpClient() as client:
         probers = Prober(client, "bundled"), Prober(client, "classic")
         async with asyncio.TaskGroup() as group:  # the probers limit how many run at once
-            tasks = [[group.create_task(_ability(prober, URL(url))) for prober in probers] for url in urls]
+            tasks = [[group.create_task(_ability(prober, prober.address(url))) for prober in probers] for url in urls]
         return [
             Abilities(url=url, bundled=bundled.result(), classic=classic.result())
             for url, (bundled, classic) in zip(urls, tasks, strict=True)

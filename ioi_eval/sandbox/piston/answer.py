@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from urllib.parse import urlsplit
 
 import orjson
 
@@ -28,7 +29,11 @@ from ioi_eval.errors import (
     UnservedError,
 )
 from ioi_eval.model import Execution, Job, JobKind, Stage
+from ioi_eval.sandbox.piston.endpoints import without_login
 from ioi_eval.sandbox.piston.wire import Runtime
+
+UNKNOWN_ISSUER = "if it is the right server, set SSL_CERT_FILE to a file with its certificate, or its issuer's"
+"""The advice for a certificate that cannot be verified."""
 
 _OVERLOAD = ("Resource temporarily unavailable", "EAGAIN", "queue is full")
 _CEILING = re.compile(r"^(\w+) cannot exceed the configured limit of (\d+)$")
@@ -191,6 +196,15 @@ def refusal(status: int, body: bytes) -> SandboxError:
         advice = next((advice for sign, advice in _ADVICE.items() if sign in message), None)
         return RejectedError(f"{where}; {advice}" if advice else where)
     return TransportError(f"an answer with {where}")
+
+
+def redirection(location: str) -> bytes:
+    """The body that stands for a redirection, which is not followed: it says where to.
+
+    The query is left out: a page for logins has secrets there.
+    """
+    to = without_login(urlsplit(location)._replace(query="", fragment="").geturl())
+    return orjson.dumps({"message": f"it redirects to {to}; if that is the server, name it as the endpoint"})
 
 
 def _parse(status: int, body: bytes) -> Any:

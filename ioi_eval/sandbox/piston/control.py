@@ -11,6 +11,7 @@ change something, and to one worker first: if that one crashes, the others get n
 from __future__ import annotations
 
 import asyncio
+import ssl
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -117,7 +118,9 @@ async def change(urls: Sequence[str], package: PackageRequest) -> list[PackageCh
 def _client() -> httpx.AsyncClient:
     import httpx
 
-    return httpx.AsyncClient(timeout=_HEALTH_S, limits=httpx.Limits(max_connections=_AT_ONCE), trust_env=False)
+    issuers = ssl.create_default_context()  # as the client of jobs does, so that SSL_CERT_FILE counts for both
+    limits = httpx.Limits(max_connections=_AT_ONCE)
+    return httpx.AsyncClient(timeout=_HEALTH_S, limits=limits, trust_env=False, verify=issuers)
 
 
 async def _each(urls: Sequence[str], ask: Callable[[str], Awaitable[T]]) -> list[T]:
@@ -145,7 +148,8 @@ async def _presence(client: httpx.AsyncClient, url: str) -> Presence:
         began = time.perf_counter()
         reply = await client.get(f"{url}/runtimes")
         latency_ms = (time.perf_counter() - began) * 1000
-        runtimes = answer.runtimes(reply.status_code, reply.content)
+        to = reply.headers.get("Location") if reply.is_redirect else None
+        runtimes = answer.runtimes(reply.status_code, reply.content if to is None else answer.redirection(to))
     except httpx.HTTPError as error:
         return Presence(url=url, server=server, why_not=_message_of(error))
     except SandboxError as error:
@@ -219,4 +223,5 @@ def _refused(url: str, package: PackageRequest, message: str) -> PackageChange:
 
 
 def _message_of(error: Exception) -> str:
-    return str(error) or type(error).__name__
+    advice = f"; {answer.UNKNOWN_ISSUER}" if "CERTIFICATE_VERIFY_FAILED" in str(error) else ""
+    return (str(error) or type(error).__name__) + advice

@@ -111,6 +111,12 @@ class Prober:
         self._sizes: dict[tuple[object, ...], tuple[int, int | None]] = {}
         self._measuring: dict[tuple[object, ...], asyncio.Lock] = {}
 
+    def address(self, endpoint: str) -> URL:
+        """An endpoint's URL; its user and password, if any, are kept by the client."""
+        from yarl import URL
+
+        return self._client.take_login(URL(endpoint))
+
     async def runtimes(self, url: URL) -> tuple[Runtime, ...]:
         """What a worker has installed; also used to check whether it is alive.
 

@@ -10,6 +10,7 @@ Several can be combined, separated by commas. Source: the reference accepts a li
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
@@ -21,6 +22,7 @@ Source = Sequence[str] | Callable[[], Awaitable[Sequence[str]]]
 """The endpoints' URLs; or a function that returns them, called repeatedly."""
 
 API = "/api/v2"
+_LOGIN = re.compile(r"(?<=//)[^/]*@|^[^/]*@")
 _FILE = "file:"
 _SLURM = "slurm"
 
@@ -88,6 +90,18 @@ def endpoint_url(text: str) -> str:
     if not valid or parts.netloc.endswith(":") or parts.query or parts.fragment or " " in written:
         raise InputError(f"endpoint {text!r} is no URL of a server; write http://host:port")
     return url
+
+
+def without_login(url: str) -> str:
+    """A URL without the user and password that it may contain: for everything that is shown or stored."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+def without_logins(text: str) -> str:
+    """The text that names a cluster, without the users and passwords that its URLs may contain."""
+    terms = [term.strip() for term in text.replace("\n", ",").split(",")]
+    return ",".join(term if _is_asked(term) else _LOGIN.sub("", term) for term in terms)
 
 
 def _is_asked(term: str) -> bool:

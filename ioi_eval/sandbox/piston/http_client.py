@@ -10,6 +10,7 @@ assumed: the request is sent once more, on another connection, and no failure is
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import errno
 import socket
@@ -25,6 +26,7 @@ from aiohttp.payload import Payload
 from yarl import URL
 
 from ioi_eval.errors import SetupError, TransportError
+from ioi_eval.sandbox.piston import answer
 from ioi_eval.sandbox.piston.endpoint_state import JobEnd
 from ioi_eval.sandbox.piston.spool import StoredLiteral
 from ioi_eval.sandbox.piston.wire import Body
@@ -47,6 +49,7 @@ _SWEEP_S = 0.25
 _LATE_S = 0.25
 _LATE_FOR_S = 5.0
 _GZIPPED = {"Content-Encoding": "gzip"}
+_PLAIN = "identity"  # without this word a server may compress its answers as it likes (RFC 9110, 12.5.3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +152,8 @@ class HttpClient:
     """
 
     def __init__(self, headers: Mapping[str, str] | None = None) -> None:
-        self._headers = dict(headers or {})
+        self._headers = {"Accept-Encoding": _PLAIN, **(headers or {})}
+        self._logins: dict[URL, str] = {}
         self._session: aiohttp.ClientSession | None = None
         self._under_way: set[Sending] = set()
         self._sweep: asyncio.TimerHandle | None = None
@@ -168,7 +172,7 @@ class HttpClient:
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=self._headers,
             auto_decompress=False,
-            skip_auto_headers=("User-Agent", "Accept-Encoding"),
+            skip_auto_headers=("User-Agent",),
         )
         return self
 
@@ -180,6 +184,16 @@ class HttpClient:
         if self._session is not None:
             await self._session.close()
             self._session = None
+
+    def take_login(self, url: URL) -> URL:
+        """The URL without its user and password, which are sent with every request to that server from now on.
+
+        The name of an endpoint is in messages, which are stored with results and may be published.
+        """
+        if url.user is not None or url.password is not None:
+            login = f"{url.user or ''}:{url.password or ''}".encode()
+            self._logins[url.origin()] = f"Basic {base64.b64encode(login).decode()}"
+        return url.with_user(None)
 
     async def get(self, url: URL, *, within_s: float) -> Reply:
         """Send a GET request, which costs the server nothing.
@@ -252,17 +266,31 @@ class HttpClient:
         self, method: str, url: URL, sending: Sending | None, *, most_bytes: int, gzipped: bool = False
     ) -> Reply:
         assert self._session is not None, "the client is not entered"
+        headers = {**_GZIPPED} if gzipped else {}
+        if login := self._logins.get(url.origin()):
+            headers["Authorization"] = login
         response: aiohttp.ClientResponse | None = None
         try:
             async with self._session.request(
-                method, url, data=sending, headers=_GZIPPED if gzipped else None, allow_redirects=False
+                method, url, data=sending, headers=headers, allow_redirects=False
             ) as response:
-                return Reply(response.status, await _whole(response, most_bytes))
+                coding = response.headers.get("Content-Encoding", _PLAIN)
+                if coding != _PLAIN:
+                    raise AnswerLostError(
+                        f"{url}: the answer is encoded ({coding[:20]!r}): no proxy in between may compress answers",
+                        JobEnd.BROKEN,
+                    )
+                body = await _whole(response, most_bytes)
+                if 300 <= response.status < 400 and "Location" in response.headers:
+                    body = answer.redirection(response.headers["Location"])
+                return Reply(response.status, body)
         except (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError, aiohttp.InvalidURL) as error:
             if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
                 raise SetupError(f"no descriptor left for a connection to {url}: raise `ulimit -n`") from error
             late = isinstance(error, TimeoutError) and self.is_late()
             message = str(error).replace(" ssl:default", "")  # which is in the message for plain http too
+            if isinstance(error, aiohttp.ClientConnectorCertificateError):
+                message += f"; {answer.UNKNOWN_ISSUER}"
             raise AnswerLostError(
                 f"{url}: no connection: {message}", JobEnd.CLIENT_LATE if late else JobEnd.NOT_CONNECTED
             ) from error

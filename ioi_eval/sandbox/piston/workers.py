@@ -164,16 +164,14 @@ class WorkerList:
 
     async def refresh(self) -> None:
         """Read the list of endpoints; explore those that are new or could not be used; remove those not listed now."""
-        from yarl import URL
-
-        wanted = dict.fromkeys(await endpoints_now(self._source))
+        wanted = {str(url): url for url in map(self._prober.address, await endpoints_now(self._source))}
         for name in [name for name in (*self._groups.workers, *self.unusable) if name not in wanted]:
             self.unusable.pop(name, None)
             self._remove(name)
         async with asyncio.TaskGroup() as explorations:
-            for name in wanted:
+            for name, url in wanted.items():
                 if name not in self._groups.workers:
-                    explorations.create_task(self._explore(URL(name)))
+                    explorations.create_task(self._explore(url))
 
     async def keep_refreshing(self) -> None:
         """Refresh at intervals."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.errors import InputError, SetupError
-from ioi_eval.sandbox.piston.endpoints import endpoint_source, endpoints_now
+from ioi_eval.sandbox.piston.endpoints import endpoint_source, endpoints_now, without_login, without_logins
 
 W1, W2 = "http://w1:2000/api/v2", "http://w2:2000/api/v2"
 
@@ -40,6 +40,14 @@ def test_spellings_of_one_url(text: str, url: str) -> None:
 
     assert now(text) == (url,)
     assert str(URL(url)) == url
+
+
+def test_logins_are_left_out() -> None:
+    """Of what is shown and stored; the request itself has them."""
+    text = "http://me:a@b@w1:2000,me:word@w2:2000, https://me@w3/x@y,file:a@b.txt,slurm,w4:2000"
+    assert without_logins(text) == "http://w1:2000,w2:2000,https://w3/x@y,file:a@b.txt,slurm,w4:2000"
+    assert without_login("http://me:a%40b@w1:2000/api/v2") == W1
+    assert without_login(W1) == W1
 
 
 def test_urls_alone_need_not_be_asked_again() -> None:

@@ -1,0 +1,101 @@
+"""Proxies and web servers before a worker: what they add to answers, and what they ask for."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import gzip
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from yarl import URL
+
+from ioi_eval.errors import SandboxError, SetupError
+from ioi_eval.sandbox.piston.abilities import abilities
+from ioi_eval.sandbox.piston.cluster import PistonCluster
+from ioi_eval.sandbox.piston.control import presences
+from ioi_eval.sandbox.piston.discovery import Prober
+from ioi_eval.sandbox.piston.http_client import HttpClient
+from tests.faults.stub_jobs import echo
+
+RUNTIMES = json.dumps([{"language": "bash", "version": "5.2.0", "aliases": []}]).encode()
+
+
+def asked(head: str, body: bytes, use: Callable[[str], Awaitable[Any]]) -> tuple[Any, list[str]]:
+    """What becomes of something that asks a server with one answer to everything; and the requests' heads."""
+    heads: list[str] = []
+
+    async def connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heads.append((await reader.readuntil(b"\r\n\r\n")).decode())
+        writer.write(f"HTTP/1.1 {head}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode() + body)
+        await writer.drain()
+        writer.close()
+
+    async def run() -> Any:
+        server = await asyncio.start_server(connection, "127.0.0.1", 0)
+        async with server:
+            return await use(f"127.0.0.1:{server.sockets[0].getsockname()[1]}")
+
+    return asyncio.run(run()), heads
+
+
+async def runtimes(host: str) -> Any:
+    """A server's runtimes, or why they cannot be had."""
+    async with HttpClient() as client:
+        try:
+            return await Prober(client).runtimes(URL(f"http://{host}/api/v2"))
+        except SandboxError as error:
+            return str(error)
+
+
+def test_compressed_answers() -> None:
+    """They are not asked for; where one comes nevertheless, it is not taken for Piston's, and said in plain words."""
+    found, heads = asked("200 OK\r\nContent-Encoding: gzip", gzip.compress(RUNTIMES), runtimes)
+    assert found.endswith("/runtimes: the answer is encoded ('gzip'): no proxy in between may compress answers")
+    assert "Accept-Encoding: identity\r\n" in heads[0]
+    found, _ = asked("200 OK\r\nContent-Encoding: identity", RUNTIMES, runtimes)
+    assert [runtime.language for runtime in found] == ["bash"]
+
+
+def test_redirections() -> None:
+    """They are not followed, but said; without the secrets that addresses of login pages have."""
+    head = "302 Found\r\nLocation: https://me:word@login.example/sso?token=secret#here"
+    words = "it redirects to https://login.example/sso; if that is the server, name it as the endpoint"
+    assert asked(head, b"", runtimes)[0].endswith(words)
+
+    async def status(host: str) -> str:
+        return (await presences([f"http://{host}/api/v2"]))[0].why_not
+
+    assert asked(head, b"", status)[0].endswith(words)
+
+
+def test_a_password_is_sent_and_not_shown() -> None:
+    """An endpoint with a user and a password is named without them: messages are stored with results."""
+
+    async def refused(host: str) -> list[str]:
+        url = f"http://me:s%C3%A4cret@{host}/api/v2"
+        with pytest.raises(SetupError) as raised:
+            async with PistonCluster(url):
+                pass
+        (found,) = await abilities([url])
+        return [str(raised.value), found.bundled.why_not, found.classic.why_not]
+
+    words, heads = asked("403 Forbidden", b'{"message": "not you"}', refused)
+    assert all("not you" in each and "@" not in each and "cret" not in each for each in words)
+    login = base64.b64encode("me:säcret".encode()).decode()
+    assert heads
+    assert all(f"Authorization: Basic {login}\r\n" in head for head in heads)
+
+
+def test_a_worker_behind_a_password(start: Any) -> None:
+    """It is used, under its name without the password."""
+    stub = start("stub_piston.py")
+
+    async def run() -> None:
+        async with PistonCluster(stub.urls[0].replace("://", "://me:secret@")) as cluster:
+            assert (await cluster.execute(echo("1"), cluster.targets()[0])).run.stdout == "1"
+            assert [str(worker.url) for worker in cluster.workers] == [f"{stub.urls[0]}/api/v2"]
+
+    asyncio.run(run())
