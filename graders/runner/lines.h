@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <array>
 #include <string>
 
 #include "verdicts.h"
@@ -29,7 +30,34 @@ inline int64_t now_us() {
   return t.tv_sec * 1'000'000LL + t.tv_nsec / 1000;
 }
 
+constexpr std::array<uint32_t, 256> crc_table() {
+  std::array<uint32_t, 256> rests{};
+  for (uint32_t byte = 0; byte < 256; byte++) {
+    uint32_t rest = byte;
+    for (int bit = 0; bit < 8; bit++) rest = (rest >> 1) ^ ((rest & 1) * 0xedb88320u);
+    rests[byte] = rest;
+  }
+  return rests;
+}
+
+// A CRC-32, as zlib computes it: answers have megabytes, for which the checksums of TCP are too short.
+class Checksum {
+ public:
+  void add(const char* data, size_t size) {
+    static constexpr std::array<uint32_t, 256> kTable = crc_table();
+    for (size_t i = 0; i < size; i++) rest_ = kTable[(rest_ ^ static_cast<unsigned char>(data[i])) & 255] ^ (rest_ >> 8);
+  }
+  uint32_t value() const { return ~rest_; }
+
+ private:
+  uint32_t rest_ = ~0u;
+};
+
+// Of all that was printed.
+inline Checksum printed;
+
 inline void print(const char* data, size_t size) {
+  printed.add(data, size);
   while (size > 0) {
     ssize_t n = write(STDOUT_FILENO, data, size);
     if (n < 0 && errno == EINTR) continue;

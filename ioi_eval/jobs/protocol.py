@@ -1,8 +1,9 @@
 """Reads the runner's answers to compile plans and run plans, strictly. Pure.
 
 An answer is accepted as a whole or not at all. If it lacks the end line, which repeats the nonce and counts the lines
-before it, part of the answer was lost: that is a `TransportError` and never a verdict. It does happen: newer Piston
-servers can lose the end of stdout.
+before it, or does not match the checksum there, part of the answer was lost or changed: that is a `TransportError` and
+never a verdict. It does happen: newer Piston servers can lose the end of stdout, and a network whose checksums are too
+short for megabytes can change a digit of a score, or a byte of a compiled checker.
 
 A function's result is compared as data, and other graders compare in their own ways. Both are done on our side, where
 the program cannot interfere. The size of a returned output is limited; for a longer output, only its length is known.
@@ -15,6 +16,7 @@ import binascii
 import json
 import math
 import signal
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -168,10 +170,17 @@ def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolati
     whole = last.get("end") is True and last.get("nonce") == nonce and last.get("lines") == len(parsed)
     if not whole:
         raise _unfinished(stage)
+    if "sum" in last and last["sum"] != _checksum(stage.stdout):
+        raise TransportError("the runner's answer was changed on the way: it does not match its checksum")
     try:
         return parsed, Isolation(last["isolation"])
     except (KeyError, ValueError) as error:
         raise TransportError(f"the runner's end line is malformed: {error!r}") from error
+
+
+def _checksum(stdout: str) -> str:
+    """The CRC-32 of all lines but the last."""
+    return f"{zlib.crc32(stdout[: stdout.rstrip().rfind(chr(10)) + 1].encode('utf-8', 'replace')):08x}"
 
 
 def _unfinished(stage: Stage) -> SandboxError:

@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import subprocess
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -117,6 +118,7 @@ class Box:
             assert not errors("lines", entry), entry
         last = parsed.pop() if parsed else {}
         if last.get("end"):  # what the runner has understood is a plan
+            assert last["sum"] == f"{zlib.crc32(done.stdout[: done.stdout.rstrip().rfind(10) + 1]):08x}"
             assert not errors("plan", plan_lines(plan_bytes))
         return Answer(lines=parsed, last=last, code=done.returncode, stderr=done.stderr.decode(errors="replace"))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import zlib
 from dataclasses import replace
 from typing import Any
 
@@ -148,3 +149,30 @@ def test_artifacts_arrive_byte_for_byte() -> None:
         compile_answer(stage(step, artifact | {"bytes": 6}), NONCE)
     with pytest.raises(TransportError, match="malformed"):
         compile_answer(stage(step, artifact | {"base64": "!"}), NONCE)
+
+
+def summed(*lines: dict[str, Any]) -> str:
+    """An answer with these lines, as the runner prints it."""
+    text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
+    closing = {"end": True, "nonce": NONCE, "lines": len(lines), "sum": f"{zlib.crc32(text.encode()):08x}"}
+    return text + json.dumps({**closing, "isolation": "full", "runner": 1}, separators=(",", ":")) + "\n"
+
+
+def test_a_score_that_was_changed_on_the_way() -> None:
+    """Each other digit makes a line that could be true; the checksum says that it is not."""
+    answer = summed(line(verdict="PA", score="0.25"))
+    assert read(Stage(stdout=answer, stderr="", code=0)).tests[0].score == 0.25
+    for digit in "0134567":
+        with pytest.raises(TransportError, match="changed on the way"):
+            read(Stage(stdout=answer.replace('"0.25"', f'"0.{digit}5"'), stderr="", code=0))
+
+
+def test_a_program_that_was_changed_on_the_way() -> None:
+    """Of a compiled checker one byte, which no length shows: it would judge every later submission."""
+    step = {
+        "step": 0, "code": 0, "signal": 0, "limit": None, "cpu_us": 1, "wall_us": 1, "memory_bytes": 1, "output": "",
+    }  # fmt: skip
+    answer = summed(step, {"artifact": "checker", "base64": "AAAA", "bytes": 3})
+    assert compile_answer(Stage(stdout=answer, stderr="", code=0), NONCE).artifacts == {"checker": bytes(3)}
+    with pytest.raises(TransportError, match="changed on the way"):
+        compile_answer(Stage(stdout=answer.replace("AAAA", "AABA"), stderr="", code=0), NONCE)
