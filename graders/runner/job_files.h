@@ -1,6 +1,7 @@
 // The job's files, opened before anything else starts.
 #pragma once
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,11 +38,14 @@ class JobFiles {
       if (fcntl(static_cast<int>(fd), 1034 /* F_GET_SEALS */) >= 0) fchmod(static_cast<int>(fd), 0555);
       entries_.emplace_back(decode(entry.substr(0, equals)), static_cast<int>(fd));
     }
+    read_sums(inherited(kSums));
   }
 
   void in_directory(const std::string& directory) {
     if (chdir(directory.c_str()) != 0) system_fault("--dir %s", directory.c_str());
     by_path_ = true;
+    Fd sums(open(kSums, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    read_sums(sums.get());
   }
 
   void forget() { std::vector<std::pair<std::string, int>>().swap(entries_); }
@@ -55,17 +60,48 @@ class JobFiles {
 
   int get(const std::string& name) {
     for (const auto& [known, fd] : entries_) {
-      if (known == name) return fd;
+      if (known == name) return checked(name, fd);
     }
     int fd = by_path_ ? open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
     if (fd < 0) plan_fault("the job has no file %s", name.c_str());
     if (file_size(fd) < 0) plan_fault("%s is not a file", name.c_str());
     unlink(name.c_str());  // if this fails, Landlock or the root directory still hides it from contestants
     entries_.emplace_back(name, fd);
-    return fd;
+    return checked(name, fd);
   }
 
  private:
+  static constexpr const char* kSums = "sums";
+
+  // Lines of a file's checksum and its name, as a word. The file may be absent: then nothing is checked.
+  void read_sums(int fd) {
+    if (fd < 0) return;
+    for (const std::string& line : split(head(fd, 16 << 20), '\n')) {
+      if (line.size() > 9) sums_[decode(line.substr(9))] = line.substr(0, 8);
+    }
+    if (by_path_) unlink(kSums);
+  }
+
+  // The descriptor, once the file is known to be what the client has sent.
+  int checked(const std::string& name, int fd) {
+    auto found = sums_.find(name);
+    if (found == sums_.end()) return fd;
+    Checksum sum;
+    char block[65536];
+    for (off_t offset = 0;;) {
+      ssize_t n = pread(fd, block, sizeof block, offset);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) system_fault("read %s", name.c_str());
+      if (n == 0) break;
+      sum.add(block, static_cast<size_t>(n));
+      offset += n;
+    }
+    if (sum.text() != found->second) fault(FaultKind::System, "the job's file " + name + " was changed on the way");
+    sums_.erase(found);
+    return fd;
+  }
+
+  std::map<std::string, std::string> sums_;
   std::vector<std::pair<std::string, int>> entries_;
   bool by_path_ = false;
 };

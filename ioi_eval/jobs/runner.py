@@ -19,7 +19,10 @@ _SHIPPED = "shipped"
 """The name of a file of the job. It is also the answer if that file is the runner: base64 never has seven characters.
 """
 
+_CHANGED = "the runner's source was changed on the way"
+
 _RUNNER_SCRIPT = """set -e
+[ "$(sha256sum < runner.cpp)" = "{source}  -" ] || {{ echo {changed} >&2; exit 1; }}
 runner=$IOI_EVAL_JUDGE/runner
 works() {{ "$1" --version > /dev/null 2>&1; }}
 if [ "$(cat "$runner.digest" 2> /dev/null)" != {digest} ] || ! works "$runner"; then
@@ -33,7 +36,7 @@ if [ "$(cat "$runner.digest" 2> /dev/null)" != {digest} ] || ! works "$runner"; 
 fi
 printf '%s\\n' {nonce}
 if [ -n "$runner" ]; then base64 -w 0 "$runner"; else printf {shipped}; fi
-printf '\\n%s\\n' {nonce}
+printf '\\n%s\\n%s\\n' "$(sha256sum < "${{runner:-{shipped}}}")" {nonce}
 """
 
 
@@ -53,7 +56,12 @@ def runner_job(toolchain: Toolchain, *, nonce: str, shipped: bytes | None = None
     flags = boxfiles.STATIC_FLAGS if toolchain.static else boxfiles.FLAGS
     argv = [toolchain.command, *flags, "runner.cpp", "-o", "runner"]
     script = _RUNNER_SCRIPT.format(
-        digest=boxfiles.runner_digest(), compile=shlex.join(argv), nonce=nonce, shipped=_SHIPPED
+        digest=boxfiles.runner_digest(),
+        compile=shlex.join(argv),
+        nonce=nonce,
+        shipped=_SHIPPED,
+        source=hashlib.sha256(boxfiles.runner_source()).hexdigest(),
+        changed=shlex.quote(_CHANGED),
     )
     ready = () if shipped is None else (JobFile(name=_SHIPPED, content=shipped, executable=True),)
     return Job(
@@ -89,15 +97,20 @@ def runner_binary(execution: Execution, nonce: str, shipped: bytes | None = None
     stage = execution.run
     if stage.code not in (0, None):
         output = (stage.stderr or stage.stdout).strip()[-2000:]
+        if _CHANGED in stage.stderr:
+            raise TransportError(_CHANGED)
         if is_machine_failure(stage.stderr):
             raise TransientError(f"the machine could not finish compiling the runner on this target: {output}")
         raise SetupError(f"the runner does not compile on this target: {output}")
     lines = stage.stdout.splitlines()
-    if len(lines) < 3 or lines[-3] != nonce or lines[-1] != nonce:
+    if len(lines) < 4 or lines[-4] != nonce or lines[-1] != nonce:
         raise TransportError(f"the compiled runner did not arrive whole (exit code {stage.code}, {stage.signal})")
-    if shipped is not None and lines[-2] == _SHIPPED:
+    if shipped is not None and lines[-3] == _SHIPPED:
         return shipped
     try:
-        return base64.b64decode(lines[-2], validate=True)
+        runner = base64.b64decode(lines[-3], validate=True)
     except binascii.Error as error:
         raise TransportError(f"the compiled runner arrived damaged: {error}") from error
+    if lines[-2].split(" ")[0] != hashlib.sha256(runner).hexdigest():
+        raise TransportError("the compiled runner arrived damaged: its hash differs")
+    return runner

@@ -21,8 +21,13 @@ BROKEN = b"#!/bin/sh\nexit 1\n"
 COMPILED = b"compiled\n"
 
 
-def answer(directory: Path, *, shipped: bytes | None, mode: int = 0o755, judge: Path | None = None) -> bytes:
-    """What the job gives in a directory, with a compiler that makes the same of everything."""
+def answer(
+    directory: Path, *, shipped: bytes | None, mode: int = 0o755, judge: Path | None = None, changes: str = ""
+) -> bytes:
+    """What the job gives in a directory, with a compiler that makes the same of everything.
+
+    A network may change one byte of the source, or of the program on its way back.
+    """
     compiler = directory / "compiler"
     compiler.write_text("#!/bin/sh\nprintf 'compiled\\n' > runner\n")
     toolchain = Toolchain(command=f"sh {compiler}", version="", machine="x86_64-linux-gnu", static=True)
@@ -33,7 +38,8 @@ def answer(directory: Path, *, shipped: bytes | None, mode: int = 0o755, judge: 
         if file.name == "run":
             script = file.content.replace(f"'sh {compiler}'".encode(), f"sh {compiler}".encode())
             continue
-        (directory / file.name).write_bytes(file.content)
+        content = file.content.replace(b"int main(", b"int nain(") if changes == "source" else file.content
+        (directory / file.name).write_bytes(content)
         (directory / file.name).chmod(mode if file.executable else 0o644)
     environment = {"PATH": "/usr/bin:/bin", "IOI_EVAL_JUDGE": str(judge or "")}
     done = subprocess.run(
@@ -45,7 +51,8 @@ def answer(directory: Path, *, shipped: bytes | None, mode: int = 0o755, judge: 
         text=True,
         check=False,
     )
-    stage = Stage(stdout=done.stdout, stderr=done.stderr, code=done.returncode)
+    said = done.stdout.replace("Y29t", "Y29s") if changes == "program" else done.stdout
+    stage = Stage(stdout=said, stderr=done.stderr, code=done.returncode)
     return runner_binary(Execution(run=stage), nonce, shipped)
 
 
@@ -98,10 +105,18 @@ def test_untried_where_nothing_can_be_started(noexec: Path) -> None:
     assert answer(noexec, shipped=SHIPPED) == SHIPPED
 
 
+@pytest.mark.parametrize("changes", ["source", "program"])
+def test_what_was_changed_on_the_way_is_not_used(tmp_path: Path, changes: str) -> None:
+    """The runner is stored, and judges everything."""
+    assert answer(tmp_path, shipped=None) == COMPILED
+    with pytest.raises(TransportError, match=r"changed on the way|hash differs"):
+        answer(tmp_path, shipped=None, changes=changes)
+
+
 def test_nobody_says_shipped_who_was_given_nothing() -> None:
     """Such an answer is damaged."""
     nonce = secrets.token_hex(16)
-    stage = Stage(stdout=f"{nonce}\nshipped\n{nonce}\n", stderr="", code=0)
+    stage = Stage(stdout=f"{nonce}\nshipped\n{'0' * 64}  -\n{nonce}\n", stderr="", code=0)
     with pytest.raises(TransportError, match="damaged"):
         runner_binary(Execution(run=stage), nonce)
 

@@ -46,7 +46,7 @@ from ioi_eval.sandbox.piston.endpoints import Source, endpoint_source
 from ioi_eval.sandbox.piston.pool import TICK_S, Pool
 from ioi_eval.sandbox.piston.retries import backoff_s, exhausted
 from ioi_eval.sandbox.piston.spool import RequestSpool
-from ioi_eval.sandbox.piston.stored_files import StoredFiles
+from ioi_eval.sandbox.piston.stored_files import StoredFiles, with_sums_listed
 from ioi_eval.sandbox.piston.wire import Body, Service, Starter
 from ioi_eval.sandbox.piston.workers import WorkerGroup, WorkerGroups, WorkerList
 
@@ -242,8 +242,11 @@ class PistonCluster:
     # ------------------------------------------------------------------ one job
 
     async def _body(self, job: Job, service: Service, *, package: str = "") -> Body:
-        files = job.files if package else wire.sent_files(job, service.starter)
+        files = with_sums_listed(job.files) if package else wire.sent_files(job, service.starter)
         literals = [await self._spool.literal(file.content) for file in files]
+        if job.kind is JobKind.RUNNER:
+            files = (*files, wire.sums_file(files, literals))
+            literals.append(await self._spool.literal(files[-1].content))
         return wire.body(job, service, files, literals, package=package)
 
     async def _slot(self, request: SlotRequest, retries: Retries, last: SandboxError | None) -> str:

@@ -34,6 +34,7 @@ class StoredLiteral:
 
     encoding: str
     size: int
+    crc: int
     offset: int
     file: FileIO = field(repr=False)
 
@@ -131,7 +132,7 @@ class RequestSpool:
                 rest, at = rest[written:], at + written
         except OSError as error:
             raise self._no_room(error) from error
-        return StoredLiteral(encoding=encoded.encoding, size=encoded.size, offset=offset, file=file)
+        return StoredLiteral(encoding=encoded.encoding, size=encoded.size, crc=encoded.crc, offset=offset, file=file)
 
     def _new_file(self) -> FileIO:
         try:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -93,6 +93,15 @@ def with_stored(job: Job, absent: Collection[str]) -> Job | None:
     if len(sent) == len(job.files):
         return None
     return replace(job, files=(JobFile(name=LIST, content="".join(lines).encode()), *sent))
+
+
+def with_sums_listed(files: Sequence[JobFile]) -> tuple[JobFile, ...]:
+    """The files of such a job, if it is also sent the file with their checksums."""
+    listed = f"sent {wire.SUMS}\n".encode()
+    return tuple(
+        replace(file, content=file.content + listed) if file.name == LIST and isinstance(file.content, bytes) else file
+        for file in files
+    )
 
 
 def refused(execution: Execution) -> dict[str, str]:

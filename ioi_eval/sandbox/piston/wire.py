@@ -20,10 +20,12 @@ from __future__ import annotations
 import base64
 import re
 import shlex
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
+from urllib.parse import quote
 
 import orjson
 
@@ -34,6 +36,7 @@ from ioi_eval.sandbox.piston.two_stages import is_joined
 
 MAIN = "run"
 STDIN = ".stdin"
+SUMS = "sums"  # graders/PROTOCOL.md
 
 PROBLEMS = "ioi_eval_problem_"
 """The prefix of the names of problems' packages (`stored_files.py`)."""
@@ -64,6 +67,7 @@ _BOUNDS = {
 }
 """The range of each limit that can be sent; it is applied to every request."""
 
+_PLAIN_IN_WORDS = "._/,:=+@-"  # besides letters and digits; graders/PROTOCOL.md
 _NO_NAMES = frozenset({"", ".", ".."})
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}")
 """Names that need no further check: most of them. This saves time with thousands of jobs a second."""
@@ -138,6 +142,11 @@ class Literal(Protocol):
         """Its length in bytes."""
         ...
 
+    @property
+    def crc(self) -> int:
+        """The content's CRC-32."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inline:
@@ -145,6 +154,7 @@ class Inline:
 
     encoding: str
     data: bytes
+    crc: int
 
     @property
     def size(self) -> int:
@@ -173,14 +183,15 @@ def literal(content: bytes) -> Inline:
     Text is sent as text (test data grows by a few percent; with base64, by a third); invalid UTF-8, and text that is
     mostly control characters, as base64.
     """
+    crc = zlib.crc32(content)
     encoded = (len(content) + 2) // 3 * 4 + 2
     try:
         text = orjson.dumps(content.decode("utf-8"))
     except UnicodeDecodeError:
         text = b""
     if text and len(text) <= encoded:
-        return Inline(encoding="utf8", data=text)
-    return Inline(encoding="base64", data=b'"' + base64.b64encode(content) + b'"')
+        return Inline(encoding="utf8", data=text, crc=crc)
+    return Inline(encoding="base64", data=b'"' + base64.b64encode(content) + b'"', crc=crc)
 
 
 def sent_files(job: Job, starter: Starter) -> tuple[JobFile, ...]:
@@ -211,6 +222,14 @@ def sent_files(job: Job, starter: Starter) -> tuple[JobFile, ...]:
     if job.stdin:
         files[STDIN] = JobFile(name=STDIN, content=job.stdin)
     return (JobFile(name=MAIN, content=_prefixed(main, line)), *files.values())
+
+
+def sums_file(files: Sequence[JobFile], literals: Sequence[Literal]) -> JobFile:
+    """The file with which the runner checks that the job's other files have arrived unchanged."""
+    lines = (
+        f"{each.crc:08x} {quote(file.name, safe=_PLAIN_IN_WORDS)}\n" for file, each in zip(files, literals, strict=True)
+    )
+    return JobFile(name=SUMS, content="".join(lines).encode())
 
 
 def _for_package_with_own_pair(job: Job) -> tuple[JobFile, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import subprocess
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from ioi_eval.model import Execution, Job, JobFile, JobKind, Stage
 from ioi_eval.sandbox.piston import wire
-from ioi_eval.sandbox.piston.stored_files import LIST, refused, with_runner_there, with_stored
+from ioi_eval.sandbox.piston.stored_files import LIST, refused, with_runner_there, with_stored, with_sums_listed
 from ioi_eval.sandbox.piston.wire import Runtime
 from ioi_eval.sandbox.serve.installed_packages import InstalledPackages, NotStored
 from ioi_eval.sandbox.serve.request import Refusal
@@ -65,9 +66,11 @@ def taken(job: Job, given_by: Given) -> tuple[Mapping[str, str], list[int]]:
     sizes: list[int] = []
     while (asked := with_stored(job, absent)) is not None:
         sizes.append(sum(len(file.content) for file in asked.files if isinstance(file.content, bytes)))
-        answer = given_by(asked)
+        sums = JobFile(name=wire.SUMS, content=b"of the other files\n")
+        answer = given_by(replace(asked, files=(*with_sums_listed(asked.files), sums)))
         if not isinstance(answer, Execution):
-            return answer, sizes
+            assert answer[wire.SUMS] == sha256(b"of the other files\n")
+            return {name: digest for name, digest in answer.items() if name != wire.SUMS}, sizes
         found = refused(answer)
         assert found.keys() - absent, "each refusal says something new"
         absent |= found.keys()

@@ -1,0 +1,49 @@
+"""The file `sums`: the runner judges nothing with files that are not those that the client has sent."""
+
+from __future__ import annotations
+
+import secrets
+
+import pytest
+
+from ioi_eval.model import JobFile
+from ioi_eval.sandbox.piston import wire
+from tests.graders.runner_box import Answer, Box, plan
+
+LINES = (
+    "limits cpu_ms=1000 memory_bytes=268435456 output_bytes=16777216 stderr_bytes=1000 processes=1 threads=1",
+    "task kind=batch",
+    "checker protocol=white-diff cpu_ms=1000 wall_ms=1000 memory_bytes=268435456",
+    "order run=all",
+    "test id=0 input=t0.in answer=t0.ans output=t0%20.out",
+)
+
+
+def judged(box: Box, sent: dict[str, bytes], arrived: dict[str, bytes]) -> Answer:
+    """A job's answer, where other files have arrived than were sent."""
+    plan_bytes = plan("run", *LINES, least="none")
+    files = [JobFile(name=name, content=content) for name, content in {"plan": plan_bytes, **sent}.items()]
+    sums = wire.sums_file(files, [wire.literal(file.content) for file in files if isinstance(file.content, bytes)])
+    assert isinstance(sums.content, bytes)
+    return box.run(plan_bytes, {**arrived, sums.name: sums.content})
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 65536, 200_001])
+def test_what_arrived_unchanged_is_judged(plain_box: Box, size: int) -> None:
+    """Files of all sizes."""
+    output = secrets.token_bytes(size).replace(b"\0", b"x") + b"1\n"
+    files = {"t0.in": b"", "t0.ans": output, "t0 .out": output}
+    assert judged(plain_box, files, files).verdicts == ["AC"]
+
+
+@pytest.mark.parametrize("name", ["t0.in", "t0.ans", "t0 .out"])
+def test_what_was_changed_is_not(plain_box: Box, name: str) -> None:
+    """One bit of one file."""
+    files = {"t0.in": b"2\n", "t0.ans": b"1" * 100_000 + b"\n", "t0 .out": b"1" * 100_000 + b"\n"}
+    changed = bytearray(files[name])
+    changed[len(changed) // 2] ^= 1
+    answer = judged(plain_box, files, {**files, name: bytes(changed)})
+    assert answer.code == 3
+    assert answer.last["fault"] == "system"
+    assert answer.last["words"] == f"the job's file {name} was changed on the way"
+    assert answer.lines == []
