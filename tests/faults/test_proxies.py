@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import gzip
 import json
 from collections.abc import Awaitable, Callable
@@ -17,7 +18,9 @@ from ioi_eval.sandbox.piston.abilities import abilities
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.control import presences
 from ioi_eval.sandbox.piston.discovery import Prober
-from ioi_eval.sandbox.piston.http_client import HttpClient
+from ioi_eval.sandbox.piston.endpoint_state import JobEnd
+from ioi_eval.sandbox.piston.http_client import AnswerLostError, HttpClient, Sending
+from ioi_eval.sandbox.piston.wire import Body
 from tests.faults.stub_jobs import echo
 
 RUNTIMES = json.dumps([{"language": "bash", "version": "5.2.0", "aliases": []}]).encode()
@@ -99,3 +102,89 @@ def test_a_worker_behind_a_password(start: Any) -> None:
             assert [str(worker.url) for worker in cluster.workers] == [f"{stub.urls[0]}/api/v2"]
 
     asyncio.run(run())
+
+
+async def posted(client: HttpClient, url: URL, within_s: float = 60.0) -> bytes | AnswerLostError:
+    """The answer to one request."""
+    body = Body(segments=(b"{}",), size=2, waiting_s=0.0)
+    try:
+        return (await client.post(url, Sending(body, within_s, client), most_bytes=1 << 26)).body
+    except AnswerLostError as lost:
+        return lost
+
+
+def with_server(
+    answer: Callable[[asyncio.StreamWriter], Awaitable[None]], use: Callable[[HttpClient, URL], Awaitable[Any]]
+) -> Any:
+    """What becomes of requests to a server that answers each in this way."""
+
+    async def connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+            while await reader.readuntil(b"{}"):
+                await answer(writer)
+        writer.close()
+
+    async def run() -> Any:
+        server = await asyncio.start_server(connection, "127.0.0.1", 0)
+        async with server, HttpClient() as client, asyncio.timeout(60):
+            return await use(client, URL(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"))
+
+    return asyncio.run(run())
+
+
+def test_answers_that_come_twice() -> None:
+    """The second copy closes the connection under the next request, which aiohttp lets wait forever: it is ended."""
+    body = b"x" * 3_000_000
+    copy = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+
+    async def twice(writer: asyncio.StreamWriter) -> None:
+        writer.write(copy + copy)
+
+    async def use(client: HttpClient, url: URL) -> list[bytes | AnswerLostError]:
+        return [await posted(client, url) for _ in range(4)]
+
+    found = with_server(twice, use)
+    assert body in found
+    lost = [each for each in found if isinstance(each, AnswerLostError)]
+    assert all(each.end is JobEnd.BROKEN and "closed" in str(each) for each in lost)
+    assert len(lost) + found.count(body) == 4
+
+
+def test_a_request_that_is_given_up() -> None:
+    """At its deadline, before it was sent, and by the pool; the task that waits for it is as it was before."""
+
+    async def never(_: asyncio.StreamWriter) -> None:
+        await asyncio.Event().wait()
+
+    async def use(client: HttpClient, url: URL) -> None:
+        late = await posted(client, url, within_s=0.1)
+        assert isinstance(late, AnswerLostError)
+        assert late.end is JobEnd.TIMED_OUT
+        assert str(late) == f"{url}: no answer within 0 s, or to checks"
+        sending = Sending(Body(segments=(b"{}",), size=2, waiting_s=0.0), 60.0, client)
+        sending.give_up()
+        with pytest.raises(AnswerLostError, match=r"no answer within 60 s"):
+            await client.post(url, sending, most_bytes=1)
+        task = asyncio.current_task()
+        assert task is not None
+        assert not task.cancelling()
+
+    with_server(never, use)
+
+
+def test_a_caller_that_gives_up() -> None:
+    """It is cancelled, also if the request's deadline has passed at the same moment."""
+
+    async def never(_: asyncio.StreamWriter) -> None:
+        await asyncio.Event().wait()
+
+    async def use(client: HttpClient, url: URL) -> None:
+        sending = Sending(Body(segments=(b"{}",), size=2, waiting_s=0.0), 60.0, client)
+        task = asyncio.create_task(client.post(url, sending, most_bytes=1))
+        await asyncio.sleep(0.1)
+        task.cancel()
+        sending.give_up()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    with_server(never, use)

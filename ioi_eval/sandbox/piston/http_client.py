@@ -45,6 +45,7 @@ _KEEPALIVE = ((socket.TCP_KEEPIDLE, 10), (socket.TCP_KEEPINTVL, 5), (socket.TCP_
 it answers checks, and only TCP keepalive shows that the old connections are lost. It starts after 10 s of silence."""
 
 _STALE_S = 1.0
+_CLOSED_S = 1.0
 _SWEEP_S = 0.25
 _LATE_S = 0.25
 _LATE_FOR_S = 5.0
@@ -92,10 +93,12 @@ class Sending(Payload):
         super().__init__(body, content_type="application/json")
         self.within_s = within_s
         self.deadline = client.time() + within_s
-        self.is_given_up = False
+        self._given_up: AnswerLostError | None = None
         self.on_used_connection = False
         self._client = client
+        self._task: asyncio.Task[object] | None = None
         self._transport: asyncio.WriteTransport | None = None
+        self._closed_since: float | None = None
         self._is_connecting = False
 
     @property
@@ -119,23 +122,63 @@ class Sending(Payload):
             self._client.connecting.release()
 
     def give_up(self) -> None:
-        """Abort the request: no answer is expected any more."""
-        self.is_given_up = True
-        if self._transport is not None:
-            self._transport.abort()
+        """Abort the request: no answer is expected any more.
+
+        The task is cancelled, as with `asyncio.timeout`: a request may wait although its connection is closed.
+        """
+        self._end(AnswerLostError(f"no answer within {self.within_s:.0f} s, or to checks", JobEnd.TIMED_OUT))
+
+    def end_if_lost(self, now: float) -> None:
+        """Abort the request if its connection has been closed for so long that its answer would have been read.
+
+        If a server sends more than an answer, aiohttp may close the connection and never tell the next request on it.
+        """
+        if self._transport is None or not self._transport.is_closing():
+            self._closed_since = None
+        elif self._closed_since is None:
+            self._closed_since = now
+        elif now - self._closed_since >= _CLOSED_S:
+            self._end(AnswerLostError("the connection was closed before the end of the answer", JobEnd.BROKEN))
+
+    def begin(self) -> None:
+        """The current task begins to wait for the answer.
+
+        Raises:
+            AnswerLostError: the request was given up before.
+        """
+        if self._given_up is not None:
+            raise self._given_up
+        self._task = asyncio.current_task()
+        self._cancelled_before = 0 if self._task is None else self._task.cancelling()
+
+    def is_over(self) -> None:
+        """The task waits no longer."""
+        self._task = None
+        self.is_connected()
+
+    def why_ended(self) -> AnswerLostError | None:
+        """After the task's cancellation: the reason, if the request was given up; `None` if the caller gave up."""
+        if self._given_up is None or self._task is None:
+            return self._given_up
+        return self._given_up if self._task.uncancel() <= self._cancelled_before else None
+
+    def _end(self, reason: AnswerLostError) -> None:
+        if self._given_up is None:
+            self._given_up = reason
+            if self._task is not None:
+                self._task.cancel()
 
     async def write(self, writer: AbstractStreamWriter) -> None:
         """Write all segments, waiting whenever the connection is full."""
         self.is_connected()
         transport = self._transport = writer.transport
+        self._closed_since = None
         if transport is not None:
             used = self._client.used_connections
             self.on_used_connection = transport in used
             if not self.on_used_connection:
                 used.add(transport)
                 _enable_keepalive(transport)
-            if self.is_given_up:
-                transport.abort()
         for segment in self._value.segments:
             if isinstance(segment, StoredLiteral):
                 for start in segment.pieces():
@@ -222,17 +265,17 @@ class HttpClient:
         open_until = self._open_until.setdefault(url, [])
         started = self.time()
         try:
+            sending.begin()
             if not open_until or open_until.pop() < started:  # no open connection is left
                 await sending.may_connect()
             reply = await self._post(url, sending, started, most_bytes=most_bytes, gzipped=gzipped)
-        except AnswerLostError as lost:
-            if sending.is_given_up:
-                raise AnswerLostError(
-                    f"{url}: no answer within {sending.within_s:.0f} s, or to checks", JobEnd.TIMED_OUT
-                ) from lost
-            raise
+        except (AnswerLostError, asyncio.CancelledError) as error:
+            reason = sending.why_ended()
+            if reason is None:
+                raise
+            raise AnswerLostError(f"{url}: {reason}", reason.end) from error
         finally:
-            sending.is_connected()
+            sending.is_over()
             self._under_way.discard(sending)
         open_until.append(self.time() + KEEPALIVE_S)
         return reply
@@ -242,7 +285,7 @@ class HttpClient:
             return await self._exchange("POST", url, sending, most_bytes=most_bytes, gzipped=gzipped)
         except AnswerLostError as lost:
             is_stale = lost.before_answer and sending.on_used_connection and self.time() - started < _STALE_S
-            if sending.is_given_up or not is_stale:
+            if not is_stale:
                 raise
         return await self._exchange("POST", url, sending, most_bytes=most_bytes, gzipped=gzipped)
 
@@ -259,8 +302,11 @@ class HttpClient:
         if now - due > _LATE_S:
             self._late_until = now + _LATE_FOR_S
         self._sweep = self._loop.call_at(now + _SWEEP_S, self._end_late_requests)
-        for sending in [sending for sending in self._under_way if sending.deadline < now]:
-            sending.give_up()
+        for sending in tuple(self._under_way):
+            if sending.deadline < now:
+                sending.give_up()
+            else:
+                sending.end_if_lost(now)
 
     async def _exchange(
         self, method: str, url: URL, sending: Sending | None, *, most_bytes: int, gzipped: bool = False
