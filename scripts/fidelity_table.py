@@ -6,19 +6,336 @@
 Each DIR has a `validation.json`. Rows of the page about other tasks are kept, and marked. Exit code 1 if a disagreement
 has no reason in `docs/fidelity-reasons.toml`, or a task has no origin in `docs/fidelity-packages.toml`; 2 if something
 cannot be read.
+
+Reasons are stored apart from results, by problem, solution and subtask, so that the table can be made again after
+every run. A disagreement without a reason is still unexplained; a reason without a disagreement is outdated, or applies
+to another machine.
+
+Packages are not always available. So a task's earlier rows are kept until it is judged again, with a mark that they are
+not results of the present code.
+
+Agreement with one author only shows that we read this author's packages correctly. So the page names the importer and
+the author of each package.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
+import tomllib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import InputError
-from ioi_eval.report.fidelity import fidelity_table, read_origins, read_reasons
+from ioi_eval.report.markdown import cell, markdown_table
+from ioi_eval.report.validation import deciding_test
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
+EARLIER_MARK = "†"
+IMPORTERS = ("cms", "italian-yaml", "kattis", "library-checker", "tps")
+_COUNTS = re.compile(rf"\| (\S+)(?: {EARLIER_MARK})? ((?:\| \d+ ){{6}})\|")
+_ORIGINS_HEAD = ("importer", "tasks", "from", "by")
+_HEAD = ("task", "solutions", "stated", "agree", "disagree", "not judged", "times within 10 % of the limit")
+_NEAR_HEAD = ("task", "solution", "tests", "verdicts", "closest", "of the limit")
+_OPEN = "**not explained yet**"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """The reason why an author's statement about a solution does not hold.
+
+    Args:
+        problem: the task's key (`2024/machine`).
+        solutions: the labels of the solutions with this reason.
+        where: the subtasks that it explains; all if empty.
+        text: the reason, in Markdown.
+    """
+
+    problem: str
+    solutions: tuple[str, ...]
+    where: tuple[str, ...] = ()
+    text: str
+
+    def explains(self, disagreement: Mapping[str, Any]) -> bool:
+        """Whether it explains this disagreement."""
+        return (
+            disagreement["problem"] == self.problem
+            and disagreement["solution"] in self.solutions
+            and (not self.where or disagreement["where"] in self.where)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Packages of one author.
+
+    Args:
+        importer: the format that `ioi-eval import` read them in.
+        source: the repository.
+        by: who made them, according to the package or the repository's history.
+        tasks: the tasks' keys (`2024/machine`).
+    """
+
+    importer: str
+    source: str
+    by: str
+    tasks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierRows:
+    """Rows of the earlier document that are kept.
+
+    Args:
+        counts: the numbers of each task, by its key.
+        disagreements: unchanged lines of the table of disagreements.
+        near: unchanged lines of the table of times close to a limit.
+    """
+
+    counts: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    disagreements: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, document: str, judged: Collection[str]) -> EarlierRows:
+        """Read the rows of tasks that were not judged again.
+
+        Args:
+            document: the Markdown of the earlier document; empty for none.
+            judged: the tasks that were judged again, by their keys.
+        """
+        counts, *sections = document.split("\n## ")
+        found = [match for line in counts.splitlines() if (match := _COUNTS.fullmatch(line))]
+        kept = {match[1]: tuple(map(int, re.findall(r"\d+", match[2]))) for match in found}
+        kept = {key: numbers for key, numbers in kept.items() if key != "all" and key not in judged}
+        return cls(
+            counts=tuple(kept.items()),
+            disagreements=_lines_below(sections, "What came out otherwise", kept),
+            near=_lines_below(sections, "Times within 10 % of a limit", kept),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FidelityTable:
+    """The document, and what it lacks.
+
+    Args:
+        markdown: the document.
+        open: how many disagreements have no reason, including those of earlier rows.
+        idle: the reasons that explain no disagreement.
+        unplaced: the tasks without a known origin, if any origins are given.
+    """
+
+    markdown: str
+    open: int
+    idle: tuple[Reason, ...]
+    unplaced: tuple[str, ...] = ()
+
+
+def read_reasons(path: Path) -> tuple[Reason, ...]:
+    """Read reasons from TOML: `[[reason]]` with problem, solutions, optionally where, and text.
+
+    Raises:
+        InputError: the file cannot be read, or an entry lacks something.
+    """
+    return tuple(_reason(path, number, entry) for number, entry in enumerate(_entries(path, "reason"), 1))
+
+
+def _entries(path: Path, table: str) -> Sequence[Mapping[str, Any]]:
+    try:
+        entries: Sequence[Mapping[str, Any]] = tomllib.loads(path.read_text(encoding="utf-8")).get(table, [])
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {error}") from error
+    return entries
+
+
+def _reason(path: Path, number: int, entry: Mapping[str, Any]) -> Reason:
+    texts, lists = ("problem", "text"), ("solutions", "where")
+    good = all(isinstance(entry.get(name), str) and entry[name].strip() for name in texts) and all(
+        isinstance(value, list) and all(isinstance(one, str) for one in value)
+        for value in (entry.get("solutions"), entry.get("where", []))
+    )
+    if not good or set(entry) - {*texts, *lists}:
+        raise InputError(f"{path}, reason {number}: it needs problem and text, and lists of solutions and where")
+    return Reason(
+        problem=entry["problem"],
+        solutions=tuple(entry["solutions"]),
+        where=tuple(entry.get("where", ())),
+        text=" ".join(entry["text"].split()),
+    )
+
+
+def read_origins(path: Path) -> tuple[Origin, ...]:
+    """Read origins from TOML: `[[package]]` with importer, source, by and tasks.
+
+    Raises:
+        InputError: the file cannot be read, an entry lacks something, or a task is in two of them.
+    """
+    origins = tuple(_origin(path, number, entry) for number, entry in enumerate(_entries(path, "package"), 1))
+    tasks = [task for origin in origins for task in origin.tasks]
+    if twice := sorted({task for task in tasks if tasks.count(task) > 1}):
+        raise InputError(f"{path}: {', '.join(twice)} is in two packages; name each task once")
+    return origins
+
+
+def _origin(path: Path, number: int, entry: Mapping[str, Any]) -> Origin:
+    tasks: Any = entry.get("tasks")
+    good = all(isinstance(entry.get(name), str) and entry[name].strip() for name in ("importer", "source", "by"))
+    good = good and isinstance(tasks, list) and bool(tasks) and all(isinstance(task, str) for task in tasks)
+    if not good or set(entry) - {"importer", "source", "by", "tasks"} or entry["importer"] not in IMPORTERS:
+        raise InputError(
+            f"{path}, package {number}: it needs source, by, a list of tasks, and an importer: {', '.join(IMPORTERS)}"
+        )
+    return Origin(importer=entry["importer"], source=entry["source"], by=entry["by"], tasks=tuple(tasks))
+
+
+def fidelity_table(
+    validations: Sequence[Mapping[str, Any]],
+    reasons: Sequence[Reason],
+    document: str = "",
+    origins: Sequence[Origin] = (),
+) -> FidelityTable:
+    """The document with the table of official tasks.
+
+    Args:
+        validations: values from `Validation.as_dict`; each problem is in only one of them.
+        reasons: the reasons for disagreements.
+        document: the earlier document; rows of tasks that are in no validation are kept, with a mark.
+        origins: where packages are from.
+
+    Raises:
+        InputError: a problem is in two validations, or one was interrupted.
+    """
+    if any(values.get("pending") for values in validations):
+        raise InputError("one of the validations was interrupted before all its solutions were judged; make it anew")
+    keys = [key for values in validations for key in values["problems"]]
+    if twice := sorted({key for key in keys if keys.count(key) > 1}):
+        raise InputError(f"{', '.join(twice)} was validated in several of the given directories; give each once")
+    earlier = EarlierRows.read(document, keys)
+    found = [one for values in validations for one in values["disagreements"]]
+    explained = [(one, next((r for r in reasons if r.explains(one)), None)) for one in found]
+    parts = [_INTRODUCTION, markdown_table(_HEAD, _rows(validations, earlier))]
+    if earlier.counts:
+        parts.append(_EARLIER)
+    judged = {*keys, *dict(earlier.counts)}
+    parts += filter(None, [origins_section(origins, judged)])
+    otherwise = [_line((*_facts(one), _OPEN if reason is None else reason.text)) for one, reason in explained]
+    if otherwise or earlier.disagreements:
+        head = ("task", "solution", "subtask", "stated", "seen", "the test that decided", "why")
+        parts += ["## What came out otherwise", _table(head, otherwise, earlier.disagreements)]
+    near = [_line(row) for row in _near_limit_rows(validations)]
+    if near or earlier.near:
+        parts += [_NEAR_LIMIT, _table(_NEAR_HEAD, near, earlier.near)]
+    failed = [line for values in validations for line in (*values["undecided"], *values["refused"])]
+    if failed:
+        parts += ["## Not judged", "\n".join(f"- {cell(line)}" for line in failed)]
+    targets = sorted({target for values in validations for target in values["targets"]})
+    parts += ["## Judged by", "\n".join(f"- {cell(target)}" for target in targets)]
+    return FidelityTable(
+        markdown="\n\n".join(parts) + "\n",
+        open=sum(line.endswith(f"| {_OPEN} |") for line in (*otherwise, *earlier.disagreements)),
+        idle=tuple(
+            reason
+            for reason in reasons
+            if reason.problem not in dict(earlier.counts) and not any(reason.explains(one) for one in found)
+        ),
+        unplaced=without_origin(origins, judged) if origins else (),
+    )
+
+
+def _rows(validations: Sequence[Mapping[str, Any]], earlier: EarlierRows) -> list[tuple[str, ...]]:
+    counted = [_count(key, values) for values in validations for key in values["problems"]]
+    counted += [(f"{key} {EARLIER_MARK}", numbers) for key, numbers in earlier.counts]
+    sums = tuple(sum(column) for column in zip(*(numbers for _, numbers in counted), strict=True))
+    return [(key, *map(str, numbers)) for key, numbers in (*sorted(counted), ("all", sums))]
+
+
+def _count(key: str, values: Mapping[str, Any]) -> tuple[str, tuple[int, ...]]:
+    counts = values["problems"][key]
+    disagreements = sum(one["problem"] == key for one in values["disagreements"])
+    stated, agree = counts["statements"], counts["agreements"]
+    near = sum(one["problem"] == key for one in values["near_limit"])
+    return key, (counts["solutions"], stated, agree, disagreements, stated - agree - disagreements, near)
+
+
+def _near_limit_rows(validations: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
+    """A row for each solution that came close to a limit, the closest first within its task."""
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for values in validations:
+        for one in values["near_limit"]:
+            groups.setdefault((one["problem"], one["solution"]), []).append(one)
+    rows = []
+    for (problem, solution), times in groups.items():
+        closest = min(times, key=lambda one: abs(one["margin"]))
+        verdicts = ", ".join(sorted({one["verdict"] for one in times}))
+        figures = (f"{closest['cpu_s']:.3f} s in {closest['test']}", f"{1 - closest['margin']:.1%}")
+        rows.append((abs(closest["margin"]), (problem, solution, str(len(times)), verdicts, *figures)))
+    return [row for _, row in sorted(rows, key=lambda pair: (pair[1][0], pair[0], pair[1]))]
+
+
+def _facts(one: Mapping[str, Any]) -> tuple[str, ...]:
+    return one["problem"], one["solution"], one["where"], one["stated"], one["seen"], deciding_test(one)
+
+
+def origins_section(origins: Sequence[Origin], judged: Collection[str]) -> str:
+    """The section that says where the packages of these tasks are from, in Markdown; empty if no origin is known.
+
+    Args:
+        origins: the origins of these tasks, and possibly of others.
+        judged: the keys of all tasks in the table.
+    """
+    shown = [(one, [task for task in one.tasks if task in judged]) for one in origins]
+    rows = sorted((one.importer, ", ".join(tasks), one.source, one.by) for one, tasks in shown if tasks)
+    return f"## Where the packages are from\n\n{markdown_table(_ORIGINS_HEAD, rows)}" if rows else ""
+
+
+def without_origin(origins: Sequence[Origin], judged: Collection[str]) -> tuple[str, ...]:
+    """The tasks in the table without a known origin."""
+    known = {task for origin in origins for task in origin.tasks}
+    return tuple(sorted(set(judged) - known))
+
+
+def _lines_below(sections: Collection[str], title: str, kept: Collection[str]) -> tuple[str, ...]:
+    lines = next((section.splitlines() for section in sections if section.startswith(title)), [])
+    return tuple(line for line in lines if line.startswith(tuple(f"| {key} | " for key in kept)))
+
+
+def _line(row: Sequence[str]) -> str:
+    """A row whose last cell is our Markdown; the other cells are untrusted text."""
+    return f"| {' | '.join((*(cell(word) for word in row[:-1]), row[-1]))} |"
+
+
+def _table(head: Sequence[str], lines: Sequence[str], earlier: Sequence[str]) -> str:
+    """A table of these lines and of earlier lines of other tasks, sorted by task."""
+    rows = sorted((*lines, *earlier), key=lambda line: line.split(" | ", 1)[0])
+    return "\n".join([f"| {' | '.join(head)} |", f"|{'---|' * len(head)}", *rows])
+
+
+_EARLIER = f"{EARLIER_MARK} Found earlier, by an older version of the code; not judged again."
+
+_NEAR_LIMIT = """\
+## Times within 10 % of a limit
+
+On a slower or faster machine these may fall on the other side (`ioi-eval doctor --calibrate`, `--time-scale`)."""
+
+_INTRODUCTION = """\
+# Fidelity: official tasks
+
+This page compares our verdicts for official solutions, judged on every test, with those that their authors state. TPS
+and Kattis packages state a verdict for each subtask, CMS exports a label for the whole solution, Library Checker a
+verdict, and the Italian format only which solution is the model. `docs/validation.md` says which verdict agrees with
+which label. The packages are not part of this project. This file is generated:
+
+    ioi-eval import cms PACKAGE… --year 2024 --out 2024        (import tps TASK…, import kattis PACKAGE… likewise)
+    ioi-eval validate 2024/solutions.jsonl --problems 2024/problems.jsonl --tests 2024/tests.jsonl --out found/2024
+    scripts/fidelity_table.py found/2024 …
+
+Reasons for what came out otherwise are from `docs/fidelity-reasons.toml`, the origins of packages from
+`docs/fidelity-packages.toml`. Rows of tasks that are in none of the given directories are kept from the last version of
+this file, and marked. Most formats state no year: that of the import tells tasks of one name apart."""
 
 
 def main(directories: list[str]) -> int:

@@ -6,5 +6,5 @@
 - `html`: the page, from `html_rows`, `html_cells` and `html_details`, with the scripts and styles of `page/`;
 - `publication`: results in formats of other programs, one module each;
 - `remade`: a summary from results alone;
-- `terminal`, `markdown`, `validation`, `suspicious` and `fidelity`: results as text and tables.
+- `terminal`, `markdown`, `validation` and `suspicious`: results as text and tables.
 """

@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from ioi_eval.errors import InputError
-from ioi_eval.report.fidelity import (
+from fidelity_table import (
     IMPORTERS,
     FidelityTable,
     Origin,
@@ -21,6 +19,8 @@ from ioi_eval.report.fidelity import (
     read_origins,
     read_reasons,
 )
+
+from ioi_eval.errors import InputError
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
