@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from importlib import import_module
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 from ioi_eval.errors import InputError
 from ioi_eval.report.publication.material import Material
@@ -31,26 +32,26 @@ MODULES: Mapping[str, str] = {
 """The module of each format, by the format's name."""
 
 
-class ExportFormat(Protocol):
-    """A format of another program."""
+def _single_file(material: Material) -> Sequence[str]:  # noqa: ARG001 - any results can be written so
+    return ("",)
 
-    @property
-    def place(self) -> str:
-        """The default path in the directory of the results: a file or, ending with `/`, a folder."""
 
-    @property
-    def settings(self) -> Mapping[str, str]:
-        """The settings that users may give, each with its meaning."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportFormat:
+    """A format of another program.
 
-    def files(self, material: Material) -> Sequence[str]:
-        """The names of its files in its folder; one empty name if the format is a single file.
+    Args:
+        place: the default path in the directory of the results: a file or, ending with `/`, a folder.
+        settings: the settings that users may give, each with its meaning.
+        files: the names of its files in its folder; one empty name if the format is a single file. Raises InputError
+            if these results cannot be written in this format, or a setting is wrong.
+        write: writes all files.
+    """
 
-        Raises:
-            InputError: these results cannot be written in this format, or a setting is wrong.
-        """
-
-    def write(self, material: Material, open_file: Open) -> None:
-        """Write all files."""
+    place: str
+    write: Callable[[Material, Open], None]
+    settings: Mapping[str, str] = field(default_factory=dict)
+    files: Callable[[Material], Sequence[str]] = _single_file
 
 
 def format_named(name: str) -> ExportFormat:

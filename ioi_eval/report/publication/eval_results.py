@@ -8,12 +8,11 @@ Source: `eval_results.yaml` of huggingface/hub-docs; `huggingface_hub.parse_eval
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
 
 from ioi_eval.errors import InputError
-from ioi_eval.report.publication import MARK, Open
+from ioi_eval.report.publication import MARK, ExportFormat, Open
 from ioi_eval.report.publication.material import SCORE, Material, ModelGroup, file_name, metric_named
 from ioi_eval.report.result_sets import Family
 from ioi_eval.version import __version__
@@ -21,46 +20,31 @@ from ioi_eval.version import __version__
 _ID = re.compile(r"[\w.-]+/[\w.-]+")
 
 
-@dataclass(frozen=True, slots=True)
-class EvalResults:
-    """See the module."""
+def _files(material: Material) -> Sequence[str]:
+    """One file for each group that has the metric."""
+    if not _ID.fullmatch(material.dataset):
+        raise InputError(
+            f"{material.dataset or 'what the run read its problems from'} is no data set of the Hub: name the "
+            "benchmark with --set dataset=OWNER/NAME"
+        )
+    if material.setting("source_name") and not material.setting("source_url"):
+        raise InputError("--set source_name needs --set source_url too: the page that it names")
+    metric = metric_named(_metric(material), list(material.groups.values()))
+    return [_file_of(group) for group in material.groups.values() if metric in group.metrics]
 
-    place: str = ".eval_results/"
-    settings: Mapping[str, str] = field(
-        default_factory=lambda: {
-            "dataset": "the Hub id of the benchmark (the data set on the Hub from which the run read its problems)",
-            "task_id": "the task in the benchmark's eval.yaml (default)",
-            "metric": "score or pass@K (score for contests, pass@1 for APPS)",
-            "source_url": "a page with more of these results",
-            "source_name": "what that page is called",
-            "notes": "how the answers were made",
-        }
-    )
 
-    def files(self, material: Material) -> Sequence[str]:
-        """One file for each group that has the metric."""
-        if not _ID.fullmatch(material.dataset):
-            raise InputError(
-                f"{material.dataset or 'what the run read its problems from'} is no data set of the Hub: name the "
-                "benchmark with --set dataset=OWNER/NAME"
-            )
-        if material.setting("source_name") and not material.setting("source_url"):
-            raise InputError("--set source_name needs --set source_url too: the page that it names")
-        metric = metric_named(_metric(material), list(material.groups.values()))
-        return [_file_of(group) for group in material.groups.values() if metric in group.metrics]
+def _write(material: Material, open_file: Open) -> None:
+    """Write the files."""
+    import yaml
 
-    def write(self, material: Material, open_file: Open) -> None:
-        """Write the files."""
-        import yaml
-
-        metric = _metric(material)
-        for group in material.groups.values():
-            found = group.metrics.get(metric)
-            if found is None:
-                continue
-            text = yaml.safe_dump([_entry(material, metric, found.value)], sort_keys=False, allow_unicode=True)
-            with open_file(_file_of(group)) as file:
-                file.write(b"# %b, ioi_eval %b\n" % (MARK, __version__.encode()) + text.encode("utf-8", "replace"))
+    metric = _metric(material)
+    for group in material.groups.values():
+        found = group.metrics.get(metric)
+        if found is None:
+            continue
+        text = yaml.safe_dump([_entry(material, metric, found.value)], sort_keys=False, allow_unicode=True)
+        with open_file(_file_of(group)) as file:
+            file.write(b"# %b, ioi_eval %b\n" % (MARK, __version__.encode()) + text.encode("utf-8", "replace"))
 
 
 def _metric(material: Material) -> str:
@@ -85,4 +69,16 @@ def _entry(material: Material, metric: str, value: float) -> dict[str, Any]:
     return entry
 
 
-FORMAT = EvalResults()
+FORMAT = ExportFormat(
+    place=".eval_results/",
+    settings={
+        "dataset": "the Hub id of the benchmark (the data set on the Hub from which the run read its problems)",
+        "task_id": "the task in the benchmark's eval.yaml (default)",
+        "metric": "score or pass@K (score for contests, pass@1 for APPS)",
+        "source_url": "a page with more of these results",
+        "source_name": "what that page is called",
+        "notes": "how the answers were made",
+    },
+    files=_files,
+    write=_write,
+)

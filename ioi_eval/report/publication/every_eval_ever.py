@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
 from ioi_eval.errors import InputError
 from ioi_eval.estimates import DRAWS, Estimate
-from ioi_eval.report.publication import MARK, Open
+from ioi_eval.report.publication import MARK, ExportFormat, Open
 from ioi_eval.report.publication.material import SCORE, Material, ModelGroup
 from ioi_eval.report.result_sets import Family
 from ioi_eval.version import __version__
@@ -32,51 +31,36 @@ _AVAILABILITIES = ("open_weights", "closed_weights", "unknown")
 Values = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class EveryEvalEver:
-    """See the module."""
+def _files(material: Material) -> Sequence[str]:
+    """One file for each group that has a score."""
+    if not material.setting("organization"):
+        raise InputError("Every Eval Ever asks who evaluated: name yourselves with --set organization=NAME")
+    for key, allowed in (
+        ("relationship", _RELATIONS),
+        ("deployment", _DEPLOYMENTS),
+        ("availability", _AVAILABILITIES),
+    ):
+        if material.setting(key, allowed[-1]) not in allowed:
+            raise InputError(f"--set {key}={material.setting(key)}: it must be one of {', '.join(allowed)}")
+    groups = [group for group in material.groups.values() if group.metrics]
+    if not groups:
+        raise InputError(f"{material.results.path} has no score, and Every Eval Ever needs one")
+    for group in groups:
+        if not material.model_of(group):
+            raise InputError(
+                "the results do not name their model: name its column with --by, or the model itself with "
+                "--set model=OWNER/NAME"
+            )
+    return [_file_of(material, group) for group in groups]
 
-    place: str = "every_eval_ever/"
-    settings: Mapping[str, str] = field(
-        default_factory=lambda: {
-            "organization": "who evaluated (needed)",
-            "relationship": f"of these to the models: {', '.join(_RELATIONS)} (other)",
-            "model": "OWNER/NAME of the model, if no column names it",
-            "dataset": "the Hub id of the data set with the problems",
-            "deployment": f"{', '.join(_DEPLOYMENTS)} (unknown)",
-            "availability": f"{', '.join(_AVAILABILITIES)} (unknown)",
-        }
-    )
 
-    def files(self, material: Material) -> Sequence[str]:
-        """One file for each group that has a score."""
-        if not material.setting("organization"):
-            raise InputError("Every Eval Ever asks who evaluated: name yourselves with --set organization=NAME")
-        for key, allowed in (
-            ("relationship", _RELATIONS),
-            ("deployment", _DEPLOYMENTS),
-            ("availability", _AVAILABILITIES),
-        ):
-            if material.setting(key, allowed[-1]) not in allowed:
-                raise InputError(f"--set {key}={material.setting(key)}: it must be one of {', '.join(allowed)}")
-        groups = [group for group in material.groups.values() if group.metrics]
-        if not groups:
-            raise InputError(f"{material.results.path} has no score, and Every Eval Ever needs one")
-        for group in groups:
-            if not material.model_of(group):
-                raise InputError(
-                    "the results do not name their model: name its column with --by, or the model itself with "
-                    "--set model=OWNER/NAME"
-                )
-        return [_file_of(material, group) for group in groups]
-
-    def write(self, material: Material, open_file: Open) -> None:
-        """Write the files."""
-        for group in material.groups.values():
-            if group.metrics:
-                text = json.dumps(_log(material, group), indent=2, ensure_ascii=False, allow_nan=False)
-                with open_file(_file_of(material, group)) as file:
-                    file.write(text.encode("utf-8", "replace") + b"\n")
+def _write(material: Material, open_file: Open) -> None:
+    """Write the files."""
+    for group in material.groups.values():
+        if group.metrics:
+            text = json.dumps(_log(material, group), indent=2, ensure_ascii=False, allow_nan=False)
+            with open_file(_file_of(material, group)) as file:
+                file.write(text.encode("utf-8", "replace") + b"\n")
 
 
 def _file_of(material: Material, group: ModelGroup) -> str:
@@ -200,4 +184,16 @@ def _source(material: Material, problems: int) -> Values:
     }
 
 
-FORMAT = EveryEvalEver()
+FORMAT = ExportFormat(
+    place="every_eval_ever/",
+    settings={
+        "organization": "who evaluated (needed)",
+        "relationship": f"of these to the models: {', '.join(_RELATIONS)} (other)",
+        "model": "OWNER/NAME of the model, if no column names it",
+        "dataset": "the Hub id of the data set with the problems",
+        "deployment": f"{', '.join(_DEPLOYMENTS)} (unknown)",
+        "availability": f"{', '.join(_AVAILABILITIES)} (unknown)",
+    },
+    files=_files,
+    write=_write,
+)

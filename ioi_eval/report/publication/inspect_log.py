@@ -21,7 +21,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 from ioi_eval.report.excerpt import plain
 from ioi_eval.report.naming import full_marks_of, share_of, verdict_of
-from ioi_eval.report.publication import MARK, Open
+from ioi_eval.report.publication import MARK, ExportFormat, Open
 from ioi_eval.report.publication.material import SCORE, Material, ModelGroup, details, file_name, headline
 from ioi_eval.version import __version__
 
@@ -66,38 +66,26 @@ class _Log:
         self.file.writestr(name, json.dumps(values, default=str).encode())
 
 
-@dataclass(frozen=True, slots=True)
-class InspectLog:
-    """See the module."""
+def _files(material: Material) -> Sequence[str]:
+    """One file for each group."""
+    return [_file_of(group) for group in material.groups.values()]
 
-    place: str = "inspect/"
-    settings: Mapping[str, str] = field(
-        default_factory=lambda: {
-            "model": "the model that wrote the submissions, if no column names it",
-            "dataset": "the Hub id of the data set with the problems",
-            "task": "what the evaluation is called",
-        }
-    )
 
-    def files(self, material: Material) -> Sequence[str]:
-        """One file for each group."""
-        return [_file_of(group) for group in material.groups.values()]
-
-    def write(self, material: Material, open_file: Open) -> None:
-        """Write the files; the rows are read once."""
-        with ExitStack() as stack:
-            logs: dict[str, _Log] = {}
-            for group in material.groups.values():
-                file = stack.enter_context(open_file(_file_of(group)))
-                packed = stack.enter_context(ZipFile(file, "w", ZIP_DEFLATED))
-                packed.comment = MARK
-                logs[group.name] = _Log(packed, material.model_of(group) or group.name or _UNKNOWN)
-            for row in material.rows():
-                logs[material.group_of(row).name].add(row, *material.results.name(row))
-            for group in material.groups.values():
-                log = logs[group.name]
-                log.put("summaries.json", log.summaries)
-                log.put("header.json", _header(material, group, log))
+def _write(material: Material, open_file: Open) -> None:
+    """Write the files; the rows are read once."""
+    with ExitStack() as stack:
+        logs: dict[str, _Log] = {}
+        for group in material.groups.values():
+            file = stack.enter_context(open_file(_file_of(group)))
+            packed = stack.enter_context(ZipFile(file, "w", ZIP_DEFLATED))
+            packed.comment = MARK
+            logs[group.name] = _Log(packed, material.model_of(group) or group.name or _UNKNOWN)
+        for row in material.rows():
+            logs[material.group_of(row).name].add(row, *material.results.name(row))
+        for group in material.groups.values():
+            log = logs[group.name]
+            log.put("summaries.json", log.summaries)
+            log.put("header.json", _header(material, group, log))
 
 
 def _file_of(group: ModelGroup) -> str:
@@ -193,4 +181,13 @@ def _cut(text: str | None) -> str | None:
     return text if text is None or len(text) <= _SHOWN else text[:_SHOWN] + "..."
 
 
-FORMAT = InspectLog()
+FORMAT = ExportFormat(
+    place="inspect/",
+    settings={
+        "model": "the model that wrote the submissions, if no column names it",
+        "dataset": "the Hub id of the data set with the problems",
+        "task": "what the evaluation is called",
+    },
+    files=_files,
+    write=_write,
+)

@@ -8,14 +8,14 @@ Source: `junit-10.xsd` of Jenkins' xunit plugin (at most three decimals in times
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from ioi_eval.report.excerpt import plain
 from ioi_eval.report.naming import share_of, verdict_of
-from ioi_eval.report.publication import MARK, Open
+from ioi_eval.report.publication import MARK, ExportFormat, Open
 from ioi_eval.report.publication.material import Material, details, headline
 from ioi_eval.version import __version__
 
@@ -51,27 +51,16 @@ class _Suite:
         return f'tests="{len(self.cases)}" failures="{self.failures}" errors="{self.errors}" time="{self.time_s:.3f}"'
 
 
-@dataclass(frozen=True, slots=True)
-class JUnit:
-    """See the module."""
-
-    place: str = "junit.xml"
-    settings: Mapping[str, str] = field(default_factory=lambda: {"name": "of all suites together"})
-
-    def files(self, material: Material) -> Sequence[str]:  # noqa: ARG002 - any results can be written so
-        """The only file."""
-        return ("",)
-
-    def write(self, material: Material, open_file: Open) -> None:
-        """Write the file. All cases are kept in memory before, because a suite begins with its counts."""
-        suites: dict[str, _Suite] = {}
-        for row in material.rows():
-            problem, submission = material.results.name(row)
-            group = material.group_of(row).name
-            classname = ".".join(part.replace(".", "_") for part in (group, problem) if part)
-            suites.setdefault(problem, _Suite()).add(row, submission, classname)
-        with open_file("") as file:
-            file.writelines(part.encode("utf-8", "replace") for part in _document(suites, material))
+def _write(material: Material, open_file: Open) -> None:
+    """Write the file. All cases are kept in memory before, because a suite begins with its counts."""
+    suites: dict[str, _Suite] = {}
+    for row in material.rows():
+        problem, submission = material.results.name(row)
+        group = material.group_of(row).name
+        classname = ".".join(part.replace(".", "_") for part in (group, problem) if part)
+        suites.setdefault(problem, _Suite()).add(row, submission, classname)
+    with open_file("") as file:
+        file.writelines(part.encode("utf-8", "replace") for part in _document(suites, material))
 
 
 def _document(suites: Mapping[str, _Suite], material: Material) -> Iterator[str]:
@@ -103,4 +92,8 @@ def _quoted(text: str) -> str:
     return quoteattr(plain(text))
 
 
-FORMAT = JUnit()
+FORMAT = ExportFormat(
+    place="junit.xml",
+    settings={"name": "of all suites together"},
+    write=_write,
+)
