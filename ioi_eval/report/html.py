@@ -22,7 +22,7 @@ from ioi_eval.model import Verdict
 from ioi_eval.report.groups import label_of
 from ioi_eval.report.html_cells import KS, Cell, cells_of
 from ioi_eval.report.html_details import Details, packed, visible
-from ioi_eval.report.html_rows import GROUP, PageProblem, PageRow, Results
+from ioi_eval.report.html_rows import GROUP, PageProblem, PageResults, PageRow
 from ioi_eval.report.naming import VERDICT_NAMES, problem_of
 from ioi_eval.report.result_sets import Family
 from ioi_eval.report.selections import PLACED, PRACTICE, contest_places
@@ -69,9 +69,9 @@ class Page:
         by: tuple[str, ...] | None = None,
         standings: Sequence[Standings] | None = None,
     ) -> None:
-        self.results = [Results(directory, place, id_column, by) for place, directory in enumerate(directories)]
+        self.results = [PageResults(directory, place, id_column, by) for place, directory in enumerate(directories)]
         check_together(self.results)
-        self.rows: list[PageRow] = [row for results in self.results for row in results.rows()]
+        self.rows: list[PageRow] = [row for results in self.results for row in results.page_rows()]
         self._problems: dict[str, PageProblem] = {}
         for results in self.results:
             for name, problem in results.problems.items():
@@ -209,7 +209,7 @@ class Page:
         }
 
 
-def check_together(results: Sequence[Results]) -> None:
+def check_together(results: Sequence[PageResults]) -> None:
     """Refuse directories that cannot be in one report.
 
     Raises:
@@ -236,7 +236,7 @@ def _check_same(name: str, one: PageProblem, other: PageProblem, directory: Path
     other.memory_limit_bytes = other.memory_limit_bytes or one.memory_limit_bytes
 
 
-def _groups(results: Sequence[Results], rows: Sequence[PageRow]) -> tuple[list[str], dict[tuple[int, str], int]]:
+def _groups(results: Sequence[PageResults], rows: Sequence[PageRow]) -> tuple[list[str], dict[tuple[int, str], int]]:
     """The names of the groups in the order of the rows, and the group of each directory and model.
 
     A group is a model. If dumps name none, or several directories have the same one, the directory is added. If there
@@ -304,7 +304,7 @@ def _shown_places(contest: Mapping[str, Any]) -> Iterator[Any]:
     yield " ".join(filter(None, [contest["warning"], judge_errors if contest["unscored"] else ""]))
 
 
-def _run(results: Results) -> dict[str, Any]:
+def _run(results: PageResults) -> dict[str, Any]:
     """The facts about a directory's run, from its summary; nearly empty if there is no summary."""
     summary = results.summary
     counts = summary.get("submissions") or {}

@@ -21,7 +21,7 @@ from ioi_eval.config import KEPT_INPUT_BYTES
 from ioi_eval.model import Verdict
 from ioi_eval.report.compact import SUBTASKS, TEST_RESULTS, TESTS_ID, first_failing
 from ioi_eval.report.frame import RESULTS, TESTS
-from ioi_eval.report.html_rows import PageRow, Results, line_at
+from ioi_eval.report.html_rows import PageResults, PageRow, line_at
 from ioi_eval.report.inputs import INPUTS
 from ioi_eval.report.naming import PASSED, message_of_test, name_of_test, verdict_of_test
 from ioi_eval.report.result_sets import Family
@@ -83,7 +83,7 @@ class Details:
         room: the most characters of all blocks and inputs together; the inputs get at most a quarter.
     """
 
-    def __init__(self, results: Sequence[Results], room: int) -> None:
+    def __init__(self, results: Sequence[PageResults], room: int) -> None:
         self._results, self._room, self._input_room = results, room, room // 4
         self._inputs: dict[str, int] = {}
         self.blocks: list[Packed] = []
@@ -153,7 +153,7 @@ class Details:
         return whole
 
 
-def detail_of(results: Results, row: PageRow) -> dict[str, Any]:
+def detail_of(results: PageResults, row: PageRow) -> dict[str, Any]:
     """The details of a submission on the page, without empty values.
 
     Args:
@@ -231,7 +231,7 @@ def _once(
     }
 
 
-def _input(results: Results, problem: str, test: str | None) -> str:
+def _input(results: PageResults, problem: str, test: str | None) -> str:
     """The beginning of a test's input and its size, from the results; empty if they do not have it."""
     place = results.inputs.get((problem, test or ""))
     if place is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -23,9 +23,9 @@ from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID
 from ioi_eval.report.frame import RESULTS, TESTS, lines_of, parsed_line
 from ioi_eval.report.groups import Grouping, group_name
 from ioi_eval.report.inputs import places_of_inputs
-from ioi_eval.report.naming import problem_of, submission_of
+from ioi_eval.report.naming import problem_of
 from ioi_eval.report.reference_rows import with_our_columns
-from ioi_eval.report.result_sets import Family, family_of, first_row, summary_of
+from ioi_eval.report.result_sets import Family, ResultSet, family_of, first_row, id_column_of, summary_of
 from ioi_eval.report.terminal import printable
 
 DATE_COLUMNS = ("problem_date", "contest_date", "release_date", "date")
@@ -101,45 +101,38 @@ class PageProblem:
     memory_limit_bytes: int | None = None
 
 
-@dataclass(slots=True)
-class Results:
-    """All rows of a directory.
+class PageResults(ResultSet):
+    """The results in a directory, as a page reads them: with the position of each row on disk.
 
     Args:
         directory: as the user named it.
         place: the position of the directory among those of the report.
         id_column: the column that names a submission, if the summary does not state it.
-        by: the columns to group by, if the user named them.
-        grouping: the groups by these columns, else by those of its summary (possibly none); `None`: by the model.
+        by: the columns to group by, if the user named them; else those of the summary (possibly none).
     """
 
-    directory: Path
-    place: int = 0
-    id_column: str = "uuid"
-    by: tuple[str, ...] | None = None
-    grouping: Grouping | None = field(default=None, init=False)
-    family: Family = Family.CONTEST
-    summary: Row = field(default_factory=dict)
-    problems: dict[str, PageProblem] = field(default_factory=dict)
-    tests: dict[str, tuple[int, float | None, int | None]] = field(default_factory=dict)
-    inputs: dict[tuple[str, str], int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.summary = summary_of(self.directory, is_remade=True)
-        self.id_column = str(self.summary.get("options", {}).get("id_column") or self.id_column)
-        first = first_row(self.directory)
+    def __init__(
+        self, directory: Path, place: int = 0, id_column: str = "uuid", by: tuple[str, ...] | None = None
+    ) -> None:
+        summary, family = summary_of(directory, is_remade=True), Family.CONTEST
+        first = first_row(directory)
         if first is not None:
-            self.family = family_of(first, self.directory)
-            if self.summary.get("by") == [GROUP] and GROUP not in first:  # an earlier report added this column
-                del self.summary["by"]
-        elif "judged_by" in self.summary:
-            self.family = Family.APPS
-        by = self.summary.get("by") if self.by is None else self.by
-        self.grouping = Grouping(columns=tuple(map(str, by))) if isinstance(by, list | tuple) else None
-        self.tests = _tests_by_id(self.directory / TESTS)
-        self.inputs = {(_name(of), test): place for (of, test), place in places_of_inputs(self.directory).items()}
+            family = family_of(first, directory)
+            if summary.get("by") == [GROUP] and GROUP not in first:  # an earlier report added this column
+                del summary["by"]
+        elif "judged_by" in summary:
+            family = Family.APPS
+        super().__init__(
+            directory=directory, family=family, summary=summary, id_column=id_column_of(summary, id_column)
+        )
+        self.place = place
+        columns = summary.get("by") if by is None else by
+        self._grouping = Grouping(columns=tuple(map(str, columns))) if isinstance(columns, list | tuple) else None
+        self.problems: dict[str, PageProblem] = {}
+        self.tests = _tests_by_id(directory / TESTS)
+        self.inputs = {(_name(of), test): place for (of, test), place in places_of_inputs(directory).items()}
 
-    def rows(self) -> Iterator[PageRow]:
+    def page_rows(self) -> Iterator[PageRow]:
         """Read all rows in order; afterwards `problems` is complete.
 
         Raises:
@@ -149,12 +142,7 @@ class Results:
         for number, line in lines_of(path):
             row = parsed_line(path, number, line)
             try:
-                row = with_our_columns(row)
-                yield (
-                    self._contest(row, offset, number)
-                    if self.family is Family.CONTEST
-                    else self._apps(row, offset, number)
-                )
+                yield self._page_row(with_our_columns(row), offset, number)
             except (KeyError, TypeError, AttributeError, ValueError) as error:
                 raise InputError(
                     f"{path}, line {number}: this is no row of results ({type(error).__name__}: {error}); "
@@ -178,61 +166,42 @@ class Results:
                     row[TEST_RESULTS] = orjson.loads(tests.readline())[TEST_RESULTS]
                 yield row
 
-    def _contest(self, row: Row, offset: int, number: int) -> PageRow:
-        subtasks = row["all_subtasks_results"] or []
-        year, of = problem_of(row)
-        problem = _name(f"{year}/{of}")
+    def _page_row(self, row: Row, offset: int, number: int) -> PageRow:
+        is_contest = self.family is Family.CONTEST
+        problem, submission = map(_name, self.name(row, otherwise=f"line {number}"))
+        subtasks = row["all_subtasks_results"] or [] if is_contest else []
         if row["verdict"] is not None and problem not in self.problems:
             self.problems[problem] = PageProblem(
-                bucket=_name(year),
+                bucket=_name(problem_of(row)[0] if is_contest else row.get("difficulty") or "unknown"),
                 date=_date(row),
                 subtasks=tuple((_name(one["subtask"]), float(one["points"])) for one in subtasks),
             )
-        time_s, memory = self._most(row, subtasks)
+        score = row["score"] if not is_contest else None if row["verdict"] == Verdict.JE else row["total_score"]
+        time_s, memory = self._most(row, subtasks if is_contest else (row,))
         return PageRow(
-            id=_name(submission_of(row, self.id_column, otherwise=f"line {number}")),
+            directory=self.place,
+            offset=offset,
+            number=number,
+            id=submission,
+            model=self._group(row),
             problem=problem,
-            score=None if row["verdict"] == Verdict.JE else row["total_score"],
-            parts=tuple([one["weighted_score"] for one in subtasks]),
+            verdict=row["verdict"] or "",
+            score=score,
+            parts=tuple([one["weighted_score"] for one in subtasks]) if is_contest else (score,),
             time_s=time_s,
             memory_bytes=memory,
-            **self._shared(row, offset, number),
+            near_limit=bool(row["near_limit"]),
+            copy=row["duplicate_of"] is not None,
+            original="" if row["duplicate_of"] is None else _name(row["duplicate_of"]),
+            targeted=bool(row.get("target_subtask")),
+            program="" if row["verdict"] == Verdict.NC else _program(row),  # texts without a program differ
         )
-
-    def _apps(self, row: Row, offset: int, number: int) -> PageRow:
-        problem = _name(row.get("problem_id"))
-        if row["verdict"] is not None and problem not in self.problems:
-            self.problems[problem] = PageProblem(bucket=_name(row.get("difficulty") or "unknown"), date=_date(row))
-        time_s, memory = self._most(row, (row,))
-        return PageRow(
-            id=_name(row["submission"] or f"line {number}"),
-            problem=problem,
-            score=row["score"],
-            parts=(row["score"],),
-            time_s=time_s,
-            memory_bytes=memory,
-            **self._shared(row, offset, number),
-        )
-
-    def _shared(self, row: Row, offset: int, number: int) -> dict[str, Any]:
-        return {
-            "directory": self.place,
-            "offset": offset,
-            "number": number,
-            "model": self._group(row),
-            "verdict": row["verdict"] or "",
-            "near_limit": bool(row["near_limit"]),
-            "copy": row["duplicate_of"] is not None,
-            "original": "" if row["duplicate_of"] is None else _name(row["duplicate_of"]),
-            "targeted": bool(row.get("target_subtask")),
-            "program": "" if row["verdict"] == Verdict.NC else _program(row),  # texts without a program differ
-        }
 
     def _group(self, row: Row) -> str:
-        if self.grouping is None:
+        if self._grouping is None:
             return model_of(row)
-        columns = self.grouping.columns
-        return group_name(columns, self.grouping.labels(row)) if columns else ""
+        columns = self._grouping.columns
+        return group_name(columns, self._grouping.labels(row)) if columns else ""
 
     def _most(self, row: Row, holders: Iterable[Row]) -> tuple[float | None, int | None]:
         """The most time and memory of a test. In earlier versions `holders` (subtasks, or the row) have the tests."""
@@ -242,7 +211,7 @@ class Results:
 
     def _learn_from_summary(self) -> None:
         """Add what rows do not have: titles, days, limits. For APPS all problems have the same limits."""
-        options = self.summary.get("options", {})
+        options = self.options
         for problem in self.problems.values():
             if self.family is Family.APPS:
                 problem.time_limit_s = _number(options.get("time_limit_s"))

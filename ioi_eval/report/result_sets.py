@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -33,40 +33,52 @@ Name = tuple[str, str]
 """The problem and submission of a result."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class ResultSet:
     """The results in a directory.
 
     Args:
         directory: the directory.
         family: the kind of problems.
-        version: the version of ioi_eval that wrote them; empty if unknown.
-        options: the options of the run; empty if unknown.
+        summary: the contents of `summary.json`; empty if there is none.
         id_column: the column that names a submission.
-        days: the contest day of each problem (`practice` for practice problems), as far as the summary has it.
     """
 
     directory: Path
     family: Family
-    version: str
-    options: Mapping[str, Any]
+    summary: dict[str, Any]
     id_column: str
-    days: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def path(self) -> Path:
         """The file with the rows."""
         return self.directory / RESULTS
 
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The options of the run; empty if unknown."""
+        return self.summary.get("options") or {}
+
+    @property
+    def version(self) -> str:
+        """The version of ioi_eval that wrote them; empty if unknown."""
+        return str(self.summary.get("ioi_eval") or "")
+
+    @property
+    def days(self) -> Mapping[str, str]:
+        """The contest day of each problem (`practice` for practice problems), as far as the summary has it."""
+        problems = self.summary.get("problems") or ()
+        return {f"{one['year']}/{one['problem']}": str(one["day"]) for one in problems if one.get("day") is not None}
+
     def rows(self, columns: Collection[str] | None = None, *, tests: bool = False) -> Iterator[dict[str, Any]]:
         """The rows; see `result_rows`."""
         return result_rows(self.directory, columns=columns, tests=tests)
 
-    def name(self, row: Mapping[str, Any]) -> Name:
-        """The problem and submission of a row."""
+    def name(self, row: Mapping[str, Any], *, otherwise: str = "–") -> Name:
+        """The problem and submission of a row; `otherwise` if the row names no submission."""
         if self.family is Family.APPS:
-            return str(row.get("problem_id")), str(row.get("submission"))
-        return "/".join(problem_of(row)), submission_of(row, self.id_column)
+            return str(row.get("problem_id")), str(row.get("submission") or otherwise)
+        return "/".join(problem_of(row)), submission_of(row, self.id_column, otherwise=otherwise)
 
     @property
     def naming(self) -> tuple[str, ...]:
@@ -87,29 +99,22 @@ def open_results(directory: str | Path, *, id_column: str | None = None) -> Resu
     folder = Path(directory)
     folder = folder.parent if folder.name == RESULTS else folder
     summary = summary_of(folder)
-    options = summary.get("options") or {}
     first = first_row(folder)
     if first is None:
         raise InputError(f"{folder / RESULTS} is empty: there are no results to look at")
     family = family_of(first, folder)
-    column = id_column or str(options.get("id_column") or "uuid")
+    column = id_column or id_column_of(summary)
     if family is Family.CONTEST and column not in first:
         raise InputError(
             f"{folder / RESULTS}: its first row has no column {column}; name the one that names submissions with "
             "--id-column"
         )
-    return ResultSet(
-        directory=folder,
-        family=family,
-        version=str(summary.get("ioi_eval") or ""),
-        options=options,
-        id_column=column,
-        days={
-            f"{one['year']}/{one['problem']}": str(one["day"])
-            for one in summary.get("problems") or ()
-            if one.get("day") is not None
-        },
-    )
+    return ResultSet(directory=folder, family=family, summary=summary, id_column=column)
+
+
+def id_column_of(summary: Mapping[str, Any], otherwise: str = "uuid") -> str:
+    """The column that named a submission in the run with this summary."""
+    return str((summary.get("options") or {}).get("id_column") or otherwise)
 
 
 def first_row(directory: Path) -> Any:

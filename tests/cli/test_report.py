@@ -99,7 +99,7 @@ def test_results_of_the_reference(start: Start, write: Write, tmp_path: Path) ->
     page = Page([tmp_path / "theirs"])
     assert page.group_names == ["m", "n"]
     assert b"2024/nile" in (tmp_path / "theirs" / "report.html").read_bytes()
-    assert "1-01" in str(detail_of(page.results[0], next(page.results[0].rows())))
+    assert "1-01" in str(detail_of(page.results[0], next(page.results[0].page_rows())))
 
 
 def test_several_directories(start: Start, tmp_path: Path) -> None:

@@ -170,7 +170,8 @@ def _header(material: Material, group: ModelGroup, log: _Log) -> Values:
 
 
 def _started(material: Material) -> str:
-    return str(material.summary.get("started") or "") if material.summary.get("started") != "unknown" else ""
+    started = material.results.summary.get("started")
+    return "" if started in (None, "unknown") else str(started)
 
 
 def _metric(name: str, value: float) -> Values:

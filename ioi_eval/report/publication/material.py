@@ -17,7 +17,7 @@ from ioi_eval.report.excerpt import excerpt
 from ioi_eval.report.groups import MOST_GROUPS, NONE, Grouping, group_name
 from ioi_eval.report.naming import full_marks_of, message_of_test, share_of, verdict_of
 from ioi_eval.report.one_submission import failing_test, tests_of
-from ioi_eval.report.result_sets import Family, ResultSet, summary_of
+from ioi_eval.report.result_sets import Family, ResultSet
 from ioi_eval.report.tally import KS
 from ioi_eval.report.terminal import points
 from ioi_eval.scores import pass_at_each_k
@@ -98,7 +98,6 @@ class Material:
         self.results = results
         self.grouping = grouping or Grouping()
         self.settings = settings or {}
-        self.summary = summary_of(results.directory)
 
     @cached_property
     def groups(self) -> Mapping[tuple[str, ...], ModelGroup]:
@@ -163,7 +162,7 @@ class Material:
     def finished(self) -> datetime:
         """When the run finished, according to its summary; else when the file was written."""
         try:
-            found = datetime.fromisoformat(str(self.summary.get("finished")))
+            found = datetime.fromisoformat(str(self.results.summary.get("finished")))
         except ValueError:
             found = datetime.fromtimestamp(self.results.path.stat().st_mtime, UTC)
         return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
