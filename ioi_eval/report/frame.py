@@ -43,8 +43,9 @@ def load_results(directory: str | Path, *, columns: Collection[str] | None = Non
     sharing = _Sharing()
     table: dict[str, list[Any]] = {}
     for number, row in enumerate(result_rows(directory, columns=columns, tests=tests)):
-        for name in row.keys() - table.keys():
-            table[name] = [None] * number
+        for name in row:
+            if name not in table:
+                table[name] = [None] * number
         for name, column in table.items():
             column.append(sharing.shared(row.get(name)))
     return pd.DataFrame(table)

@@ -22,6 +22,7 @@ def test_results_become_a_frame(tmp_path: Path) -> None:
     assert list(frame["uuid"]) == ["a", "b"]
     assert frame["total_score"].isna().tolist() == [False, True]
     assert frame["total_score"].mean() == 100
+    assert list(frame) == ["uuid", "total_score", "fixes"]
     assert list(load_results(tmp_path / "results.jsonl")["uuid"]) == ["a", "b"]
 
 
