@@ -19,11 +19,11 @@ import orjson
 
 from ioi_eval.config import KEPT_INPUT_BYTES
 from ioi_eval.model import Verdict
-from ioi_eval.report.compact import SUBTASKS, TEST_RESULTS, TESTS_ID, first_failing
-from ioi_eval.report.frame import RESULTS, TESTS
+from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.html_rows import PageResults, PageRow, line_at
 from ioi_eval.report.inputs import INPUTS
-from ioi_eval.report.naming import PASSED, message_of_test, name_of_test, verdict_of_test
+from ioi_eval.report.naming import PASSED, message_of_test, name_of_test
+from ioi_eval.report.one_submission import failing_test, tests_of
 from ioi_eval.report.result_sets import Family
 
 CODE, WORDS, MESSAGE, SHOWN_TESTS = 60_000, 4_000, 600, 200
@@ -160,13 +160,13 @@ def detail_of(results: PageResults, row: PageRow) -> dict[str, Any]:
         results: the results of its directory.
         row: its row.
     """
-    values = line_at(results.directory / RESULTS, row.offset)
-    line: Mapping[str, Any] = {}
-    if (known := results.tests.get(values.get(TESTS_ID) or "")) is not None:
-        line = line_at(results.directory / TESTS, known[0])
-    contest = results.family is Family.CONTEST
-    subtasks = values.get("all_subtasks_results") or [] if contest else []
-    tests, table = _tests(values, line, subtasks)
+    values = results.row_with_tests(row)
+    subtasks = values.get("all_subtasks_results") or [] if results.family is Family.CONTEST else []
+    tests = tests_of(values)
+    names = list(tests)
+    if len(names) > SHOWN_TESTS:  # failed ones first
+        names = sorted(names, key=lambda name: tests[name]["status"] in PASSED)[:SHOWN_TESTS]
+    places = {name: place for place, name in enumerate(names)}
     shown = {
         "code": _cut(values.get("code"), CODE),
         "language": _cut(values.get("language"), MESSAGE),
@@ -183,52 +183,15 @@ def detail_of(results: PageResults, row: PageRow) -> dict[str, Any]:
                 one["status"],
                 None if one["status"] == Verdict.JE else one["weighted_score"],
                 one["points"],
-                table.get(one["subtask"], []),
+                [places[name] for test in one.get(TEST_RESULTS) or () if (name := name_of_test(test)) in places],
             ]
             for one in subtasks
         ],
-        "input": _input(results, row.problem, first_failing({TEST_RESULTS: tests})),
-        "tests": [_test(test) for test in tests[:SHOWN_TESTS]],
-        "more": max(0, len(tests) - SHOWN_TESTS),
+        "input": _input(results, row.problem, failing_test(values)),
+        "tests": [_test(name, tests[name]) for name in names],
+        "more": len(tests) - len(names),
     }
     return {name: value for name, value in shown.items() if value}
-
-
-def _tests(
-    values: Mapping[str, Any], line: Mapping[str, Any], subtasks: Sequence[Mapping[str, Any]]
-) -> tuple[list[Mapping[str, Any]], dict[str, list[int]]]:
-    """The tests (failed ones first if there are too many), and for each subtask the indexes of its shown tests."""
-    tests: list[Mapping[str, Any]] = list(line.get(TEST_RESULTS) or values.get(TEST_RESULTS) or ())
-    table: dict[str, list[int]] = dict(line.get(SUBTASKS) or {})
-    for one in subtasks:  # rows of earlier versions contain their tests
-        for test in one.get(TEST_RESULTS) or ():
-            table.setdefault(one["subtask"], []).append(len(tests))
-            tests.append(test)
-    tests, table = _once(tests, table)
-    if len(tests) <= SHOWN_TESTS:
-        return tests, table
-    order = sorted(range(len(tests)), key=lambda place: (verdict_of_test(tests[place]) in PASSED, place))
-    placed = {old: new for new, old in enumerate(order[:SHOWN_TESTS])}
-    return [tests[place] for place in order], {
-        name: [placed[place] for place in places if place in placed] for name, places in table.items()
-    }
-
-
-def _once(
-    tests: Sequence[Mapping[str, Any]], table: Mapping[str, Sequence[int]]
-) -> tuple[list[Mapping[str, Any]], dict[str, list[int]]]:
-    """Each test once: if a subtask skipped a test that ran for another subtask, the result of that run is used."""
-    names = [name_of_test(test) or place for place, test in enumerate(tests)]
-    skipped = [verdict_of_test(test) == Verdict.SKIPPED for test in tests]
-    best: dict[object, int] = {}
-    for place, name in enumerate(names):
-        if not skipped[place] or name not in best:
-            best[name] = place
-    places = [best[name] if skipped[place] else place for place, name in enumerate(names)]
-    placed = {old: new for new, old in enumerate(sorted(set(places)))}
-    return [tests[place] for place in placed], {
-        name: [placed[places[place]] for place in listed] for name, listed in table.items()
-    }
 
 
 def _input(results: PageResults, problem: str, test: str | None) -> str:
@@ -236,18 +199,15 @@ def _input(results: PageResults, problem: str, test: str | None) -> str:
     place = results.inputs.get((problem, test or ""))
     if place is None:
         return ""
-    found = line_at(results.directory / INPUTS, place)
+    found = orjson.loads(line_at(results.directory / INPUTS, place))
     more = f"… ⟨{found['bytes']:,} bytes in all⟩" if found["bytes"] > KEPT_INPUT_BYTES else ""
     return visible(str(found["input"]) or "(empty)") + more
 
 
-def _test(test: Mapping[str, Any]) -> dict[str, Any]:
+def _test(name: str, test: Mapping[str, Any]) -> dict[str, Any]:
     """A test with the details that are shown: a passed test has no message."""
-    verdict = verdict_of_test(test)
-    shown: dict[str, Any] = {
-        "name": _cut(name_of_test(test), MESSAGE),
-        "verdict": verdict,
-    }
+    verdict = test["status"]
+    shown: dict[str, Any] = {"name": _cut(name, MESSAGE), "verdict": verdict}
     if (seconds := test.get("time_s")) is not None:
         shown["time"] = round(seconds, 3)
     if (size := test.get("memory_bytes")) is not None:

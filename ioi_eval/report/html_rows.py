@@ -19,7 +19,7 @@ import orjson
 from ioi_eval.errors import InputError
 from ioi_eval.model import Verdict
 from ioi_eval.records import record
-from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID
+from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, WithTests, whole
 from ioi_eval.report.frame import RESULTS, TESTS, lines_of, parsed_line
 from ioi_eval.report.groups import Grouping, group_name
 from ioi_eval.report.inputs import places_of_inputs
@@ -166,6 +166,13 @@ class PageResults(ResultSet):
                     row[TEST_RESULTS] = orjson.loads(tests.readline())[TEST_RESULTS]
                 yield row
 
+    def row_with_tests(self, row: PageRow) -> Row:
+        """A row as in the file, read again, with its tests."""
+        values: Row = orjson.loads(line_at(self.path, row.offset))
+        known = self.tests.get(values.get(TESTS_ID) or "")
+        lines = {} if known is None else dict([whole(line_at(self.directory / TESTS, known[0]))])
+        return WithTests(lines).row(values)
+
     def _page_row(self, row: Row, offset: int, number: int) -> PageRow:
         is_contest = self.family is Family.CONTEST
         problem, submission = map(_name, self.name(row, otherwise=f"line {number}"))
@@ -230,12 +237,11 @@ def model_of(row: Mapping[str, Any]) -> str:
     return _name(row[min(names, key=lambda name: (name not in _MODEL_FIRST, name))]) if names else ""
 
 
-def line_at(path: Path, offset: int) -> Row:
-    """The row (or the tests) in the line that begins at this offset."""
+def line_at(path: Path, offset: int) -> bytes:
+    """The line that begins at this offset."""
     with path.open("rb") as file:
         file.seek(offset)
-        row: Row = orjson.loads(file.readline())
-        return row
+        return file.readline()
 
 
 def _program(row: Row) -> str:

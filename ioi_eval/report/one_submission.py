@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ioi_eval.config import MIB
+from ioi_eval.model import Verdict
 from ioi_eval.report.excerpt import escaped, excerpt, first_difference, plain
-from ioi_eval.report.naming import PASSED, message_of_test
+from ioi_eval.report.naming import PASSED, message_of_test, name_of_test, verdict_of_test
 from ioi_eval.report.terminal import points, printable, table
 
 _CODE_LINES = 400
@@ -55,20 +56,22 @@ class TestTexts:
 
 
 def tests_of(row: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """The tests of a result of either family, each once, by name. A test is skipped if all its subtasks skip it."""
-    if "all_subtasks_results" not in row:
-        return {str(test["test"]): {**test, "status": test["verdict"]} for test in row.get("test_results") or ()}
+    """The tests of a result of either family, each once, by name and with a `status`.
+
+    If a subtask skipped a test that ran for a later one, the test has its result and place there.
+    """
     found: dict[str, Mapping[str, Any]] = {}
-    for subtask in row["all_subtasks_results"] or ():
-        for test in subtask.get("test_results") or ():
-            name = str(test["test_name"])
-            if name not in found or found[name]["status"] == "SKIPPED":
-                found[name] = test
+    for holder in (row["all_subtasks_results"] or ()) if "all_subtasks_results" in row else (row,):
+        for test in holder.get("test_results") or ():
+            name, verdict = name_of_test(test), verdict_of_test(test)
+            if verdict != Verdict.SKIPPED and name in found and found[name]["status"] == Verdict.SKIPPED:
+                del found[name]
+            found.setdefault(name, {**test, "status": verdict})
     return found
 
 
 def failing_test(row: Mapping[str, Any]) -> str | None:
-    """The first test that failed, in the order of the subtasks; `None` if none failed."""
+    """The first test that failed; `None` if none failed."""
     return next((name for name, test in tests_of(row).items() if test["status"] not in PASSED), None)
 
 

@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 from ioi_eval.errors import InputError
 from ioi_eval.report.html import Page
 from ioi_eval.report.html_cells import best_of
-from ioi_eval.report.html_details import _once
 from ioi_eval.report.standings import Standings, read_standings
 from tests.small_results import apps_row, contest_row, refused, write_results
 
@@ -331,10 +330,22 @@ def test_results_of_one_program_are_not_mixed_up(tmp_path: Path) -> None:
     assert sorted(one["tests"][0]["verdict"] for one in found["block-0"]) == ["AC", "JE"]
 
 
-def test_a_test_that_one_subtask_skipped_has_the_result_of_another() -> None:
+def test_a_test_that_one_subtask_skipped_has_the_result_of_another(tmp_path: Path) -> None:
     """Where no subtask ran it, it is there once, as not run."""
-    listed = [("a", "AC"), ("b", "WA"), ("a", "SKIPPED"), ("b", "SKIPPED"), ("c", "SKIPPED"), ("c", "SKIPPED")]
-    tests = [{"test_name": name, "status": verdict} for name, verdict in listed]
-    found, table = _once(tests, {"first": [0, 1], "second": [2, 3, 4], "third": [5]})
-    assert [(test["test_name"], test["status"]) for test in found] == [("a", "AC"), ("b", "WA"), ("c", "SKIPPED")]
-    assert table == {"first": [0, 1], "second": [0, 1, 2], "third": [2]}
+    listed = {"first": ("a AC", "b WA"), "second": ("a SKIPPED", "b SKIPPED", "c SKIPPED"), "third": ("c SKIPPED",)}
+    listed |= {"fourth": ("d SKIPPED", "e AC"), "fifth": ("d RE",)}
+    row = contest_row("a", 0.0)
+    row["all_subtasks_results"] = [
+        {
+            **row["all_subtasks_results"][0],
+            "subtask": name,
+            "test_results": [dict(zip(("test_name", "status"), test.split(), strict=True)) for test in tests],
+        }
+        for name, tests in listed.items()
+    ]
+    (shown,) = blocks(html(write_results(tmp_path, [row])))["block-0"]
+    found = [(test["name"], test["verdict"]) for test in shown["tests"]]
+    assert found == [("a", "AC"), ("b", "WA"), ("c", "SKIPPED"), ("e", "AC"), ("d", "RE")]
+    assert {one[0]: one[4] for one in shown["subtasks"]} == {
+        "first": [0, 1], "second": [0, 1, 2], "third": [2], "fourth": [4, 3], "fifth": [4],
+    }  # fmt: skip
