@@ -11,7 +11,7 @@ from typing import Any
 from ioi_eval.apps.catalog import Listed
 from ioi_eval.apps.intake import JudgeableSample
 from ioi_eval.apps.outcomes import AppsResult
-from ioi_eval.apps.summary import JudgedProgram, Line, summarize
+from ioi_eval.apps.summary import DifficultyTable
 from ioi_eval.model import TestOutcome, Verdict
 from ioi_eval.pipeline.intake import Refused
 from ioi_eval.pipeline.ledger import Found
@@ -166,7 +166,7 @@ class AppsSummary(RunSummary):
         super().__init__(lambda: AppsSummary(ks), grouping)
         self.ks = ks
         self.passed_over: Callable[[], int] = lambda: 0  # rows for problems that were not selected
-        self._solutions: list[JudgedProgram] = []
+        self._table = DifficultyTable()
         self._invalid: dict[str, str] = {}
         self._verdicts: Counter[Verdict] = Counter()
         self._pythons: Counter[str] = Counter()
@@ -193,7 +193,10 @@ class AppsSummary(RunSummary):
             error=error_of(result),
             is_copy=judged.duplicate_of is not None,
         )
-        self._solutions.append(_solution(problem, judged.difficulty, result))
+        passed, total = result.passed, result.total
+        if not total:  # a grader judged a row without tests: this counts as one test
+            passed, total = int(result.verdict is Verdict.AC), 1
+        self._table.add(problem, judged.difficulty, passed=None if result.score is None else passed, total=total)
         self._verdicts[result.verdict] += 1
         self._lacking.update({lacks[1] for test in result.tests if (lacks := _LACKS.match(test.returned.report.error))})
         if result.score is None:
@@ -224,18 +227,14 @@ class AppsSummary(RunSummary):
         return [*passed_over, *self._missing_ks(), *self._missing_modules()]
 
     def _scores(self) -> dict[str, Any]:
-        lines = summarize(self._solutions, ks=self._chosen_ks(), invalid=Counter(self._invalid.values()))
-        return {"verdicts": verdict_counts(self._verdicts), "difficulties": [_line(line) for line in lines]}
-
-    def _samples(self) -> Counter[str]:
-        """How many programs were judged for each problem."""
-        return Counter(solution.problem for solution in self._solutions if solution.passed is not None)
+        lines = self._table.lines(self._chosen_ks(), Counter(self._invalid.values()))
+        return {"verdicts": verdict_counts(self._verdicts), "difficulties": lines}
 
     def _chosen_ks(self) -> tuple[int, ...]:
         """The given ks; else those for which every problem has enough samples."""
         if self.ks is not None:
             return tuple(dict.fromkeys(self.ks))
-        least = min(self._samples().values(), default=1)
+        least = min(self._table.judged.values(), default=1)
         return tuple(k for k in KS if k == 1 or k <= least)
 
     def _missing_modules(self) -> list[str]:
@@ -248,7 +247,7 @@ class AppsSummary(RunSummary):
 
     def _missing_ks(self) -> list[str]:
         """Why a requested pass@k is missing."""
-        counts = self._samples()
+        counts = self._table.judged
         if self.ks is None or not counts:
             return []
         problem, least = min(counts.items(), key=lambda item: item[1])
@@ -257,25 +256,3 @@ class AppsSummary(RunSummary):
             for k in self._chosen_ks()
             if k > least
         ]
-
-
-def _solution(problem: str, difficulty: str, result: AppsResult) -> JudgedProgram:
-    """A program for the table; if a grader judges a row without tests, this counts as one test."""
-    if result.score is None:
-        return JudgedProgram(problem=problem, difficulty=difficulty, passed=None, total=result.total)
-    if not result.total:
-        return JudgedProgram(problem=problem, difficulty=difficulty, passed=int(result.verdict is Verdict.AC), total=1)
-    return JudgedProgram(problem=problem, difficulty=difficulty, passed=result.passed, total=result.total)
-
-
-def _line(line: Line) -> dict[str, Any]:
-    return {
-        "difficulty": line.difficulty,
-        "problems": line.problems,
-        "submissions": line.solutions,
-        "undecided": line.unjudged,
-        "invalid_problems": line.invalid,
-        "test_case_average": line.test_case_average and line.test_case_average.as_dict(),
-        "strict_accuracy": line.strict_accuracy and line.strict_accuracy.as_dict(),
-        "pass_at_k": {str(k): value.as_dict() for k, value in line.pass_at.items() if value is not None},
-    }

@@ -10,12 +10,13 @@ Source: arXiv 2105.09938 for "test case average" and "strict accuracy", arXiv 21
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from typing import Any
 
 from ioi_eval.errors import InputError
-from ioi_eval.estimates import Estimate, mean_estimates
+from ioi_eval.estimates import mean_estimates
 from ioi_eval.scores import pass_at_each_k
 
 DIFFICULTIES = ("introductory", "interview", "competition")
@@ -23,116 +24,86 @@ ALL = "all"
 UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedProgram:
-    """One judged solution.
-
-    Args:
-        problem: the problem's id.
-        difficulty: of the problem; empty if unknown.
-        passed: how many tests it passed; `None` if it could not be judged.
-        total: the number of tests.
-    """
-
-    problem: str
-    difficulty: str
-    passed: int | None
-    total: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """One line of the table.
-
-    Args:
-        difficulty: `unknown` if rows do not say, `all` for the last line.
-        problems: how many have a judged solution.
-        solutions: how many were judged.
-        unjudged: how many solutions could not be judged.
-        invalid: how many rows cannot be judged.
-        test_case_average: mean share of tests passed; `None` without a judged solution, as the others.
-        strict_accuracy: mean share of solutions that pass all tests.
-        pass_at: for each requested k; `None` if a problem has fewer than k judged solutions.
-    """
-
-    difficulty: str
-    problems: int
-    solutions: int
-    unjudged: int
-    invalid: int
-    test_case_average: Estimate | None
-    strict_accuracy: Estimate | None
-    pass_at: Mapping[int, Estimate | None]
-
-
 @dataclass(slots=True)
-class _DifficultyGroup:
+class _DifficultyTally:
     """The solutions of one difficulty: for each problem the shares of its solutions."""
 
     shares: dict[str, list[float]] = field(default_factory=dict)
     unjudged: int = 0
-    invalid: int = 0
 
 
-def summarize(
-    solutions: Iterable[JudgedProgram], *, ks: Sequence[int] = (1,), invalid: Mapping[str, int] | None = None
-) -> tuple[Line, ...]:
-    """The table: a line for each difficulty that occurs, from easy to hard, and one for all.
+class DifficultyTable:
+    """The table: a line for each difficulty that occurs, from easy to hard, and one for all."""
 
-    Args:
-        solutions: judged ones and unjudged ones, in any order.
-        ks: of pass@k.
-        invalid: how many rows of each difficulty cannot be judged.
+    def __init__(self) -> None:
+        self._by_difficulty: dict[str, _DifficultyTally] = {}
+        self._everything = _DifficultyTally()
 
-    Raises:
-        InputError: a k is below 1, or the numbers of a solution are impossible.
-    """
-    for k in ks:
-        if k < 1:
-            raise InputError(f"pass@{k} does not exist: k must be at least 1")
-    groups: dict[str, _DifficultyGroup] = {}
-    everything = _DifficultyGroup()
-    for solution in solutions:
-        share = _share(solution)
-        for group in (groups.setdefault(solution.difficulty or UNKNOWN, _DifficultyGroup()), everything):
-            if share is None:
-                group.unjudged += 1
+    def add(self, problem: str, difficulty: str, *, passed: int | None, total: int) -> None:
+        """Add a solution.
+
+        Args:
+            problem: the problem's id.
+            difficulty: of the problem; empty if unknown.
+            passed: how many tests it passed; `None` if it could not be judged.
+            total: the number of tests.
+
+        Raises:
+            InputError: these numbers are impossible.
+        """
+        if passed is not None and (not 0 <= passed <= total or total == 0):
+            raise InputError(
+                f"a solution of problem {problem} passed {passed} of {total} tests: these numbers are not possible"
+            )
+        for tally in (self._by_difficulty.setdefault(difficulty or UNKNOWN, _DifficultyTally()), self._everything):
+            if passed is None:
+                tally.unjudged += 1
             else:
-                group.shares.setdefault(solution.problem, []).append(share)
-    for difficulty, count in (invalid or {}).items():
-        for group in (groups.setdefault(difficulty or UNKNOWN, _DifficultyGroup()), everything):
-            group.invalid += count
-    order = [*(name for name in DIFFICULTIES if name in groups), *sorted(groups.keys() - {*DIFFICULTIES})]
-    return tuple(_line(name, group, ks) for name, group in chain(((n, groups[n]) for n in order), [(ALL, everything)]))
+                tally.shares.setdefault(problem, []).append(passed / total)
+
+    @property
+    def judged(self) -> Mapping[str, int]:
+        """How many solutions of each problem were judged."""
+        return {problem: len(shares) for problem, shares in self._everything.shares.items()}
+
+    def lines(self, ks: Sequence[int] = (1,), invalid: Mapping[str, int] | None = None) -> list[dict[str, Any]]:
+        """The lines, for JSON. Means are `None` without a judged solution.
+
+        Args:
+            ks: of pass@k, which a line has only if each of its problems has k judged solutions.
+            invalid: how many rows of each difficulty cannot be judged.
+
+        Raises:
+            InputError: a k is below 1.
+        """
+        for k in ks:
+            if k < 1:
+                raise InputError(f"pass@{k} does not exist: k must be at least 1")
+        refused = Counter[str]()
+        for difficulty, count in (invalid or {}).items():
+            refused[difficulty or UNKNOWN] += count
+        names = self._by_difficulty.keys() | refused.keys()
+        order = [*(name for name in DIFFICULTIES if name in names), *sorted(names - {*DIFFICULTIES})]
+        lines = [_line(name, self._by_difficulty.get(name, _DifficultyTally()), refused[name], ks) for name in order]
+        return [*lines, _line(ALL, self._everything, refused.total(), ks)]
 
 
-def _share(solution: JudgedProgram) -> float | None:
-    if solution.passed is None:
-        return None
-    if not 0 <= solution.passed <= solution.total or solution.total == 0:
-        raise InputError(
-            f"a solution of problem {solution.problem} passed {solution.passed} of {solution.total} tests:"
-            " these numbers are not possible"
-        )
-    return solution.passed / solution.total
-
-
-def _line(name: str, group: _DifficultyGroup, ks: Sequence[int]) -> Line:
-    shares = list(group.shares.values())
+def _line(name: str, tally: _DifficultyTally, invalid: int, ks: Sequence[int]) -> dict[str, Any]:
+    shares = list(tally.shares.values())
     counts = [(len(problem), sum(share == 1.0 for share in problem)) for problem in shares]
     columns = {
         "average": [math.fsum(problem) / len(problem) for problem in shares],
         "strict": [right / n for n, right in counts],
     }
-    columns |= {f"pass@{k}": column for k, column in pass_at_each_k(counts, ks).items()}
-    estimates = mean_estimates(columns) if shares else {}
-    return Line(
-        difficulty=name,
-        problems=len(shares),
-        solutions=sum(map(len, shares)),
-        unjudged=group.unjudged,
-        invalid=group.invalid,
-        test_case_average=estimates.get("average"),
-        strict_accuracy=estimates.get("strict"),
-        pass_at={k: estimates.get(f"pass@{k}") for k in ks},
-    )
+    columns |= {str(k): column for k, column in pass_at_each_k(counts, ks).items()}
+    found = {name: one.as_dict() for name, one in mean_estimates(columns).items()} if shares else {}
+    return {
+        "difficulty": name,
+        "problems": len(shares),
+        "submissions": sum(map(len, shares)),
+        "undecided": tally.unjudged,
+        "invalid_problems": invalid,
+        "test_case_average": found.get("average"),
+        "strict_accuracy": found.get("strict"),
+        "pass_at_k": {str(k): found[str(k)] for k in ks if str(k) in found},
+    }

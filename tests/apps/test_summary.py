@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ioi_eval.apps.summary import JudgedProgram, Line, summarize
+from ioi_eval.apps.summary import DifficultyTable
 from ioi_eval.errors import InputError
-from ioi_eval.estimates import Estimate
+
+Solution = tuple[str, str, int | None, int]
+"""Problem, difficulty, tests passed, tests."""
 
 
-def solutions(problem: str, difficulty: str, *passed: int | None, total: int = 4) -> list[JudgedProgram]:
+def solutions(problem: str, difficulty: str, *passed: int | None, total: int = 4) -> list[Solution]:
     """Solutions of one problem."""
-    return [JudgedProgram(problem=problem, difficulty=difficulty, passed=p, total=total) for p in passed]
+    return [(problem, difficulty, p, total) for p in passed]
 
 
-def value(estimate: Estimate | None) -> float | None:
+def summarize(
+    found: Iterable[Solution], *, ks: Sequence[int] = (1,), invalid: Mapping[str, int] | None = None
+) -> list[dict[str, Any]]:
+    """The lines about these solutions."""
+    table = DifficultyTable()
+    for problem, difficulty, passed, total in found:
+        table.add(problem, difficulty, passed=passed, total=total)
+    return table.lines(ks, invalid)
+
+
+def value(estimate: Mapping[str, float] | None) -> float | None:
     """The mean."""
-    return None if estimate is None else estimate.value
+    return None if estimate is None else estimate["value"]
 
 
 def test_one_solution_a_problem() -> None:
@@ -33,30 +47,29 @@ def test_one_solution_a_problem() -> None:
             *solutions("4", "introductory", 1),
         ]
     )
-    assert [line.difficulty for line in table] == ["introductory", "interview", "all"]
-    assert [value(line.test_case_average) for line in table] == [0.125, 0.75, 0.4375]
-    assert [value(line.strict_accuracy) for line in table] == [0.0, 0.5, 0.25]
-    assert [value(line.pass_at[1]) for line in table] == [0.0, 0.5, 0.25]
-    assert [(line.problems, line.solutions) for line in table] == [(2, 2), (2, 2), (4, 4)]
+    assert [line["difficulty"] for line in table] == ["introductory", "interview", "all"]
+    assert [value(line["test_case_average"]) for line in table] == [0.125, 0.75, 0.4375]
+    assert [value(line["strict_accuracy"]) for line in table] == [0.0, 0.5, 0.25]
+    assert [value(line["pass_at_k"]["1"]) for line in table] == [0.0, 0.5, 0.25]
+    assert [(line["problems"], line["submissions"]) for line in table] == [(2, 2), (2, 2), (4, 4)]
 
 
 def test_problems_weigh_alike() -> None:
     """A problem with many solutions is one problem."""
     (line, everything) = summarize([*solutions("1", "interview", 4, 4, 4, 4), *solutions("2", "interview", 0)])
-    assert value(line.test_case_average) == 0.5
-    assert value(line.strict_accuracy) == 0.5
-    assert (line.problems, line.solutions) == (2, 5)
-    assert value(everything.strict_accuracy) == 0.5
+    assert value(line["test_case_average"]) == 0.5
+    assert value(line["strict_accuracy"]) == 0.5
+    assert (line["problems"], line["submissions"]) == (2, 5)
+    assert value(everything["strict_accuracy"]) == 0.5
 
 
 def test_pass_at_k() -> None:
     """A k is reported only where every problem has so many solutions."""
     several = [*solutions("1", "interview", 4, 0, 0), *solutions("2", "interview", 4, 4)]
     (line, _) = summarize(several, ks=(1, 2, 3, 10))
-    assert value(line.pass_at[1]) == pytest.approx((1 / 3 + 1) / 2)
-    assert value(line.pass_at[2]) == pytest.approx((2 / 3 + 1) / 2)
-    assert line.pass_at[3] is None
-    assert line.pass_at[10] is None
+    assert value(line["pass_at_k"]["1"]) == pytest.approx((1 / 3 + 1) / 2)
+    assert value(line["pass_at_k"]["2"]) == pytest.approx((2 / 3 + 1) / 2)
+    assert line["pass_at_k"].keys() == {"1", "2"}
 
 
 def test_what_could_not_be_judged() -> None:
@@ -67,24 +80,29 @@ def test_what_could_not_be_judged() -> None:
         [*judged, *solutions("1", "interview", None), *solutions("3", "interview", None)],
         invalid={"interview": 2, "competition": 1},
     )[0::2]
-    assert (line.unjudged, line.invalid) == (2, 2)
-    assert (line.test_case_average, line.problems) == (without.test_case_average, 2)
-    assert (everything.unjudged, everything.invalid) == (2, 3)
+    assert (line["undecided"], line["invalid_problems"]) == (2, 2)
+    assert (line["test_case_average"], line["problems"]) == (without["test_case_average"], 2)
+    assert (everything["undecided"], everything["invalid_problems"]) == (2, 3)
 
 
 def test_nothing_was_judged() -> None:
     """Without a judged solution there is no number, and that is not 0."""
     for table in (summarize([], ks=(1, 2)), summarize(solutions("1", "interview", None), ks=(1, 2))):
-        line: Line = table[-1]
-        assert (line.difficulty, line.problems, line.test_case_average, line.strict_accuracy) == ("all", 0, None, None)
-        assert line.pass_at == {1: None, 2: None}
+        line = table[-1]
+        assert (line["difficulty"], line["problems"], line["test_case_average"], line["strict_accuracy"]) == (
+            "all",
+            0,
+            None,
+            None,
+        )
+        assert line["pass_at_k"] == {}
 
 
 def test_order_of_lines() -> None:
     """From easy to hard, then whatever else there is, then all."""
     names = ["competition", "", "zen", "introductory", "abc", "interview"]
     table = summarize([one for number, name in enumerate(names) for one in solutions(str(number), name, 4)])
-    assert [line.difficulty for line in table] == [
+    assert [line["difficulty"] for line in table] == [
         *("introductory", "interview", "competition", "abc", "unknown", "zen", "all")
     ]
 
@@ -93,12 +111,9 @@ def test_intervals() -> None:
     """The interval is that of the binomial, it holds the mean, and it is the same every time."""
     many = [one for number in range(400) for one in solutions(str(number), "interview", 4 if number % 4 == 0 else 0)]
     (line, _) = summarize(many)
-    assert line.strict_accuracy is not None
-    assert line.strict_accuracy.low is not None
-    assert line.strict_accuracy.high is not None
     width = 1.96 * math.sqrt(0.25 * 0.75 / 400)
-    assert line.strict_accuracy.low == pytest.approx(0.25 - width, abs=0.008)
-    assert line.strict_accuracy.high == pytest.approx(0.25 + width, abs=0.008)
+    assert line["strict_accuracy"]["low"] == pytest.approx(0.25 - width, abs=0.008)
+    assert line["strict_accuracy"]["high"] == pytest.approx(0.25 + width, abs=0.008)
     assert summarize(many) == summarize(many)
     assert summarize(many)[0] != summarize(many[:-4])[0]
 
@@ -106,7 +121,7 @@ def test_intervals() -> None:
 def test_one_problem_has_no_interval() -> None:
     """A sample of one says nothing of its spread."""
     (line, _) = summarize(solutions("1", "interview", 4, 2))
-    assert line.test_case_average == Estimate(value=0.75, low=None, high=None)
+    assert line["test_case_average"] == {"value": 0.75, "low": None, "high": None}
 
 
 @settings(deadline=None, max_examples=30)
@@ -115,17 +130,14 @@ def test_bounds(pairs: list[tuple[int, int]]) -> None:
     """Means lie in their intervals, strict accuracy never exceeds the average, and pass@k grows with k."""
     table = summarize((solutions(str(p), "interview", passed)[0] for p, passed in pairs), ks=(1, 2, 3))
     for line in table:
-        assert line.test_case_average is not None
-        assert line.strict_accuracy is not None
-        assert 0 <= line.strict_accuracy.value <= line.test_case_average.value <= 1
-        assert line.pass_at[1] is not None
-        assert line.pass_at[1].value == pytest.approx(line.strict_accuracy.value)
-        reported = [estimate.value for estimate in line.pass_at.values() if estimate is not None]
+        assert 0 <= line["strict_accuracy"]["value"] <= line["test_case_average"]["value"] <= 1
+        assert line["pass_at_k"]["1"]["value"] == pytest.approx(line["strict_accuracy"]["value"])
+        reported = [estimate["value"] for estimate in line["pass_at_k"].values()]
         assert reported == sorted(reported)
-        for estimate in (line.test_case_average, line.strict_accuracy, *line.pass_at.values()):
-            if estimate is not None and estimate.low is not None and estimate.high is not None:
-                assert estimate.low - 1e-9 <= estimate.high + 1e-9
-                assert 0 <= estimate.low <= 1 + 1e-9
+        for estimate in (line["test_case_average"], line["strict_accuracy"], *line["pass_at_k"].values()):
+            if estimate["low"] is not None and estimate["high"] is not None:
+                assert estimate["low"] - 1e-9 <= estimate["high"] + 1e-9
+                assert 0 <= estimate["low"] <= 1 + 1e-9
 
 
 @pytest.mark.parametrize(("passed", "total"), [(5, 4), (-1, 4), (0, 0)])
