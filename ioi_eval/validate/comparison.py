@@ -18,7 +18,7 @@ from ioi_eval.model import Problem, SubmissionResult, SubtaskResult, TestOutcome
 from ioi_eval.report.rows import JudgedSubmission
 from ioi_eval.report.terminal import points
 from ioi_eval.report.totals import distinct_outcomes, judge_error
-from ioi_eval.validate.results import StatedResult, differences
+from ioi_eval.validate.results import Difference, differences
 from ioi_eval.validate.statements import StatedSolution, StatedSolutions
 
 WHOLE = "(whole)"
@@ -164,53 +164,43 @@ class Validation:
 
 def compare(solution: StatedSolution, result: SubmissionResult) -> Iterator[Disagreement | None]:
     """For each statement a disagreement, or `None` if it agrees; nothing if we failed to judge."""
+    for found in _differences(solution, result):
+        yield (
+            None
+            if found is None
+            else Disagreement(
+                problem=str(solution.problem.key),
+                solution=solution.name,
+                where=found.where or (TOTAL if found.subtask is None else found.subtask.subtask),
+                stated=found.stated,
+                seen=found.seen,
+                evidence=None if found.subtask is None else _evidence(solution.problem, found.subtask, found),
+            )
+        )
+
+
+def _differences(solution: StatedSolution, result: SubmissionResult) -> Iterator[Difference | None]:
     by_name = {subtask.subtask: subtask for subtask in result.subtasks}
     for name, expectation in solution.subtasks.items():
         seen = Observation.of(by_name[name])
         if agrees(expectation, seen):
             yield None
         elif seen.is_judged:
-            yield _disagreement(solution, name, expectation, _words(by_name[name]), by_name[name])
+            yield _contradiction(expectation, by_name[name], _words(by_name[name]))
     if solution.whole is not None:
-        yield from _compare_whole(solution, solution.whole, result)
+        yield from _compare_whole(solution.whole, result)
     if solution.total is not None and result.score is not None:
         (least, most), tolerance = solution.total, 0.5 * 10.0**-solution.problem.score_precision + 1e-9
         if least - tolerance <= result.score <= most + tolerance:
             yield None
         else:
             ends = " to ".join(points(end, _DIGITS) for end in dict.fromkeys((least, most)))
-            yield Disagreement(
-                problem=str(solution.problem.key),
-                solution=solution.name,
-                where=TOTAL,
-                stated=f"{ends} points",
-                seen=f"{points(result.score, _DIGITS)} points",
-            )
+            yield Difference(stated=f"{ends} points", seen=f"{points(result.score, _DIGITS)} points")
     if solution.stated is not None:
-        yield from _compare_results(solution, solution.stated, result)
+        yield from differences(solution.stated, result)
 
 
-def _compare_results(
-    solution: StatedSolution, stated: StatedResult, result: SubmissionResult
-) -> Iterator[Disagreement | None]:
-    for found in differences(stated, result):
-        if found is None:
-            yield None
-        else:
-            subtask = found.subtask
-            yield Disagreement(
-                problem=str(solution.problem.key),
-                solution=solution.name,
-                where=TOTAL if subtask is None else subtask.subtask,
-                stated=found.stated,
-                seen=found.seen,
-                evidence=None if subtask is None else _evidence(solution.problem, subtask, test=found.test),
-            )
-
-
-def _compare_whole(
-    solution: StatedSolution, label: Expectation, result: SubmissionResult
-) -> Iterator[Disagreement | None]:
+def _compare_whole(label: Expectation, result: SubmissionResult) -> Iterator[Difference | None]:
     seen = [Observation.of(subtask) for subtask in result.subtasks]
     contradicting = [
         s for s, one in zip(result.subtasks, seen, strict=True) if one.is_judged and not agrees(label, one)
@@ -219,7 +209,12 @@ def _compare_whole(
         yield None
     elif all(one.is_judged for one in seen) or (label.name == MODEL_SOLUTION and contradicting):
         words = ", ".join(f"{subtask.subtask} {_words(subtask)}" for subtask in result.subtasks)
-        yield _disagreement(solution, WHOLE, label, words, contradicting[-1])
+        yield _contradiction(label, contradicting[-1], words, where=WHOLE)
+
+
+def _contradiction(expectation: Expectation, subtask: SubtaskResult, seen: str, *, where: str = "") -> Difference:
+    by_memory = Verdict.MLE in expectation.verdicts
+    return Difference(where=where, subtask=subtask, stated=expectation.name, seen=seen, by_memory=by_memory)
 
 
 def _note(result: SubmissionResult) -> str:
@@ -229,30 +224,15 @@ def _note(result: SubmissionResult) -> str:
     return ", ".join(f"{one.subtask} {_words(one)}" for one in result.subtasks)
 
 
-def _disagreement(
-    solution: StatedSolution, where: str, expectation: Expectation, seen: str, subtask: SubtaskResult
-) -> Disagreement:
-    return Disagreement(
-        problem=str(solution.problem.key),
-        solution=solution.name,
-        where=where,
-        stated=expectation.name,
-        seen=seen,
-        evidence=_evidence(solution.problem, subtask, by_memory=Verdict.MLE in expectation.verdicts),
-    )
-
-
-def _evidence(
-    problem: Problem, subtask: SubtaskResult, *, by_memory: bool = False, test: str | None = None
-) -> Evidence | None:
+def _evidence(problem: Problem, subtask: SubtaskResult, found: Difference) -> Evidence | None:
     """The named test, else the deciding one. If all tests are AC, the one that came closest to failing."""
     ran = [outcome for outcome in subtask.tests if outcome.verdict not in (Verdict.SKIPPED, Verdict.JE)]
     if not ran:
         return None
-    named = next((outcome for outcome in ran if outcome.test == test), None)
+    named = next((outcome for outcome in ran if outcome.test == found.test), None)
     deciding = named or deciding_test(subtask) or ran[0]
     if subtask.verdict is Verdict.AC and named is None:
-        deciding = max(ran, key=lambda o: (o.memory_bytes if by_memory else o.cpu_ms) or 0)
+        deciding = max(ran, key=lambda o: (o.memory_bytes if found.by_memory else o.cpu_ms) or 0)
     return Evidence(
         test=deciding.test,
         verdict=deciding.verdict,

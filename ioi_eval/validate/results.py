@@ -96,18 +96,22 @@ class StatedResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """A difference between a stated result and ours.
+    """A difference between what is stated and our result.
 
     Args:
         subtask: the subtask; `None` for the total.
         stated, seen: both results, as text.
+        where: what is compared, if it is neither a subtask nor the total.
         test: the first test with another status, if known.
+        by_memory: whether the memory of a test decides, and not its time.
     """
 
-    subtask: SubtaskResult | None
     stated: str
     seen: str
+    subtask: SubtaskResult | None = None
+    where: str = ""
     test: str | None = None
+    by_memory: bool = False
 
 
 def stated_result(row: Row, problem: Problem) -> StatedResult:
@@ -190,7 +194,7 @@ def differences(stated: StatedResult, result: SubmissionResult) -> Iterator[Diff
     if stated.total is not None and result.score is not None:
         agrees = abs(result.score - stated.total) <= stated.tolerance + 1e-9
         words = (f"{stated.total:g} points", f"{result.score:g} points")
-        yield None if agrees else Difference(subtask=None, stated=words[0], seen=words[1])
+        yield None if agrees else Difference(stated=words[0], seen=words[1])
 
 
 def _status_difference(
