@@ -208,9 +208,8 @@ class AppsSummary(RunSummary):
     def refuse_problem(self, listed: Listed, kind: str, row: Mapping[str, Any]) -> None:
         """Add a row for a problem that cannot be judged. The message is about the problem, so it is reported once."""
         self.refuse(kind, f"problem {listed.id} cannot be judged: {listed.refusal}", row)
-        self._invalid[listed.id] = listed.difficulty
-        if (group := self._groups.of(row)) is not None:
-            group._invalid[listed.id] = listed.difficulty
+        for one in self._with_group(row):
+            one._invalid[listed.id] = listed.difficulty
 
     def _own(self, run: RunFacts) -> dict[str, Any]:
         return {

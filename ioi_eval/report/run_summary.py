@@ -109,6 +109,11 @@ class RunSummary(ABC):
         self._near_limit = 0
         self._fenced = Refusals()
 
+    def _with_group(self, row: Mapping[str, Any]) -> tuple[Self, ...]:
+        """The summaries to which a row of the dump is added: this one and, if there are groups, that of its group."""
+        group = self._groups.of(row)
+        return (self,) if group is None else (self, group)
+
     def refuse(self, kind: str, message: str, row: Mapping[str, Any]) -> None:
         """Add a row that cannot be judged.
 
@@ -117,15 +122,13 @@ class RunSummary(ABC):
             message: the whole message.
             row: the dump's row.
         """
-        self.refused.add(kind, message)
-        if (group := self._groups.of(row)) is not None:
-            group.refused.add(kind, message)
+        for one in self._with_group(row):
+            one.refused.add(kind, message)
 
     def postpone(self, row: Mapping[str, Any]) -> None:
         """Add a row of the dump that is not judged yet."""
-        self.pending += 1
-        if (group := self._groups.of(row)) is not None:
-            group.pending += 1
+        for one in self._with_group(row):
+            one.pending += 1
 
     def _take(
         self,

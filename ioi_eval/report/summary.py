@@ -49,21 +49,16 @@ class Summary(RunSummary):
         # A row with unexpected values fails here, before any sum is changed.
         light = LightRow(row, judged.problem, compiles=totals.compiles, scores=totals.scores, target_subtask=aim)
         unknown_target = target_subtask if aim is None else None
-        self._add(judged, row, light, unknown_target)
-        if (group := self._groups.of(row)) is not None:
-            group._add(judged, row, light, unknown_target)
-
-    def _tally(self, judged: JudgedSubmission) -> ProblemTally:
-        tally = self._problems.get(judged.result.problem)
-        if tally is None:
-            tally = self._problems[judged.result.problem] = ProblemTally(problem=judged.problem)
-        return tally
+        for one in self._with_group(row):
+            one._add(judged, row, light, unknown_target)
 
     def _add(
         self, judged: JudgedSubmission, row: Mapping[str, Any], light: LightRow, unknown_target: str | None
     ) -> None:
         result, submission, totals = judged.result, judged.submission.id, judged.totals
-        self._tally(judged).add(submission, result, light)
+        if result.problem not in self._problems:
+            self._problems[result.problem] = ProblemTally(problem=judged.problem)
+        self._problems[result.problem].add(submission, result, light)
         self._take(
             result,
             (submission, str(result.problem)),

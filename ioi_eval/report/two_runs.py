@@ -119,15 +119,15 @@ class Comparison:
     """
 
     family: Family
-    pairs: int
+    pairs: int = 0
     only_before: int
     only_after: int
     unscored: int
     problems: int
-    changes: tuple[Change, ...]
-    lost: int
-    won: int
-    p: float | None
+    changes: tuple[Change, ...] = ()
+    lost: int = 0
+    won: int = 0
+    p: float | None = None
     means: Mapping[str, Estimate]
     notes: tuple[str, ...]
 
@@ -202,15 +202,10 @@ def _by_problem(
         raise InputError("the two have no problem in common that was judged in both")
     return Comparison(
         family=before.family,
-        pairs=0,
         only_before=len(old_problems) - len(common),
         only_after=len(new_problems) - len(common),
         unscored=len(old) + len(new) - sum(map(len, scored)),
         problems=len(common),
-        changes=(),
-        lost=0,
-        won=0,
-        p=None,
         means=_means(
             {problem: old_problems[problem] for problem in common},
             {problem: new_problems[problem] for problem in common},
