@@ -107,60 +107,44 @@ def _program(entry: JudgeableSample, grader: str) -> str | None:
         return None
 
 
-def _ours(result: AppsResult, problem: AppsProblem) -> Opinion:
-    count = len(problem.tests)
-    tests = {int(test.test): test for test in result.tests}
-    places = [tests.get(number) for number in range(count)]
-    whole = result.verdict.value if result.score is None else f"{result.verdict.value} {result.passed}/{result.total}"
+def _opinion(grader: str, whole: str, right: bool | None, tests: Sequence[tuple[str, bool | None, str]]) -> Opinion:
+    """An opinion, with the cell, whether it passes, and the reason of each test."""
     return Opinion(
-        grader=OURS,
+        grader=grader,
         whole=whole,
-        right=None if result.score is None else result.verdict is Verdict.AC,
-        cells=tuple("" if test is None else test.verdict.value for test in places),
-        passes=tuple(None if test is None else test.passed for test in places),
-        reasons=tuple("" if test is None else _line(test.message or "right") for test in places),
+        right=right,
+        cells=tuple(cell for cell, _, _ in tests),
+        passes=tuple(passes for _, passes, _ in tests),
+        reasons=tuple(_line(reason) for _, _, reason in tests),
     )
+
+
+def _ours(result: AppsResult, problem: AppsProblem) -> Opinion:
+    tests: list[tuple[str, bool | None, str]] = [("", None, "")] * len(problem.tests)
+    for test in result.tests:
+        tests[int(test.test)] = test.verdict.value, test.passed, test.message or "right"
+    if result.score is None:
+        return _opinion(OURS, result.verdict.value, None, tests)
+    whole = f"{result.verdict.value} {result.passed}/{result.total}"
+    return _opinion(OURS, whole, result.verdict is Verdict.AC, tests)
 
 
 def _theirs(grader: str, result: AppsResult, problem: AppsProblem) -> Opinion:
     graded, count = result.graded, len(problem.tests)
     if graded is None or graded.crash:
         return _without(grader, problem, f"fails: {graded.crash}" if graded else result.message)
-    codes = graded.codes
+    codes, rules = graded.codes, graded.rules
     whole = "no result" if not codes and not graded.all_passed else f"{graded.worst} {graded.passed}/{len(codes)}"
     if len(codes) != count and len(set(codes)) == 1 and codes[0] is not True:  # one code for all tests
-        spread = (codes[0],) * count
-        reasons = (_line(graded.rules[0] if graded.rules else ""),) * count
-        return Opinion(
-            grader=grader,
-            whole=whole,
-            right=False,
-            cells=tuple(map(str, spread)),
-            passes=(False,) * count,
-            reasons=reasons,
-        )
-    shown = codes[:count]
-    rest = count - len(shown)
-    return Opinion(
-        grader=grader,
-        whole=whole,
-        right=graded.all_passed,
-        cells=(*map(str, shown), *("",) * rest),
-        passes=(*(code is True for code in shown), *(None,) * rest),
-        reasons=(*(_line(rule) for rule in graded.rules[: len(shown)]), *("not run: it had stopped",) * rest),
-    )
+        return _opinion(grader, whole, False, [(str(codes[0]), False, rules[0] if rules else "")] * count)
+    tests: list[tuple[str, bool | None, str]] = [("", None, "not run: it had stopped")] * count
+    for number, code in enumerate(codes[:count]):
+        tests[number] = str(code), code is True, rules[number] if number < len(rules) else ""
+    return _opinion(grader, whole, graded.all_passed, tests)
 
 
 def _without(grader: str, problem: AppsProblem, words: str) -> Opinion:
-    count = len(problem.tests)
-    return Opinion(
-        grader=grader,
-        whole=_line(words),
-        right=None,
-        cells=("",) * count,
-        passes=(None,) * count,
-        reasons=(_line(words),) * count,
-    )
+    return _opinion(grader, _line(words), None, [("", None, words)] * len(problem.tests))
 
 
 def _line(words: str) -> str:
