@@ -137,21 +137,19 @@ class Validating:
         return self._kept.find(self._reading.solutions[place].problem.key, fingerprints) if self._kept else None
 
     async def _judged(self, solution: StatedSolution, fingerprint: str) -> SubmissionResult:
-        if self._ended is None:
+        message = self._ended
+        if message is None:
             try:
                 result = await self._judge.score(solution.problem, solution.submission, exhaustive=True)
             except UnavailableError as error:
-                self._ended = str(error)
+                message = self._ended = str(error)
             except ODD_DATA as error:
-                failure = CompileOutcome(
-                    verdict=Verdict.JE, message=internal_error_text(error, "judging this solution")
-                )
-                return submission_result(solution.problem, solution.submission, failure, {})
+                message = internal_error_text(error, "judging this solution")
             else:
                 if self._kept is not None:
                     await in_thread(self._kept.add, result, result.fingerprint or fingerprint)
                 return result
-        failure = CompileOutcome(verdict=Verdict.JE, message=self._ended)
+        failure = CompileOutcome(verdict=Verdict.JE, message=message)
         return submission_result(solution.problem, solution.submission, failure, {})
 
 
