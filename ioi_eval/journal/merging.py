@@ -30,7 +30,6 @@ class Merged:
     Args:
         results, failures, copies: how many records of each kind were written.
         known: how many records were left out because an earlier one has the same keys.
-        unknown: how many copies have a program without a result in any journal: they are judged again.
         conflicts: messages about journals with different results for the same program; the first journal counts.
         notes: notes about the journals, for users.
         command: the command that wrote the results.
@@ -40,18 +39,65 @@ class Merged:
     failures: int = 0
     copies: int = 0
     known: int = 0
-    unknown: int = 0
     conflicts: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     command: str = ""
+    _index: Index = field(default_factory=Index)
+    _programs: dict[bytes, tuple[tuple[object, ...], str]] = field(default_factory=dict)
+    """The result of each program: the values that are compared, and their description."""
 
+    _copied: list[bytes] = field(default_factory=list)
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """A program's result in one of the journals: the values that are compared, and their description."""
+    @property
+    def unknown(self) -> int:
+        """How many copies have a program without a result in any journal: they are judged again."""
+        return sum(program not in self._index.programs for program in self._copied)
 
-    worth: tuple[object, ...]
-    words: str
+    def take(self, directory: Path, journal: Journal) -> None:
+        """Write the records that the earlier journals do not have."""
+        with _opened(directory, self.notes) as (buffer, end):
+            for frame in frames.whole_frames(buffer[:end], len(frames.MAGIC)):
+                if frame.kind is not RecordKind.RUN:
+                    self._take(frame, bytes(buffer[frame.body : frame.end - 1]), directory, journal)
+
+    def _take(self, frame: Frame, body: bytes, directory: Path, journal: Journal) -> None:
+        values = orjson.loads(body)
+        self._require_family(values, directory)
+        if frame.kind is RecordKind.RESULT:
+            self._compare(frame, values, directory)
+        found = self._index.find(frame.keys)
+        if frame.keys.submission in self._index.submissions or (
+            found is not None and frame.kind is not RecordKind.RESULT
+        ):
+            self.known += 1
+            return
+        self._index.add(frame.kind, frame.keys, journal.append(frame.kind, frame.keys, body))
+        if frame.kind is RecordKind.RESULT:
+            self.results += 1
+        elif frame.kind is RecordKind.FAILED:
+            self.failures += 1
+        else:
+            self.copies += 1
+            self._copied.append(frame.keys.program)
+
+    def _require_family(self, values: Mapping[str, Any], directory: Path) -> None:
+        command = CONTEST if "year" in values else APPS
+        self.command = self.command or command
+        if command != self.command:
+            raise InputError(
+                f"{directory} holds results of `{command}`, and those before it of `{self.command}`: merge each "
+                "kind by itself"
+            )
+
+    def _compare(self, frame: Frame, values: Mapping[str, Any], directory: Path) -> None:
+        """Note a conflict if an earlier journal has another result for the same program, judged in the same way."""
+        subtasks = tuple((one["subtask"], one["score"]) for one in values.get("subtasks", ()))
+        worth = (values["verdict"], values.get("score"), values.get("passed"), subtasks)
+        points = values["score"] if "score" in values else f"{values['passed']} of {values['total']}"
+        words = f"{values['submission']} of {values['problem']} in {directory} ({values['verdict']}, {points})"
+        before, its_words = self._programs.setdefault(frame.keys.program, (worth, words))
+        if before != worth:
+            self.conflicts.append(f"the same program, judged in the same way: {its_words}, but {words}")
 
 
 def merge(directories: Sequence[Path], out: Path) -> Merged:
@@ -70,79 +116,18 @@ def merge(directories: Sequence[Path], out: Path) -> Merged:
         raise InputError(
             f"--out {out} has a journal already; choose another --out (it may be merged too: name it first)"
         )
-    merging = _Merging()
+    merged = Merged()
     unfinished = out / ".merging"
     try:
         with Journal(unfinished, options={"merged": [str(one) for one in directories]}, resume=False) as journal:
             for directory in directories:
-                merging.take(directory, journal)
+                merged.take(directory, journal)
         os.replace(unfinished / "journal", out / "journal")
     except OSError as error:
         raise SetupError(f"{out / 'journal'} cannot be written: {error.strerror}; choose another --out") from error
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-    return merging.ended()
-
-
-class _Merging:
-    """Adds one journal after the other."""
-
-    def __init__(self) -> None:
-        self._done = Merged()
-        self._index = Index()
-        self._programs: dict[bytes, _Judged] = {}
-        self._copied: list[bytes] = []
-
-    def take(self, directory: Path, journal: Journal) -> None:
-        """Write the records that the earlier journals do not have."""
-        with _opened(directory, self._done.notes) as (buffer, end):
-            for frame in frames.whole_frames(buffer[:end], len(frames.MAGIC)):
-                if frame.kind is not RecordKind.RUN:
-                    self._take(frame, bytes(buffer[frame.body : frame.end - 1]), directory, journal)
-
-    def _take(self, frame: Frame, body: bytes, directory: Path, journal: Journal) -> None:
-        values = orjson.loads(body)
-        self._require_family(values, directory)
-        if frame.kind is RecordKind.RESULT:
-            self._compare(frame, values, directory)
-        found = self._index.find(frame.keys)
-        if frame.keys.submission in self._index.submissions or (
-            found is not None and frame.kind is not RecordKind.RESULT
-        ):
-            self._done.known += 1
-            return
-        self._index.add(frame.kind, frame.keys, journal.append(frame.kind, frame.keys, body))
-        if frame.kind is RecordKind.RESULT:
-            self._done.results += 1
-        elif frame.kind is RecordKind.FAILED:
-            self._done.failures += 1
-        else:
-            self._done.copies += 1
-            self._copied.append(frame.keys.program)
-
-    def _require_family(self, values: Mapping[str, Any], directory: Path) -> None:
-        command = CONTEST if "year" in values else APPS
-        self._done.command = self._done.command or command
-        if command != self._done.command:
-            raise InputError(
-                f"{directory} holds results of `{command}`, and those before it of `{self._done.command}`: merge each "
-                "kind by itself"
-            )
-
-    def _compare(self, frame: Frame, values: Mapping[str, Any], directory: Path) -> None:
-        """Note a conflict if an earlier journal has another result for the same program, judged in the same way."""
-        subtasks = tuple((one["subtask"], one["score"]) for one in values.get("subtasks", ()))
-        worth = (values["verdict"], values.get("score"), values.get("passed"), subtasks)
-        points = values["score"] if "score" in values else f"{values['passed']} of {values['total']}"
-        words = f"{values['submission']} of {values['problem']} in {directory} ({values['verdict']}, {points})"
-        before = self._programs.setdefault(frame.keys.program, _Judged(worth, words))
-        if before.worth != worth:
-            self._done.conflicts.append(f"the same program, judged in the same way: {before.words}, but {words}")
-
-    def ended(self) -> Merged:
-        """The counts and notes, after the last journal."""
-        self._done.unknown = sum(program not in self._index.programs for program in self._copied)
-        return self._done
+    return merged
 
 
 @contextmanager
