@@ -9,7 +9,7 @@ their means.
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -123,15 +123,10 @@ def cells_of(
     rows: Iterable[PageRow], groups: Mapping[tuple[int, str], int], problems: Mapping[str, PageProblem]
 ) -> dict[tuple[int, str], Cell]:
     """The numbers for each group and problem, without refused rows."""
-    cells: dict[tuple[int, str], Cell] = {}
+    cells: dict[tuple[int, str], Cell] = defaultdict(Cell)
     for row in rows:
-        if not row.verdict:
-            continue
-        key = groups[row.directory, row.model], row.problem
-        cell = cells.get(key)
-        if cell is None:
-            cell = cells[key] = Cell()
-        cell.add(row, problems[row.problem])
+        if row.verdict:
+            cells[groups[row.directory, row.model], row.problem].add(row, problems[row.problem])
     return cells
 
 

@@ -6,7 +6,7 @@ kept in a few hundred bytes, and its program is read again if it is shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
@@ -214,7 +214,7 @@ class PageResults(ResultSet):
         """The most time and memory of a test. In earlier versions `holders` (subtasks, or the row) have the tests."""
         if TESTS_ID in row:
             return self.tests.get(row[TESTS_ID] or "", (0, None, None))[1:]
-        return _most_of(test for one in holders for test in one.get(TEST_RESULTS) or ())
+        return _most_of([test for one in holders for test in one.get(TEST_RESULTS) or ()])
 
     def _learn_from_summary(self) -> None:
         """Add what rows do not have: titles, days, limits. For APPS all problems have the same limits."""
@@ -269,16 +269,10 @@ def _tests_by_id(path: Path) -> dict[str, tuple[int, float | None, int | None]]:
     return found
 
 
-def _most_of(tests: Iterable[Row]) -> tuple[float | None, int | None]:
-    time_s: float | None = None
-    memory: int | None = None
-    for test in tests:
-        seconds, size = test.get("time_s"), test.get("memory_bytes")
-        if seconds is not None and (time_s is None or seconds > time_s):
-            time_s = seconds
-        if size is not None and (memory is None or size > memory):
-            memory = size
-    return time_s, memory
+def _most_of(tests: Sequence[Row]) -> tuple[float | None, int | None]:
+    times = [value for test in tests if (value := test.get("time_s")) is not None]
+    sizes = [value for test in tests if (value := test.get("memory_bytes")) is not None]
+    return max(times, default=None), max(sizes, default=None)
 
 
 def _name(value: object) -> str:
