@@ -91,7 +91,7 @@ def judged_columns(result: AppsResult) -> dict[str, Any]:
         "score": result.score,
         "passed": result.passed if result.score is not None else None,
         "total": result.total,
-        "resolved": _resolved(result),
+        "resolved": None if result.score is None else result.verdict is Verdict.AC,
         "message": result.message,
         "judged_by": result.judged_by,
         "near_limit": _is_near_limit(result),
@@ -128,11 +128,6 @@ def _test(test: TestOutcome, result: AppsResult) -> dict[str, Any]:
 def _is_near_limit(result: AppsResult) -> bool:
     """Whether the time of a test was so close to the limit that another machine may decide otherwise."""
     return any(test.near_limit for test in result.tests)
-
-
-def _resolved(result: AppsResult) -> bool | None:
-    """Whether all tests pass; `None` if unknown."""
-    return None if result.score is None else result.verdict is Verdict.AC
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
