@@ -61,8 +61,8 @@ def result_rows(
     """
     path = Path(directory)
     path = path if path.name == RESULTS and path.is_file() else path / RESULTS
-    wanted = None if columns is None else {*columns, compact.TESTS_ID}
-    tests = tests and (columns is None or not {"all_subtasks_results", "test_results"}.isdisjoint(columns))
+    wanted = None if columns is None else set(columns)
+    tests = tests and (wanted is None or not wanted.isdisjoint({"all_subtasks_results", "test_results"}))
     lines = dict(compact.whole(line) for _, line in lines_of(path.with_name(TESTS))) if tests else {}
     whole = compact.WithTests(lines)
     for number, line in lines_of(path):
@@ -71,8 +71,6 @@ def result_rows(
             row = whole.row(row)
         if wanted is not None:
             row = {name: value for name, value in row.items() if name in wanted}
-            if columns is not None and compact.TESTS_ID not in columns:
-                row.pop(compact.TESTS_ID, None)
         yield row
 
 

@@ -239,7 +239,6 @@ def _totals(row: Row, result: SubmissionResult) -> Totals:
         near_limit=bool(row["near_limit"]),
         suspicious=bool(attempted) or violates,
         attempted=attempted,
-        tests_s=row["cpu_s"],
         cpu=CpuSplit(run=row["cpu_s"]),
         error=row["error"],
     )

@@ -125,10 +125,9 @@ class ResultColumns:
         total = result.score
         if total is None and unscored is Unscored.ZERO:
             total = total_points(((s.score or 0.0, s.points) for s in result.subtasks), judged.problem.score_precision)
-        compiled = result.compile.verdict
         return cls(
             reference={
-                "code_compiles": None if compiled is Verdict.JE else compiled is None,
+                "code_compiles": totals.compiles,
                 "all_subtasks_points": total,
                 "all_subtasks_results": [_subtask(s, judged.problem, blank) for s in result.subtasks],
             },
@@ -141,7 +140,7 @@ class ResultColumns:
                 "time_scale": judged.problem.time_scale,
                 "near_limit": totals.near_limit,
                 "attempted": _calls(totals.attempted),
-                "cpu_s": round(totals.tests_s, 6),
+                "cpu_s": round(totals.cpu.run, 6),
                 "error": totals.error,
             },
             targets={s.subtask: (_or(s.score, blank), s.verdict) for s in result.subtasks},

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ioi_eval.model import TestOutcome, Verdict
+from ioi_eval.model import Verdict
 from ioi_eval.report.naming import problem_of, submission_of
 from ioi_eval.report.terminal import counted, printable, table
 
@@ -31,11 +31,6 @@ class Suspicious:
     verdict: str
     violations: int
     attempted: Mapping[str, int]
-
-
-def is_suspicious(outcomes: Iterable[TestOutcome]) -> bool:
-    """Whether a submission with these tests belongs on the list."""
-    return any(one.attempted or one.verdict is Verdict.SV for one in outcomes)
 
 
 def suspicious_of(rows: Iterable[Mapping[str, Any]], *, id_column: str) -> list[Suspicious]:

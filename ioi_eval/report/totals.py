@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Self
 
 from ioi_eval.model import SubmissionResult, TestOutcome, Verdict
-from ioi_eval.report.suspicious import is_suspicious
 
 
 def distinct_outcomes(result: SubmissionResult) -> list[TestOutcome]:
@@ -83,7 +82,6 @@ class Totals:
         near_limit: whether a test's time was near the limit.
         suspicious: whether the program made system calls that no solution needs.
         attempted: refused system calls, with their counts.
-        tests_s: CPU time of the program in all tests.
         cpu: CPU time of judging the submission.
         error: why there is no score.
     """
@@ -93,7 +91,6 @@ class Totals:
     near_limit: bool
     suspicious: bool
     attempted: Mapping[str, int]
-    tests_s: float
     cpu: CpuSplit
     error: str | None
 
@@ -105,9 +102,8 @@ class Totals:
             compiles=None if compiled is Verdict.JE else compiled is None,
             scores=scores_of(result),
             near_limit=any(outcome.near_limit for outcome in outcomes),
-            suspicious=is_suspicious(outcomes),
+            suspicious=any(outcome.attempted or outcome.verdict is Verdict.SV for outcome in outcomes),
             attempted=sum((Counter(outcome.attempted) for outcome in outcomes), Counter()),
-            tests_s=math.fsum(outcome.cpu_ms or 0.0 for outcome in outcomes) / 1000,
             cpu=CpuSplit.of(result),
             error=judge_error(result),
         )
