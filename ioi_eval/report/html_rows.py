@@ -16,11 +16,11 @@ from typing import Any
 
 import orjson
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.model import Verdict
 from ioi_eval.records import record
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, WithTests, whole
-from ioi_eval.report.frame import RESULTS, TESTS, lines_of, parsed_line
+from ioi_eval.report.frame import TESTS, lines_of, parsed_line
 from ioi_eval.report.groups import Grouping, group_name
 from ioi_eval.report.inputs import places_of_inputs
 from ioi_eval.report.naming import problem_of
@@ -138,29 +138,25 @@ class PageResults(ResultSet):
         Raises:
             InputError: there are no results, or a line is damaged or is no row of results.
         """
-        path, offset = self.directory / RESULTS, 0
-        for number, line in lines_of(path):
-            row = parsed_line(path, number, line)
+        offset = 0
+        for number, line in lines_of(self.path):
+            row = parsed_line(self.path, number, line)
             try:
                 yield self._page_row(with_our_columns(row), offset, number)
-            except (KeyError, TypeError, AttributeError, ValueError) as error:
-                raise InputError(
-                    f"{path}, line {number}: this is no row of results ({type(error).__name__}: {error}); "
-                    "name a directory that `ioi-eval score` or `ioi-eval apps score` has written"
-                ) from error
+            except ODD_DATA as error:
+                raise self.no_row(number, error) from error
             offset += len(line)
         self._learn_from_summary()
 
     def whole_rows(self) -> Iterator[Row]:
-        """All rows as in the file, one at a time; rows for APPS also with their tests.
+        """All rows, one at a time; rows for APPS also with their tests.
 
         Raises:
-            InputError: a line is damaged.
+            InputError: a line is damaged, or is no row of results.
         """
         path = self.directory / TESTS
         with path.open("rb") if self.family is Family.APPS and self.tests else nullcontext() as tests:
-            for number, line in lines_of(self.directory / RESULTS):
-                row = with_our_columns(parsed_line(self.directory / RESULTS, number, line))
+            for row in self.rows():
                 if tests is not None and row.get(TESTS_ID) in self.tests:
                     tests.seek(self.tests[row[TESTS_ID]][0])
                     row[TEST_RESULTS] = orjson.loads(tests.readline())[TEST_RESULTS]

@@ -61,12 +61,8 @@ Row = Mapping[str, Any]
 
 
 def verdict_of(row: Row) -> str:
-    """The verdict; empty if not judged. For the reference's rows, which have none: AC if all subtasks are AC,
-    else the first other status."""
-    if "verdict" in row:
-        return str(row["verdict"] or "")
-    subtasks = _subtasks(row)
-    return next((str(one["status"]) for one in subtasks if one["status"] != "AC"), "AC") if subtasks else ""
+    """The verdict; empty if not judged."""
+    return str(row.get("verdict") or "")
 
 
 def share_of(row: Row) -> float | None:
@@ -76,7 +72,7 @@ def share_of(row: Row) -> float | None:
         if row.get("verdict") in {None, "JE"}:
             return None
         return float(row["verdict"] == "AC") if not total else None if passed is None else passed / total
-    score, full = row.get("total_score", row.get("all_subtasks_points")), full_marks_of(row)
+    score, full = row.get("total_score"), full_marks_of(row)
     if score is None or row.get("verdict") == "JE" or not _subtasks(row):
         return None
     return float(score / full) if full else 0.0

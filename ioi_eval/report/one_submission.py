@@ -120,7 +120,7 @@ def _head(row: Mapping[str, Any], name: tuple[str, str]) -> str:
     problem, submission = map(printable, name)
     if "all_subtasks_results" in row:
         full = sum(subtask["points"] for subtask in row["all_subtasks_results"] or ())
-        total = row.get("total_score", row.get("all_subtasks_points"))
+        total = row.get("total_score")
         score = f"{points(total)} of {points(full)} points"
     else:
         score = f"{_passed(row)} tests"

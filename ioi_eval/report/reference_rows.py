@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ioi_eval.model import Verdict
-from ioi_eval.report.naming import problem_of, verdict_of
+from ioi_eval.report.naming import problem_of
 
 _UNKNOWN: Mapping[str, Any] = {
     "target_subtask": None,
@@ -30,6 +30,8 @@ _PRECISION = 2
 def with_our_columns(row: Any) -> Any:
     """The row with all columns that reports read. A row of ours or for APPS is returned unchanged.
 
+    The verdict is AC if all subtasks are AC, else the first other status.
+
     Args:
         row: a row of `results.jsonl`.
 
@@ -38,16 +40,11 @@ def with_our_columns(row: Any) -> Any:
     """
     if not isinstance(row, dict) or "verdict" in row or "all_subtasks_results" not in row:
         return row
-    verdict = verdict_of(row)
     subtasks = [
-        {
-            "problem": problem_of(row)[1],
-            "score_precision": _PRECISION,
-            "weighted_score": one["score"] * one["points"],
-            **one,
-        }
+        {"problem": problem_of(row)[1], "score_precision": _PRECISION, **one, "weighted_score": _points(one)}
         for one in row["all_subtasks_results"] or ()
     ]
+    verdict = next((str(one["status"]) for one in subtasks if one["status"] != "AC"), "AC") if subtasks else ""
     compiles, total = row.get("code_compiles"), row.get("all_subtasks_points")
     return {
         **_UNKNOWN,
@@ -58,3 +55,7 @@ def with_our_columns(row: Any) -> Any:
         "verdict": verdict or None,
         "error": None if verdict else "it has no results of subtasks",
     }
+
+
+def _points(subtask: Mapping[str, Any]) -> Any:
+    return subtask["weighted_score"] if "weighted_score" in subtask else subtask["score"] * subtask["points"]

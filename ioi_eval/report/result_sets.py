@@ -12,9 +12,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.report.frame import RESULTS, lines_of, parsed_line, result_rows
 from ioi_eval.report.naming import name_columns, problem_of, submission_of
+from ioi_eval.report.reference_rows import with_our_columns
 from ioi_eval.report.run_summary import FORMAT
 
 
@@ -71,8 +72,29 @@ class ResultSet:
         return {f"{one['year']}/{one['problem']}": str(one["day"]) for one in problems if one.get("day") is not None}
 
     def rows(self, columns: Collection[str] | None = None, *, tests: bool = False) -> Iterator[dict[str, Any]]:
-        """The rows; see `result_rows`."""
-        return result_rows(self.directory, columns=columns, tests=tests)
+        """The rows, one at a time, also those of the reference with our columns.
+
+        Args:
+            columns: only these columns, if they exist; `None` for all.
+            tests: whether to add the tests.
+
+        Raises:
+            InputError: a line is damaged, or is no row of results.
+        """
+        wanted = None if columns is None else set(columns)
+        for number, row in enumerate(result_rows(self.directory, tests=tests), 1):
+            try:
+                whole = with_our_columns(row)
+            except ODD_DATA as error:
+                raise self.no_row(number, error) from error
+            yield whole if wanted is None else {name: value for name, value in whole.items() if name in wanted}
+
+    def no_row(self, number: int, error: Exception) -> InputError:
+        """The error if the line with this number is no row of results."""
+        return InputError(
+            f"{self.path}, line {number}: this is no row of results ({type(error).__name__}: {error}); name a "
+            "directory that `ioi-eval score` or `ioi-eval apps score` has written"
+        )
 
     def name(self, row: Mapping[str, Any], *, otherwise: str = "–") -> Name:
         """The problem and submission of a row; `otherwise` if the row names no submission."""

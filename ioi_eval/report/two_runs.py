@@ -22,7 +22,7 @@ from ioi_eval.report.result_sets import Family, Name, ResultSet
 from ioi_eval.report.terminal import counted, printable
 
 _COLUMNS = (
-    "code", "verdict", "total_score", "all_subtasks_points", "all_subtasks_results", "passed", "total", "judged_by",
+    "code", "verdict", "total_score", "all_subtasks_results", "passed", "total", "judged_by",
     "fingerprint", "target", "isolation", "time_scale", "near_limit",
 )  # fmt: skip
 _LIMITS = ("time_limit_s", "memory_limit_bytes", "output_bytes")

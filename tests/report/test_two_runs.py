@@ -163,6 +163,17 @@ def test_results_that_are_none_are_refused(tmp_path: Path) -> None:
     assert compare_runs(again, again).means["solved after"].value == 1.0
 
 
+def test_rows_of_the_reference_have_our_columns(tmp_path: Path) -> None:
+    """Every command that reads results sees verdict and points; a subtask without a status is refused."""
+    theirs = {"uuid": "a", "year": 2024, "problem_id": "nile", "code": "x", "code_compiles": True}
+    subtasks = [{"subtask": name, "points": 50, "score": 0.5, "status": "PA"} for name in "ab"]
+    found = results(tmp_path / "a", {**theirs, "all_subtasks_results": subtasks})
+    assert list(found.rows(("verdict", "total_score"))) == [{"total_score": 50.0, "verdict": "PA"}]
+    found = results(tmp_path / "a", {**theirs, "all_subtasks_results": [{"subtask": "a", "points": 5, "score": 1.0}]})
+    with pytest.raises(InputError, match=r"line 1: this is no row of results \(KeyError: 'status'\)"):
+        list(found.rows())
+
+
 OUTCOMES = st.lists(st.sampled_from([("AC", 100.0), ("WA", 0.0), ("PA", 50.0), ("JE", None)]), min_size=1, max_size=12)
 
 

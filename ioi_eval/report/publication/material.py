@@ -11,7 +11,7 @@ from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.estimates import Estimate, mean_estimates
 from ioi_eval.report.excerpt import excerpt
 from ioi_eval.report.groups import MOST_GROUPS, NONE, Grouping, group_name
@@ -120,10 +120,8 @@ class Material:
                 found[labels] = self._group(labels, row)
             try:
                 found[labels].add(self.results.name(row)[0], row)
-            except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-                raise InputError(
-                    f"{self.results.path}, line {number}: this is no row of results ({type(error).__name__}: {error})"
-                ) from error
+            except ODD_DATA as error:
+                raise self.results.no_row(number, error) from error
         return found
 
     def _group(self, labels: tuple[str, ...], row: Row) -> ModelGroup:
@@ -173,7 +171,7 @@ class Material:
         return "apps" if self.results.family is Family.APPS else "contest"
 
 
-_READ = ("verdict", "total_score", "all_subtasks_points", "all_subtasks_results", "passed", "total")
+_READ = ("verdict", "total_score", "all_subtasks_results", "passed", "total")
 _FILES = (".jsonl", ".jsonl.gz", ".parquet", ".json")
 
 
@@ -227,7 +225,7 @@ def headline(row: Row) -> str:
         reason = excerpt(str(row.get("error") or row.get("message") or "no reason is recorded"), lines=1, width=_WIDTH)
         return f"{verdict or 'not judged'}: {' '.join(reason)}"
     if "all_subtasks_results" in row:
-        total = row.get("total_score", row.get("all_subtasks_points"))
+        total = row.get("total_score")
         return f"{verdict}, {points(total)} of {points(full_marks_of(row))} points"
     return f"{verdict}, {row['passed']} of {row['total']} tests"
 

@@ -6,6 +6,7 @@ common type, the column holds JSON texts.
 
 from __future__ import annotations
 
+from ioi_eval.report.frame import result_rows
 from ioi_eval.report.parquet import write_parquet
 from ioi_eval.report.publication import MARK, ExportFormat, Open
 from ioi_eval.report.publication.material import Material
@@ -15,7 +16,7 @@ from ioi_eval.version import __version__
 def _write(material: Material, open_file: Open) -> None:
     """Write the file; the rows are read twice."""
     with open_file("") as file:
-        write_parquet(file, material.rows, metadata={MARK.decode(): __version__})
+        write_parquet(file, lambda: result_rows(material.results.directory), metadata={MARK.decode(): __version__})
 
 
 FORMAT = ExportFormat(
