@@ -1,4 +1,4 @@
-"""`ioi-eval`: all commands. Nothing heavy is imported here, so that `--help` answers at once."""
+"""`ioi-eval`: all commands. A command's module is imported when the command is called, or asked for its help."""
 
 from __future__ import annotations
 
@@ -6,35 +6,20 @@ import gc
 import io
 import re
 import sys
-from collections.abc import Sequence
+from collections import UserDict
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from itertools import pairwise
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-from ioi_eval.cli import apps as apps_commands
-from ioi_eval.cli import cluster
-from ioi_eval.cli.compare import compare
-from ioi_eval.cli.config import config
-from ioi_eval.cli.demo import demo
-from ioi_eval.cli.doctor import doctor
 from ioi_eval.cli.exits import WRONG_CALL, command
-from ioi_eval.cli.export import export
-from ioi_eval.cli.imports import cms, import_by_extension, italian_yaml, kattis, library_checker, tps
-from ioi_eval.cli.merge import merge
 from ioi_eval.cli.other_names import refuse_other_names
-from ioi_eval.cli.report import report
-from ioi_eval.cli.run_tests import run_tests
-from ioi_eval.cli.score import score
-from ioi_eval.cli.select import select
-from ioi_eval.cli.serve import serve
 from ioi_eval.cli.settings import default_map
-from ioi_eval.cli.show import show
-from ioi_eval.cli.validate import validate
 from ioi_eval.config_file import read_config_file
 from ioi_eval.errors import InputError
-from ioi_eval.extensions import Kind, names
 from ioi_eval.version import __version__
 
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -43,43 +28,96 @@ _COLLECT = (50_000, 50, 100)
 """The garbage collector searches for cycles less often than by default (700, 10, 10). Rows of dumps and results have no
 cycles, and the search took a twelfth of the CPU time of a run over 100,000 rows that were judged before."""
 
-# No colours and boxes: rich costs 0.1 s and 30 MB, and logs need plain text.
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings=HELP,
-)
-clusters = typer.Typer(no_args_is_help=True, rich_markup_mode=None, context_settings=HELP)
-imports = typer.Typer(no_args_is_help=True, rich_markup_mode=None, context_settings=HELP)
-apps = typer.Typer(no_args_is_help=True, rich_markup_mode=None, context_settings=HELP)
 
-app.command("score", context_settings=HELP)(command(score))
-app.command("run-tests", context_settings=HELP)(command(run_tests))
-app.command("show", context_settings=HELP)(command(show))
-app.command("compare", context_settings=HELP)(command(compare))
-app.command("select", context_settings=HELP)(command(select))
-app.command("merge", context_settings=HELP)(command(merge))
-app.command("report", context_settings=HELP)(command(report))
-app.command("export", context_settings=HELP)(command(export))
-app.command("validate", context_settings=HELP)(command(validate))
-app.add_typer(imports, name="import", help="Turn official packages into problem, test and solution rows.")
-imports.command("cms", context_settings=HELP)(command(cms))
-imports.command("tps", context_settings=HELP)(command(tps))
-imports.command("italian-yaml", context_settings=HELP)(command(italian_yaml))
-imports.command("kattis", context_settings=HELP)(command(kattis))
-imports.command("library-checker", context_settings=HELP)(command(library_checker))
-app.add_typer(clusters, name="cluster", help="Examine the workers of a Piston cluster, and install packages.")
-for subcommand in (cluster.status, cluster.probe, cluster.install, cluster.uninstall):
-    clusters.command(subcommand.__name__, context_settings=HELP)(command(subcommand))
-app.add_typer(apps, name="apps", help="Score Python programs for APPS problems.")
-apps.command("score", context_settings=HELP)(command(apps_commands.score))
-apps.command("audit", context_settings=HELP)(command(apps_commands.audit))
-apps.command("explain", context_settings=HELP)(command(apps_commands.explain))
-app.command("config", context_settings=HELP)(command(config))
-app.command("doctor", context_settings=HELP)(command(doctor))
-app.command("serve", context_settings=HELP)(command(serve))
-app.command("demo", context_settings=HELP)(command(demo))
+class Commands(UserDict[str, Any]):
+    """The commands of a group, by name: each is a command, or the module and name of the function that is one.
+
+    That function is imported, and made a command, when the command is first looked up.
+    """
+
+    def __getitem__(self, name: str) -> TyperCommand | TyperGroup:
+        found = self.data[name]
+        if isinstance(found, str):
+            module, _, function = found.rpartition(".")
+            found = self.data[name] = _made(name, getattr(import_module(f"ioi_eval.cli.{module}"), function))
+        assert isinstance(found, TyperCommand | TyperGroup)
+        return found
+
+
+def _made(name: str, run: Callable[..., int]) -> TyperCommand:
+    """A function as a command."""
+    alone = _typer()
+    alone.command(name, context_settings=HELP)(command(run))
+    made = typer.main.get_command(alone)
+    assert isinstance(made, TyperCommand)
+    return made
+
+
+def _typer(*, add_completion: bool = False) -> typer.Typer:
+    # No colours and boxes: rich costs 0.1 s and 30 MB, and logs need plain text.
+    return typer.Typer(
+        add_completion=add_completion,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings=HELP,
+    )
+
+
+def _group(name: str, text: str, commands: dict[str, str]) -> TyperGroup:
+    """A command with subcommands.
+
+    Args:
+        name: of the command.
+        text: its help.
+        commands: of each subcommand the function, as for `Commands`.
+    """
+    return TyperGroup(
+        name=name,
+        help=text,
+        commands=Commands(commands),  # type: ignore[arg-type]
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        context_settings=HELP,
+    )
+
+
+def root() -> TyperGroup:
+    """The command `ioi-eval`, with all commands below it, and the options that install completion."""
+    app = _typer(add_completion=True)
+    app.callback()(about)
+    made = typer.main.get_command(app)
+    assert isinstance(made, TyperGroup)
+    imports = {
+        "cms": "imports.cms",
+        "tps": "imports.tps",
+        "italian-yaml": "imports.italian_yaml",
+        "kattis": "imports.kattis",
+        "library-checker": "imports.library_checker",
+    }
+    clusters = {name: f"cluster.{name}" for name in ("status", "probe", "install", "uninstall")}
+    apps = {name: f"apps.{name}" for name in ("score", "audit", "explain")}
+    made.commands = Commands(
+        {
+            "score": "score.score",
+            "run-tests": "run_tests.run_tests",
+            "show": "show.show",
+            "compare": "compare.compare",
+            "select": "select.select",
+            "merge": "merge.merge",
+            "report": "report.report",
+            "export": "export.export",
+            "validate": "validate.validate",
+            "config": "config.config",
+            "doctor": "doctor.doctor",
+            "serve": "serve.serve",
+            "demo": "demo.demo",
+            "import": _group("import", "Turn official packages into problem, test and solution rows.", imports),
+            "cluster": _group("cluster", "Examine the workers of a Piston cluster, and install packages.", clusters),
+            "apps": _group("apps", "Score Python programs for APPS problems.", apps),
+        }
+    )
+    return made
 
 
 def _version(asked: bool) -> None:
@@ -88,7 +126,6 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def about(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
@@ -101,12 +138,16 @@ def about(
     """
 
 
-def _add_imports() -> None:
+def _add_imports(commands: TyperGroup) -> None:
     """Add a command for each format that another Python package reads. Our own formats keep their names."""
-    ours = {found.name for found in imports.registered_commands}
+    from ioi_eval.cli.imports import import_by_extension
+    from ioi_eval.extensions import Kind, names
+
+    imports = commands.commands["import"]
+    assert isinstance(imports, TyperGroup)
     for name in names(Kind.IMPORTER):
-        if name not in ours:
-            imports.command(name, context_settings=HELP)(command(import_by_extension(name)))
+        if name not in imports.commands:
+            imports.commands[name] = _made(name, import_by_extension(name))
 
 
 def _refuse_empty_words(words: Sequence[str]) -> None:
@@ -127,10 +168,9 @@ def main() -> None:
         raise SystemExit(WRONG_CALL)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # as standard error is
+    commands = root()
     if sys.argv[1:2] == ["import"]:
-        _add_imports()
-    commands = typer.main.get_command(app)  # with the options that install completion
-    assert isinstance(commands, TyperGroup)
+        _add_imports(commands)
     try:
         defaults = default_map(commands, read_config_file())
     except InputError as error:

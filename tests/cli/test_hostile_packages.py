@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from ioi_eval.cli.main import app
+from ioi_eval.cli.main import root
 from ioi_eval.importers import package_files
 from tests.importers.packages import as_zip, put_socket, write_package
 
@@ -90,7 +90,7 @@ def test_as_they_are_they_can_be_imported(tmp_path: Path, kind: str) -> None:
     """Or nothing below would show anything."""
     where = write_package(tmp_path / "package", PACKAGES[kind][2])
     with pytest.raises(SystemExit) as ended:
-        app(["import", kind, str(where), "--year", "2024", "--out", str(tmp_path / "out")])
+        root()(["import", kind, str(where), "--year", "2024", "--out", str(tmp_path / "out")])
     assert ended.value.code == 0
 
 
@@ -115,7 +115,7 @@ def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     def refused(kind: str, package: Path, *words: str) -> None:
         before = sorted(path for path in tmp_path.rglob("*") if package not in path.parents)
         with pytest.raises(SystemExit) as ended:
-            app(["import", kind, str(package), "--year", "2024", "--out", str(tmp_path / "out" / "rows")])
+            root()(["import", kind, str(package), "--year", "2024", "--out", str(tmp_path / "out" / "rows")])
         said = capsys.readouterr()
         assert (ended.value.code, said.out) == (2, "")
         assert said.err.startswith(f"ioi-eval: {package}")
