@@ -25,7 +25,9 @@ async def evaluate(dump: str, problem_rows: str, test_rows: str, directory: Path
     """Score the rows without a score, write all results, print the best scores. Returns 1 if not all was judged."""
     from ioi_eval import ArtifactStore, BlobStore, LocalSandbox, Scorer, load_problems, open_source
     from ioi_eval.journal import Journal
-    from ioi_eval.pipeline import ContestFamily, Intake, RowSelection, Settings, score_dump, survey
+    from ioi_eval.pipeline import Settings, score_dump
+    from ioi_eval.pipeline.contest import ContestFamily
+    from ioi_eval.pipeline.contest_intake import Intake, RowSelection, survey
     from ioi_eval.pipeline.progress import progress_for
 
     rows, everything = open_source(dump), RowSelection()

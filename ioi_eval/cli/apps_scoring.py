@@ -16,9 +16,8 @@ from ioi_eval.apps.report import terminal_report
 from ioi_eval.apps.results import AppsSummary
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.apps_options import Problems, Rules
-from ioi_eval.cli.judging import DumpSize, RunCall, judge_dump
+from ioi_eval.cli.judging import DumpSize, RunCall, end_run, judge_dump
 from ioi_eval.cli.outputs import APPS_SCORE, check_out
-from ioi_eval.cli.reporting import end_run
 from ioi_eval.cli.sandboxes import opened, tell
 from ioi_eval.errors import InputError
 from ioi_eval.events import Events
@@ -82,7 +81,7 @@ def score(call: AppsScoreCall) -> int:
 def _score_all(call: AppsScoreCall, events: Events) -> int:
     for name in call.dumps:
         there = check_out(call.out, read=name, command=APPS_SCORE)
-    push = call.push()
+    push = call.pushing()
     configuration = call.problems.configuration
     if configuration.unused:
         tell(f"of {call.problems.config} not read, as it is not about scoring: {', '.join(configuration.unused)}")
@@ -103,7 +102,7 @@ def _score_all(call: AppsScoreCall, events: Events) -> int:
         summary = AppsSummary(call.ks, grouping=grouping)
         outcome = asyncio.run(_score(call, dump, catalog, summary, rows=rows, events=events))
     end_run(call.out, outcome.summary, events, terminal_report(outcome.summary))
-    return outcome.exit_code if push is None else push.push(call.out, outcome)
+    return max(outcome.exit_code, push(call, outcome))
 
 
 def _counts(catalog: Catalog, problem: str | None) -> bool:

@@ -51,12 +51,13 @@ def named_cluster(endpoints: str | None = None, per_endpoint: int | None = None)
         InputError: a name is not an endpoint.
     """
     from ioi_eval.config import Environment
-    from ioi_eval.sandbox.piston.endpoints import endpoint_source
 
     environment = Environment.read()
     text = environment.piston_endpoints if endpoints is None else endpoints
     if endpoints is None and not text.strip():
         return None
+    from ioi_eval.sandbox.piston.endpoints import endpoint_source
+
     return NamedCluster(
         text=text,
         source=endpoint_source(text),

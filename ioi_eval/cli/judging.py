@@ -1,26 +1,33 @@
-"""What `score` and `apps score` have in common: the options of a run, and how a dump is judged into its directory."""
+"""What `score` and `apps score` have in common: the options of a run, how a dump is judged into its directory, and what
+is printed at the end."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 from ioi_eval.cli.outputs import replaced
-from ioi_eval.cli.pushing import Push
 from ioi_eval.cli.sandboxes import Opened, Place, tell
-from ioi_eval.cli.watching import Watch, tell_judging
+from ioi_eval.cli.watching import Watch, tell_judging, tell_summary
+from ioi_eval.errors import ODD_DATA, InputError, IoiEvalError
 from ioi_eval.events import Events
 from ioi_eval.journal import Journal
 from ioi_eval.model import Keep
 from ioi_eval.pipeline import Outcome, Settings, score_dump
 from ioi_eval.pipeline.family import ProblemFamily, R
+from ioi_eval.pipeline.finish import replacing
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.window import W
+from ioi_eval.report.frame import RESULTS, TESTS
+from ioi_eval.report.html import HTML, Page
+from ioi_eval.rows import result_names
+from ioi_eval.version import __version__
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,13 +59,21 @@ class RunCall(ABC):
         """The dumps' names, for messages."""
         return ", ".join(self.dumps)
 
-    def push(self) -> Push | None:
-        """Where the results are pushed at the end; `None` for nowhere. Call it before anything is judged.
+    def pushing(self) -> Callable[[RunCall, Outcome], int]:
+        """What pushes the results at the end, if the user asked for it, and returns the exit code.
 
         Raises:
             InputError: the data set cannot be made, or it is public and that was not asked for.
         """
-        return Push.wanted(self.push_to_hub, self.dumps, public=self.public, id_column=self.id_column)
+        if self.push_to_hub is None:
+            if self.public:
+                raise InputError("--public needs --push-to-hub; add it, or leave --public out")
+            return lambda *_: 0
+        from ioi_eval.cli.pushing import push
+        from ioi_eval.report.hub import HubResults
+
+        hub = HubResults.opened(self.push_to_hub, public=self.public)
+        return partial(push, hub, "--".join(result_names(self.dumps, {}).values()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,3 +137,48 @@ async def judge_dump(
             progress=progress_for(size.rows, bar=call.watch.bar, events=events, load=here.load),
             restore=restore,
         )
+
+
+def end_run(out: Path, summary: Mapping[str, Any], events: Events, *texts: str) -> None:
+    """Print the results of a dump, and write their page.
+
+    Args:
+        out: the directory of the results.
+        summary: the contents of `summary.json`.
+        events: receives the summary.
+        texts: the texts to print.
+    """
+    tell_summary(events, summary, out=out)
+    print("\n\n".join(texts))
+    page = _leave_page(out)
+    print(f"\nResults: {out / RESULTS}\nReport:  {out / 'report.md'}{page}", flush=True)
+
+
+def _leave_page(directory: Path) -> str:
+    """Write the page of a run's results beside them. If that fails, print a message; the exit code does not change.
+
+    A page that is newer than the results is not changed. Returns a line that names the page; empty if there is none.
+    """
+    path = directory / HTML
+    try:
+        if not _is_new(path, directory):
+            markdown = (directory / "report.md").read_text(encoding="utf-8", errors="replace")
+            page = Page([directory])
+            with replacing(path) as file:
+                page.write(file, noscript=markdown)
+    except (IoiEvalError, OSError, *ODD_DATA) as error:
+        words = str(error) or type(error).__name__
+        tell(f"{path} was not written: {words}; all else was, and `ioi-eval report {directory}` makes it later")
+        return ""
+    return f"\nPage:    {path}"
+
+
+def _is_new(path: Path, directory: Path) -> bool:
+    """Whether the page was made from these results by this version."""
+    if not path.exists():
+        return False
+    made = path.stat().st_mtime_ns
+    with path.open("rb") as file:
+        mark = f'content="ioi_eval {__version__}"'.encode()
+        is_ours = mark in file.read(4096)
+    return is_ours and all(made >= (directory / name).stat().st_mtime_ns for name in (RESULTS, TESTS))

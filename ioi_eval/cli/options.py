@@ -188,16 +188,17 @@ def time_scale_of(text: str, *, here: bool = True) -> float:
         InputError: it is neither a number nor `auto`.
         SetupError: `auto`, and this machine was not calibrated, or has changed since.
     """
-    from ioi_eval.calibration.kept import find
-    from ioi_eval.problems.time_scale import check_time_scale
-    from ioi_eval.sandbox.local.compiler import detect
-
     if text != "auto":
+        from ioi_eval.problems.time_scale import check_time_scale
+
         return check_time_scale(text)
     if not here:
         raise InputError(
             "--time-scale auto was measured on this machine and does not hold for Piston servers; give a number"
         )
+    from ioi_eval.calibration.kept import find
+    from ioi_eval.sandbox.local.compiler import detect
+
     environment = Environment.read()
     found = find(environment.cache, compiler=detect(environment.compiler).version)
     print(f"ioi-eval: time limits are multiplied by {found.time_scale:g} (calibrated {found.taken})", file=sys.stderr)

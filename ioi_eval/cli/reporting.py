@@ -1,4 +1,4 @@
-"""Reports of existing results: what `report` does, and the page that `score` and `apps score` write at the end."""
+"""Reports of existing results: what `report` does."""
 
 from __future__ import annotations
 
@@ -8,15 +8,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ioi_eval.cli.sandboxes import tell
-from ioi_eval.cli.watching import tell_summary
-from ioi_eval.errors import ODD_DATA, InputError, IoiEvalError
-from ioi_eval.events import Events
+from ioi_eval.errors import InputError
 from ioi_eval.journal import check_writable
 from ioi_eval.journal.opening import lock
 from ioi_eval.pipeline.finish import replacing, write_summary
 from ioi_eval.pipeline.unchanged import STATE
-from ioi_eval.report.frame import RESULTS, TESTS
+from ioi_eval.report.frame import RESULTS
 from ioi_eval.report.groups import Grouping, grouping_of
 from ioi_eval.report.html import HTML, Page
 from ioi_eval.report.html_rows import GROUP
@@ -26,7 +23,6 @@ from ioi_eval.report.result_sets import Family
 from ioi_eval.report.standings import no_contest, published_cutoffs, read_standings
 from ioi_eval.report.terminal import terminal_report
 from ioi_eval.rows import open_source
-from ioi_eval.version import __version__
 
 Words = Callable[[Mapping[str, Any]], str]
 
@@ -106,48 +102,3 @@ def _summarized(page: Page, chosen: Grouping | None) -> tuple[dict[str, Any], Wo
         rows, id_column=results[0].id_column, summaries=summaries, directories=named, grouping=grouping
     )
     return values, markdown_report, terminal_report
-
-
-def end_run(out: Path, summary: Mapping[str, Any], events: Events, *texts: str) -> None:
-    """Print the results of a dump, and write their page.
-
-    Args:
-        out: the directory of the results.
-        summary: the contents of `summary.json`.
-        events: receives the summary.
-        texts: the texts to print.
-    """
-    tell_summary(events, summary, out=out)
-    print("\n\n".join(texts))
-    page = _leave_page(out)
-    print(f"\nResults: {out / RESULTS}\nReport:  {out / 'report.md'}{page}", flush=True)
-
-
-def _leave_page(directory: Path) -> str:
-    """Write the page of a run's results beside them. If that fails, print a message; the exit code does not change.
-
-    A page that is newer than the results is not changed. Returns a line that names the page; empty if there is none.
-    """
-    path = directory / HTML
-    try:
-        if not _is_new(path, directory):
-            markdown = (directory / "report.md").read_text(encoding="utf-8", errors="replace")
-            page = Page([directory])
-            with replacing(path) as file:
-                page.write(file, noscript=markdown)
-    except (IoiEvalError, OSError, *ODD_DATA) as error:
-        words = str(error) or type(error).__name__
-        tell(f"{path} was not written: {words}; all else was, and `ioi-eval report {directory}` makes it later")
-        return ""
-    return f"\nPage:    {path}"
-
-
-def _is_new(path: Path, directory: Path) -> bool:
-    """Whether the page was made from these results by this version."""
-    if not path.exists():
-        return False
-    made = path.stat().st_mtime_ns
-    with path.open("rb") as file:
-        mark = f'content="ioi_eval {__version__}"'.encode()
-        is_ours = mark in file.read(4096)
-    return is_ours and all(made >= (directory / name).stat().st_mtime_ns for name in (RESULTS, TESTS))

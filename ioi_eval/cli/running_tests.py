@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.cli import scoring
-from ioi_eval.cli.exits import FAILED
 from ioi_eval.cli.outputs import SCORE, Earlier
+from ioi_eval.cli.pushing import push
 from ioi_eval.cli.sandboxes import tell
-from ioi_eval.errors import InputError
 from ioi_eval.events import Events
 from ioi_eval.pipeline import Outcome
 from ioi_eval.pipeline.finish import replacing
@@ -88,8 +87,7 @@ def run_tests(wanted: Wanted, *, dry_run: bool = False) -> int:
 
 def _score_all(wanted: Wanted, calls: Sequence[scoring.ScoreCall], events: Events) -> int:
     hub = HubResults.opened(wanted.results, public=wanted.public) if wanted.results is not None else None
-    pages = _Pages(wanted, hub)
-    return max(scoring.score_all(calls, after=pages.add, events=events), pages.exit_code)
+    return scoring.score_all(calls, after=_Pages(wanted, hub).add, events=events)
 
 
 def _calls(wanted: Wanted) -> tuple[scoring.ScoreCall, ...]:
@@ -117,10 +115,13 @@ class _Pages:
     def __init__(self, wanted: Wanted, hub: HubResults | None) -> None:
         self._wanted, self._hub = wanted, hub
         self._directory = wanted.each.out / REPORTS
-        self.exit_code = 0
 
-    def add(self, call: scoring.ScoreCall, outcome: Outcome) -> None:
-        """Write the reports of a finished data set and the overview; push them with its results."""
+    def add(self, call: scoring.ScoreCall, outcome: Outcome) -> int:
+        """Write the reports of a finished data set and the overview; push them with its results.
+
+        Returns:
+            The exit code.
+        """
         name = call.out.name
         written = write_pages(self._directory / name, call.out, id_column=call.id_column)
         folders = [path for path in sorted(self._wanted.each.out.iterdir()) if Earlier.of(path).command == SCORE]
@@ -129,22 +130,7 @@ class _Pages:
             file.write(overview_page(done).encode("utf-8", "replace"))
         print(f"Pages:   {self._directory / name / INDEX} and {len(written) - 1} more", flush=True)
         if self._hub is None:
-            return
-        if outcome.interrupted:
-            tell(f"interrupted: {name} is not pushed to {self._hub.name}; the same command continues")
-            return
-        try:
-            kept = self._hub.push(
-                name,
-                call.out,
-                {f"{REPORTS}/{name}/{path.name}": path for path in written}
-                | {f"{REPORTS}/{INDEX}": self._directory / INDEX},
-                id_column=call.id_column,
-                replace=not self._wanted.each.resume,
-            )
-        except InputError as error:
-            self.exit_code = FAILED
-            tell(f"{error}; the results are in {call.out}, and the same command pushes them without judging again")
-            return
-        more = f"; {kept} rows there that are not in this data set were kept" if kept else ""
-        print(f"Pushed:  {self._hub.name}, configuration {name}{more}", flush=True)
+            return 0
+        pages = {f"{REPORTS}/{name}/{path.name}": path for path in written}
+        pages[f"{REPORTS}/{INDEX}"] = self._directory / INDEX
+        return push(self._hub, name, call, outcome, pages=pages, replace=not self._wanted.each.resume)

@@ -15,19 +15,16 @@ from ioi_eval.cli import options
 from ioi_eval.cli.endpoints import Endpoints, NamedCluster, RequestsPerEndpoint, named_cluster
 from ioi_eval.config import PATIENCE_S
 from ioi_eval.errors import InputError, IsolationError
-from ioi_eval.extensions import Kind, extension
-from ioi_eval.model.terms import Isolation, Keep
+from ioi_eval.model.terms import Isolation
 from ioi_eval.report.excerpt import plain
 
 if TYPE_CHECKING:
     from ioi_eval.events import Events
-    from ioi_eval.kept_programs import KeptPrograms
     from ioi_eval.pipeline.progress import Load
     from ioi_eval.sandbox import Sandbox, Target
     from ioi_eval.sandbox.local.machine_limit import MachineLimit
     from ioi_eval.sandbox.local.sandbox import LocalSandbox
     from ioi_eval.sandbox.piston.cluster import PistonCluster
-    from ioi_eval.scorer import Scorer
 
 
 class SandboxChoice(StrEnum):
@@ -126,6 +123,8 @@ def place_of(
     """
     other = sandbox not in set(SandboxChoice)
     if other:
+        from ioi_eval.extensions import Kind, extension
+
         extension(Kind.SANDBOX, sandbox, ours=SandboxChoice)  # a wrong name is refused before anything is read
     may_be_cluster = sandbox in (SandboxChoice.AUTO, SandboxChoice.PISTON)
     if not may_be_cluster and endpoints is not None:
@@ -151,11 +150,10 @@ def place_of(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """A sandbox that is ready, with a scorer on it.
+    """A sandbox that is ready.
 
     Args:
         sandbox: executes jobs.
-        scorer: judges submissions there.
         workers: how many jobs to run at once.
         isolation: the weakest isolation that is accepted.
         limits: the limits of this machine that programs may reach; those of other machines are not known.
@@ -163,7 +161,6 @@ class Opened:
     """
 
     sandbox: Sandbox
-    scorer: Scorer
     workers: int
     isolation: Isolation
     limits: Sequence[MachineLimit] = ()
@@ -171,22 +168,12 @@ class Opened:
 
 
 @asynccontextmanager
-async def opened(
-    place: Place,
-    *,
-    rules: options.ContestRules | None = None,
-    keep: Keep = Keep.INPUTS,
-    keep_programs: float | None = None,
-    events: Events | None = None,
-) -> AsyncIterator[Opened]:
-    """Enter the sandbox; a line describes it, and a line at the end the compiled programs that were kept.
+async def opened(place: Place, *, events: Events | None = None) -> AsyncIterator[Opened]:
+    """Enter the sandbox; a line describes it.
 
     Args:
         place: where jobs are executed.
-        rules: how submissions are compiled and run; by default the defaults of the options.
-        keep: which inputs and outputs the results keep.
-        keep_programs: how many GB of compiled programs are kept across runs; `None` for none.
-        events: receives events about workers and compilations.
+        events: receives events about workers.
 
     Raises:
         InputError: an endpoint is not valid.
@@ -194,45 +181,19 @@ async def opened(
         IsolationError: not enough isolation.
         UnavailableError: no endpoint answers.
     """
-    from ioi_eval.artifacts import ArtifactStore
-    from ioi_eval.config import KEPT_OUTPUT_BYTES
     from ioi_eval.sandbox.local.sandbox import LocalSandbox
-    from ioi_eval.scorer import Scorer
 
     async with _entered(place, events) as sandbox:
         targets = sandbox.targets()
         isolation = _accepted(place, targets)
-        kept = None if keep_programs is None else _kept_programs(keep_programs, place)
-        scorer = Scorer(
-            sandbox,
-            artifacts=ArtifactStore(),
-            policy=(rules or options.ContestRules()).policy(isolation),
-            return_bytes=KEPT_OUTPUT_BYTES,
-            keep=keep,
-            kept=kept,
-            events=events,
-        )
         slots = sum(target.slots for target in usable_targets(targets, isolation)) or 1
         yield Opened(
             sandbox=sandbox,
-            scorer=scorer,
             workers=place.workers or min(slots, place.at_most or sys.maxsize),
             isolation=isolation,
             limits=sandbox.limits if isinstance(sandbox, LocalSandbox) else (),
             load=getattr(sandbox, "busy", None),  # of ours
         )
-        if kept is not None:
-            tell(*kept.notes())
-
-
-def _kept_programs(gigabytes: float, place: Place) -> KeptPrograms | None:
-    """The compiled programs of this machine; `None` where programs are compiled elsewhere."""
-    from ioi_eval.kept_programs import KeptPrograms
-
-    if place.is_here:
-        return KeptPrograms(most_bytes=int(gigabytes * 1e9))
-    tell("--keep-programs has no effect, because programs are compiled on other machines")
-    return None
 
 
 def _entered(place: Place, events: Events | None) -> AbstractAsyncContextManager[Sandbox]:
@@ -243,6 +204,8 @@ def _entered(place: Place, events: Events | None) -> AbstractAsyncContextManager
 
 @asynccontextmanager
 async def _extension(name: str) -> AsyncIterator[Sandbox]:
+    from ioi_eval.extensions import Kind, extension
+
     async with extension(Kind.SANDBOX, name)() as sandbox:
         tell(f"the sandbox {name!r} of another package", *(f"  {describe(target)}" for target in sandbox.targets()))
         yield sandbox

@@ -66,7 +66,7 @@ def score(
     (each test), inputs.jsonl (of tests that failed), summary.json, report.md, report.html and the journal.
     """
     from ioi_eval.cli import scoring
-    from ioi_eval.pipeline import RowSelection
+    from ioi_eval.pipeline.contest_intake import RowSelection
 
     call = scoring.ScoreCall(
         dumps=tuple(dump),

@@ -12,18 +12,19 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ioi_eval.blobs import BlobStore
-from ioi_eval.cli.judging import DumpSize, RunCall, judge_dump
+from ioi_eval.cli.contest_scorer import opened_scorer
+from ioi_eval.cli.judging import DumpSize, RunCall, end_run, judge_dump
 from ioi_eval.cli.options import ContestRules
 from ioi_eval.cli.outputs import SCORE, check_out
 from ioi_eval.cli.readiness import make_ready, memory_limits_of
-from ioi_eval.cli.reporting import end_run
-from ioi_eval.cli.sandboxes import Opened, opened, tell
+from ioi_eval.cli.sandboxes import Opened, tell
 from ioi_eval.errors import InputError
 from ioi_eval.events import Events
 from ioi_eval.journal import Index, peek
 from ioi_eval.model import Language, ProblemKey
-from ioi_eval.pipeline import DryRun, Intake, Outcome, RowSelection, Survey, plan, survey
+from ioi_eval.pipeline import Outcome
 from ioi_eval.pipeline.contest import ContestFamily
+from ioi_eval.pipeline.contest_intake import Intake, RowSelection, Survey, survey
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.problems.ioi import ProblemSet, load_problems
@@ -31,7 +32,6 @@ from ioi_eval.problems.submissions import submission_columns
 from ioi_eval.problems.time_scale import scaled_set
 from ioi_eval.report.frame import result_rows
 from ioi_eval.report.groups import Grouping, grouping_of
-from ioi_eval.report.hub import check_name
 from ioi_eval.report.rows import Unscored
 from ioi_eval.report.suspicious import suspicious_of, suspicious_report
 from ioi_eval.report.terminal import counted, terminal_report
@@ -135,22 +135,14 @@ def score(call: ScoreCall) -> int:
 
 
 def _score_one(call: ScoreCall, events: Events) -> int:
-    push = call.push()
-    codes: list[int] = []
-
-    def push_results(call: ScoreCall, outcome: Outcome) -> None:
-        if push is not None:
-            codes.append(push.push(call.out, outcome))
-
-    code = score_all((call,), after=push_results, events=events)
-    return max([code, *codes])
+    return score_all((call,), after=call.pushing(), events=events)
 
 
 def score_all(
     calls: Sequence[ScoreCall],
     *,
-    after: Callable[[ScoreCall, Outcome], None] | None = None,
-    events: Events | None = None,
+    after: Callable[[ScoreCall, Outcome], int],
+    events: Events,
 ) -> int:
     """Score several dumps, one after the other, each into a directory of its own, and show each result.
 
@@ -159,13 +151,13 @@ def score_all(
 
     Args:
         calls: they differ only in `dumps` and `out`.
-        after: called after each dump.
+        after: called after each dump; returns an exit code.
         events: receives the events of the run.
 
     Returns:
         The exit code: the highest of all.
     """
-    common, events = calls[0], events or Events()
+    common = calls[0]
     problem_source, test_source, parts = _open(calls)
     blobs = BlobStore()
     problems = _load(parts, problem_source, test_source, blobs)
@@ -174,24 +166,22 @@ def score_all(
         tell("the cache was deleted in mid-run; reading problems and tests again")
         _read(parts, problem_source, test_source, blobs)
 
-    def show(part: DumpToScore, outcome: Outcome) -> None:
+    def show(part: DumpToScore, outcome: Outcome) -> int:
         call, texts = part.call, [terminal_report(outcome.summary)]
         if call.suspicious:
             texts.append(suspicious_report(suspicious_of(result_rows(call.out), id_column=call.id_column)))
         end_run(call.out, outcome.summary, events, *texts)
-        if after is not None:
-            after(call, outcome)
+        return max(outcome.exit_code, after(call, outcome))
 
     async def run() -> int:
         codes = []
-        async with _opened(common, events) as sandbox:
+        async with _opened(common, events) as (sandbox, scorer):
             await make_ready(sandbox, memory_limits_of(problems.problems.values()))
             for number, part in enumerate(parts, 1):
                 if len(parts) > 1:
                     tell(f"data set {number} of {len(parts)}: {part.call.dump}")
-                outcome = await _score(sandbox, part, part.own(problems), restore, events)
-                await in_thread(show, part, outcome)
-                codes.append(outcome.exit_code)
+                outcome = await _score(sandbox, scorer, part, part.own(problems), restore=restore, events=events)
+                codes.append(await in_thread(show, part, outcome))
                 if outcome.interrupted or outcome.stopped_by:
                     tell(*(f"not begun: {left.call.dump}" for left in parts[number:]))
                     break
@@ -210,6 +200,8 @@ def dry_run(call: ScoreCall) -> int:
         InputError: the value of `--push-to-hub` is no name of a data set.
     """
     if call.push_to_hub is not None:
+        from ioi_eval.report.hub import check_name
+
         check_name(call.push_to_hub)
     return dry_run_all((call,))
 
@@ -220,16 +212,20 @@ def dry_run_all(calls: Sequence[ScoreCall]) -> int:
     Returns:
         The exit code: 1 if some rows cannot be judged.
     """
+    from ioi_eval.pipeline.plan import plan
+
     problem_source, test_source, parts = _open(calls)
     problems = _load(parts, problem_source, test_source, BlobStore())
 
     async def run() -> bool:
         complete = True
-        async with _opened(calls[0]) as sandbox:
+        async with _opened(calls[0]) as (_, scorer):
             for part in parts:
                 index, notes = peek(part.call.out) if part.call.resume else (Index(), ())
                 tell(*notes)
-                planned = await _plan(sandbox, part, part.own(problems), index)
+                intake = await _intake(part, part.own(problems), scorer)
+                again = {"dedupe": part.call.dedupe, "retry_failed": part.call.retry_failed}
+                planned = await in_thread(plan, intake, index, **again)
                 print(f"{part.call.dump}\n\n{planned.describe()}\n" if len(parts) > 1 else planned.describe())
                 complete = complete and not planned.refused.counts
         return complete
@@ -307,24 +303,24 @@ def _check_found(part: DumpToScore, problems: ProblemSet, source: Source) -> Non
     raise InputError(f"{source.describe()} does not have {asked}; it has {', '.join(islice(there, _NAMED))}{more}")
 
 
-def _opened(call: ScoreCall, events: Events | None = None) -> AbstractAsyncContextManager[Opened]:
-    return opened(
-        call.place,
-        rules=call.rules,
-        keep=call.keep,
-        keep_programs=call.keep_programs,
-        events=events,
-    )
+def _opened(call: ScoreCall, events: Events | None = None) -> AbstractAsyncContextManager[tuple[Opened, Scorer]]:
+    return opened_scorer(call.place, call.rules, keep=call.keep, keep_programs=call.keep_programs, events=events)
 
 
 async def _score(
-    sandbox: Opened, part: DumpToScore, problems: ProblemSet, restore: Callable[[], None], events: Events
+    sandbox: Opened,
+    scorer: Scorer,
+    part: DumpToScore,
+    problems: ProblemSet,
+    *,
+    restore: Callable[[], None],
+    events: Events,
 ) -> Outcome:
     call = part.call
-    intake = await _intake(part, problems, sandbox.scorer)
+    intake = await _intake(part, problems, scorer)
     return await judge_dump(
         call,
-        ContestFamily(intake, sandbox.scorer, unscored=call.unscored, grouping=part.grouping),
+        ContestFamily(intake, scorer, unscored=call.unscored, grouping=part.grouping),
         sandbox,
         workers=sandbox.workers,
         size=DumpSize(
@@ -335,11 +331,6 @@ async def _score(
         events=events,
         restore=restore,
     )
-
-
-async def _plan(sandbox: Opened, part: DumpToScore, problems: ProblemSet, index: Index) -> DryRun:
-    intake = await _intake(part, problems, sandbox.scorer)
-    return await in_thread(plan, intake, index, dedupe=part.call.dedupe, retry_failed=part.call.retry_failed)
 
 
 async def _intake(part: DumpToScore, problems: ProblemSet, scorer: Scorer) -> Intake:

@@ -205,7 +205,7 @@ async def _rerun(
     source = Row(source=str(results.directory / RESULTS), number=1, values=row)
     submission = fitted(submission_from_row(source, id_column=results.id_column), source, problem)
     rules = ContestRules(std=options.get("std"), python=str(options.get("python") or "python3"))
-    async with opened(call.place, rules=rules) as here:
+    async with opened(call.place) as here:
         await make_ready(here, memory_limits_of([problem]))
         policy = rules.policy(here.isolation)
         scorer = Scorer(here.sandbox, artifacts=ArtifactStore(), policy=policy, return_bytes=_READ_BYTES)

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.blobs import BlobStore
+from ioi_eval.cli.contest_scorer import opened_scorer
 from ioi_eval.cli.exits import FAILED, INTERRUPTED
 from ioi_eval.cli.options import ContestRules
 from ioi_eval.cli.outputs import VALIDATE, check_out
 from ioi_eval.cli.readiness import make_ready, memory_limits_of
-from ioi_eval.cli.sandboxes import Place, opened, tell
+from ioi_eval.cli.sandboxes import Place, tell
 from ioi_eval.cli.watching import Watch, tell_judging
 from ioi_eval.errors import InputError
 from ioi_eval.events import Events
@@ -130,13 +131,8 @@ def _results_beside(solutions: Source) -> Source | None:
 async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events) -> tuple[Validation, bool]:
     """The findings, and whether a signal ended the validation."""
     interrupts = Interrupts()
-    opening = opened(
-        call.place,
-        rules=call.rules,
-        keep_programs=call.keep_programs,
-        events=events,
-    )
-    async with opening as sandbox:
+    opening = opened_scorer(call.place, call.rules, keep_programs=call.keep_programs, events=events)
+    async with opening as (sandbox, scorer):
         problems = {solution.problem.key: solution.problem for solution in reading.solutions}
         await make_ready(sandbox, memory_limits_of(problems.values()))
         rows = len(reading.solutions)
@@ -154,7 +150,7 @@ async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events
 
         try:
             with _kept(call) as kept, interrupts.installed():
-                validating = Validating(reading, sandbox.scorer, kept)
+                validating = Validating(reading, scorer, kept)
                 running = validating.run(workers=sandbox.workers + 1, done=done)
                 interrupted = await interrupts.run(beating(progress, running))
             return validating.validation(), interrupted

@@ -89,11 +89,17 @@ class Watch:
 
     def _events(self, call: Mapping[str, Any], read: Sequence[str]) -> Events:
         from ioi_eval.events import Events
-        from ioi_eval.events.lines import log_file
-        from ioi_eval.events.tracking import TrackerProcess
 
-        log = None if self.log_file is None else log_file(self.log_file, read=read)
-        trackers = [TrackerProcess(name, tell) for name in self.track or ()]
+        log = None
+        if self.log_file is not None:
+            from ioi_eval.events.lines import log_file
+
+            log = log_file(self.log_file, read=read)
+        trackers = []
+        if self.track:
+            from ioi_eval.events.tracking import TrackerProcess
+
+            trackers = [TrackerProcess(name, tell) for name in self.track]
         events = Events([*([] if log is None else [log]), *trackers])
         here = {"ioi_eval": __version__, "python": platform.python_version(), "machine": platform.platform()}
         events.emit("run_begins", **call, **here)

@@ -16,6 +16,7 @@ from ioi_eval.model.outcome import (
     TestOutcome,
 )
 from ioi_eval.model.problem import (
+    DEFAULT_YEAR,
     Blob,
     Content,
     OutputFile,
@@ -29,6 +30,7 @@ from ioi_eval.model.problem import (
 from ioi_eval.model.terms import CheckerProtocol, Isolation, Keep, Language, ProcessIO, ScoreType, TaskType, Verdict
 
 __all__ = [
+    "DEFAULT_YEAR",
     "Blob",
     "CheckerProtocol",
     "CompileOutcome",

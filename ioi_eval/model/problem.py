@@ -26,6 +26,9 @@ class Blob:
 
 Content = bytes | Blob
 
+DEFAULT_YEAR = 2024
+"""The year of rows without one. Source: the reference, which takes a dump without years for IOI 2024."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFile:

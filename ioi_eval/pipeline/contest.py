@@ -10,9 +10,10 @@ import orjson
 
 from ioi_eval.journal import RecordKind, decode_result, encode_result
 from ioi_eval.model import CompileOutcome, Problem, Submission, SubmissionResult, TestOutcome, Verdict
+from ioi_eval.pipeline.contest_intake import ContestCandidate, Intake, JudgeableRow
 from ioi_eval.pipeline.family import ProblemFamily
 from ioi_eval.pipeline.finish import TestLines, to_json
-from ioi_eval.pipeline.intake import ContestCandidate, Intake, JudgeableRow, Refused
+from ioi_eval.pipeline.intake import Refused
 from ioi_eval.pipeline.ledger import Format, Found
 from ioi_eval.report import compact
 from ioi_eval.report.groups import Grouping

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from ioi_eval.journal import Index
 from ioi_eval.model import ProblemKey
-from ioi_eval.pipeline.intake import ContestCandidate, Intake, Refused
+from ioi_eval.pipeline.contest_intake import ContestCandidate, Intake
+from ioi_eval.pipeline.intake import Refused
 from ioi_eval.report.run_summary import Refusals
 from ioi_eval.report.terminal import refusal_lists, table
 

@@ -18,12 +18,11 @@ from ioi_eval.extract.cpp import fix_includes
 from ioi_eval.extract.fences import encodable
 from ioi_eval.extract.messages import last_answer
 from ioi_eval.languages import all_names, language_called, rules_of
-from ioi_eval.model import Language, Problem, ProblemKey, SourceFile, Submission, TaskType
+from ioi_eval.model import DEFAULT_YEAR, Language, Problem, ProblemKey, SourceFile, Submission, TaskType
 from ioi_eval.problems.output_files import OUTPUT_COLUMNS, with_outputs
 from ioi_eval.problems.row import Row, problem_key
 from ioi_eval.problems.samples import SAMPLE_COLUMNS, as_lists
 
-DEFAULT_YEAR = 2024  # Source: the reference, which takes a dump without years for IOI 2024
 MAX_CODE_BYTES = 100_000
 """Source: CMS's `max_submission_length`, the limit of the IOI's own server."""
 

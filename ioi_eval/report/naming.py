@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ioi_eval.model import Verdict
-from ioi_eval.problems.submissions import DEFAULT_YEAR
+from ioi_eval.model import DEFAULT_YEAR, Verdict
 
 VERDICT_NAMES: Final[Mapping[str, str]] = {
     Verdict.AC: "accepted",

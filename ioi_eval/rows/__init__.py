@@ -14,19 +14,15 @@ from itertools import product
 from pathlib import Path
 
 from ioi_eval.errors import InputError
-from ioi_eval.extensions import Kind, extension
 from ioi_eval.git_lfs import refuse_pointer
 from ioi_eval.rows.altered import Altered, KeptColumns
-from ioi_eval.rows.hub import HubSource
 from ioi_eval.rows.jsonl import JsonLines
 from ioi_eval.rows.names import named_sources, result_names
 from ioi_eval.rows.source import OBVIOUS, SPLIT_NAME, Chain, Source, choose_splits, read_state
-from ioi_eval.rows.tables import Parquet, SavedDataset
 
 __all__ = [
     "ENDINGS",
     "Altered",
-    "HubSource",
     "KeptColumns",
     "Source",
     "in_one",
@@ -78,11 +74,15 @@ def open_source(
     hub = _HUB_ID.fullmatch(str(spec))
     if hub is None or str(spec).endswith(ENDINGS):
         raise InputError(f"there is no file or folder {spec}; check the path")
+    from ioi_eval.rows.hub import HubSource
+
     configs = [hub["config"]] if hub["config"] else []
     return HubSource(hub["name"], configs=configs, all_splits=all_splits, split=split, obvious=obvious)
 
 
 def _from_extension(name: str, rest: str, split: str | None) -> Source:
+    from ioi_eval.extensions import Kind, extension
+
     source = extension(Kind.SOURCE, name)(rest)
     if not isinstance(source, Source):
         raise InputError(f"{name}://{rest}: its package gives a {type(source).__name__}, not an ioi_eval.rows.Source")
@@ -116,12 +116,16 @@ def in_one(sources: Sequence[tuple[str, Source]]) -> Source:
 
 def _open_directory(path: Path, all_splits: bool, split: str | None, obvious: tuple[str, ...]) -> Source:
     if (path / "dataset_dict.json").is_file():
+        from ioi_eval.rows.tables import SavedDataset
+
         there = [str(name) for name in read_state(path / "dataset_dict.json").get("splits", [])]
         remedy = f"one of its folders ({path}/<split>)"
         what = f"the saved data set {path}"
         taken = choose_splits(there, all_splits, what, remedy, split=split, obvious=obvious)
         return Chain([SavedDataset(path / split) for split in taken], f"{path} (split {', '.join(taken)})")
     if (path / "state.json").is_file():
+        from ioi_eval.rows.tables import SavedDataset
+
         _require_split(split, (str(read_state(path / "state.json").get("_split") or ""), path.name), path)
         return SavedDataset(path)
     files = sorted(
@@ -176,6 +180,8 @@ def _open_file(path: Path) -> Source:
     if path.name.endswith((".jsonl", ".jsonl.gz")):
         return JsonLines(path)
     if path.name.endswith(".parquet"):
+        from ioi_eval.rows.tables import Parquet
+
         return Parquet(path)
     remedy = next((f". {advice}" for ending, advice in _REMEDIES.items() if path.name.endswith(ending)), "")
     raise InputError(f"{path} cannot be read as rows: its ending must be one of {', '.join(ENDINGS)}{remedy}")

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
 from ioi_eval.errors import InputError
-from ioi_eval.rows.hub import names_of_owner
 
 _SPECIAL = re.compile(r"[*?\[]")
 _OWNER_AND_NAME = re.compile(r"(?P<owner>[^/]+)/(?P<name>[^/]+)")
@@ -50,6 +49,8 @@ def _matches(term: str) -> Iterable[str]:
             f"no file matches {term}; of data sets of the Hub a pattern may stand for the name, not for the owner: "
             "owner/name-*"
         )
+    from ioi_eval.rows.hub import names_of_owner
+
     there = names_of_owner(parts["owner"])
     names = sorted(name for name in there if fnmatchcase(name, parts["name"]))
     if not names:

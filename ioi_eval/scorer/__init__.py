@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import product
+from typing import TYPE_CHECKING
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
@@ -24,21 +25,20 @@ from ioi_eval.errors import SandboxError, SetupError, UnavailableError
 from ioi_eval.events import Events
 from ioi_eval.fingerprint import Fingerprints
 from ioi_eval.headers import PrecompiledHeaders
-from ioi_eval.jobs.classic import refusal as refusal_of_scripts
-from ioi_eval.jobs.classic import to_standard
 from ioi_eval.jobs.run_job import BUNDLE_TESTS
-from ioi_eval.kept_programs import KeptPrograms
 from ioi_eval.languages import rules_of
 from ioi_eval.model import CompileOutcome, Keep, Language, Problem, Submission, SubmissionResult, TaskType, Verdict
 from ioi_eval.problems.submissions import check_fits
 from ioi_eval.programs import ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer.bundled import BundledWay
-from ioi_eval.scorer.classic import ClassicWay
 from ioi_eval.scorer.run import SubmissionRun
 from ioi_eval.scores import submission_result
 from ioi_eval.toolchain import Toolchain
 from ioi_eval.tools import Tool
+
+if TYPE_CHECKING:
+    from ioi_eval.kept_programs import KeptPrograms
 
 __all__ = ["BUNDLE_TESTS", "Scorer", "score_submission"]
 
@@ -71,7 +71,7 @@ class Scorer:
         kept: KeptPrograms | None = None,
         events: Events | None = None,
     ) -> None:
-        policy = policy or Policy()
+        self._policy = policy = policy or Policy()
         wanted = return_bytes if keep.keeps(passed=False) else 0
         setup: JudgingSetup[Problem] = JudgingSetup(
             sandbox,
@@ -97,7 +97,6 @@ class Scorer:
             keep=keep,
             kept=kept,
         )
-        self._own_pairs = ClassicWay(sandbox, policy)
 
     def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:
         """Hashes of everything that determines the outcome, one for each kind of target that may judge it.
@@ -199,8 +198,11 @@ class Scorer:
 
     async def _judge(self, run: SubmissionRun, code: str | None) -> CompileOutcome:
         try:
-            way = self._own_pairs if run.target.brings_pair else self._bundled
-            return await way.judge(run, code)
+            if not run.target.brings_pair:
+                return await self._bundled.judge(run, code)
+            from ioi_eval.scorer.classic import ClassicWay
+
+            return await ClassicWay(self._sandbox, self._policy).judge(run, code)
         except (UnavailableError, UnfitError):
             raise  # the caller moves the submission to another target, or ends the run
         except ProblemProgramError as error:
@@ -218,6 +220,9 @@ def refusal(target: Target, problem: Problem, policy: Policy) -> str | None:
         )
     if not target.brings_pair:
         return None
+    from ioi_eval.jobs.classic import refusal as refusal_of_scripts
+    from ioi_eval.jobs.classic import to_standard
+
     problem = to_standard(problem, policy.std)
     reason = next(filter(None, (refusal_of_scripts(problem, case) for case in problem.tests.values())), None)
     return reason and f"{target.name} cannot judge {problem.key}: {reason}; use the bundled profile"

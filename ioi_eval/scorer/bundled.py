@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ioi_eval.config import Policy
 from ioi_eval.engine.packing import run_both
@@ -26,16 +27,28 @@ from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs.bundled import Programs
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.protocol import CompileAnswer
-from ioi_eval.jobs.stored import Packages
-from ioi_eval.kept_programs import KeptPrograms
 from ioi_eval.languages import CompiledLanguage, rules_of
 from ioi_eval.languages import compiled as compiled_language
-from ioi_eval.model import CompileOutcome, Isolation, Keep, Language, Returned, TestOutcome, Verdict
+from ioi_eval.model import (
+    CompileOutcome,
+    Isolation,
+    Keep,
+    Language,
+    Problem,
+    ProblemPackage,
+    Returned,
+    TestOutcome,
+    Verdict,
+)
 from ioi_eval.programs import Builder, UnfitError
-from ioi_eval.sandbox import Sandbox, Target
+from ioi_eval.sandbox import LOCAL, Sandbox, Target
 from ioi_eval.scorer.run import SubmissionRun
 from ioi_eval.toolchain import Toolchain
 from ioi_eval.tools import Tool
+
+if TYPE_CHECKING:
+    from ioi_eval.jobs.stored import Packages
+    from ioi_eval.kept_programs import KeptPrograms
 
 _SURE_SHARE = 0.7
 """Share of the compile CPU limit. If a compilation with a precompiled header takes more, it might be over the limit
@@ -76,7 +89,7 @@ class BundledWay:
         self._return_bytes = return_bytes
         self._keep = keep
         self._kept = kept
-        self._packages = Packages()
+        self._packages: Packages | None = None
 
     async def judge(self, run: SubmissionRun, code: str | None) -> CompileOutcome:
         """Compile the program, if there is one, and run tests until no other test can change the result.
@@ -214,11 +227,21 @@ class BundledWay:
             setup=bundled.setup_of(
                 problem, programs, self._policy, exhaustive=exhaustive, return_bytes=self._return_bytes
             ),
-            package=self._packages.of(problem),
+            package=self._package(problem, run.target),
         )
         weakest = await self._runners[run.target.profile].run(program, run.judging, run.target, record)
         if weakest is not None:
             run.note_isolation(weakest)
+
+    def _package(self, problem: Problem, target: Target) -> ProblemPackage | None:
+        """The package of a worker that may have the problem's files; this machine has them without a package."""
+        if target.name == LOCAL:
+            return None
+        if self._packages is None:
+            from ioi_eval.jobs.stored import Packages
+
+            self._packages = Packages()
+        return self._packages.of(problem)
 
 
 def _task(run: SubmissionRun) -> bytes:

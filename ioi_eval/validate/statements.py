@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from ioi_eval.errors import InputError, RowError
 from ioi_eval.expectations import Expectation
-from ioi_eval.model import Problem, ProblemKey, Submission
+from ioi_eval.model import DEFAULT_YEAR, Problem, ProblemKey, Submission
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.problems.row import Row, RowSource
-from ioi_eval.problems.submissions import DEFAULT_YEAR, fitted, submission_from_row
+from ioi_eval.problems.submissions import fitted, submission_from_row
 from ioi_eval.validate.results import RESULT_COLUMNS, StatedResult, stated_result
 
 COLUMNS = ("expected_subtasks", "expected_total", "expected")

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ioi_eval.cli.options import time_scale_of
-from ioi_eval.cli.sandboxes import ProfileChoice, SandboxChoice, describe, opened, place_of, usable_targets
+from ioi_eval.cli.contest_scorer import opened_scorer
+from ioi_eval.cli.options import ContestRules, time_scale_of
+from ioi_eval.cli.sandboxes import ProfileChoice, SandboxChoice, describe, place_of, usable_targets
 from ioi_eval.errors import InputError, IsolationError
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox import Target
@@ -82,7 +83,7 @@ def test_programs_of_workers_are_not_kept(
     monkeypatch.setenv("IOI_EVAL_CACHE", str(tmp_path / "cache"))
 
     async def enter(base: str) -> None:
-        async with opened(place_of(endpoints=base), keep_programs=1):
+        async with opened_scorer(place_of(endpoints=base), ContestRules(), keep_programs=1):
             pass
 
     with server(cache) as served:

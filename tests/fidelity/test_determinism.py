@@ -14,7 +14,9 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
 from ioi_eval.journal import Journal
 from ioi_eval.kept_programs import KeptPrograms
-from ioi_eval.pipeline import ContestFamily, Intake, RowSelection, Settings, score_dump
+from ioi_eval.pipeline import Settings, score_dump
+from ioi_eval.pipeline.contest import ContestFamily
+from ioi_eval.pipeline.contest_intake import Intake, RowSelection
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.report.frame import result_rows

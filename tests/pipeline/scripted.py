@@ -25,7 +25,9 @@ from ioi_eval.model import (
     TestOutcome,
     Verdict,
 )
-from ioi_eval.pipeline import ContestFamily, Intake, Outcome, RowSelection, Settings, score_dump
+from ioi_eval.pipeline import Outcome, Settings, score_dump
+from ioi_eval.pipeline.contest import ContestFamily
+from ioi_eval.pipeline.contest_intake import Intake, RowSelection
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.report.frame import result_rows
 from ioi_eval.report.rows import Unscored

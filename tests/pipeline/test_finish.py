@@ -16,9 +16,8 @@ import orjson
 import pytest
 
 from ioi_eval.errors import SetupError
-from ioi_eval.pipeline import RowSelection
+from ioi_eval.pipeline.contest_intake import Intake, RowSelection
 from ioi_eval.pipeline.finish import replacing, to_json
-from ioi_eval.pipeline.intake import Intake
 from ioi_eval.problems.row import Row
 from ioi_eval.rows import open_source
 from ioi_eval.rows.source import Chain, Source

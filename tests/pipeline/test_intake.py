@@ -8,7 +8,7 @@ import pytest
 
 from ioi_eval.errors import InputError
 from ioi_eval.model import Language, ProblemKey
-from ioi_eval.pipeline import Intake, RowSelection, survey
+from ioi_eval.pipeline.contest_intake import Intake, RowSelection, survey
 from ioi_eval.pipeline.intake import Refused
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.rows import open_source

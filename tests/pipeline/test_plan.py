@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ioi_eval.journal import peek
-from ioi_eval.pipeline import plan
-from ioi_eval.pipeline.plan import ProblemPlan
+from ioi_eval.pipeline.plan import ProblemPlan, plan
 from tests.pipeline.scripted import NILE, Contest, ScriptedJudge, programs
 
 

@@ -53,7 +53,8 @@ def through_datasets(tmp_path: Path, code: str, *args: object, **more: str) -> s
     """Run code with the caches of `datasets` of its own, and offline unless `more` says otherwise."""
     environment = {**os.environ, "HF_HOME": str(tmp_path / "hf"), "HF_HUB_OFFLINE": "1", **more}
     code = (
-        "import sys\nfrom ioi_eval.rows import HubSource, open_source\nfrom ioi_eval.errors import InputError\n" + code
+        "import sys\nfrom ioi_eval.rows import open_source\nfrom ioi_eval.rows.hub import HubSource\n"
+        "from ioi_eval.errors import InputError\n" + code
     )
     argv = [sys.executable, "-c", code, *map(str, args)]
     done = subprocess.run(argv, capture_output=True, text=True, env=environment, timeout=120, check=False, cwd=tmp_path)

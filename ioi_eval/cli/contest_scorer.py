@@ -1,0 +1,57 @@
+"""The scorer of `score` and `validate`, and the compiled programs that `--keep-programs` keeps."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.cli.options import ContestRules
+from ioi_eval.cli.sandboxes import Opened, Place, opened, tell
+from ioi_eval.config import KEPT_OUTPUT_BYTES
+from ioi_eval.events import Events
+from ioi_eval.model import Keep
+from ioi_eval.scorer import Scorer
+
+
+@asynccontextmanager
+async def opened_scorer(
+    place: Place,
+    rules: ContestRules,
+    *,
+    keep: Keep = Keep.INPUTS,
+    keep_programs: float | None = None,
+    events: Events | None = None,
+) -> AsyncIterator[tuple[Opened, Scorer]]:
+    """Enter the sandbox, and judge on it; a line at the end describes the compiled programs that were kept.
+
+    Args:
+        place: where jobs are executed.
+        rules: how submissions are compiled and run.
+        keep: which inputs and outputs the results keep.
+        keep_programs: how many GB of compiled programs are kept across runs; `None` for none.
+        events: receives events about workers and compilations.
+
+    Raises:
+        IoiEvalError: as `opened`.
+    """
+    async with opened(place, events=events) as here:
+        kept = None
+        if keep_programs is not None and place.is_here:
+            from ioi_eval.kept_programs import KeptPrograms
+
+            kept = KeptPrograms(most_bytes=int(keep_programs * 1e9))
+        elif keep_programs is not None:
+            tell("--keep-programs has no effect, because programs are compiled on other machines")
+        scorer = Scorer(
+            here.sandbox,
+            artifacts=ArtifactStore(),
+            policy=rules.policy(here.isolation),
+            return_bytes=KEPT_OUTPUT_BYTES,
+            keep=keep,
+            kept=kept,
+            events=events,
+        )
+        yield here, scorer
+        if kept is not None:
+            tell(*kept.notes())
