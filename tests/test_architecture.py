@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "ioi_eval"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "records", "version"),
-    ("model", "config_file", "events", "extensions", "git_lfs"),
+    ("model", "config_file", "events", "extensions"),
     ("config", "toolchain", "expectations"),
     ("boxfiles", "cache_directory"),
     ("shipped",),

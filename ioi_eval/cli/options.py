@@ -189,7 +189,7 @@ def time_scale_of(text: str, *, here: bool = True) -> float:
         SetupError: `auto`, and this machine was not calibrated, or has changed since.
     """
     if text != "auto":
-        from ioi_eval.problems.time_scale import check_time_scale
+        from ioi_eval.problems.ioi import check_time_scale
 
         return check_time_scale(text)
     if not here:

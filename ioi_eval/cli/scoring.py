@@ -27,9 +27,8 @@ from ioi_eval.pipeline.contest import ContestFamily
 from ioi_eval.pipeline.contest_intake import Intake, RowSelection, Survey, survey
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.problems.first_rows import FIRST
-from ioi_eval.problems.ioi import ProblemSet, load_problems
+from ioi_eval.problems.ioi import ProblemSet, load_problems, scaled_set
 from ioi_eval.problems.submissions import submission_columns
-from ioi_eval.problems.time_scale import scaled_set
 from ioi_eval.report.frame import result_rows
 from ioi_eval.report.groups import Grouping, grouping_of
 from ioi_eval.report.rows import Unscored

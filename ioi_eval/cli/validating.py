@@ -29,8 +29,7 @@ from ioi_eval.pipeline.finish import replacing, to_json
 from ioi_eval.pipeline.interrupt import Interrupts
 from ioi_eval.pipeline.progress import RESUMED, beating, progress_for
 from ioi_eval.problems.first_rows import FIRST
-from ioi_eval.problems.ioi import load_problems
-from ioi_eval.problems.time_scale import scaled_set
+from ioi_eval.problems.ioi import load_problems, scaled_set
 from ioi_eval.report.validation import markdown_validation, terminal_validation
 from ioi_eval.rows import Source, open_source
 from ioi_eval.toolchain import check_std

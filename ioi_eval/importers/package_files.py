@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ioi_eval.errors import InputError, SetupError
-from ioi_eval.git_lfs import refuse_pointer
+from ioi_eval.rows.source import refuse_pointer
 
 LARGEST_FILE = 1 << 30
 _MOST_ENTRIES = 200_000

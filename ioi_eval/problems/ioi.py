@@ -7,6 +7,7 @@ ends the run.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 
@@ -183,3 +184,40 @@ def _placed(key: ProblemKey, error: InputError) -> InputError:
     if isinstance(error, RowError) or str(error).startswith("problem "):
         return error
     return type(error)(f"problem {key}: {error}")
+
+
+# --------------------------------------------------------------------------- time limits for another machine
+
+_LEAST_SCALE, _MOST_SCALE = 0.1, 100.0
+
+
+def check_time_scale(text: str) -> float:
+    """Read a time scale that a user gave.
+
+    Raises:
+        InputError: it is not a number between 0.1 and 100.
+    """
+    try:
+        scale = float(text)
+    except ValueError:
+        scale = math.nan
+    if not _LEAST_SCALE <= scale <= _MOST_SCALE:
+        raise InputError(f"--time-scale {text}: must be auto, or a number from {_LEAST_SCALE:g} to {_MOST_SCALE:g}")
+    return scale
+
+
+def scaled(problem: Problem, scale: float) -> Problem:
+    """The problem with its time limit multiplied by `scale`; so is its earlier scale.
+
+    The scaled limit replaces the problem's limit, in every rule about the limit and in the fingerprint. The factor is
+    kept in the problem, and is part of every result.
+    """
+    if scale == 1.0:
+        return problem
+    return replace(problem, time_limit_s=problem.time_limit_s * scale, time_scale=problem.time_scale * scale)
+
+
+def scaled_set(problems: ProblemSet, scale: float) -> ProblemSet:
+    """All problems of a set, scaled."""
+    by_key = {key: scaled(problem, scale) for key, problem in problems.problems.items()}
+    return replace(problems, problems=by_key)

@@ -167,3 +167,21 @@ def digest_of_file(path: Path) -> str | None:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return None
+
+
+_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+"""How the file begins that Git leaves in the place of a large one if Git LFS did not run."""
+
+
+def refuse_pointer(content: bytes, name: object) -> None:
+    """Refuse a pointer, which would be read as rows or test data.
+
+    Args:
+        content: the file's, or its first bytes.
+        name: the file, for the message.
+
+    Raises:
+        InputError: it is a pointer.
+    """
+    if content.startswith(_LFS_POINTER):
+        raise InputError(f"{name} is a pointer of Git LFS, not the file itself; run `git lfs pull` where it was cloned")
