@@ -8,8 +8,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from pathlib import Path
 
 from ioi_eval.apps.audit import (
@@ -23,12 +22,11 @@ from ioi_eval.apps.audit import (
 from ioi_eval.apps.catalog import Catalog
 from ioi_eval.apps.family import AppsFamily
 from ioi_eval.apps.intake import AppsIntake
-from ioi_eval.apps.outcomes import AppsSettings
 from ioi_eval.cli import apps_calls
-from ioi_eval.cli.apps_options import Problems, Rules
+from ioi_eval.cli.apps import AuditCall
 from ioi_eval.cli.exits import FAILED
 from ioi_eval.cli.outputs import check_list
-from ioi_eval.cli.sandboxes import Place, opened, tell
+from ioi_eval.cli.sandboxes import opened, tell
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal
 from ioi_eval.model.apps import Comparator
@@ -40,23 +38,6 @@ from ioi_eval.pipeline.threads import for_each
 from ioi_eval.report.terminal import counted, table
 from ioi_eval.rows import KeptColumns, Source
 from ioi_eval.sandbox import Sandbox
-
-
-@dataclass(frozen=True, kw_only=True)
-class AuditCall:
-    """What the command line asks for; see `ioi-eval apps audit --help`."""
-
-    problems: Problems
-    rules: Rules
-    place: Place
-    out: Path | None
-    most: int | None = None
-    bar: bool | None = None
-
-    @cached_property
-    def settings(self) -> AppsSettings:
-        """How programs are run and judged."""
-        return self.rules.settings(self.problems.configuration)
 
 
 def audit(call: AuditCall) -> int:
@@ -72,7 +53,7 @@ def audit(call: AuditCall) -> int:
         check_list(call.out)
     settings, dataset = call.settings, call.problems.source
     with _working_directory(call.out) as directory, call.problems.catalog(settings, directory=directory) as catalog:
-        solutions = ReferenceSolutions(dataset, frozenset(catalog.listed), call.most)
+        solutions = ReferenceSolutions(dataset, frozenset(catalog.listed), call.solutions)
         dump = KeptColumns(solutions, None, directory)
         count = sum(1 for _ in dump.rows(None))
         said = f"{counted(count, 'reference solution')} of {counted(len(catalog.listed), 'problem')}"

@@ -12,10 +12,10 @@ from ioi_eval.apps.dumps import open_dump, survey
 from ioi_eval.apps.explain import OURS, Opinion, differ, differing_tests, opinions
 from ioi_eval.apps.intake import AppsIntake, JudgeableSample
 from ioi_eval.cli import apps_calls
-from ioi_eval.cli.apps_options import Problems, Rules
+from ioi_eval.cli.apps import ExplainCall
 from ioi_eval.cli.exits import FAILED
 from ioi_eval.cli.readiness import make_ready
-from ioi_eval.cli.sandboxes import Place, opened, tell
+from ioi_eval.cli.sandboxes import opened, tell
 from ioi_eval.compat import NAMES
 from ioi_eval.errors import InputError
 from ioi_eval.pipeline.progress import progress_for
@@ -26,20 +26,6 @@ from ioi_eval.report.terminal import counted, printable, table
 from ioi_eval.rows import KeptColumns
 
 _TESTS = 10  # how many tests of a program are printed
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExplainCall:
-    """What the command line asks for; see `ioi-eval apps explain --help`."""
-
-    dump: str
-    problems: Problems
-    rules: Rules
-    place: Place
-    graders: tuple[str, ...] = NAMES
-    id_column: str = "uuid"
-    everything: bool = False
-    bar: bool | None = None
 
 
 @dataclass(slots=True)
@@ -81,7 +67,7 @@ def explain(call: ExplainCall) -> int:
     Returns:
         The exit code: 1 if a program could not be judged by our rules.
     """
-    unknown = sorted(set(call.graders) - set(NAMES))
+    unknown = sorted(set(call.compat or ()) - set(NAMES))
     if unknown:
         raise InputError(f"there is no profile {unknown[0]!r}; there are: {', '.join(NAMES)}")
     dump = KeptColumns(open_dump(call.dump, call.problems.selection.ids), submission_columns(call.id_column))
@@ -104,7 +90,7 @@ async def _explain(call: ExplainCall, intake: AppsIntake, catalog: Catalog, coun
     async with opened(call.place) as here:
         await make_ready(here, [call.rules.settings().memory_limit_bytes])
         rules = {OURS: call.rules}
-        rules |= {name: replace(call.rules, compat=name, comparator="lines") for name in call.graders}
+        rules |= {name: replace(call.rules, compat=name, comparator="lines") for name in call.compat or NAMES}
         executors = {name: apps_calls.executor(here.sandbox, one.settings(), call.place) for name, one in rules.items()}
         python = await executors[OURS].interpreter()
         tell(apps_calls.interpreter_words(python, call.rules.python, here=call.place.is_here))

@@ -234,6 +234,13 @@ class Problems:
         return {"dataset": self.dataset, "split": self.split, **chosen, "excluded": len(self.excluded)}
 
 
+@dataclass(frozen=True, kw_only=True)
+class ScoredProblems(Problems):
+    """The problems, with a configuration file that may select them."""
+
+    config: Config = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
     """How programs are run and judged: a group of options, some of which only some commands have."""
@@ -276,3 +283,12 @@ class Rules:
             near_limit_repeats=self.near_limit_repeats,
             isolation=self.isolation or Isolation.REDUCED,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreRules(Rules):
+    """The rules of a run, which may be those of another grader."""
+
+    compat: Compat = None
+    fail_fast: FailFast = False
+    conventions: Conventions = False

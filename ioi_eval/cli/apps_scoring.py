@@ -3,66 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar
 
 from ioi_eval.apps.catalog import Catalog
 from ioi_eval.apps.dumps import open_dump, survey
 from ioi_eval.apps.family import AppsFamily
 from ioi_eval.apps.intake import AppsIntake
-from ioi_eval.apps.outcomes import AppsSettings
 from ioi_eval.apps.report import terminal_report
 from ioi_eval.apps.results import AppsSummary
 from ioi_eval.cli import apps_calls
-from ioi_eval.cli.apps_options import Problems, Rules
-from ioi_eval.cli.judging import DumpSize, RunCall, end_run, judge_dump
+from ioi_eval.cli.apps import AppsScoreCall
+from ioi_eval.cli.judging import DumpSize, end_run, judge_dump
 from ioi_eval.cli.outputs import APPS_SCORE, check_out
 from ioi_eval.cli.sandboxes import opened, tell
 from ioi_eval.errors import InputError
 from ioi_eval.events import Events
-from ioi_eval.model import Keep
 from ioi_eval.pipeline import Outcome
 from ioi_eval.problems.apps_submissions import RULES, our_rules, submission_columns
 from ioi_eval.report.groups import grouping_of
 from ioi_eval.report.terminal import counted
 from ioi_eval.rows import KeptColumns, Source, in_one
-
-
-@dataclass(frozen=True, kw_only=True)
-class AppsScoreCall(RunCall):
-    """What the command line asks for; see `ioi-eval apps score --help`."""
-
-    narrowing: ClassVar = {"--filter-difficulty": "difficulties", "--task": "ids", "--sample": "limit"}
-
-    problems: Problems
-    rules: Rules
-    ks: tuple[int, ...] | None = None
-    keep: Keep = Keep.FAILING
-
-    @cached_property
-    def settings(self) -> AppsSettings:
-        """How programs are run and judged."""
-        return self.rules.settings(self.problems.configuration)
-
-    def as_dict(self) -> dict[str, Any]:
-        """The values that the journal and the summary record."""
-        settings = self.settings
-        return {
-            "dump": self.dump,
-            **self.problems.as_dict(),
-            "judged_by": settings.judged_by,
-            "time_limit_s": settings.cpu_s,
-            "memory_limit_bytes": settings.memory_limit_bytes,
-            "python": settings.python,
-            "near_limit_repeats": settings.near_limit_repeats,
-            "fail_fast": settings.fail_fast,
-            "conventions": settings.conventions,
-            **self.place.as_dict(),
-            "id_column": self.id_column,
-            "dedupe": self.dedupe,
-            "keep": self.keep,
-        }
 
 
 def score(call: AppsScoreCall) -> int:
@@ -89,7 +48,7 @@ def _score_all(call: AppsScoreCall, events: Events) -> int:
     dump = KeptColumns(in_one(list(zip(call.dumps, dumps, strict=True))), submission_columns(call.id_column), there)
     dataset = call.problems.source
     counts = survey(dump, id_column=call.id_column)
-    grouping = grouping_of(dumps, call.by)
+    grouping = grouping_of(dumps, call.by or ())
     needed = {problem for problem in counts if problem is not None}
     said = f"{counted(sum(counts.values()), 'program')} for {counted(len(needed), 'problem')}"
     tell(f"{said}; reading {dataset.describe()}")
@@ -99,7 +58,7 @@ def _score_all(call: AppsScoreCall, events: Events) -> int:
             raise InputError(f"{dump.describe()} has no program for any of the problems that were asked for")
         if not any(problem is None or catalog.knows(problem) for problem in counts):
             raise InputError(f"{catalog.source} has none of the problems of {dump.describe()}; check --dataset")
-        summary = AppsSummary(call.ks, grouping=grouping)
+        summary = AppsSummary(tuple(call.pass_at) if call.pass_at else None, grouping=grouping)
         outcome = asyncio.run(_score(call, dump, catalog, summary, rows=rows, events=events))
     end_run(call.out, outcome.summary, events, terminal_report(outcome.summary))
     return max(outcome.exit_code, push(call, outcome))

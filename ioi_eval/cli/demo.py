@@ -42,10 +42,11 @@ def demo(
 def _contest(out: Path, place: Place, watch: Watch) -> int:
     from ioi_eval import sample
     from ioi_eval.cli import scoring
+    from ioi_eval.cli.score import ScoreCall
 
     return scoring.score(
-        scoring.ScoreCall(
-            dumps=(str(sample.dump()),),
+        ScoreCall(
+            dumps=[str(sample.dump())],
             problems=str(sample.problems()),
             tests=str(sample.tests()),
             out=out,
@@ -57,14 +58,15 @@ def _contest(out: Path, place: Place, watch: Watch) -> int:
 
 def _apps(out: Path, place: Place, watch: Watch) -> int:
     from ioi_eval.cli import apps_scoring
-    from ioi_eval.cli.apps_options import Problems, Rules
+    from ioi_eval.cli.apps import AppsScoreCall
+    from ioi_eval.cli.apps_options import ScoredProblems, ScoreRules
 
     files = leave_sample(out)
     code = apps_scoring.score(
-        apps_scoring.AppsScoreCall(
-            dumps=(str(files / "dump.jsonl"),),
-            problems=Problems(dataset=str(files / "problems.jsonl")),
-            rules=Rules(timeout=TIME_LIMIT_S),
+        AppsScoreCall(
+            dumps=[str(files / "dump.jsonl")],
+            problems=ScoredProblems(dataset=str(files / "problems.jsonl")),
+            rules=ScoreRules(timeout=TIME_LIMIT_S),
             out=out / "apps",
             place=place,
             watch=watch,

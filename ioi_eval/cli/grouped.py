@@ -6,7 +6,11 @@ A command names a group, and receives an object made from the options of the gro
     def score(dump: Dump, *, problems: Problems, out: Out) -> int: ...
 
 The command line then has the options of `Problems` instead of `problems`: its fields, or the parameters of a function,
-that are `Annotated`. Other fields keep their defaults. Two groups may share an option.
+that are `Annotated`. Other fields keep their defaults. Two groups may share an option. A field may be a group itself:
+
+    place: Annotated[Place, Group(place_of)]
+
+Options that must be given come first in the help.
 """
 
 from __future__ import annotations
@@ -14,8 +18,22 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Any, get_origin
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Marks a field of a group that is itself made from options.
+
+    Args:
+        make: the class or function that makes it.
+        fixed: the values of those of its options that the command does not have.
+    """
+
+    make: Callable[..., Any]
+    fixed: Mapping[str, Any] = field(default_factory=dict)
 
 
 def grouped(**groups: Callable[..., Any]) -> Callable[[Callable[..., int]], Callable[..., int]]:
@@ -25,31 +43,62 @@ def grouped(**groups: Callable[..., Any]) -> Callable[[Callable[..., int]], Call
         groups: for each such parameter, the class or function that makes it.
     """
 
+    found = {name: _Options(make, {}) for name, make in groups.items()}
+
     def decorate(run: Callable[..., int]) -> Callable[..., int]:
         own = inspect.signature(run).parameters
-        takes = {name: _options(make) for name, make in groups.items()}
         options: dict[str, inspect.Parameter] = {}
         for name, parameter in own.items():
-            options.update(takes[name] if name in takes else {name: _evaluated(parameter, run)})
+            options.update(found[name].all if name in found else {name: _evaluated(parameter, run)})
 
         @functools.wraps(run)
         def command(**given: Any) -> int:
-            made = {name: make(**{key: given[key] for key in takes[name]}) for name, make in groups.items()}
+            made = {name: group.made(given) for name, group in found.items()}
             return run(**made, **{name: value for name, value in given.items() if name in own})
 
-        command.__signature__ = inspect.Signature(list(options.values()))  # type: ignore[attr-defined]
-        command.__annotations__ = {name: option.annotation for name, option in options.items()}
+        shown = sorted(options.values(), key=lambda option: option.default is not inspect.Parameter.empty)
+        command.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+        command.__annotations__ = {option.name: option.annotation for option in shown}
         return command
 
     return decorate
 
 
-def _options(make: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    parameters = [_evaluated(parameter, make) for parameter in inspect.signature(make).parameters.values()]
-    return {one.name: one for one in parameters if get_origin(one.annotation) is Annotated}
+class _Options:
+    """The options of a group, and of the groups in it (`all`).
+
+    Args:
+        make: the class or function that makes it.
+        fixed: as in `Group`.
+    """
+
+    def __init__(self, make: Callable[..., Any], fixed: Mapping[str, Any]) -> None:
+        self._make, self._fixed = make, fixed
+        self._own: list[str] = []
+        self._groups: dict[str, _Options] = {}
+        self.all: dict[str, inspect.Parameter] = {}
+        for name, parameter in inspect.signature(make).parameters.items():
+            option = _evaluated(parameter, make)
+            if get_origin(option.annotation) is not Annotated or name in fixed:
+                continue
+            inner = option.annotation.__metadata__[0]
+            if isinstance(inner, Group):
+                self._groups[name] = _Options(inner.make, inner.fixed)
+                self.all.update(self._groups[name].all)
+            else:
+                self._own.append(name)
+                self.all[name] = option
+
+    def made(self, given: dict[str, Any]) -> Any:
+        """The group, made from the values of all options."""
+        inner = {name: group.made(given) for name, group in self._groups.items()}
+        return self._make(**inner, **self._fixed, **{name: given[name] for name in self._own})
 
 
 def _evaluated(parameter: inspect.Parameter, of: Callable[..., Any]) -> inspect.Parameter:
     """The parameter with its annotation evaluated. Annotations of groups are kept: they name types imported later."""
-    annotation = eval(parameter.annotation, vars(sys.modules[of.__module__]))  # only text from our own modules
+    home: Callable[..., Any] = of
+    if inspect.isclass(of):  # a field: the class that declares it
+        home = next(one for one in inspect.getmro(of) if parameter.name in inspect.get_annotations(one))
+    annotation = eval(parameter.annotation, vars(sys.modules[home.__module__]))  # only text from our own modules
     return parameter.replace(annotation=annotation, kind=inspect.Parameter.KEYWORD_ONLY)

@@ -1,22 +1,19 @@
-"""What `score` and `apps score` have in common: the options of a run, how a dump is judged into its directory, and what
-is printed at the end."""
+"""How `score` and `apps score` judge a dump into its directory, and what they print at the end."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from ioi_eval.cli.outputs import replaced
-from ioi_eval.cli.sandboxes import Opened, Place, tell
-from ioi_eval.cli.watching import Watch, tell_judging, tell_summary
-from ioi_eval.errors import ODD_DATA, InputError, IoiEvalError
+from ioi_eval.cli.run_call import RunCall
+from ioi_eval.cli.sandboxes import Opened, tell
+from ioi_eval.cli.watching import tell_judging, tell_summary
+from ioi_eval.errors import ODD_DATA, IoiEvalError
 from ioi_eval.events import Events
 from ioi_eval.journal import Journal
-from ioi_eval.model import Keep
 from ioi_eval.pipeline import Outcome, Settings, score_dump
 from ioi_eval.pipeline.family import ProblemFamily, R
 from ioi_eval.pipeline.finish import replacing
@@ -26,54 +23,7 @@ from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.window import W
 from ioi_eval.report.frame import RESULTS, TESTS
 from ioi_eval.report.html import HTML, Page
-from ioi_eval.rows import result_names
 from ioi_eval.version import __version__
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunCall(ABC):
-    """What the command line asks for, for every family of problems."""
-
-    narrowing: ClassVar[Mapping[str, str]]
-    """For each option that may leave rows out, its key in `as_dict`."""
-
-    dumps: tuple[str, ...]
-    out: Path
-    place: Place = field(default_factory=Place)
-    id_column: str = "uuid"
-    by: tuple[str, ...] = ()
-    resume: bool = True
-    retry_failed: bool = False
-    dedupe: bool = True
-    keep: Keep = Keep.INPUTS
-    push_to_hub: str | None = None
-    public: bool = False
-    watch: Watch = field(default_factory=Watch)
-
-    @abstractmethod
-    def as_dict(self) -> dict[str, Any]:
-        """The values that the journal and the summary record."""
-
-    @property
-    def dump(self) -> str:
-        """The dumps' names, for messages."""
-        return ", ".join(self.dumps)
-
-    def pushing(self) -> Callable[[RunCall, Outcome], int]:
-        """What pushes the results at the end, if the user asked for it, and returns the exit code.
-
-        Raises:
-            InputError: the data set cannot be made, or it is public and that was not asked for.
-        """
-        if self.push_to_hub is None:
-            if self.public:
-                raise InputError("--public needs --push-to-hub; add it, or leave --public out")
-            return lambda *_: 0
-        from ioi_eval.cli.pushing import push
-        from ioi_eval.report.hub import HubResults
-
-        hub = HubResults.opened(self.push_to_hub, public=self.public)
-        return partial(push, hub, "--".join(result_names(self.dumps, {}).values()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,9 +67,9 @@ async def judge_dump(
         SetupError: nothing can be judged here, or nothing can be written there.
     """
     options = call.as_dict()
-    with await in_thread(Journal, call.out, options=options, resume=call.resume) as journal:
+    with await in_thread(Journal, call.out, options=options, resume=not call.no_resume) as journal:
         tell(*journal.notes)
-        tell(*replaced(call.out, rows=size.rows, options=options, narrowing=call.narrowing, resume=call.resume))
+        tell(*replaced(call.out, rows=size.rows, options=options, narrowing=call.narrowing, resume=not call.no_resume))
         tell_judging(events, here, dump=call.dump, out=call.out, rows=size.rows, problems=size.problems)
         return await score_dump(
             call.out,
@@ -128,7 +78,7 @@ async def judge_dump(
             settings=Settings(
                 workers=workers,
                 spare=spare_for(workers, shares=size.shares),
-                dedupe=call.dedupe,
+                dedupe=not call.no_dedupe,
                 retry_failed=call.retry_failed,
                 keep=call.keep,
                 options=options,

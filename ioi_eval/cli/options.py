@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
 import typer
 
@@ -176,30 +176,39 @@ class ContestRules:
         """These rules as the scorer's policy, with the weakest isolation that is accepted."""
         return Policy(isolation=isolation, std=self.std, python=self.python, near_limit_repeats=self.near_limit_repeats)
 
+    @property
+    def factor(self) -> float:
+        """The number by which time limits are multiplied.
 
-def time_scale_of(text: str, *, here: bool = True) -> float:
-    """The number that the user gave or, for `auto`, the stored calibration of this machine, which is printed.
-
-    Args:
-        text: as the user wrote it.
-        here: whether programs run on this machine; the speed of other machines is not known.
-
-    Raises:
-        InputError: it is neither a number nor `auto`.
-        SetupError: `auto`, and this machine was not calibrated, or has changed since.
-    """
-    if text != "auto":
+        Raises:
+            InputError: the time scale is no such number.
+        """
         from ioi_eval.problems.ioi import check_time_scale
 
-        return check_time_scale(text)
-    if not here:
-        raise InputError(
-            "--time-scale auto was measured on this machine and does not hold for Piston servers; give a number"
-        )
-    from ioi_eval.calibration.kept import find
-    from ioi_eval.sandbox.local.compiler import detect
+        return check_time_scale(self.time_scale)
 
-    environment = Environment.read()
-    found = find(environment.cache, compiler=detect(environment.compiler).version)
-    print(f"ioi-eval: time limits are multiplied by {found.time_scale:g} (calibrated {found.taken})", file=sys.stderr)
-    return found.time_scale
+    def measured(self, *, here: bool) -> Self:
+        """These rules with a number in place of `auto`: the stored calibration of this machine, which is printed.
+
+        Args:
+            here: whether programs run on this machine; the speed of other machines is not known.
+
+        Raises:
+            InputError: the time scale is neither a number nor `auto`.
+            SetupError: `auto`, and this machine was not calibrated, or has changed since.
+        """
+        if self.time_scale != "auto":
+            _ = self.factor
+            return self
+        if not here:
+            raise InputError(
+                "--time-scale auto was measured on this machine and does not hold for Piston servers; give a number"
+            )
+        from ioi_eval.calibration.kept import find
+        from ioi_eval.sandbox.local.compiler import detect
+
+        environment = Environment.read()
+        found = find(environment.cache, compiler=detect(environment.compiler).version)
+        words = f"time limits are multiplied by {found.time_scale:g} (calibrated {found.taken})"
+        print(f"ioi-eval: {words}", file=sys.stderr)
+        return replace(self, time_scale=str(found.time_scale))

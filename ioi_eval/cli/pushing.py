@@ -12,7 +12,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.report.hub import HubResults
 
 if TYPE_CHECKING:
-    from ioi_eval.cli.judging import RunCall
+    from ioi_eval.cli.run_call import RunCall
     from ioi_eval.pipeline import Outcome
 
 _REPORTS = ("report.md", "report.html", "summary.json")

@@ -110,22 +110,23 @@ def run_tests(
     reports/ with an overview. What was judged is not judged again. With RESULTS, the results of each data set are
     pushed there as a configuration of their own; the reports are pushed too.
     """
-    from ioi_eval.cli import running_tests, scoring
+    from ioi_eval.cli import running_tests
+    from ioi_eval.cli.score import ScoreCall
 
     if test_batch_size < 1 and test_batch_size != -1:
         raise InputError(f"--test_batch_size {test_batch_size}: must be 1 or more, or -1 for all tests at once")
-    each = scoring.ScoreCall(
-        dumps=(),
+    each = ScoreCall(
+        dumps=[],
         problems=problems,
         tests=tests,
         out=local_results_path,
         place=with_their_options(place, at_most=max_concurrent_requests, patience_s=timeout),
         id_column=id_column,
-        resume=not override,
+        no_resume=override,
         retry_failed=retry_failed,
         fix_includes=add_includes,
-        extract_code=always_extract_code,
-        add_messages=add_messages_column,
+        always_extract_code=always_extract_code,
+        add_messages_column=add_messages_column,
         watch=watch,
     )
     wanted = running_tests.Wanted(datasets=datasets_to_evaluate, results=results_dataset_name, public=public, each=each)

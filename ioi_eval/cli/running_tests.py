@@ -11,6 +11,7 @@ from ioi_eval.cli import scoring
 from ioi_eval.cli.outputs import SCORE, Earlier
 from ioi_eval.cli.pushing import push
 from ioi_eval.cli.sandboxes import tell
+from ioi_eval.cli.score import ScoreCall
 from ioi_eval.events import Events
 from ioi_eval.pipeline import Outcome
 from ioi_eval.pipeline.finish import replacing
@@ -37,7 +38,7 @@ class Wanted:
     datasets: str
     results: str | None
     public: bool
-    each: scoring.ScoreCall
+    each: ScoreCall
 
     def as_dict(self) -> dict[str, Any]:
         """The options of the command, without those that `_calls` sets for each data set."""
@@ -49,10 +50,10 @@ class Wanted:
             "out": self.each.out,
             **self.each.place.as_dict(),
             "id_column": self.each.id_column,
-            "override": not self.each.resume,
+            "override": self.each.no_resume,
             "add_includes": self.each.fix_includes,
-            "add_messages_column": self.each.add_messages,
-            "always_extract_code": self.each.extract_code,
+            "add_messages_column": self.each.add_messages_column,
+            "always_extract_code": self.each.always_extract_code,
             "retry_failed": self.each.retry_failed,
         }
 
@@ -85,16 +86,16 @@ def run_tests(wanted: Wanted, *, dry_run: bool = False) -> int:
     )
 
 
-def _score_all(wanted: Wanted, calls: Sequence[scoring.ScoreCall], events: Events) -> int:
+def _score_all(wanted: Wanted, calls: Sequence[ScoreCall], events: Events) -> int:
     hub = HubResults.opened(wanted.results, public=wanted.public) if wanted.results is not None else None
     return scoring.score_all(calls, after=_Pages(wanted, hub).add, events=events)
 
 
-def _calls(wanted: Wanted) -> tuple[scoring.ScoreCall, ...]:
+def _calls(wanted: Wanted) -> tuple[ScoreCall, ...]:
     sources = named_sources(wanted.datasets)
     directory = wanted.each.out
     names = result_names(sources, {REPORTS: "", **_occupied(directory)})
-    return tuple(replace(wanted.each, dumps=(source,), out=directory / names[source]) for source in sources)
+    return tuple(replace(wanted.each, dumps=[source], out=directory / names[source]) for source in sources)
 
 
 def _occupied(directory: Path) -> dict[str, str]:
@@ -116,7 +117,7 @@ class _Pages:
         self._wanted, self._hub = wanted, hub
         self._directory = wanted.each.out / REPORTS
 
-    def add(self, call: scoring.ScoreCall, outcome: Outcome) -> int:
+    def add(self, call: ScoreCall, outcome: Outcome) -> int:
         """Write the reports of a finished data set and the overview; push them with its results.
 
         Returns:
@@ -133,4 +134,4 @@ class _Pages:
             return 0
         pages = {f"{REPORTS}/{name}/{path.name}": path for path in written}
         pages[f"{REPORTS}/{INDEX}"] = self._directory / INDEX
-        return push(self._hub, name, call, outcome, pages=pages, replace=not self._wanted.each.resume)
+        return push(self._hub, name, call, outcome, pages=pages, replace=self._wanted.each.no_resume)

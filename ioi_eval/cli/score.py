@@ -2,62 +2,100 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
 from ioi_eval.cli import options
-from ioi_eval.cli.grouped import grouped
-from ioi_eval.cli.options import ContestRules, time_scale_of
-from ioi_eval.cli.sandboxes import Place, place_of
-from ioi_eval.cli.watching import Watch
+from ioi_eval.cli.grouped import Group, grouped
+from ioi_eval.cli.options import ContestRules
+from ioi_eval.cli.run_call import RunCall
 from ioi_eval.errors import InputError
-from ioi_eval.model.terms import Keep
 
 if TYPE_CHECKING:
+    from ioi_eval.pipeline.contest_intake import RowSelection
     from ioi_eval.report.rows import Unscored
 
 
-UnscoredAs = Annotated[
-    str, typer.Option("--unscored-as", metavar="null|zero", help="The value of a score that is not known (JE).")
-]
-Suspicious = Annotated[
-    bool, typer.Option("--suspicious", help="Afterwards also list the submissions that tried forbidden system calls.")
-]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Print what would be judged; judge nothing and write nothing to DIR.")
-]
+@dataclass(frozen=True, kw_only=True)
+class ScoreCall(RunCall):
+    """What the user asks for: a group of options."""
+
+    narrowing: ClassVar = {"--year": "years", "--problem": "problem_ids", "--limit": "limit"}
+
+    dumps: Annotated[list[str], typer.Argument(metavar="DUMP...", help="The generations: files, folders, or Hub ids.")]
+    problems: options.Problems
+    tests: options.Tests
+    year: options.Years = None
+    problem: options.ProblemIds = None
+    limit: options.Limit = None
+    rules: Annotated[ContestRules, Group(ContestRules)] = field(default_factory=ContestRules)
+    fix_includes: options.FixIncludes = False
+    always_extract_code: options.AlwaysExtractCode = False
+    add_messages_column: options.AddMessagesColumn = False
+    unscored_as: Annotated[
+        str, typer.Option("--unscored-as", metavar="null|zero", help="The value of a score that is not known (JE).")
+    ] = "null"
+    keep_programs: options.KeepPrograms = None
+    suspicious: Annotated[
+        bool,
+        typer.Option("--suspicious", help="Afterwards also list the submissions that tried forbidden system calls."),
+    ] = False
+
+    @property
+    def selection(self) -> RowSelection:
+        """Which rows are judged."""
+        from ioi_eval.pipeline.contest_intake import RowSelection
+
+        return RowSelection(years=frozenset(self.year or ()), problems=frozenset(self.problem or ()), limit=self.limit)
+
+    @property
+    def unscored(self) -> Unscored:
+        """The value of a score that is not known."""
+        from ioi_eval.report.rows import Unscored
+
+        try:
+            return Unscored(self.unscored_as)
+        except ValueError:
+            raise InputError(f"--unscored-as {self.unscored_as}: must be null or zero") from None
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """All sources that are read."""
+        return (*self.dumps, self.problems, self.tests)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The values that the journal and the summary record."""
+        return {
+            "dump": self.dump,
+            "problems": self.problems,
+            "tests": self.tests,
+            **self.place.as_dict(),
+            "id_column": self.id_column,
+            "years": sorted(self.selection.years),
+            "problem_ids": sorted(self.selection.problems),
+            "limit": self.limit,
+            "dedupe": not self.no_dedupe,
+            "retry_failed": self.retry_failed,
+            "std": self.rules.std,
+            "python": self.rules.python,
+            "time_scale": self.rules.factor,
+            "near_limit_repeats": self.rules.near_limit_repeats,
+            "fix_includes": self.fix_includes,
+            "always_extract_code": self.always_extract_code,
+            "add_messages_column": self.add_messages_column,
+            "unscored_as": self.unscored,
+            "keep": self.keep,
+        }
 
 
-@grouped(rules=ContestRules, place=place_of, watch=Watch)
+@grouped(call=ScoreCall)
 def score(
-    dump: Annotated[list[str], typer.Argument(metavar="DUMP...", help="The generations: files, folders, or Hub ids.")],
-    *,
-    problems: options.Problems,
-    tests: options.Tests,
-    out: options.Out,
-    id_column: options.IdColumn = "uuid",
-    year: options.Years = None,
-    problem: options.ProblemIds = None,
-    limit: options.Limit = None,
-    by: options.By = None,
-    no_resume: options.NoResume = False,
-    retry_failed: options.RetryFailed = False,
-    no_dedupe: options.NoDedupe = False,
-    place: Place,
-    rules: ContestRules,
-    fix_includes: options.FixIncludes = False,
-    always_extract_code: options.AlwaysExtractCode = False,
-    add_messages_column: options.AddMessagesColumn = False,
-    unscored_as: UnscoredAs = "null",
-    keep: options.KeepTexts = Keep.INPUTS,
-    suspicious: Suspicious = False,
-    keep_programs: options.KeepPrograms = None,
-    push_to_hub: options.PushToHub = None,
-    public: options.Public = False,
-    watch: Watch,
-    dry_run: DryRun = False,
+    call: ScoreCall,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print what would be judged; judge nothing and write nothing to DIR.")
+    ] = False,
 ) -> int:
     """Score a dump of programs for contest problems.
 
@@ -66,40 +104,7 @@ def score(
     (each test), inputs.jsonl (of tests that failed), summary.json, report.md, report.html and the journal.
     """
     from ioi_eval.cli import scoring
-    from ioi_eval.pipeline.contest_intake import RowSelection
 
-    call = scoring.ScoreCall(
-        dumps=tuple(dump),
-        problems=problems,
-        tests=tests,
-        out=Path(out),
-        place=place,
-        id_column=id_column,
-        selection=RowSelection(years=frozenset(year or ()), problems=frozenset(problem or ()), limit=limit),
-        by=tuple(by or ()),
-        resume=not no_resume,
-        retry_failed=retry_failed,
-        dedupe=not no_dedupe,
-        rules=rules,
-        time_scale=time_scale_of(rules.time_scale, here=place.is_here),
-        fix_includes=fix_includes,
-        extract_code=always_extract_code,
-        add_messages=add_messages_column,
-        unscored=_unscored(unscored_as),
-        keep=keep,
-        keep_programs=keep_programs,
-        suspicious=suspicious,
-        push_to_hub=push_to_hub,
-        public=public,
-        watch=watch,
-    )
+    call = replace(call, rules=call.rules.measured(here=call.place.is_here))
+    _ = call.unscored  # a wrong value is refused before anything is read
     return scoring.dry_run(call) if dry_run else scoring.score(call)
-
-
-def _unscored(text: str) -> Unscored:
-    from ioi_eval.report.rows import Unscored
-
-    try:
-        return Unscored(text)
-    except ValueError:
-        raise InputError(f"--unscored-as {text}: must be null or zero") from None

@@ -6,32 +6,30 @@ import asyncio
 import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar
 
 from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.contest_scorer import opened_scorer
-from ioi_eval.cli.judging import DumpSize, RunCall, end_run, judge_dump
-from ioi_eval.cli.options import ContestRules
+from ioi_eval.cli.judging import DumpSize, end_run, judge_dump
 from ioi_eval.cli.outputs import SCORE, check_out
 from ioi_eval.cli.readiness import make_ready, memory_limits_of
 from ioi_eval.cli.sandboxes import Opened, tell
+from ioi_eval.cli.score import ScoreCall
 from ioi_eval.errors import InputError
 from ioi_eval.events import Events
 from ioi_eval.journal import Index, peek
 from ioi_eval.model import Language, ProblemKey
 from ioi_eval.pipeline import Outcome
 from ioi_eval.pipeline.contest import ContestFamily
-from ioi_eval.pipeline.contest_intake import Intake, RowSelection, Survey, survey
+from ioi_eval.pipeline.contest_intake import Intake, Survey, survey
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.problems.ioi import ProblemSet, load_problems, scaled_set
 from ioi_eval.problems.submissions import submission_columns
 from ioi_eval.report.frame import result_rows
 from ioi_eval.report.groups import Grouping, grouping_of
-from ioi_eval.report.rows import Unscored
 from ioi_eval.report.suspicious import suspicious_of, suspicious_report
 from ioi_eval.report.terminal import counted, terminal_report
 from ioi_eval.rows import Altered, KeptColumns, Source, in_one, open_source
@@ -40,54 +38,6 @@ from ioi_eval.toolchain import check_std
 
 _NAMED = 10  # how many existing problems a message names
 _ID_COLUMN, _LABEL_COLUMN = "uuid", "label"  # Source: the reference's dumps, and `open-r1/ioi-sample-solutions`
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScoreCall(RunCall):
-    """What the command line asks for; see `ioi-eval score --help`."""
-
-    narrowing: ClassVar = {"--year": "years", "--problem": "problem_ids", "--limit": "limit"}
-
-    problems: str
-    tests: str
-    selection: RowSelection = field(default_factory=RowSelection)
-    rules: ContestRules = field(default_factory=ContestRules)
-    time_scale: float = 1.0
-    fix_includes: bool = False
-    extract_code: bool = False
-    add_messages: bool = False
-    unscored: Unscored = Unscored.NULL
-    keep_programs: float | None = None
-    suspicious: bool = False
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """All sources that are read."""
-        return (*self.dumps, self.problems, self.tests)
-
-    def as_dict(self) -> dict[str, Any]:
-        """The values that the journal and the summary record."""
-        return {
-            "dump": self.dump,
-            "problems": self.problems,
-            "tests": self.tests,
-            **self.place.as_dict(),
-            "id_column": self.id_column,
-            "years": sorted(self.selection.years),
-            "problem_ids": sorted(self.selection.problems),
-            "limit": self.selection.limit,
-            "dedupe": self.dedupe,
-            "retry_failed": self.retry_failed,
-            "std": self.rules.std,
-            "python": self.rules.python,
-            "time_scale": self.time_scale,
-            "near_limit_repeats": self.rules.near_limit_repeats,
-            "fix_includes": self.fix_includes,
-            "always_extract_code": self.extract_code,
-            "add_messages_column": self.add_messages,
-            "unscored_as": self.unscored,
-            "keep": self.keep,
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,10 +170,10 @@ def dry_run_all(calls: Sequence[ScoreCall]) -> int:
         complete = True
         async with _opened(calls[0]) as (_, scorer):
             for part in parts:
-                index, notes = peek(part.call.out) if part.call.resume else (Index(), ())
+                index, notes = peek(part.call.out) if not part.call.no_resume else (Index(), ())
                 tell(*notes)
                 intake = await _intake(part, part.own(problems), scorer)
-                again = {"dedupe": part.call.dedupe, "retry_failed": part.call.retry_failed}
+                again = {"dedupe": not part.call.no_dedupe, "retry_failed": part.call.retry_failed}
                 planned = await in_thread(plan, intake, index, **again)
                 print(f"{part.call.dump}\n\n{planned.describe()}\n" if len(parts) > 1 else planned.describe())
                 complete = complete and not planned.refused.counts
@@ -251,7 +201,7 @@ def _part(call: ScoreCall, dump: Source, there: Path) -> DumpToScore:
             call = replace(call, id_column=_LABEL_COLUMN)
     dump = KeptColumns(dump, submission_columns(call.id_column), there)
     seen = survey(dump, call.selection, id_column=call.id_column)
-    grouping = grouping_of([open_source(name) for name in call.dumps], call.by)
+    grouping = grouping_of([open_source(name) for name in call.dumps], call.by or ())
     return DumpToScore(call=call, dump=dump, seen=seen, grouping=grouping)
 
 
@@ -263,9 +213,9 @@ def _dump(call: ScoreCall) -> Source:
                 " patterns, and writes results for each"
             )
     dump = in_one([(name, open_source(name)) for name in call.dumps])
-    if not (call.extract_code or call.add_messages):
+    if not (call.always_extract_code or call.add_messages_column):
         return dump
-    return Altered(dump, without_code=call.extract_code, with_messages=call.add_messages)
+    return Altered(dump, without_code=call.always_extract_code, with_messages=call.add_messages_column)
 
 
 def _load(parts: Sequence[DumpToScore], problem_source: Source, test_source: Source, blobs: BlobStore) -> ProblemSet:
@@ -275,7 +225,7 @@ def _load(parts: Sequence[DumpToScore], problem_source: Source, test_source: Sou
     problems = _read(parts, problem_source, test_source, blobs)
     for part in parts:
         _check_found(part, part.own(problems), problem_source)
-    return scaled_set(problems, parts[0].call.time_scale)
+    return scaled_set(problems, parts[0].call.rules.factor)
 
 
 def _read(parts: Sequence[DumpToScore], problem_source: Source, test_source: Source, blobs: BlobStore) -> ProblemSet:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ioi_eval.cli import options
-from ioi_eval.cli.grouped import grouped
+from ioi_eval.cli.grouped import Group, grouped
 from ioi_eval.cli.sandboxes import Place, place_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowCall:
-    """What the user asks for: a group of options, and where programs are judged again."""
+    """What the user asks for: a group of options."""
 
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Results, as score or apps score wrote them.")]
     submission: Annotated[
@@ -43,11 +43,11 @@ class ShowCall:
     ] = None
     id_column: options.IdColumnOfRun = None
     most: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="List at most N submissions.")] = 50
-    place: Place = field(default_factory=Place)
+    place: Annotated[Place, Group(place_of)] = field(default_factory=Place)
 
 
-@grouped(call=ShowCall, place=place_of)
-def show(call: ShowCall, place: Place) -> int:
+@grouped(call=ShowCall)
+def show(call: ShowCall) -> int:
     """Show one submission, or list the submissions.
 
     Of one it shows the program, the compiler's message, every test, and the first difference of a failing test. Inputs
@@ -56,4 +56,4 @@ def show(call: ShowCall, place: Place) -> int:
     """
     from ioi_eval.cli.showing import show as show_submission
 
-    return show_submission(replace(call, place=place))
+    return show_submission(call)

@@ -2,54 +2,89 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ioi_eval.cli import options
-from ioi_eval.cli.grouped import grouped
-from ioi_eval.cli.options import ContestRules, time_scale_of
+from ioi_eval.cli.grouped import Group, grouped
+from ioi_eval.cli.options import ContestRules
 from ioi_eval.cli.sandboxes import Place, place_of
 from ioi_eval.cli.watching import Watch
-
-Solutions = Annotated[
-    str | None, typer.Argument(metavar="SOLUTIONS", help="Rows with expected_subtasks, expected_total or expected.")
-]
-Against = Annotated[
-    str | None,
-    typer.Option(
-        "--against", metavar="RESULTS", help="Results to compare with; without SOLUTIONS their programs are judged."
-    ),
-]
-OutOrNone = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        metavar="DIR",
-        help="Write validation.json, validation.md and results.jsonl there, with a journal: after an interruption "
-        "the same command continues.",
-    ),
-]
+from ioi_eval.errors import InputError
 
 
-@grouped(rules=ContestRules, place=place_of, watch=Watch)
-def validate(
-    solutions: Solutions = None,
-    *,
-    problems: options.Problems,
-    tests: options.Tests,
-    against: Against = None,
-    out: OutOrNone = None,
-    no_resume: options.NoResume = False,
-    id_column: options.IdColumn = "uuid",
-    year: options.Years = None,
-    problem: options.ProblemIds = None,
-    place: Place,
-    rules: ContestRules,
-    keep_programs: options.KeepPrograms = None,
-    watch: Watch,
-) -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidateCall:
+    """What the user asks for: a group of options."""
+
+    solutions: Annotated[
+        str | None, typer.Argument(metavar="SOLUTIONS", help="Rows with expected_subtasks, expected_total or expected.")
+    ] = None
+    problems: options.Problems
+    tests: options.Tests
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against", metavar="RESULTS", help="Results to compare with; without SOLUTIONS their programs are judged."
+        ),
+    ] = None
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Write validation.json, validation.md and results.jsonl there, with a journal: after an interruption "
+            "the same command continues.",
+        ),
+    ] = None
+    no_resume: options.NoResume = False
+    id_column: options.IdColumn = "uuid"
+    year: options.Years = None
+    problem: options.ProblemIds = None
+    place: Annotated[Place, Group(place_of)] = field(default_factory=Place)
+    rules: Annotated[ContestRules, Group(ContestRules)] = field(default_factory=ContestRules)
+    keep_programs: options.KeepPrograms = None
+    watch: Annotated[Watch, Group(Watch)] = field(default_factory=Watch)
+
+    @property
+    def given(self) -> str:
+        """The solutions.
+
+        Raises:
+            InputError: there are none.
+        """
+        given = self.solutions or self.against
+        if given is None:
+            raise InputError("nothing to validate: give SOLUTIONS, or --against RESULTS with their programs")
+        return given
+
+    def as_dict(self) -> dict[str, Any]:
+        """The values that the journal records."""
+        return {
+            "solutions": self.solutions,
+            "against": self.against,
+            "problems": self.problems,
+            "tests": self.tests,
+            "out": self.out,
+            "resume": not self.no_resume,
+            **self.place.as_dict(),
+            "id_column": self.id_column,
+            "years": sorted(self.year or ()),
+            "ids": sorted(self.problem or ()),
+            "std": self.rules.std,
+            "python": self.rules.python,
+            "time_scale": self.rules.factor,
+            "near_limit_repeats": self.rules.near_limit_repeats,
+            "keep_programs": self.keep_programs,
+            "bar": self.watch.bar,
+        }
+
+
+@grouped(call=ValidateCall)
+def validate(call: ValidateCall) -> int:
     """Compare our verdicts with those that authors state.
 
     Official solutions are judged on every test, and compared with what their authors state, or with RESULTS of others.
@@ -57,23 +92,6 @@ def validate(
     their rows are matched by year, problem_id and label (or --id-column). Exit code 1 if a statement is contradicted,
     or a solution could not be judged.
     """
-    from ioi_eval.cli import validating
+    from ioi_eval.cli.validating import validate_solutions
 
-    return validating.validate_solutions(
-        validating.ValidateCall(
-            solutions=solutions,
-            against=against,
-            problems=problems,
-            tests=tests,
-            out=out,
-            resume=not no_resume,
-            place=place,
-            id_column=id_column,
-            years=frozenset(year or ()),
-            ids=frozenset(problem or ()),
-            rules=rules,
-            keep_programs=keep_programs,
-            time_scale=time_scale_of(rules.time_scale, here=place.is_here),
-            watch=watch,
-        )
-    )
+    return validate_solutions(replace(call, rules=call.rules.measured(here=call.place.is_here)))

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,12 +13,11 @@ from typing import Any
 from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.contest_scorer import opened_scorer
 from ioi_eval.cli.exits import FAILED, INTERRUPTED
-from ioi_eval.cli.options import ContestRules
 from ioi_eval.cli.outputs import VALIDATE, check_out
 from ioi_eval.cli.readiness import make_ready, memory_limits_of
-from ioi_eval.cli.sandboxes import Place, tell
-from ioi_eval.cli.watching import Watch, tell_judging
-from ioi_eval.errors import InputError
+from ioi_eval.cli.sandboxes import tell
+from ioi_eval.cli.validate import ValidateCall
+from ioi_eval.cli.watching import tell_judging
 from ioi_eval.events import Events
 from ioi_eval.journal import Journal
 from ioi_eval.model import SubmissionResult
@@ -38,44 +36,6 @@ from ioi_eval.validate.results import RESULT_COLUMNS
 from ioi_eval.validate.statements import COLUMNS as STATED_COLUMNS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValidateCall:
-    """What the command line asks for; see `ioi-eval validate --help`."""
-
-    solutions: str | None
-    against: str | None
-    problems: str
-    tests: str
-    out: Path | None
-    resume: bool
-    place: Place
-    id_column: str
-    years: frozenset[int]
-    ids: frozenset[str]
-    rules: ContestRules
-    keep_programs: float | None
-    time_scale: float
-    watch: Watch
-
-    @property
-    def given(self) -> str:
-        """The solutions.
-
-        Raises:
-            InputError: there are none.
-        """
-        given = self.solutions or self.against
-        if given is None:
-            raise InputError("nothing to validate: give SOLUTIONS, or --against RESULTS with their programs")
-        return given
-
-    def as_dict(self) -> dict[str, Any]:
-        """The values that the journal records."""
-        values = asdict(self)
-        rules, watch = values.pop("rules"), values.pop("watch")
-        return {**rules, **values, "bar": watch["bar"]}
-
-
 def validate_solutions(call: ValidateCall) -> int:
     """Validate and print the findings.
 
@@ -92,20 +52,21 @@ def _validate_all(call: ValidateCall, events: Events) -> int:
         check_out(call.out, read=call.given, command=VALIDATE)
     solutions = open_source(call.given)
     against = _results_beside(solutions) if call.against is None else open_source(call.against)
+    years, ids = frozenset(call.year or ()), frozenset(call.problem or ())
     problems = load_problems(
         open_source(call.problems, all_splits=True),
         open_source(call.tests),
         BlobStore(),
-        years=call.years or None,
-        ids=call.ids or None,
+        years=years or None,
+        ids=ids or None,
     )
     reading = read_solutions(
         solutions,
-        scaled_set(problems, call.time_scale),
+        scaled_set(problems, call.rules.factor),
         id_column=call.id_column,
         against=against,
-        years=call.years,
-        ids=call.ids,
+        years=years,
+        ids=ids,
     )
     validation, interrupted = asyncio.run(_validate(call, reading, events))
     values = validation.as_dict()
@@ -163,7 +124,7 @@ def _kept(call: ValidateCall) -> Iterator[Kept | None]:
     if call.out is None:
         yield None
         return
-    with Journal(call.out, options=call.as_dict(), resume=call.resume) as journal:
+    with Journal(call.out, options=call.as_dict(), resume=not call.no_resume) as journal:
         tell(*journal.notes)
         yield Kept(journal)
 

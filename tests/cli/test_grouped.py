@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
-from ioi_eval.cli.grouped import grouped
+from ioi_eval.cli.grouped import Group, grouped
 
 
 def sized(
@@ -56,8 +56,8 @@ def paint(
 
 
 def test_a_command_has_the_options_of_its_groups() -> None:
-    """In their order, one that two groups share once; what is made of them reaches the function."""
-    assert list(inspect.signature(paint).parameters) == ["what", "width", "unit", "colour", "twice"]
+    """Those that must be given first, one that two groups share once; what is made of them reaches the function."""
+    assert list(inspect.signature(paint).parameters) == ["what", "colour", "width", "unit", "twice"]
     app = typer.Typer()
     app.command()(paint)
     done = CliRunner().invoke(app, ["wall", "--width", "3", "--unit", "ft", "--colour", "red", "--twice"])
@@ -79,3 +79,35 @@ def test_the_annotated_fields_of_a_class_are_options() -> None:
     assert list(inspect.signature(sweep).parameters) == ["hair"]
     assert CliRunner().invoke(app, ["--hair", "horse"]).stdout == "horse us\n"
     assert CliRunner().invoke(app, ["--maker", "them"]).exit_code == 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool:
+    """What every tool has; a subclass may live in another module."""
+
+    brush: Annotated[Brush, Group(Brush)] = field(default_factory=Brush)
+    size: Annotated[str, Group(sized, {"unit": "in"})] = "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Roller(Tool):
+    """A tool with an option of its own."""
+
+    wide: Annotated[bool, typer.Option("--wide")] = False
+
+
+@grouped(roller=Roller)
+def roll(roller: Roller) -> int:
+    """Roll."""
+    print(roller.brush.hair, roller.size, roller.wide)
+    return 0
+
+
+def test_a_field_may_be_a_group_itself() -> None:
+    """Also an inherited one; an option with a fixed value is none of the command's."""
+    app = typer.Typer()
+    app.command()(roll)
+    assert list(inspect.signature(roll).parameters) == ["hair", "width", "wide"]
+    assert CliRunner().invoke(app, ["--hair", "horse", "--width", "2", "--wide"]).stdout == "horse 2 in True\n"
+    assert CliRunner().invoke(app, []).stdout == "pig 1 in False\n"
+    assert CliRunner().invoke(app, ["--unit", "ft"]).exit_code == 2

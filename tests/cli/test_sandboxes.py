@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.cli.contest_scorer import opened_scorer
-from ioi_eval.cli.options import ContestRules, time_scale_of
+from ioi_eval.cli.options import ContestRules
 from ioi_eval.cli.sandboxes import ProfileChoice, SandboxChoice, describe, place_of, usable_targets
 from ioi_eval.errors import InputError, IsolationError
 from ioi_eval.model import Isolation
@@ -116,5 +116,5 @@ def test_a_kind_of_workers_is_told_as_far_as_it_is_known() -> None:
 def test_the_speed_of_workers_is_not_known() -> None:
     """`--time-scale auto` is about this machine; for a cluster it is refused rather than guessed."""
     with pytest.raises(InputError, match="does not hold for Piston servers; give a number"):
-        time_scale_of("auto", here=False)
-    assert time_scale_of("1.5", here=False) == 1.5
+        ContestRules(time_scale="auto").measured(here=False)
+    assert ContestRules(time_scale="1.5").measured(here=False).factor == 1.5

@@ -1,0 +1,66 @@
+"""What `score` and `apps score` ask of the user: which programs to judge, where, and where the results go."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from ioi_eval.cli import options
+from ioi_eval.cli.grouped import Group
+from ioi_eval.cli.sandboxes import Place, place_of
+from ioi_eval.cli.watching import Watch
+from ioi_eval.errors import InputError
+from ioi_eval.model.terms import Keep
+
+if TYPE_CHECKING:
+    from ioi_eval.pipeline import Outcome
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunCall(ABC):
+    """A group of options: those that every family of problems has."""
+
+    narrowing: ClassVar[Mapping[str, str]]
+    """For each option that may leave rows out, its key in `as_dict`."""
+
+    dumps: list[str]
+    out: options.Out
+    id_column: options.IdColumn = "uuid"
+    by: options.By = None
+    no_resume: options.NoResume = False
+    retry_failed: options.RetryFailed = False
+    no_dedupe: options.NoDedupe = False
+    keep: options.KeepTexts = Keep.INPUTS
+    place: Annotated[Place, Group(place_of)] = field(default_factory=Place)
+    push_to_hub: options.PushToHub = None
+    public: options.Public = False
+    watch: Annotated[Watch, Group(Watch)] = field(default_factory=Watch)
+
+    @abstractmethod
+    def as_dict(self) -> dict[str, Any]:
+        """The values that the journal and the summary record."""
+
+    @property
+    def dump(self) -> str:
+        """The dumps' names, for messages."""
+        return ", ".join(self.dumps)
+
+    def pushing(self) -> Callable[[RunCall, Outcome], int]:
+        """What pushes the results at the end, if the user asked for it, and returns the exit code.
+
+        Raises:
+            InputError: the data set cannot be made, or it is public and that was not asked for.
+        """
+        if self.push_to_hub is None:
+            if self.public:
+                raise InputError("--public needs --push-to-hub; add it, or leave --public out")
+            return lambda *_: 0
+        from ioi_eval.cli.pushing import push
+        from ioi_eval.report.hub import HubResults
+        from ioi_eval.rows import result_names
+
+        hub = HubResults.opened(self.push_to_hub, public=self.public)
+        return partial(push, hub, "--".join(result_names(self.dumps, {}).values()))
