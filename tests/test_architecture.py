@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PACKAGE = Path(__file__).resolve().parent.parent / "ioi_eval"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
@@ -189,6 +191,33 @@ def test_front_door_is_light() -> None:
     code = f"import sys, ioi_eval, ioi_eval.cli.main; print([m for m in {heavy!r} if m in sys.modules])"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"
+
+
+NOT_OF_EVERY_RUN = {
+    *("apps", "calibration", "compat", "doctor", "importers", "kept_programs", "sample", "validate"),
+    *("events.lines", "events.tracking", "jobs.classic", "report.hub", "report.pages", "rows.hub", "rows.tables"),
+    *("sandbox.piston", "sandbox.serve", "scorer.classic"),
+}
+"""Parts that scoring contest problems in the embedded sandbox needs only if an option or the dump asks for them."""
+NOT_OF_CONTESTS = {"pipeline.contest", "pipeline.contest_intake", "problems.ioi", "problems.submissions", "scorer"}
+"""Parts for contest problems: scoring programs for APPS needs none."""
+
+
+@pytest.mark.parametrize(
+    ("work", "unneeded"),
+    [
+        ("scoring", NOT_OF_EVERY_RUN),
+        ("apps_scoring", (NOT_OF_EVERY_RUN - {"apps", "compat"}) | NOT_OF_CONTESTS),
+    ],
+)
+def test_a_run_imports_only_what_it_uses(work: str, unneeded: set[str]) -> None:
+    """Neither its command nor the embedded sandbox imports the other parts, nor other commands."""
+    code = f"import sys, ioi_eval.cli.main, ioi_eval.cli.{work}, ioi_eval.sandbox.local.sandbox; print(*sys.modules)"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ours = {name.removeprefix("ioi_eval.") for name in answer.stdout.split() if name.startswith("ioi_eval.")}
+    assert {name for name in ours if any(f"{name}.".startswith(f"{part}.") for part in unneeded)} == set()
+    commands = {"compare", "config", "demo", "export", "imports", "merge", "report", "select", "serve", "show"}
+    assert ours & {f"cli.{name}" for name in commands} == set()
 
 
 def test_a_class_name_has_one_meaning() -> None:
