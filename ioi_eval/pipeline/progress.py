@@ -15,7 +15,7 @@ import time
 from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, ClassVar, Protocol, Self, TextIO
+from typing import Any, ClassVar, Self, TextIO
 
 from ioi_eval.events import Event, Events
 from ioi_eval.model import Verdict
@@ -36,39 +36,6 @@ _LEAST_BAR = 10
 
 Load = Callable[[], tuple[int, int]]
 """Returns how many jobs run now, and how many could."""
-
-
-class Progress(Protocol):
-    """Gets a call for each row: when it is read, when it is to be judged, and when it is done."""
-
-    def read(self) -> None:
-        """A row was read from the dump."""
-        ...
-
-    def queue(self) -> None:
-        """A row is to be judged itself: it has a program, is not a copy, and no earlier run has judged it."""
-        ...
-
-    def advance(self, verdict: str, tests: int = 0) -> None:
-        """A row is done.
-
-        Args:
-            verdict: its verdict, or `COPY`, `RESUMED` or `REFUSED`; empty if its results were written.
-            tests: how many tests were run.
-        """
-        ...
-
-    def beat(self) -> None:
-        """Called every second."""
-        ...
-
-    def writing(self) -> Progress:
-        """The progress of writing the results, after judging. Only its `advance` is called for the rows."""
-        ...
-
-    def close(self) -> None:
-        """This part of the run is over."""
-        ...
 
 
 class Tally:
@@ -165,8 +132,8 @@ class Tally:
 _UNIT = "submissions"
 
 
-class Display(ABC):
-    """Shows the progress to a person, and emits it as events.
+class Progress(ABC):
+    """Counts rows (when each is read, is to be judged, and is done), and shows the progress to a person and as events.
 
     Args:
         total: how many rows there are.
@@ -196,20 +163,25 @@ class Display(ABC):
             events.add(self, "problem_preparing", "problem_prepared")
 
     def read(self) -> None:
-        """Count the row."""
+        """A row was read from the dump."""
         self._tally.read()
 
     def queue(self) -> None:
-        """Count the row."""
+        """A row is to be judged itself: it has a program, is not a copy, and no earlier run has judged it."""
         self._tally.queue()
 
     def advance(self, verdict: str, tests: int = 0) -> None:
-        """Count the row, and show the progress if that is due."""
+        """A row is done. The progress is shown if that is due.
+
+        Args:
+            verdict: its verdict, or `COPY`, `RESUMED` or `REFUSED`; empty if its results were written.
+            tests: how many tests were run.
+        """
         self._tally.count(verdict, tests)
         self.beat()
 
     def beat(self) -> None:
-        """Show the progress and emit its event, if these are due."""
+        """Show the progress and emit its event, if these are due. Called every second."""
         now = time.monotonic()
         if now - self._shown >= self.every_s:
             self._shown = now
@@ -236,11 +208,11 @@ class Display(ABC):
         return [*compiling, *self._tally.parts(now, self._load)]
 
     def writing(self) -> Self:
-        """Another display of the same kind."""
+        """The progress of writing the results, after judging. Only its `advance` is called for the rows."""
         return type(self)(self._tally.total, self._stream, unit="rows of results written")
 
     def close(self) -> None:
-        """Show the last state, and emit it."""
+        """Show the last state, and emit it: this part of the run is over."""
         self._load = None  # nothing runs any more
         self._emit(time.monotonic())
         self._end()
@@ -256,7 +228,7 @@ class Display(ABC):
         """Show the last state, which stays visible."""
 
 
-class Bar(Display):
+class Bar(Progress):
     """A tqdm bar."""
 
     every_s = DRAW_S
@@ -287,7 +259,7 @@ class Bar(Display):
             self._bar.close()
 
 
-class Lines(Display):
+class Lines(Progress):
     """A line a minute, for logs."""
 
     every_s = LINE_S
@@ -309,7 +281,7 @@ def progress_for(
     bar: bool | None = None,
     events: Events | None = None,
     load: Load | None = None,
-) -> Display:
+) -> Progress:
     """A bar on a terminal and in a notebook, else lines.
 
     Args:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import orjson
 
@@ -28,6 +29,7 @@ from ioi_eval.model import (
 from ioi_eval.pipeline import Outcome, Settings, score_dump
 from ioi_eval.pipeline.contest import ContestFamily
 from ioi_eval.pipeline.contest_intake import Intake, RowSelection
+from ioi_eval.pipeline.progress import Progress
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.report.frame import result_rows
 from ioi_eval.report.rows import Unscored
@@ -149,10 +151,13 @@ class ScriptedJudge:
         )
 
 
-class Silent:
+class Silent(Progress):
     """Progress that is kept, not shown."""
 
-    def __init__(self) -> None:
+    every_s = math.inf
+
+    def __init__(self, total: int = 0, stream: TextIO | None = None, **options: Any) -> None:
+        super().__init__(total, stream, **options)
         self.verdicts: list[str] = []
         self.tests = 0
 
@@ -161,21 +166,11 @@ class Silent:
         self.verdicts.append(verdict)
         self.tests += tests
 
-    def beat(self) -> None:
-        """Nothing to do."""
+    def _show(self, now: float) -> None:
+        pass
 
-    def read(self) -> None:
-        """Nothing to do."""
-
-    def queue(self) -> None:
-        """Nothing to do."""
-
-    def writing(self) -> Silent:
-        """Another one."""
-        return Silent()
-
-    def close(self) -> None:
-        """Nothing to do."""
+    def _end(self) -> None:
+        pass
 
 
 class Contest:
