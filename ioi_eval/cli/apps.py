@@ -12,7 +12,7 @@ import typer
 from ioi_eval.cli import apps_options as given
 from ioi_eval.cli import options
 from ioi_eval.cli.apps_options import Problems, Rules, ScoredProblems, ScoreRules
-from ioi_eval.cli.grouped import Group, grouped
+from ioi_eval.cli.grouped import OptionGroup, grouped
 from ioi_eval.cli.run_call import RunCall
 from ioi_eval.cli.sandboxes import Place, ProfileChoice, place_of
 from ioi_eval.config import PATIENCE_S
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ioi_eval.apps.outcomes import AppsSettings
 
 
-_WHERE = Group(place_of, {"profile": ProfileChoice.BUNDLED, "patience": PATIENCE_S})
+_WHERE = OptionGroup(place_of, {"profile": ProfileChoice.BUNDLED, "patience": PATIENCE_S})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +32,8 @@ class AppsScoreCall(RunCall):
     narrowing: ClassVar = {"--filter-difficulty": "difficulties", "--task": "ids", "--sample": "limit"}
 
     dumps: given.Dumps
-    problems: Annotated[ScoredProblems, Group(ScoredProblems)]
-    rules: Annotated[ScoreRules, Group(ScoreRules)] = field(default_factory=ScoreRules)
+    problems: Annotated[ScoredProblems, OptionGroup(ScoredProblems)]
+    rules: Annotated[ScoreRules, OptionGroup(ScoreRules)] = field(default_factory=ScoreRules)
     pass_at: given.PassAt = None
     retry_failed: given.RetryFailed = False
     keep: options.KeepTexts = Keep.FAILING
@@ -81,7 +81,7 @@ def score(call: AppsScoreCall) -> int:
 class AuditCall:
     """What the user asks for: a group of options."""
 
-    problems: Annotated[Problems, Group(Problems)]
+    problems: Annotated[Problems, OptionGroup(Problems)]
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="FILE", help="Write the list to FILE, and the journal to FILE.run."),
@@ -89,7 +89,7 @@ class AuditCall:
     solutions: Annotated[
         int | None, typer.Option("--solutions", metavar="N", min=1, help="At most N solutions of each problem.")
     ] = None
-    rules: Annotated[Rules, Group(Rules)] = field(default_factory=Rules)
+    rules: Annotated[Rules, OptionGroup(Rules)] = field(default_factory=Rules)
     place: Annotated[Place, _WHERE] = field(default_factory=Place)
     bar: options.Bar = None
 
@@ -117,8 +117,8 @@ class ExplainCall:
     """What the user asks for: a group of options."""
 
     dump: given.Dump
-    problems: Annotated[Problems, Group(Problems)]
-    rules: Annotated[Rules, Group(Rules)] = field(default_factory=Rules)
+    problems: Annotated[Problems, OptionGroup(Problems)]
+    rules: Annotated[Rules, OptionGroup(Rules)] = field(default_factory=Rules)
     compat: Annotated[
         list[str] | None,
         typer.Option("--compat", metavar="P", help="Compare with this grader; may be repeated. By default with all."),

@@ -8,7 +8,7 @@ A command names a group, and receives an object made from the options of the gro
 The command line then has the options of `Problems` instead of `problems`: its fields, or the parameters of a function,
 that are `Annotated`. Other fields keep their defaults. Two groups may share an option. A field may be a group itself:
 
-    place: Annotated[Place, Group(place_of)]
+    place: Annotated[Place, OptionGroup(place_of)]
 
 Options that must be given come first in the help.
 """
@@ -24,7 +24,7 @@ from typing import Annotated, Any, get_origin
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class OptionGroup:
     """Marks a field of a group that is itself made from options.
 
     Args:
@@ -69,7 +69,7 @@ class _Options:
 
     Args:
         make: the class or function that makes it.
-        fixed: as in `Group`.
+        fixed: as in `OptionGroup`.
     """
 
     def __init__(self, make: Callable[..., Any], fixed: Mapping[str, Any]) -> None:
@@ -82,7 +82,7 @@ class _Options:
             if get_origin(option.annotation) is not Annotated or name in fixed:
                 continue
             inner = option.annotation.__metadata__[0]
-            if isinstance(inner, Group):
+            if isinstance(inner, OptionGroup):
                 self._groups[name] = _Options(inner.make, inner.fixed)
                 self.all.update(self._groups[name].all)
             else:

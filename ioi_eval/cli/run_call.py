@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from ioi_eval.cli import options
-from ioi_eval.cli.grouped import Group
+from ioi_eval.cli.grouped import OptionGroup
 from ioi_eval.cli.sandboxes import Place, place_of
 from ioi_eval.cli.watching import Watch
 from ioi_eval.errors import InputError
@@ -34,10 +34,10 @@ class RunCall(ABC):
     retry_failed: options.RetryFailed = False
     no_dedupe: options.NoDedupe = False
     keep: options.KeepTexts = Keep.INPUTS
-    place: Annotated[Place, Group(place_of)] = field(default_factory=Place)
+    place: Annotated[Place, OptionGroup(place_of)] = field(default_factory=Place)
     push_to_hub: options.PushToHub = None
     public: options.Public = False
-    watch: Annotated[Watch, Group(Watch)] = field(default_factory=Watch)
+    watch: Annotated[Watch, OptionGroup(Watch)] = field(default_factory=Watch)
 
     @abstractmethod
     def as_dict(self) -> dict[str, Any]:

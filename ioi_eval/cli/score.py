@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 
 from ioi_eval.cli import options
-from ioi_eval.cli.grouped import Group, grouped
+from ioi_eval.cli.grouped import OptionGroup, grouped
 from ioi_eval.cli.options import ContestRules
 from ioi_eval.cli.run_call import RunCall
 from ioi_eval.errors import InputError
@@ -30,7 +30,7 @@ class ScoreCall(RunCall):
     year: options.Years = None
     problem: options.ProblemIds = None
     limit: options.Limit = None
-    rules: Annotated[ContestRules, Group(ContestRules)] = field(default_factory=ContestRules)
+    rules: Annotated[ContestRules, OptionGroup(ContestRules)] = field(default_factory=ContestRules)
     fix_includes: options.FixIncludes = False
     always_extract_code: options.AlwaysExtractCode = False
     add_messages_column: options.AddMessagesColumn = False

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ioi_eval.cli import options
-from ioi_eval.cli.grouped import Group, grouped
+from ioi_eval.cli.grouped import OptionGroup, grouped
 from ioi_eval.cli.sandboxes import Place, place_of
 
 
@@ -43,7 +43,7 @@ class ShowCall:
     ] = None
     id_column: options.IdColumnOfRun = None
     most: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="List at most N submissions.")] = 50
-    place: Annotated[Place, Group(place_of)] = field(default_factory=Place)
+    place: Annotated[Place, OptionGroup(place_of)] = field(default_factory=Place)
 
 
 @grouped(call=ShowCall)

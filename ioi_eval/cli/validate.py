@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ioi_eval.cli import options
-from ioi_eval.cli.grouped import Group, grouped
+from ioi_eval.cli.grouped import OptionGroup, grouped
 from ioi_eval.cli.options import ContestRules
 from ioi_eval.cli.sandboxes import Place, place_of
 from ioi_eval.cli.watching import Watch
@@ -44,10 +44,10 @@ class ValidateCall:
     id_column: options.IdColumn = "uuid"
     year: options.Years = None
     problem: options.ProblemIds = None
-    place: Annotated[Place, Group(place_of)] = field(default_factory=Place)
-    rules: Annotated[ContestRules, Group(ContestRules)] = field(default_factory=ContestRules)
+    place: Annotated[Place, OptionGroup(place_of)] = field(default_factory=Place)
+    rules: Annotated[ContestRules, OptionGroup(ContestRules)] = field(default_factory=ContestRules)
     keep_programs: options.KeepPrograms = None
-    watch: Annotated[Watch, Group(Watch)] = field(default_factory=Watch)
+    watch: Annotated[Watch, OptionGroup(Watch)] = field(default_factory=Watch)
 
     @property
     def given(self) -> str:

@@ -10,7 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from ioi_eval.cli.grouped import Group, grouped
+from ioi_eval.cli.grouped import OptionGroup, grouped
 
 
 def sized(
@@ -85,8 +85,8 @@ def test_the_annotated_fields_of_a_class_are_options() -> None:
 class Tool:
     """What every tool has; a subclass may live in another module."""
 
-    brush: Annotated[Brush, Group(Brush)] = field(default_factory=Brush)
-    size: Annotated[str, Group(sized, {"unit": "in"})] = "none"
+    brush: Annotated[Brush, OptionGroup(Brush)] = field(default_factory=Brush)
+    size: Annotated[str, OptionGroup(sized, {"unit": "in"})] = "none"
 
 
 @dataclass(frozen=True, kw_only=True)
