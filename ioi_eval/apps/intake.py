@@ -147,19 +147,15 @@ class AppsIntake(DumpReader[AppsCandidate]):
             return refused(row, error)
         if repeated := reading.taken_before(row, name, listed.id):
             return repeated
-        found_by = (found.extraction,)
-        fingerprints = self._fingerprints(listed.digest, found)
-        fingerprint, keys = reading.best_known(fingerprints, listed.id, name, found_by)
-        candidate = Candidate(
-            problem=listed,
-            submission=found,
+        candidate = reading.candidate(
+            listed,
+            found,
             family=listed.id,
             id=name,
-            found_by=found_by,
+            found_by=(found.extraction,),
             size=None if found.code is None else len(found.code),
             most_s=self._test_s * listed.tests,
-            fingerprint=fingerprint,
-            keys=keys,
+            fingerprints=self._fingerprints(listed.digest, found),
         )
         return JudgeableSample(row=row, sample=sample, candidate=candidate)
 

@@ -152,7 +152,7 @@ def install(
     from ioi_eval.cli import problem_packages as calls
 
     most_bytes = int((_MOST_GB if most_gb is None else most_gb) * 1e9)
-    return calls.install(which, repository, url=url, most_bytes=most_bytes, prune=prune, show=_show_changes)
+    return _show_changes(*calls.install(which, repository, url=url, most_bytes=most_bytes, prune=prune))
 
 
 @grouped(which=WhichPackages)
@@ -172,7 +172,7 @@ def uninstall(which: WhichPackages) -> int:
             f"--problems {calls.ALL} means every problem's package, so {given} cannot be given with it; leave it out, "
             "or name the problems' rows with --problems"
         )
-    return calls.uninstall(which, show=_show_changes)
+    return _show_changes(*calls.uninstall(which))
 
 
 def _check_options(which: WhichPackages, about_problems: Mapping[str, object]) -> None:
@@ -199,6 +199,8 @@ def _show_changes(changes: Mapping[str, Sequence[PackageChange]], what: Mapping[
     """
     from ioi_eval.report.terminal import printable
 
+    if not changes:
+        return 0
     rows = []
     for name, each in changes.items():
         rows.append([what.get(name, ""), name, f"{sum(one.is_done for one in each)} of {len(each)}"])

@@ -97,24 +97,19 @@ def _examine_workers(endpoints: str, per_endpoint: int | None) -> int:
 
 
 async def _examine_all(source: Source, slots: int) -> dict[str, Sequence[Finding]]:
-    import asyncio
-
     from ioi_eval.artifacts import ArtifactStore
     from ioi_eval.doctor import examine_worker
+    from ioi_eval.pipeline.threads import for_each
     from ioi_eval.sandbox.piston.endpoints import endpoints_now
 
     urls = await endpoints_now(source)
     artifacts = ArtifactStore()
     found: dict[str, Sequence[Finding]] = dict.fromkeys(urls, ())
-    rest = iter(urls)
 
-    async def work() -> None:
-        for url in rest:
-            found[url] = await examine_worker(url, artifacts=artifacts, slots=slots)
+    async def examine(url: str) -> None:
+        found[url] = await examine_worker(url, artifacts=artifacts, slots=slots)
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(min(_AT_ONCE, len(urls))):
-            group.create_task(work())
+    await for_each(urls, examine, workers=_AT_ONCE)
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from ioi_eval.artifacts import ArtifactStore
@@ -32,7 +32,9 @@ ALL = "all"
 
 _SPARED = "not asked, because a worker crashed when it was asked for a package"
 
-Show = Callable[[Mapping[str, Sequence[PackageChange]], Mapping[str, str]], int]
+Changed = tuple[Mapping[str, Sequence[PackageChange]], Mapping[str, str]]
+"""The changes on all workers, and the problem of each package, both by the package's name."""
+
 _Versions = set[tuple[str, str]]
 
 
@@ -56,9 +58,7 @@ def _read(which: WhichPackages) -> Sequence[Problem]:
     return tuple(found.problems.values())
 
 
-def install(
-    which: WhichPackages, repository: Path, *, url: str | None, most_bytes: int, prune: bool, show: Show
-) -> int:
+def install(which: WhichPackages, repository: Path, *, url: str | None, most_bytes: int, prune: bool) -> Changed:
     """Make the packages, install them on every worker, and remove their older versions.
 
     Args:
@@ -67,7 +67,6 @@ def install(
         url: the URL of the repository; by default port 8000 of this host.
         most_bytes: the most bytes that the packages may take on a worker.
         prune: whether to remove all other problems' packages.
-        show: prints the changes and returns the exit code.
 
     Raises:
         InputError: the packages take more than `most_bytes`.
@@ -92,10 +91,10 @@ def install(
     tell(f"{counted(len(made), 'package')} in {repository}, {total / 1e6:.1f} MB on each worker")
     urls = asyncio.run(endpoints_now(cluster.source))
     names = {each.language: str(problem.key) for problem, each in made}
-    return show(_install(urls, [each for _, each in made], prune=prune), names)
+    return _install(urls, [each for _, each in made], prune=prune), names
 
 
-def uninstall(which: WhichPackages, *, show: Show) -> int:
+def uninstall(which: WhichPackages) -> Changed:
     """Remove problems' packages from every worker, in all versions."""
     urls = asyncio.run(endpoints_now(needed_cluster(which.endpoints).source))
     is_all = which.problems == ALL
@@ -104,11 +103,10 @@ def uninstall(which: WhichPackages, *, show: Show) -> int:
     installed = _installed(urls, None if is_all else named.keys())
     if not installed:
         tell("no worker has any of these packages")
-        return 0
     changes, removed = _Changes(), dict[str, list[PackageChange]]()
     for language, version in sorted(installed):
-        removed.setdefault(language, []).extend(changes.remove(urls, language, version))
-    return show(removed, named)
+        removed.setdefault(language, []).extend(changes.request(urls, language, version))
+    return removed, named
 
 
 class _Changes:
@@ -117,13 +115,10 @@ class _Changes:
     def __init__(self) -> None:
         self._is_over = False
 
-    def install(self, urls: Sequence[str], language: str, version: str) -> list[PackageChange]:
-        return self._ask(urls, PackageRequest(language=language, version=version))
-
-    def remove(self, urls: Sequence[str], language: str, version: str) -> list[PackageChange]:
-        return self._ask(urls, PackageRequest(language=language, version=version, is_wanted=False))
-
-    def _ask(self, urls: Sequence[str], package: PackageRequest) -> list[PackageChange]:
+    def request(
+        self, urls: Sequence[str], language: str, version: str, *, is_wanted: bool = False
+    ) -> list[PackageChange]:
+        package = PackageRequest(language=language, version=version, is_wanted=is_wanted)
         if self._is_over:
             return [PackageChange(url=url, is_done=False, message=_SPARED) for url in urls]
         changes = asyncio.run(change(urls, package))
@@ -141,12 +136,12 @@ def _install(urls: Sequence[str], made: Sequence[MadePackage], *, prune: bool) -
     others = sorted(_installed(urls, None) - wanted)
 
     def remove(urls: Sequence[str], language: str, version: str) -> None:
-        removed = changes.remove(urls, language, version)
+        removed = changes.request(urls, language, version)
         if any(not each.is_done for each in removed):
             shown[f"removal of {language} {version}"] = removed
 
     for each in made:
-        shown[each.language] = installed = changes.install(urls, each.language, each.version)
+        shown[each.language] = installed = changes.request(urls, each.language, each.version, is_wanted=True)
         able = [one.url for one in installed if one.is_done]
         for language, version in others if able else ():
             if language == each.language:

@@ -220,19 +220,15 @@ class Intake(DumpReader[ContestCandidate]):
             submission = with_includes(submission, problem)
         if repeated := reading.taken_before(row, submission.id, problem.key):
             return repeated
-        found_by = (submission.extraction, *submission.fixes)
-        fingerprints = self._fingerprints(problem, submission)
-        fingerprint, keys = reading.best_known(fingerprints, problem.key, submission.id, found_by)
-        candidate = Candidate(
-            problem=problem,
-            submission=submission,
+        candidate = reading.candidate(
+            problem,
+            submission,
             family=problem.key,
             id=submission.id,
-            found_by=found_by,
+            found_by=(submission.extraction, *submission.fixes),
             size=None if submission.is_empty else submission.size,
             most_s=problem.time_limit_s * len(problem.tests),
-            fingerprint=fingerprint,
-            keys=keys,
+            fingerprints=self._fingerprints(problem, submission),
         )
         return JudgeableRow(row=row, candidate=candidate, target_subtask=target)
 

@@ -14,7 +14,7 @@ from typing import Generic
 from ioi_eval.errors import InputError, RowError, internal_error_text
 from ioi_eval.journal import Keys, keys_of, name_key
 from ioi_eval.model import ProblemKey
-from ioi_eval.pipeline.window import W
+from ioi_eval.pipeline.window import Candidate, P, S, W
 from ioi_eval.problems.row import DumpSource, Row
 from ioi_eval.records import record
 
@@ -78,24 +78,38 @@ class Reading:
         kind = f"the same {self._id_column} and problem as an earlier row"
         return Refused(row=row, kind=kind, message=str(row.error(message)))
 
-    def best_known(
-        self, fingerprints: Sequence[str], problem: ProblemKey | str, name: str, found_by: Sequence[str]
-    ) -> tuple[str, Keys]:
-        """Of the ways in which a submission may be judged, the one for which the journal has most.
+    def candidate(
+        self,
+        problem: P,
+        submission: S,
+        *,
+        family: ProblemKey | str,
+        id: str,
+        found_by: tuple[str, ...],
+        size: int | None,
+        most_s: float,
+        fingerprints: Sequence[str],
+    ) -> Candidate[P, S]:
+        """A submission that is to be judged.
 
         Args:
-            fingerprints: one for each way; of equals the first is used.
-            problem, name: the problem, and the submission's id.
-            found_by: how its program was found and changed.
-
-        Returns:
-            The fingerprint of that way, and its keys.
+            problem, submission, family, id, found_by, size, most_s: as in `Candidate`.
+            fingerprints: one for each way in which it may be judged. The one for which the journal has most is used;
+                of equals the first.
         """
-        if self._standing is None or len(fingerprints) == 1:
-            return fingerprints[0], keys_of(problem, name, fingerprints[0], found_by=found_by)
-        ways = {keys_of(problem, name, fingerprint, found_by=found_by): fingerprint for fingerprint in fingerprints}
-        keys = max(ways, key=self._standing)
-        return ways[keys], keys
+        ways = {keys_of(family, id, fingerprint, found_by=found_by): fingerprint for fingerprint in fingerprints}
+        keys = next(iter(ways)) if self._standing is None or len(ways) == 1 else max(ways, key=self._standing)
+        return Candidate(
+            problem=problem,
+            submission=submission,
+            family=family,
+            id=id,
+            found_by=found_by,
+            size=size,
+            most_s=most_s,
+            fingerprint=ways[keys],
+            keys=keys,
+        )
 
 
 class DumpReader(ABC, Generic[W]):
