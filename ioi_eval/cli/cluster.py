@@ -59,10 +59,9 @@ def status(*, endpoints: Endpoints = None, max_requests_per_endpoint: RequestsPe
 
     from ioi_eval.cli.endpoints import needed_cluster
     from ioi_eval.sandbox.piston.control import presences
-    from ioi_eval.sandbox.piston.endpoints import endpoints_now
 
     cluster = needed_cluster(endpoints, max_requests_per_endpoint)
-    found = asyncio.run(presences(asyncio.run(endpoints_now(cluster.source))))
+    found = asyncio.run(presences(cluster.urls))
     slots = cluster.max_requests_per_endpoint
     rows = [
         [
@@ -92,10 +91,8 @@ def probe(*, endpoints: Endpoints = None) -> int:
 
     from ioi_eval.cli.endpoints import needed_cluster
     from ioi_eval.sandbox.piston.abilities import abilities
-    from ioi_eval.sandbox.piston.endpoints import endpoints_now
 
-    cluster = needed_cluster(endpoints)
-    found = asyncio.run(abilities(asyncio.run(endpoints_now(cluster.source))))
+    found = asyncio.run(abilities(needed_cluster(endpoints).urls))
     rows = []
     for each in found:
         starters = map(_starter, (each.bundled, each.classic))
@@ -218,12 +215,11 @@ def _change(which: WhichPackages, *, is_wanted: bool) -> int:
     from ioi_eval.cli.endpoints import needed_cluster
     from ioi_eval.sandbox.piston.abilities import abilities
     from ioi_eval.sandbox.piston.control import PackageRequest, change
-    from ioi_eval.sandbox.piston.endpoints import endpoints_now
     from ioi_eval.sandbox.piston.wire import Starter
 
     language = which.package or "ioi_eval"
     package = PackageRequest(language=language, version=which.version or "*", is_wanted=is_wanted)
-    changes = asyncio.run(change(asyncio.run(endpoints_now(needed_cluster(which.endpoints).source)), package))
+    changes = asyncio.run(change(needed_cluster(which.endpoints).urls, package))
     rows = [[_short(each.url), "ok" if each.is_done else "FAILED", each.message] for each in changes]
     _show(("endpoint", "", language), rows, left=frozenset({0, 1, 2}))
     done = [each.url for each in changes if each.is_done]

@@ -13,7 +13,6 @@ from ioi_eval.errors import InputError
 
 if TYPE_CHECKING:
     from ioi_eval.doctor import Finding
-    from ioi_eval.sandbox.piston.endpoints import Source
 
 Workers = Annotated[
     str | None,
@@ -80,7 +79,7 @@ def _examine_workers(endpoints: str, per_endpoint: int | None) -> int:
     from ioi_eval.sandbox.piston.endpoints import without_login
 
     cluster = needed_cluster(endpoints, per_endpoint)
-    found = asyncio.run(_examine_all(cluster.source, cluster.max_requests_per_endpoint))
+    found = asyncio.run(_examine_all(cluster.urls, cluster.max_requests_per_endpoint))
     alike: dict[tuple[Finding, ...], list[str]] = {}
     for url, findings in found.items():
         wrong = tuple(finding for finding in findings if finding.state is not Severity.OK)
@@ -96,13 +95,11 @@ def _examine_workers(endpoints: str, per_endpoint: int | None) -> int:
     return FAILED if able else WRONG_CALL
 
 
-async def _examine_all(source: Source, slots: int) -> dict[str, Sequence[Finding]]:
+async def _examine_all(urls: Sequence[str], slots: int) -> dict[str, Sequence[Finding]]:
     from ioi_eval.artifacts import ArtifactStore
     from ioi_eval.doctor import examine_worker
     from ioi_eval.pipeline.threads import for_each
-    from ioi_eval.sandbox.piston.endpoints import endpoints_now
 
-    urls = await endpoints_now(source)
     artifacts = ArtifactStore()
     found: dict[str, Sequence[Finding]] = dict.fromkeys(urls, ())
 

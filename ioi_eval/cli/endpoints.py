@@ -43,6 +43,19 @@ class NamedCluster:
     source: Source
     max_requests_per_endpoint: int
 
+    @property
+    def urls(self) -> tuple[str, ...]:
+        """Its endpoints now.
+
+        Raises:
+            InputError: they cannot be found.
+        """
+        import asyncio
+
+        from ioi_eval.sandbox.piston.endpoints import endpoints_now
+
+        return asyncio.run(endpoints_now(self.source))
+
 
 def named_cluster(endpoints: str | None = None, per_endpoint: int | None = None) -> NamedCluster | None:
     """The cluster that the options name, else the environment (including `.env`); `None` if neither names one.

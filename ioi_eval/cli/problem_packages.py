@@ -23,7 +23,7 @@ from ioi_eval.rows import open_source
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.control import PackageChange, PackageRequest, change, presences
-from ioi_eval.sandbox.piston.endpoints import Source, endpoints_now
+from ioi_eval.sandbox.piston.endpoints import Source
 from ioi_eval.sandbox.piston.problem_packages import MadePackage, list_packages, make_package
 from ioi_eval.sandbox.piston.stored_files import PREFIX, digest
 
@@ -89,14 +89,14 @@ def install(which: WhichPackages, repository: Path, *, url: str | None, most_byt
         )
     list_packages(repository, url or f"http://{socket.gethostname()}:8000", [each for _, each in made])
     tell(f"{counted(len(made), 'package')} in {repository}, {total / 1e6:.1f} MB on each worker")
-    urls = asyncio.run(endpoints_now(cluster.source))
+    urls = cluster.urls
     names = {each.language: str(problem.key) for problem, each in made}
     return _install(urls, [each for _, each in made], prune=prune), names
 
 
 def uninstall(which: WhichPackages) -> Changed:
     """Remove problems' packages from every worker, in all versions."""
-    urls = asyncio.run(endpoints_now(needed_cluster(which.endpoints).source))
+    urls = needed_cluster(which.endpoints).urls
     is_all = which.problems == ALL
     problems = () if is_all else _read(which)
     named = {package_of(problem).language: str(problem.key) for problem in problems}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from ioi_eval.cli import scoring
 from ioi_eval.cli.outputs import SCORE, Earlier
 from ioi_eval.cli.pushing import push
+from ioi_eval.cli.run_tests import RunTestsCall
 from ioi_eval.cli.sandboxes import tell
 from ioi_eval.cli.score import ScoreCall
 from ioi_eval.events import Events
@@ -24,41 +24,7 @@ REPORTS = "reports"
 """The folder of reports, here and on the Hub. Source: the reference."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """What the command line asks for; see `ioi-eval run-tests --help`.
-
-    Args:
-        datasets: the data sets to score, in one text.
-        results: the data set of the Hub that results are pushed to; `None` for none.
-        public: whether everybody may see it.
-        each: the options for each data set; its `out` is the directory for all.
-    """
-
-    datasets: str
-    results: str | None
-    public: bool
-    each: ScoreCall
-
-    def as_dict(self) -> dict[str, Any]:
-        """The options of the command, without those that `_calls` sets for each data set."""
-        return {
-            "results": self.results,
-            "public": self.public,
-            "problems": self.each.problems,
-            "tests": self.each.tests,
-            "out": self.each.out,
-            **self.each.place.as_dict(),
-            "id_column": self.each.id_column,
-            "override": self.each.no_resume,
-            "add_includes": self.each.fix_includes,
-            "add_messages_column": self.each.add_messages_column,
-            "always_extract_code": self.each.always_extract_code,
-            "retry_failed": self.each.retry_failed,
-        }
-
-
-def run_tests(wanted: Wanted, *, dry_run: bool = False) -> int:
+def run_tests(wanted: RunTestsCall, *, dry_run: bool = False) -> int:
     """Score all data sets, each into a folder of its own.
 
     Args:
@@ -71,31 +37,34 @@ def run_tests(wanted: Wanted, *, dry_run: bool = False) -> int:
     Raises:
         InputError: a data set does not exist, RESULTS is no name of one, or it is public and `--public` was not given.
     """
-    if wanted.results is not None:
-        check_name(wanted.results)
+    if wanted.results_dataset_name is not None:
+        check_name(wanted.results_dataset_name)
     calls = _calls(wanted)
     dumps = [call.dump for call in calls]
     tell(f"{len(calls)} data set{'' if len(calls) == 1 else 's'}: {', '.join(dumps)}")
     if dry_run:
         return scoring.dry_run_all(calls)
-    return wanted.each.watch.run(
+    return wanted.watch.run(
         RUN_TESTS,
         {"dumps": dumps, **wanted.as_dict()},
         lambda events: _score_all(wanted, calls, events),
-        read=(*dumps, wanted.each.problems, wanted.each.tests),
+        read=(*dumps, wanted.problems, wanted.tests),
     )
 
 
-def _score_all(wanted: Wanted, calls: Sequence[ScoreCall], events: Events) -> int:
-    hub = HubResults.opened(wanted.results, public=wanted.public) if wanted.results is not None else None
+def _score_all(wanted: RunTestsCall, calls: Sequence[ScoreCall], events: Events) -> int:
+    hub = (
+        HubResults.opened(wanted.results_dataset_name, public=wanted.public)
+        if wanted.results_dataset_name is not None
+        else None
+    )
     return scoring.score_all(calls, after=_Pages(wanted, hub).add, events=events)
 
 
-def _calls(wanted: Wanted) -> tuple[ScoreCall, ...]:
-    sources = named_sources(wanted.datasets)
-    directory = wanted.each.out
-    names = result_names(sources, {REPORTS: "", **_occupied(directory)})
-    return tuple(replace(wanted.each, dumps=[source], out=directory / names[source]) for source in sources)
+def _calls(wanted: RunTestsCall) -> tuple[ScoreCall, ...]:
+    sources, each = named_sources(wanted.datasets_to_evaluate), wanted.each
+    names = result_names(sources, {REPORTS: "", **_occupied(each.out)})
+    return tuple(replace(each, dumps=[source], out=each.out / names[source]) for source in sources)
 
 
 def _occupied(directory: Path) -> dict[str, str]:
@@ -113,9 +82,9 @@ class _Pages:
         hub: where results are pushed; `None` for nowhere.
     """
 
-    def __init__(self, wanted: Wanted, hub: HubResults | None) -> None:
+    def __init__(self, wanted: RunTestsCall, hub: HubResults | None) -> None:
         self._wanted, self._hub = wanted, hub
-        self._directory = wanted.each.out / REPORTS
+        self._directory = wanted.local_results_path / REPORTS
 
     def add(self, call: ScoreCall, outcome: Outcome) -> int:
         """Write the reports of a finished data set and the overview; push them with its results.
@@ -125,7 +94,9 @@ class _Pages:
         """
         name = call.out.name
         written = write_pages(self._directory / name, call.out, id_column=call.id_column)
-        folders = [path for path in sorted(self._wanted.each.out.iterdir()) if Earlier.of(path).command == SCORE]
+        folders = [
+            path for path in sorted(self._wanted.local_results_path.iterdir()) if Earlier.of(path).command == SCORE
+        ]
         done = {path.name: path for path in folders if (path / "summary.json").is_file()}
         with replacing(self._directory / INDEX) as file:
             file.write(overview_page(done).encode("utf-8", "replace"))
@@ -134,4 +105,4 @@ class _Pages:
             return 0
         pages = {f"{REPORTS}/{name}/{path.name}": path for path in written}
         pages[f"{REPORTS}/{INDEX}"] = self._directory / INDEX
-        return push(self._hub, name, call, outcome, pages=pages, replace=self._wanted.each.no_resume)
+        return push(self._hub, name, call, outcome, pages=pages, replace=self._wanted.override)
