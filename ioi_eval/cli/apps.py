@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from ioi_eval.cli import apps_options as given
 from ioi_eval.cli import options
 from ioi_eval.cli.apps_options import Problems, Rules, ScoredProblems, ScoreRules
 from ioi_eval.cli.grouped import OptionGroup, grouped
@@ -31,11 +30,25 @@ class AppsScoreCall(RunCall):
 
     narrowing: ClassVar = {"--filter-difficulty": "difficulties", "--task": "ids", "--sample": "limit"}
 
-    dumps: given.Dumps
+    dumps: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DUMP...",
+            help="The programs: rows with problem_id and code, generation or messages (or lists of them); a solution.py"
+            " (with -t ID); a folder of ID/solution.py; or several of these.",
+        ),
+    ]
     problems: Annotated[ScoredProblems, OptionGroup(ScoredProblems)]
     rules: Annotated[ScoreRules, OptionGroup(ScoreRules)] = field(default_factory=ScoreRules)
-    pass_at: given.PassAt = None
-    retry_failed: given.RetryFailed = False
+    pass_at: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--pass-at", metavar="K", min=1, help="Report pass@K; may be repeated. By default all possible K."
+        ),
+    ] = None
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Judge programs again at which the comparator's checker failed.")
+    ] = False
     keep: options.KeepTexts = Keep.FAILING
     place: Annotated[Place, _WHERE] = field(default_factory=Place)
 
@@ -116,7 +129,14 @@ def audit(call: AuditCall) -> int:
 class ExplainCall:
     """What the user asks for: a group of options."""
 
-    dump: given.Dump
+    dump: Annotated[
+        str,
+        typer.Argument(
+            metavar="DUMP",
+            help="The programs: rows with problem_id and code, generation or messages (or lists of them); a solution.py"
+            " (with -t ID); a folder of ID/solution.py.",
+        ),
+    ]
     problems: Annotated[Problems, OptionGroup(Problems)]
     rules: Annotated[Rules, OptionGroup(Rules)] = field(default_factory=Rules)
     compat: Annotated[

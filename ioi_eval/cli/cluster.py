@@ -22,18 +22,7 @@ if TYPE_CHECKING:
     from ioi_eval.sandbox.piston.control import PackageChange
     from ioi_eval.sandbox.piston.discovery import Worker
 
-PackageName = Annotated[str | None, typer.Option("--package", metavar="NAME", help="The package; ioi_eval by default.")]
-PackageVersion = Annotated[
-    str | None,
-    typer.Option("--version", metavar="V", help="Its version, or a range in npm's syntax; else the latest."),
-]
-TestRows = Annotated[
-    str | None, typer.Option("--tests", metavar="T", help="Their tests; open-r1/ioi-test-cases by default.")
-]
 
-ProblemRows = Annotated[
-    str | None, typer.Option("--problems", metavar="P", help="The packages of these problems, such as open-r1/ioi.")
-]
 Repository = Annotated[
     Path | None,
     typer.Option("--repository", metavar="DIR", help="The directory that the workers install packages from."),
@@ -107,10 +96,19 @@ class WhichPackages:
     """Which packages on which workers: a group of options."""
 
     endpoints: Endpoints = None
-    package: PackageName = None
-    version: PackageVersion = None
-    problems: ProblemRows = None
-    tests: TestRows = None
+    package: Annotated[
+        str | None, typer.Option("--package", metavar="NAME", help="The package; ioi_eval by default.")
+    ] = None
+    version: Annotated[
+        str | None,
+        typer.Option("--version", metavar="V", help="Its version, or a range in npm's syntax; else the latest."),
+    ] = None
+    problems: Annotated[
+        str | None, typer.Option("--problems", metavar="P", help="The packages of these problems, such as open-r1/ioi.")
+    ] = None
+    tests: Annotated[
+        str | None, typer.Option("--tests", metavar="T", help="Their tests; open-r1/ioi-test-cases by default.")
+    ] = None
     year: options.Years = None
     problem: options.ProblemIds = None
 

@@ -20,18 +20,6 @@ from ioi_eval.extensions import Kind, extension
 if TYPE_CHECKING:
     from ioi_eval.importers.task import ImportedTask
 
-Year = Annotated[
-    int, typer.Option("--year", metavar="Y", min=1900, help="The contest's year, which packages do not state.")
-]
-Out = Annotated[
-    Path,
-    typer.Option(
-        "--out",
-        metavar="DIR",
-        help="The directory for problems.jsonl, tests.jsonl and solutions.jsonl; made if absent. Rows of other "
-        "problems in it are kept.",
-    ),
-]
 Day = Annotated[
     str | None, typer.Option("--day", metavar="D", help="The contest day, for the column `day` of the rows.")
 ]
@@ -56,8 +44,18 @@ KattisTimeLimit = Annotated[
 class Rows:
     """The options that all formats have: the rows' year, and where they go."""
 
-    year: Year
-    out: Out
+    year: Annotated[
+        int, typer.Option("--year", metavar="Y", min=1900, help="The contest's year, which packages do not state.")
+    ]
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="The directory for problems.jsonl, tests.jsonl and solutions.jsonl; made if absent. Rows of other "
+            "problems in it are kept.",
+        ),
+    ]
 
     def write(self, packages: Sequence[Path], read: Callable[..., ImportedTask], **stated: Any) -> int:
         """Turn packages into rows, and print a line about each.

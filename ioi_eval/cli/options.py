@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Annotated, Self
 
 import typer
@@ -50,26 +49,6 @@ LeastIsolation = Annotated[
         "--isolation", help="The weakest isolation to accept: reduced by default; `none` only for code that you trust."
     ),
 ]
-Std = Annotated[
-    str | None,
-    typer.Option(
-        "--std", metavar="S", help="The C++ standard (gnu++20) for all problems, instead of each problem's own."
-    ),
-]
-Python = Annotated[
-    str,
-    typer.Option(
-        "--python", metavar="EXE", help="The Python to run submissions with, as found on the machine that runs them."
-    ),
-]
-TimeScale = Annotated[
-    str,
-    typer.Option(
-        "--time-scale",
-        metavar="auto|X",
-        help="Multiply time limits by X; auto: by the factor that `doctor --calibrate` measured on this machine.",
-    ),
-]
 NearLimitRepeats = Annotated[
     int,
     typer.Option(
@@ -80,28 +59,9 @@ NearLimitRepeats = Annotated[
         help="Run a late test alone up to N times, again only if it was late by 10 % or less; the fastest counts.",
     ),
 ]
-Limit = Annotated[
-    int | None, typer.Option("--limit", metavar="N", min=1, help="Only the first N rows of those selected.")
-]
 RetryFailed = Annotated[
     bool, typer.Option("--retry-failed", help="Judge rows again whose checker or manager failed (final JE).")
 ]
-FixIncludes = Annotated[
-    bool, typer.Option("--fix-includes", help="Add missing #include lines; the column `fixes` has what was added.")
-]
-AlwaysExtractCode = Annotated[
-    bool,
-    typer.Option(
-        "--always-extract-code", help="Ignore the column code, which may be out of date; extract the program again."
-    ),
-]
-AddMessagesColumn = Annotated[
-    bool, typer.Option("--add-messages-column", help="Add prompt and generation to the results as a conversation.")
-]
-NoDedupe = Annotated[
-    bool, typer.Option("--no-dedupe", help="Judge each of several identical programs, not only the first.")
-]
-Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="The directory for the results; made if absent.")]
 StandingsFile = Annotated[
     str | None,
     typer.Option(
@@ -135,18 +95,6 @@ Bar = Annotated[
         help="Show a progress bar: by default on a terminal only; else print a line a minute.",
     ),
 ]
-PushToHub = Annotated[
-    str | None,
-    typer.Option(
-        "--push-to-hub",
-        metavar="OWNER/NAME",
-        help="Afterwards push results and reports to this data set of the Hub, as a configuration with the dump's name."
-        " Rows of other submissions stay there.",
-    ),
-]
-Public = Annotated[
-    bool, typer.Option("--public", help="Make the data set on the Hub public; without this it is private.")
-]
 By = Annotated[
     list[str] | None,
     typer.Option(
@@ -167,9 +115,28 @@ class ContestRules:
         time_scale: `auto`, or a number as text.
     """
 
-    std: Std = None
-    python: Python = "python3"
-    time_scale: TimeScale = "1"
+    std: Annotated[
+        str | None,
+        typer.Option(
+            "--std", metavar="S", help="The C++ standard (gnu++20) for all problems, instead of each problem's own."
+        ),
+    ] = None
+    python: Annotated[
+        str,
+        typer.Option(
+            "--python",
+            metavar="EXE",
+            help="The Python to run submissions with, as found on the machine that runs them.",
+        ),
+    ] = "python3"
+    time_scale: Annotated[
+        str,
+        typer.Option(
+            "--time-scale",
+            metavar="auto|X",
+            help="Multiply time limits by X; auto: by the factor that `doctor --calibrate` measured on this machine.",
+        ),
+    ] = "1"
     near_limit_repeats: NearLimitRepeats = 1
 
     def policy(self, isolation: Isolation) -> Policy:

@@ -6,7 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import typer
 
 from ioi_eval.cli import options
 from ioi_eval.cli.grouped import OptionGroup
@@ -27,16 +30,28 @@ class RunCall(ABC):
     """For each option that may leave rows out, its key in `as_dict`."""
 
     dumps: list[str]
-    out: options.Out
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The directory for the results; made if absent.")]
     id_column: options.IdColumn = "uuid"
     by: options.By = None
     no_resume: options.NoResume = False
     retry_failed: options.RetryFailed = False
-    no_dedupe: options.NoDedupe = False
+    no_dedupe: Annotated[
+        bool, typer.Option("--no-dedupe", help="Judge each of several identical programs, not only the first.")
+    ] = False
     keep: options.KeepTexts = Keep.INPUTS
     place: Annotated[Place, OptionGroup(place_of)] = field(default_factory=Place)
-    push_to_hub: options.PushToHub = None
-    public: options.Public = False
+    push_to_hub: Annotated[
+        str | None,
+        typer.Option(
+            "--push-to-hub",
+            metavar="OWNER/NAME",
+            help="Afterwards push results and reports to this data set of the Hub, as a configuration with the dump's "
+            "name. Rows of other submissions stay there.",
+        ),
+    ] = None
+    public: Annotated[
+        bool, typer.Option("--public", help="Make the data set on the Hub public; without this it is private.")
+    ] = False
     watch: Annotated[Watch, OptionGroup(Watch)] = field(default_factory=Watch)
 
     @abstractmethod

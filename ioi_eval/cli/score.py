@@ -29,11 +29,22 @@ class ScoreCall(RunCall):
     tests: options.Tests
     year: options.Years = None
     problem: options.ProblemIds = None
-    limit: options.Limit = None
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="N", min=1, help="Only the first N rows of those selected.")
+    ] = None
     rules: Annotated[ContestRules, OptionGroup(ContestRules)] = field(default_factory=ContestRules)
-    fix_includes: options.FixIncludes = False
-    always_extract_code: options.AlwaysExtractCode = False
-    add_messages_column: options.AddMessagesColumn = False
+    fix_includes: Annotated[
+        bool, typer.Option("--fix-includes", help="Add missing #include lines; the column `fixes` has what was added.")
+    ] = False
+    always_extract_code: Annotated[
+        bool,
+        typer.Option(
+            "--always-extract-code", help="Ignore the column code, which may be out of date; extract the program again."
+        ),
+    ] = False
+    add_messages_column: Annotated[
+        bool, typer.Option("--add-messages-column", help="Add prompt and generation to the results as a conversation.")
+    ] = False
     unscored_as: Annotated[
         str, typer.Option("--unscored-as", metavar="null|zero", help="The value of a score that is not known (JE).")
     ] = "null"

@@ -29,14 +29,6 @@ LogFile = Annotated[
         help="Append what happens to FILE: a line of JSON for each program, judge error, lost worker, and so on.",
     ),
 ]
-Track = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--track",
-        metavar="wandb|trackio",
-        help="Send the progress to this service; NAME:PROJECT for another project than ioi-eval. May be repeated.",
-    ),
-]
 
 _SUMMARY = ("complete", "interrupted", "submissions", "verdicts", "average_score", "pass_at_k")
 """The entries of `summary.json` in its event: those whose size does not grow with the number of problems."""
@@ -54,7 +46,14 @@ class Watch:
 
     bar: Bar = None
     log_file: LogFile = None
-    track: Track = None
+    track: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--track",
+            metavar="wandb|trackio",
+            help="Send the progress to this service; NAME:PROJECT for another project than ioi-eval. May be repeated.",
+        ),
+    ] = None
 
     def run(
         self, command: str, options: Mapping[str, Any], work: Callable[[Events], int], *, read: Sequence[str] = ()
