@@ -12,7 +12,7 @@ from ioi_eval.apps.report import terminal_report
 from ioi_eval.apps.results import AppsSummary
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.apps import AppsScoreCall
-from ioi_eval.cli.judging import DumpSize, end_run, judge_dump
+from ioi_eval.cli.judging import end_run, judge_dump
 from ioi_eval.cli.outputs import APPS_SCORE, check_out
 from ioi_eval.cli.sandboxes import opened, tell
 from ioi_eval.errors import InputError
@@ -89,6 +89,8 @@ async def _score(
             AppsFamily(intake, executor, settings.judged_by, summary),
             here,
             workers=apps_calls.workers(call.place, executor),
-            size=DumpSize(rows=rows, problems=len(catalog.listed), shares=True),
+            rows=rows,
+            problems=len(catalog.listed),
+            shares=True,
             events=events,
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,28 +25,15 @@ from ioi_eval.report.html import HTML, Page
 from ioi_eval.version import __version__
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DumpSize:
-    """How much there is to judge.
-
-    Args:
-        rows: the number of selected rows of the dump.
-        problems: the number of problems of these rows.
-        shares: whether programs of different rows may be in one job.
-    """
-
-    rows: int
-    problems: int
-    shares: bool
-
-
 async def judge_dump(
     call: RunCall,
     family: ProblemFamily[W, R],
     here: Opened,
     *,
+    rows: int,
+    problems: int,
     workers: int,
-    size: DumpSize,
+    shares: bool,
     events: Events,
     restore: Callable[[], None] | None = None,
 ) -> Outcome:
@@ -57,8 +43,10 @@ async def judge_dump(
         call: the options of the command.
         family: the dump, and how it is judged.
         here: the sandbox.
+        rows: the number of selected rows of the dump.
+        problems: the number of problems of these rows.
         workers: how many jobs to run at once.
-        size: how much there is to judge.
+        shares: whether programs of different rows may be in one job.
         events: receives the events of the run.
         restore: makes test data again that was deleted from the cache; called in a thread.
 
@@ -69,22 +57,22 @@ async def judge_dump(
     options = call.as_dict()
     with await in_thread(Journal, call.out, options=options, resume=not call.no_resume) as journal:
         tell(*journal.notes)
-        tell(*replaced(call.out, rows=size.rows, options=options, narrowing=call.narrowing, resume=not call.no_resume))
-        tell_judging(events, here, dump=call.dump, out=call.out, rows=size.rows, problems=size.problems)
+        tell(*replaced(call.out, rows=rows, options=options, narrowing=call.narrowing, resume=not call.no_resume))
+        tell_judging(events, here, dump=call.dump, out=call.out, rows=rows, problems=problems)
         return await score_dump(
             call.out,
             family,
             journal=journal,
             settings=Settings(
                 workers=workers,
-                spare=spare_for(workers, shares=size.shares),
+                spare=spare_for(workers, shares=shares),
                 dedupe=not call.no_dedupe,
                 retry_failed=call.retry_failed,
                 keep=call.keep,
                 options=options,
                 events=events,
             ),
-            progress=progress_for(size.rows, bar=call.watch.bar, events=events, load=here.load),
+            progress=progress_for(rows, bar=call.watch.bar, events=events, load=here.load),
             restore=restore,
         )
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.contest_scorer import opened_scorer
-from ioi_eval.cli.judging import DumpSize, end_run, judge_dump
+from ioi_eval.cli.judging import end_run, judge_dump
 from ioi_eval.cli.outputs import SCORE, check_out
 from ioi_eval.cli.readiness import make_ready, memory_limits_of
 from ioi_eval.cli.sandboxes import Opened, tell
@@ -80,11 +80,11 @@ def score(call: ScoreCall) -> int:
     Returns:
         The exit code.
     """
-    return call.watch.run(SCORE, call.as_dict(), lambda events: _score_one(call, events), read=call.sources)
 
+    def work(events: Events) -> int:
+        return score_all((call,), after=call.pushing(), events=events)
 
-def _score_one(call: ScoreCall, events: Events) -> int:
-    return score_all((call,), after=call.pushing(), events=events)
+    return call.watch.run(SCORE, call.as_dict(), work, read=call.sources)
 
 
 def score_all(
@@ -272,11 +272,9 @@ async def _score(
         ContestFamily(intake, scorer, unscored=call.unscored, grouping=part.grouping),
         sandbox,
         workers=sandbox.workers,
-        size=DumpSize(
-            rows=part.seen.rows,
-            problems=len(problems.problems),
-            shares=Language.PYTHON in part.seen.languages,
-        ),
+        rows=part.seen.rows,
+        problems=len(problems.problems),
+        shares=Language.PYTHON in part.seen.languages,
         events=events,
         restore=restore,
     )
