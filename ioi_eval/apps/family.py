@@ -20,7 +20,7 @@ from ioi_eval.errors import RowError
 from ioi_eval.journal import RecordKind
 from ioi_eval.model import Verdict
 from ioi_eval.model.apps import AppsProblem
-from ioi_eval.pipeline.family import ProblemFamily
+from ioi_eval.pipeline.family import ProblemFamily, ResultFacts
 from ioi_eval.pipeline.finish import TestLines, to_json
 from ioi_eval.pipeline.intake import Refused
 from ioi_eval.pipeline.ledger import Format, Found
@@ -63,13 +63,23 @@ APPS_FORMAT = Format(
     decode=decode_result,
     kind=kind_of,
     tests=lambda result: len(result.tests),
-    cpu=lambda result: CpuSplit(run=math.fsum(test.time_s or 0.0 for test in result.tests)),
-    ran=lambda result: sum(test.verdict is not Verdict.SKIPPED for test in result.tests),
-    score=lambda result: result.score,
-    error=error_of,
-    blames_sandbox=blames_the_sandbox,
 )
 """Results of APPS problems in the journal."""
+
+
+def apps_facts(result: AppsResult) -> ResultFacts:
+    """The facts about a result that a run needs."""
+    kept = kind_of(result) is not None
+    return ResultFacts(
+        verdict=result.verdict,
+        cpu=CpuSplit(run=math.fsum(test.time_s or 0.0 for test in result.tests)),
+        kept=kept,
+        blames_sandbox=not kept and blames_the_sandbox(result),
+        fingerprint=result.fingerprint,
+        ran=sum(test.verdict is not Verdict.SKIPPED for test in result.tests),
+        score=result.score,
+        error=error_of(result),
+    )
 
 
 class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
@@ -83,6 +93,7 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
     """
 
     form = APPS_FORMAT
+    facts = staticmethod(apps_facts)
     files = (RESULTS, "mcpbr.jsonl")
     report = staticmethod(markdown_report)
     summary: AppsSummary

@@ -21,8 +21,7 @@ from ioi_eval.cli.watching import tell_judging
 from ioi_eval.events import Events
 from ioi_eval.journal import Journal
 from ioi_eval.model import SubmissionResult
-from ioi_eval.pipeline.contest import CONTEST_FORMAT
-from ioi_eval.pipeline.family import Told
+from ioi_eval.pipeline.contest import contest_facts
 from ioi_eval.pipeline.finish import replacing, to_json
 from ioi_eval.pipeline.interrupt import Interrupts
 from ioi_eval.pipeline.progress import RESUMED, beating, progress_for
@@ -103,7 +102,7 @@ async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events
             if seconds is None:
                 progress.advance(RESUMED)
                 return
-            values = Told.of(CONTEST_FORMAT, result)
+            values = contest_facts(result)
             progress.advance(values.verdict, values.ran)
             names = {"submission": result.submission, "year": result.problem.year, "problem": result.problem.id}
             values.emit(events, names, seconds)

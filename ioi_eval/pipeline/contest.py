@@ -11,7 +11,7 @@ import orjson
 from ioi_eval.journal import RecordKind, decode_result, encode_result
 from ioi_eval.model import CompileOutcome, Problem, Submission, SubmissionResult, TestOutcome, Verdict
 from ioi_eval.pipeline.contest_intake import ContestCandidate, Intake, JudgeableRow
-from ioi_eval.pipeline.family import ProblemFamily
+from ioi_eval.pipeline.family import ProblemFamily, ResultFacts
 from ioi_eval.pipeline.finish import TestLines, to_json
 from ioi_eval.pipeline.intake import Refused
 from ioi_eval.pipeline.ledger import Format, Found
@@ -67,13 +67,23 @@ CONTEST_FORMAT = Format(
     decode=decode_result,
     kind=kind_of,
     tests=lambda result: sum(len(subtask.tests) for subtask in result.subtasks),
-    cpu=CpuSplit.of,
-    ran=lambda result: len(distinct_outcomes(result)),
-    score=lambda result: result.score,
-    error=judge_error,
-    blames_sandbox=blames_the_sandbox,
 )
 """Results of contest problems in the journal."""
+
+
+def contest_facts(result: SubmissionResult) -> ResultFacts:
+    """The facts about a result that a run needs."""
+    kept = kind_of(result) is not None
+    return ResultFacts(
+        verdict=result.verdict,
+        cpu=CpuSplit.of(result),
+        kept=kept,
+        blames_sandbox=not kept and blames_the_sandbox(result),
+        fingerprint=result.fingerprint,
+        ran=len(distinct_outcomes(result)),
+        score=result.score,
+        error=judge_error(result),
+    )
 
 
 class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
@@ -87,6 +97,7 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
     """
 
     form = CONTEST_FORMAT
+    facts = staticmethod(contest_facts)
     report = staticmethod(markdown_report)
     summary: Summary
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from ioi_eval.events import Events
 from ioi_eval.model import JudgedResult
@@ -21,7 +21,7 @@ R = TypeVar("R", bound=JudgedResult)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class ResultFacts:
     """The facts about a result that a run needs.
 
     Args:
@@ -39,25 +39,10 @@ class Told:
     cpu: CpuSplit
     kept: bool
     blames_sandbox: bool
-    fingerprint: str = ""
-    ran: int = 0
-    score: float | None = None
-    error: str | None = None
-
-    @classmethod
-    def of(cls, form: Format[R], result: R) -> Self:
-        """The facts about a result that is stored in this format."""
-        kept = form.kind(result) is not None
-        return cls(
-            verdict=result.verdict,
-            cpu=form.cpu(result),
-            kept=kept,
-            blames_sandbox=not kept and form.blames_sandbox(result),
-            fingerprint=result.fingerprint,
-            ran=form.ran(result),
-            score=form.score(result),
-            error=form.error(result),
-        )
+    fingerprint: str
+    ran: int
+    score: float | None
+    error: str | None
 
     def emit(self, events: Events, names: Mapping[str, Any], seconds: float) -> None:
         """Emit the event that a submission was judged.
@@ -94,6 +79,11 @@ class ProblemFamily(ABC, Generic[W, R]):
 
     def __init__(self, intake: DumpReader[W], summary: RunSummary, options: Sequence[Any]) -> None:
         self.intake, self.summary, self.options = intake, summary, options
+
+    @staticmethod
+    @abstractmethod
+    def facts(result: Any) -> ResultFacts:
+        """The facts about a result that a run needs."""
 
     @abstractmethod
     async def judge(self, candidate: W) -> R:

@@ -13,7 +13,6 @@ import orjson
 from ioi_eval.journal import Journal, Keys, RecordKind, TemporaryRecords
 from ioi_eval.pipeline.window import Candidate
 from ioi_eval.records import record
-from ioi_eval.report.totals import CpuSplit
 
 R = TypeVar("R")
 
@@ -30,22 +29,12 @@ class Format(Generic[R]):
         decode: reads what `encode` wrote.
         kind: the kind of its record; `None` if it says nothing about the submission and is not stored.
         tests: how many tests it contains, which is its size in memory.
-        cpu: the CPU time that it took.
-        ran: how many tests were run.
-        score: points, or the share of the tests that passed; `None` if unknown.
-        error: our message on why it has no score; `None` if it has one.
-        blames_sandbox: for a result that is not stored: whether the sandbox failed, and not only for this program.
     """
 
     encode: Callable[[R], Mapping[str, Any]]
     decode: Callable[[Mapping[str, Any]], R]
     kind: Callable[[R], RecordKind | None]
     tests: Callable[[R], int]
-    cpu: Callable[[R], CpuSplit]
-    ran: Callable[[R], int]
-    score: Callable[[R], float | None]
-    error: Callable[[R], str | None]
-    blames_sandbox: Callable[[R], bool]
 
 
 @record

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from typing import Any, Generic
 
 from ioi_eval.errors import ODD_DATA, LostDataError, SandboxError, UnavailableError, internal_error_text
-from ioi_eval.pipeline.family import ProblemFamily, R, Told
+from ioi_eval.pipeline.family import ProblemFamily, R, ResultFacts
 from ioi_eval.pipeline.intake import Refused
 from ioi_eval.pipeline.ledger import Ledger
 from ioi_eval.pipeline.progress import BEAT_S, COPY, REFUSED, RESUMED, Progress
@@ -100,7 +100,7 @@ class _Recorded:
     """
 
     names: Mapping[str, Any]
-    facts: Told
+    facts: ResultFacts
     seconds: float
     leader: int | None
     odd_family: object | None
@@ -300,7 +300,7 @@ class DumpRun(Generic[W, R]):
         except ODD_DATA as error:
             words = internal_error_text(error, "judging this row")
             return self._family.failed(candidate, words), time.monotonic() - begun, True
-        cpu = self._family.form.cpu(result)
+        cpu = self._family.facts(result).cpu
         self.done.cpu += cpu
         self._costs.observe(candidate.family, cpu.total)
         return result, time.monotonic() - begun, False
@@ -354,12 +354,12 @@ class DumpRun(Generic[W, R]):
 
     def _write(self, candidate: W, result: R, seconds: float, is_of_row: bool) -> _Recorded:
         """Store a result; if our own code fails on it, a failure of ours instead. Called from a thread."""
-        facts = Told.of(self._family.form, result)
+        facts = self._family.facts(result)
         try:
             leader = self.ledger.record(candidate, result, facts.fingerprint)
         except ODD_DATA as error:
             result, is_of_row = self._family.failed(candidate, internal_error_text(error, "recording this row")), True
-            facts = Told.of(self._family.form, result)
+            facts = self._family.facts(result)
             leader = self.ledger.record(candidate, result, facts.fingerprint)
         odd = candidate.family if is_of_row else None
         return _Recorded(names=candidate.names, facts=facts, seconds=seconds, leader=leader, odd_family=odd)
@@ -371,7 +371,7 @@ class DumpRun(Generic[W, R]):
         facts.emit(self.settings.events, recorded.names, recorded.seconds)
         self._stop_if_broken(facts, recorded.odd_family, was_in_sandbox)
 
-    def _stop_if_broken(self, facts: Told, odd_family: object | None, was_in_sandbox: bool) -> None:
+    def _stop_if_broken(self, facts: ResultFacts, odd_family: object | None, was_in_sandbox: bool) -> None:
         """Stop the run if the sandbox fails every time, or our own code fails on problem after problem.
 
         The result of a row without a program does not show that either of them works.
