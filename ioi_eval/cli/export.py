@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ioi_eval.cli import options
+from ioi_eval.cli.grouped import grouped
 
 
-def export(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Results, as score or apps score wrote them.")],
-    *,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportCall:
+    """What the user asks for: a group of options."""
+
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Results, as score or apps score wrote them.")]
     to: Annotated[
         str,
         typer.Option("--to", metavar="FORMAT", help="parquet, junit, inspect, eval-results or every-eval-ever."),
-    ],
+    ]
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="PATH", help="The file, or the folder of files; by default one in DIR."),
-    ] = None,
+    ] = None
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="A setting of the format (model=o3); may be repeated."),
-    ] = None,
-    by: options.By = None,
-    id_column: options.IdColumnOfRun = None,
-) -> int:
+    ] = None
+    by: options.By = None
+    id_column: options.IdColumnOfRun = None
+
+
+@grouped(call=ExportCall)
+def export(call: ExportCall) -> int:
     """Write results in another program's format.
 
     Nothing is judged. parquet: one table of all rows. junit: XML for a CI, a suite a problem. One file for each model:
@@ -36,4 +43,4 @@ def export(
     """
     from ioi_eval.cli.exporting import write_export
 
-    return write_export(directory, to, out=out, settings=settings or (), by=by or (), id_column=id_column)
+    return write_export(call)

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import BinaryIO
 
+from ioi_eval.cli.export import ExportCall
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.journal import check_writable
 from ioi_eval.pipeline.finish import replacing
@@ -19,18 +20,8 @@ from ioi_eval.rows import open_source
 _HEAD_BYTES, _TAIL_BYTES = 1 << 14, 1 << 20  # the end of a Parquet file holds the schema, which may be large
 
 
-def write_export(
-    directory: Path, to: str, *, out: Path | None, settings: Sequence[str], by: Sequence[str], id_column: str | None
-) -> int:
+def write_export(call: ExportCall) -> int:
     """Write the results of a directory.
-
-    Args:
-        directory: the results.
-        to: the format's name.
-        out: the file or folder; `None` for the format's default in the directory.
-        settings: texts `KEY=VALUE`.
-        by: columns of the groups.
-        id_column: the column with the submission's id; `None` for the column of the run.
 
     Returns:
         The exit code.
@@ -39,13 +30,13 @@ def write_export(
         InputError: there is no such format or setting, there are no results, or `out` already exists.
         SetupError: it cannot be written.
     """
-    form = format_named(to)
-    given = _settings(settings)
-    refuse_unknown(given, form.settings, to)
-    results = open_results(directory, id_column=id_column)
-    grouping = grouping_of([open_source(results.path)], by)
+    form = format_named(call.to)
+    given = _settings(call.settings or ())
+    refuse_unknown(given, form.settings, call.to)
+    results = open_results(call.directory, id_column=call.id_column)
+    grouping = grouping_of([open_source(results.path)], call.by or ())
     material = Material(results, grouping=grouping, settings=given)
-    target = out if out is not None else results.directory / form.place
+    target = call.out if call.out is not None else results.directory / form.place
     names = form.files(material)
     paths = {name: target / name if name else target for name in names}
     _check(form, target, paths)

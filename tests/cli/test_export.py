@@ -14,6 +14,7 @@ from zipfile import ZipFile
 import pytest
 import yaml
 
+from ioi_eval.cli.export import ExportCall
 from ioi_eval.cli.exporting import write_export
 from ioi_eval.errors import InputError
 from ioi_eval.report.publication import MODULES, format_named
@@ -68,7 +69,7 @@ def results(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 def export(directory: Path, to: str, *settings: str, out: Path | None = None, by: tuple[str, ...] = ()) -> list[Path]:
     """Write a format, and give the files."""
-    write_export(directory, to, out=out, settings=settings, by=by, id_column=None)
+    write_export(ExportCall(directory=directory, to=to, out=out, settings=list(settings), by=list(by)))
     target = out or directory / format_named(to).place
     return [target] if target.is_file() else sorted(path for path in target.rglob("*") if path.is_file())
 
