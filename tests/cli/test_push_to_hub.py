@@ -47,6 +47,22 @@ def test_a_contest_s_results_are_pushed(
         assert verdicts == {"one": "AC", "two": "AC"}
 
 
+def test_rows_that_are_named_by_their_labels_are_pushed_under_these(
+    start: Start, write: Write, score: tuple[str | Path, ...], tmp_path: Path
+) -> None:
+    """So one that is not in this dump stays, as others do."""
+    hub = tmp_path / "hub"
+    hub.mkdir()
+    one, two = ({"label": row.pop("uuid"), **row} for row in (submission_row("one"), submission_row("two", NARROW)))
+    with standing_in(hub) as environment:
+        for rows in ((one, two), (one,)):
+            write("monday.jsonl", *rows)
+            ended = start(*score, env=environment)
+            assert ended.returncode == 0, ended.stderr
+        found = {row["label"]: row["verdict"] for row in pushed(hub, environment, "monday", tmp_path)}
+    assert found.keys() == {"one", "two"}
+
+
 def test_results_of_apps_are_pushed(start: Start, write: Write, tmp_path: Path) -> None:
     """Each program is a row; a second push of the same dump replaces it and doubles nothing."""
     hub = tmp_path / "hub"
