@@ -10,7 +10,7 @@ import pickle
 import tempfile
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -93,11 +93,6 @@ class Catalog:
                 _, (_, size) = self._held.popitem(last=False)
                 self._held_bytes -= size
             return found
-
-    def problems(self) -> Iterator[AppsProblem]:
-        """All of them, in the data set's order, one at a time."""
-        for problem in self.listed:
-            yield self.problem(problem)
 
     def close(self) -> None:
         """Close the file."""
