@@ -29,17 +29,46 @@ _COLLECT = (50_000, 50, 100)
 cycles, and the search took a twelfth of the CPU time of a run over 100,000 rows that were judged before."""
 
 
-class Commands(UserDict[str, Any]):
-    """The commands of a group, by name: each is a command, or the module and name of the function that is one.
+_COMMANDS = (
+    *("score", "run-tests", "show", "compare", "select", "merge", "report", "export", "validate"),
+    *("config", "doctor", "serve", "demo"),
+)
+"""The commands without subcommands. The function of each is in the module of its name."""
 
-    That function is imported, and made a command, when the command is first looked up.
+_GROUPS = {
+    "import": (
+        "imports",
+        ("cms", "tps", "italian-yaml", "kattis", "library-checker"),
+        "Turn official packages into problem, test and solution rows.",
+    ),
+    "cluster": (
+        "cluster",
+        ("status", "probe", "install", "uninstall"),
+        "Examine the workers of a Piston cluster, and install packages.",
+    ),
+    "apps": ("apps", ("score", "audit", "explain"), "Score Python programs for APPS problems."),
+}
+"""The commands with subcommands: the module of their functions, their names, and the help."""
+
+
+class Commands(UserDict[str, Any]):
+    """The commands of a group, by name. The function of each is imported when the command is first looked up.
+
+    Args:
+        names: of the commands; those of the functions have underscores.
+        module: has the functions; by default each is in the module of its name.
     """
 
+    def __init__(self, names: Sequence[str], module: str | None = None) -> None:
+        super().__init__(dict.fromkeys(names))
+        self._module = module
+
     def __getitem__(self, name: str) -> TyperCommand | TyperGroup:
+        if self.data[name] is None:
+            function = name.replace("-", "_")
+            module = import_module(f"ioi_eval.cli.{self._module or function}")
+            self.data[name] = _made(name, getattr(module, function))
         found = self.data[name]
-        if isinstance(found, str):
-            module, _, function = found.rpartition(".")
-            found = self.data[name] = _made(name, getattr(import_module(f"ioi_eval.cli.{module}"), function))
         assert isinstance(found, TyperCommand | TyperGroup)
         return found
 
@@ -64,59 +93,22 @@ def _typer(*, add_completion: bool = False) -> typer.Typer:
     )
 
 
-def _group(name: str, text: str, commands: dict[str, str]) -> TyperGroup:
-    """A command with subcommands.
-
-    Args:
-        name: of the command.
-        text: its help.
-        commands: of each subcommand the function, as for `Commands`.
-    """
-    return TyperGroup(
-        name=name,
-        help=text,
-        commands=Commands(commands),  # type: ignore[arg-type]
-        no_args_is_help=True,
-        rich_markup_mode=None,
-        context_settings=HELP,
-    )
-
-
 def root() -> TyperGroup:
     """The command `ioi-eval`, with all commands below it, and the options that install completion."""
     app = _typer(add_completion=True)
     app.callback()(about)
     made = typer.main.get_command(app)
     assert isinstance(made, TyperGroup)
-    imports = {
-        "cms": "imports.cms",
-        "tps": "imports.tps",
-        "italian-yaml": "imports.italian_yaml",
-        "kattis": "imports.kattis",
-        "library-checker": "imports.library_checker",
-    }
-    clusters = {name: f"cluster.{name}" for name in ("status", "probe", "install", "uninstall")}
-    apps = {name: f"apps.{name}" for name in ("score", "audit", "explain")}
-    made.commands = Commands(
-        {
-            "score": "score.score",
-            "run-tests": "run_tests.run_tests",
-            "show": "show.show",
-            "compare": "compare.compare",
-            "select": "select.select",
-            "merge": "merge.merge",
-            "report": "report.report",
-            "export": "export.export",
-            "validate": "validate.validate",
-            "config": "config.config",
-            "doctor": "doctor.doctor",
-            "serve": "serve.serve",
-            "demo": "demo.demo",
-            "import": _group("import", "Turn official packages into problem, test and solution rows.", imports),
-            "cluster": _group("cluster", "Examine the workers of a Piston cluster, and install packages.", clusters),
-            "apps": _group("apps", "Score Python programs for APPS problems.", apps),
-        }
-    )
+    made.commands = Commands(_COMMANDS)
+    for name, (module, names, text) in _GROUPS.items():
+        made.commands[name] = TyperGroup(
+            name=name,
+            help=text,
+            commands=Commands(names, module),  # type: ignore[arg-type]
+            no_args_is_help=True,
+            rich_markup_mode=None,
+            context_settings=HELP,
+        )
     return made
 
 
