@@ -108,13 +108,15 @@ class EarlierRows:
             judged: the tasks that were judged again, by their keys.
         """
         counts, *sections = document.split("\n## ")
-        found = [match for line in counts.splitlines() if (match := _COUNTS.fullmatch(line))]
-        kept = {match[1]: tuple(map(int, re.findall(r"\d+", match[2]))) for match in found}
-        kept = {key: numbers for key, numbers in kept.items() if key != "all" and key not in judged}
+        matches = [match for line in counts.splitlines() if (match := _COUNTS.fullmatch(line))]
+        numbers_by_task = {match[1]: tuple(map(int, re.findall(r"\d+", match[2]))) for match in matches}
+        numbers_by_task = {
+            key: numbers for key, numbers in numbers_by_task.items() if key != "all" and key not in judged
+        }
         return cls(
-            counts=tuple(kept.items()),
-            disagreements=_lines_below(sections, "What came out otherwise", kept),
-            near=_lines_below(sections, "Times within 10 % of a limit", kept),
+            counts=tuple(numbers_by_task.items()),
+            disagreements=_lines_below(sections, "What came out otherwise", numbers_by_task),
+            near=_lines_below(sections, "Times within 10 % of a limit", numbers_by_task),
         )
 
 
@@ -155,7 +157,7 @@ def _entries(path: Path, table: str) -> Sequence[Mapping[str, Any]]:
 def _reason(path: Path, number: int, entry: Mapping[str, Any]) -> Reason:
     texts, lists = ("problem", "text"), ("solutions", "where")
     good = all(isinstance(entry.get(name), str) and entry[name].strip() for name in texts) and all(
-        isinstance(value, list) and all(isinstance(one, str) for one in value)
+        isinstance(value, list) and all(isinstance(item, str) for item in value)
         for value in (entry.get("solutions"), entry.get("where", []))
     )
     if not good or set(entry) - {*texts, *lists}:
@@ -215,14 +217,18 @@ def fidelity_table(
     if twice := sorted({key for key in keys if keys.count(key) > 1}):
         raise InputError(f"{', '.join(twice)} was validated in several of the given directories; give each once")
     earlier = EarlierRows.read(document, keys)
-    found = [one for values in validations for one in values["disagreements"]]
-    explained = [(one, next((r for r in reasons if r.explains(one)), None)) for one in found]
+    disagreements = [disagreement for values in validations for disagreement in values["disagreements"]]
+    explained = [
+        (disagreement, next((r for r in reasons if r.explains(disagreement)), None)) for disagreement in disagreements
+    ]
     parts = [_INTRODUCTION, markdown_table(_HEAD, _rows(validations, earlier))]
     if earlier.counts:
         parts.append(_EARLIER)
     judged = {*keys, *dict(earlier.counts)}
     parts += filter(None, [origins_section(origins, judged)])
-    otherwise = [_line((*_facts(one), _OPEN if reason is None else reason.text)) for one, reason in explained]
+    otherwise = [
+        _line((*_facts(disagreement), _OPEN if reason is None else reason.text)) for disagreement, reason in explained
+    ]
     if otherwise or earlier.disagreements:
         head = ("task", "solution", "subtask", "stated", "seen", "the test that decided", "why")
         parts += ["## What came out otherwise", _table(head, otherwise, earlier.disagreements)]
@@ -240,7 +246,8 @@ def fidelity_table(
         idle=tuple(
             reason
             for reason in reasons
-            if reason.problem not in dict(earlier.counts) and not any(reason.explains(one) for one in found)
+            if reason.problem not in dict(earlier.counts)
+            and not any(reason.explains(disagreement) for disagreement in disagreements)
         ),
         unplaced=without_origin(origins, judged) if origins else (),
     )
@@ -255,9 +262,9 @@ def _rows(validations: Sequence[Mapping[str, Any]], earlier: EarlierRows) -> lis
 
 def _count(key: str, values: Mapping[str, Any]) -> tuple[str, tuple[int, ...]]:
     counts = values["problems"][key]
-    disagreements = sum(one["problem"] == key for one in values["disagreements"])
+    disagreements = sum(entry["problem"] == key for entry in values["disagreements"])
     stated, agree = counts["statements"], counts["agreements"]
-    near = sum(one["problem"] == key for one in values["near_limit"])
+    near = sum(entry["problem"] == key for entry in values["near_limit"])
     return key, (counts["solutions"], stated, agree, disagreements, stated - agree - disagreements, near)
 
 
@@ -265,19 +272,26 @@ def _near_limit_rows(validations: Sequence[Mapping[str, Any]]) -> list[tuple[str
     """A row for each solution that came close to a limit, the closest first within its task."""
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for values in validations:
-        for one in values["near_limit"]:
-            groups.setdefault((one["problem"], one["solution"]), []).append(one)
+        for entry in values["near_limit"]:
+            groups.setdefault((entry["problem"], entry["solution"]), []).append(entry)
     rows = []
     for (problem, solution), times in groups.items():
-        closest = min(times, key=lambda one: abs(one["margin"]))
-        verdicts = ", ".join(sorted({one["verdict"] for one in times}))
+        closest = min(times, key=lambda entry: abs(entry["margin"]))
+        verdicts = ", ".join(sorted({entry["verdict"] for entry in times}))
         figures = (f"{closest['cpu_s']:.3f} s in {closest['test']}", f"{1 - closest['margin']:.1%}")
         rows.append((abs(closest["margin"]), (problem, solution, str(len(times)), verdicts, *figures)))
     return [row for _, row in sorted(rows, key=lambda pair: (pair[1][0], pair[0], pair[1]))]
 
 
-def _facts(one: Mapping[str, Any]) -> tuple[str, ...]:
-    return one["problem"], one["solution"], one["where"], one["stated"], one["seen"], deciding_test(one)
+def _facts(disagreement: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        disagreement["problem"],
+        disagreement["solution"],
+        disagreement["where"],
+        disagreement["stated"],
+        disagreement["seen"],
+        deciding_test(disagreement),
+    )
 
 
 def origins_section(origins: Sequence[Origin], judged: Collection[str]) -> str:
@@ -287,8 +301,10 @@ def origins_section(origins: Sequence[Origin], judged: Collection[str]) -> str:
         origins: the origins of these tasks, and possibly of others.
         judged: the keys of all tasks in the table.
     """
-    shown = [(one, [task for task in one.tasks if task in judged]) for one in origins]
-    rows = sorted((one.importer, ", ".join(tasks), one.source, one.by) for one, tasks in shown if tasks)
+    with_tasks = [(origin, [task for task in origin.tasks if task in judged]) for origin in origins]
+    rows = sorted(
+        (origin.importer, ", ".join(tasks), origin.source, origin.by) for origin, tasks in with_tasks if tasks
+    )
     return f"## Where the packages are from\n\n{markdown_table(_ORIGINS_HEAD, rows)}" if rows else ""
 
 
@@ -298,9 +314,9 @@ def without_origin(origins: Sequence[Origin], judged: Collection[str]) -> tuple[
     return tuple(sorted(set(judged) - known))
 
 
-def _lines_below(sections: Collection[str], title: str, kept: Collection[str]) -> tuple[str, ...]:
+def _lines_below(sections: Collection[str], title: str, tasks: Collection[str]) -> tuple[str, ...]:
     lines = next((section.splitlines() for section in sections if section.startswith(title)), [])
-    return tuple(line for line in lines if line.startswith(tuple(f"| {key} | " for key in kept)))
+    return tuple(line for line in lines if line.startswith(tuple(f"| {key} | " for key in tasks)))
 
 
 def _line(row: Sequence[str]) -> str:

@@ -70,7 +70,9 @@ class RowFinding:
             "reason": self.reason,
             "solutions": self.solutions,
             "passed": self.passed,
-            "failures": [dict(zip(("solution", "verdict", "message"), one, strict=True)) for one in self.failures],
+            "failures": [
+                dict(zip(("solution", "verdict", "message"), failure, strict=True)) for failure in self.failures
+            ],
             "passes_by": list(self.passes_by),
         }
 
@@ -145,20 +147,22 @@ class AuditSummary(AppsSummary):
 
     def findings(self, listed: Mapping[str, Listed], broken: Mapping[str, str]) -> list[RowFinding]:
         """The rows with faults, in the data set's order."""
-        found = []
-        for problem, one in listed.items():
+        result = []
+        for problem, listed_row in listed.items():
             tally = self._tallies.get(problem, _Tally())
-            if one.refusal:
-                found.append(RowFinding(listed=one, kind=RowFindingKind.ROW, reason=one.refusal))
+            if listed_row.refusal:
+                result.append(RowFinding(listed=listed_row, kind=RowFindingKind.ROW, reason=listed_row.refusal))
             elif tally.undecided:
-                found.append(_finding(one, RowFindingKind.UNDECIDED, f"judging failed: {tally.undecided}", tally))
+                result.append(
+                    _finding(listed_row, RowFindingKind.UNDECIDED, f"judging failed: {tally.undecided}", tally)
+                )
             elif problem in broken:
-                found.append(_finding(one, RowFindingKind.SOLUTIONS, broken[problem], tally))
+                result.append(_finding(listed_row, RowFindingKind.SOLUTIONS, broken[problem], tally))
             elif tally.failures:
                 kind = RowFindingKind.SOLUTIONS if tally.passed else RowFindingKind.TESTS
-                words = f"{tally.passed} of {tally.solutions} reference solutions pass"
-                found.append(_finding(one, kind, words, tally))
-        return found
+                reason = f"{tally.passed} of {tally.solutions} reference solutions pass"
+                result.append(_finding(listed_row, kind, reason, tally))
+        return result
 
     def wrong_program(self, problem: str) -> str | None:
         """The first solution of a problem that ran without failure, but whose output the comparator refuses."""
@@ -179,8 +183,8 @@ def _finding(listed: Listed, kind: RowFindingKind, reason: str, tally: _Tally) -
 def _words(result: AppsResult) -> str:
     """The message of the first test that failed."""
     first = next((test for test in result.tests if not test.passed), None)
-    words = result.message if first is None else f"test {first.test}: {first.message}"
-    return words[:_WORDS]
+    message = result.message if first is None else f"test {first.test}: {first.message}"
+    return message[:_WORDS]
 
 
 async def comparators_that_take(
@@ -195,4 +199,6 @@ async def comparators_that_take(
         code: the program.
     """
     asked = catalog.problem(problem)
-    return tuple([name for name, one in executors.items() if (await one.score(asked, code)).verdict is Verdict.AC])
+    return tuple(
+        [name for name, executor in executors.items() if (await executor.score(asked, code)).verdict is Verdict.AC]
+    )

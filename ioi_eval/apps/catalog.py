@@ -86,13 +86,13 @@ class Catalog:
                 return self._held[problem][0]
             listed = self.listed[problem]
             self._reader.seek(listed.offset)
-            found: AppsProblem = pickle.loads(self._reader.read(listed.size))  # our own file, which has no name
-            self._held[problem] = (found, listed.size)
+            stored: AppsProblem = pickle.loads(self._reader.read(listed.size))  # our own file, which has no name
+            self._held[problem] = (stored, listed.size)
             self._held_bytes += listed.size
             while self._held_bytes > _HELD_BYTES and len(self._held) > 1:
                 _, (_, size) = self._held.popitem(last=False)
                 self._held_bytes -= size
-            return found
+            return stored
 
     def close(self) -> None:
         """Close the file."""
@@ -123,7 +123,7 @@ def load_catalog(
         RowError: a row's id cannot be read.
     """
     selection = selection or ProblemSelection()
-    left_out = frozenset(one.removeprefix("apps_") for one in excluded)
+    left_out = frozenset(text.removeprefix("apps_") for text in excluded)
     names: list[tuple[str, str]] = []
     listed: dict[str, Listed] = {}
     passes = selection.filter()
@@ -171,7 +171,7 @@ def problem_digest(problem: AppsProblem) -> str:
 
 def _content(test: AppsTest) -> object:
     if isinstance(test, CallTest):
-        return ["call", encode(test.given), encode(test.expected), [encode(one) for one in test.accepts]]
+        return ["call", encode(test.given), encode(test.expected), [encode(accepted) for accepted in test.accepts]]
     return ["stdin", *(_lines(value) for value in (test.given, test.expected))]
 
 
@@ -203,13 +203,13 @@ def read_excluded(path: Path) -> frozenset[str]:
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"{path}, the list of problems to leave out, cannot be read: {why}") from error
-    found = set()
+    excluded = set()
     for number, line in enumerate(lines, 1):
         text = line.strip()
         if not text or text.startswith("#"):
             continue
         if not text.startswith("{"):
-            found.add(text.removeprefix("apps_"))
+            excluded.add(text.removeprefix("apps_"))
             continue
         try:
             row = orjson.loads(text)
@@ -218,5 +218,5 @@ def read_excluded(path: Path) -> frozenset[str]:
         if not isinstance(row.get("problem_id"), str | int):
             raise InputError(f"{path}, row {number}: problem_id is missing")
         if row.get("exclude", True):
-            found.add(str(row["problem_id"]).removeprefix("apps_"))
-    return frozenset(found)
+            excluded.add(str(row["problem_id"]).removeprefix("apps_"))
+    return frozenset(excluded)

@@ -39,7 +39,7 @@ def encode_result(result: AppsResult) -> dict[str, Any]:
         "tests": [_encode_test(test, result) for test in result.tests],
         "graded": None
         if graded is None
-        else [list(graded.codes), list(graded.rules), [dict(one) for one in graded.metadata], graded.crash],
+        else [list(graded.codes), list(graded.rules), [dict(entry) for entry in graded.metadata], graded.crash],
     }
 
 

@@ -108,8 +108,8 @@ def _check_key(path: Path, key: str) -> None:
     if key == "extends":
         raise InputError(f"the configuration {path}: extends is not read here; put the keys of that file into this one")
     near = get_close_matches(key, [*KEYS, *sorted(OTHER_KEYS)], n=1)
-    meant = f"did you mean {near[0]}?" if near else f"those about scoring are {', '.join(KEYS)}"
-    raise InputError(f"the configuration {path}: mcpbr has no key {key}; {meant}")
+    advice = f"did you mean {near[0]}?" if near else f"those about scoring are {', '.join(KEYS)}"
+    raise InputError(f"the configuration {path}: mcpbr has no key {key}; {advice}")
 
 
 def _check_word(path: Path, values: Mapping[str, Any], key: str, only: str) -> None:
@@ -142,7 +142,7 @@ def _words(path: Path, values: Mapping[str, Any], key: str, what: str) -> tuple[
     if value is None:
         return ()
     several = value if isinstance(value, list) else [value]
-    if not all(isinstance(one, str) or (key == "task_ids" and type(one) is int) for one in several):
+    if not all(isinstance(item, str) or (key == "task_ids" and type(item) is int) for item in several):
         raise _wrong(path, key, values, f"a list of {what}")
     return tuple(map(str, several))
 

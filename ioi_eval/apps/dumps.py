@@ -58,8 +58,8 @@ def open_dump(spec: str, ids: Sequence[str]) -> Source:
     if path.is_file() and path.suffix == ".py":
         return SolutionFiles({_problem_of_file(path, ids): path}, str(path))
     if path.is_dir():
-        if found := _solutions_below(path):
-            return SolutionFiles(found, f"{path} ({len(found)} files {SOLUTION})")
+        if solutions := _solutions_below(path):
+            return SolutionFiles(solutions, f"{path} ({len(solutions)} files {SOLUTION})")
         if (path / SOLUTION).is_file():
             return SolutionFiles({_problem_of_file(path / SOLUTION, ids): path / SOLUTION}, str(path / SOLUTION))
     return open_source(spec)
@@ -67,12 +67,12 @@ def open_dump(spec: str, ids: Sequence[str]) -> Source:
 
 def _solutions_below(path: Path) -> Mapping[str, Path]:
     """The programs in the folders of a folder, by problem."""
-    found: dict[str, Path] = {}
+    solutions: dict[str, Path] = {}
     for file in sorted(folder / SOLUTION for folder in path.iterdir() if (folder / SOLUTION).is_file()):
-        first = found.setdefault(file.parent.name.removeprefix("apps_"), file)
+        first = solutions.setdefault(file.parent.name.removeprefix("apps_"), file)
         if first != file:
             raise InputError(f"{first} and {file} are for the same problem; delete one, or score their folders apart")
-    return found
+    return solutions
 
 
 def _problem_of_file(path: Path, ids: Sequence[str]) -> str:

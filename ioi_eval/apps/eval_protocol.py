@@ -49,9 +49,9 @@ def no_messages() -> EvaluateResult:
 
 def empty_code() -> EvaluateResult:
     """The result if the last message contains no program."""
-    words = "Empty code solution after extraction."
-    result = _invalid("The provided code solution was empty after extraction.", words)
-    result.metrics = {"parsability": MetricResult(score=0.0, reason=words), **result.metrics}
+    reason = "Empty code solution after extraction."
+    result = _invalid("The provided code solution was empty after extraction.", reason)
+    result.metrics = {"parsability": MetricResult(score=0.0, reason=reason), **result.metrics}
     return result
 
 
@@ -94,9 +94,9 @@ def _parsed(ground_truth: object) -> dict[str, Any] | EvaluateResult:
     return value
 
 
-def judge_failed(words: str) -> EvaluateResult:
+def judge_failed(message: str) -> EvaluateResult:
     """The result if we failed to judge the solution: no score, which is not a score of 0."""
-    return _at_fault(_invalid(words))
+    return _at_fault(_invalid(message))
 
 
 def _at_fault(result: EvaluateResult) -> EvaluateResult:
@@ -106,8 +106,8 @@ def _at_fault(result: EvaluateResult) -> EvaluateResult:
     return result
 
 
-def _invalid(reason: str, words: str | None = None) -> EvaluateResult:
-    metric = MetricResult(score=0.0, reason=words or reason, is_score_valid=False)
+def _invalid(reason: str, message: str | None = None) -> EvaluateResult:
+    metric = MetricResult(score=0.0, reason=message or reason, is_score_valid=False)
     return EvaluateResult(score=0.0, reason=reason, metrics={"error": metric})
 
 
@@ -121,16 +121,16 @@ def over_all_tests(problem: AppsProblem, judged: Sequence[EvalProtocolTest]) -> 
         problem: the problem.
         judged: one for each test, in order.
     """
-    failed = next((one for one in judged if one.code is None), None)
+    failed = next((outcome for outcome in judged if outcome.code is None), None)
     if failed is not None:
         return judge_failed(failed.error or "the solution could not be judged")
-    codes = [one.code for one in judged if one.code is not None]
+    codes = [outcome.code for outcome in judged if outcome.code is not None]
     metadata: dict[str, Any] = {}
-    for test, one in zip(problem.tests, judged, strict=True):
-        if one.code is not True:
-            wrong = one.code is False
-            error = {"error": one.error or "the program failed", "traceback": one.traceback}
-            metadata = failure(test, one.output.rstrip()) if wrong else error
+    for test, outcome in zip(problem.tests, judged, strict=True):
+        if outcome.code is not True:
+            wrong = outcome.code is False
+            error = {"error": outcome.error or "the program failed", "traceback": outcome.traceback}
+            metadata = failure(test, outcome.output.rstrip()) if wrong else error
             break
     return evaluation(codes, [metadata])
 
@@ -158,7 +158,7 @@ def evaluation(codes: Sequence[Code], metadata: Sequence[Mapping[str, Any]]) -> 
         reason += f" Execution Error: {first['error']}"
         metrics["execution_error_details"] = _note(json.dumps(dict(first)))
     elif metadata:
-        metrics["execution_metadata"] = _note(json.dumps([dict(one) for one in metadata]))
+        metrics["execution_metadata"] = _note(json.dumps([dict(entry) for entry in metadata]))
         if score == 0.0 and first.get("error_message") == "Wrong Answer":
             reason += (
                 f". First fail details: Inputs: {first.get('inputs', 'N/A')},"
@@ -167,5 +167,5 @@ def evaluation(codes: Sequence[Code], metadata: Sequence[Mapping[str, Any]]) -> 
     return EvaluateResult(score=score, reason=reason, metrics=metrics)
 
 
-def _note(words: str) -> MetricResult:
-    return MetricResult(score=0.0, reason=words, is_score_valid=False)
+def _note(text: str) -> MetricResult:
+    return MetricResult(score=0.0, reason=text, is_score_valid=False)

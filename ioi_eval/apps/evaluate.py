@@ -192,8 +192,8 @@ def _judged(test: TestOutcome) -> EvalProtocolTest:
         case Verdict.RE:
             trace = test.message[max(test.message.find("Traceback"), 0) :]
             return EvalProtocolTest(code=-1, error=error, traceback=trace)
-    words = {Verdict.TLE: "Time Limit Exceeded", Verdict.MLE: "Memory Limit Exceeded"}
-    return EvalProtocolTest(code=-1, error=f"{words.get(test.verdict, test.verdict.value)}: {test.message}")
+    names = {Verdict.TLE: "Time Limit Exceeded", Verdict.MLE: "Memory Limit Exceeded"}
+    return EvalProtocolTest(code=-1, error=f"{names.get(test.verdict, test.verdict.value)}: {test.message}")
 
 
 def _as_theirs(result: EvaluateResult) -> Any:
@@ -202,8 +202,8 @@ def _as_theirs(result: EvaluateResult) -> Any:
     if theirs is None:
         return result
     metrics = {
-        name: theirs.MetricResult(is_score_valid=one.is_score_valid, score=one.score, reason=one.reason)
-        for name, one in result.metrics.items()
+        name: theirs.MetricResult(is_score_valid=item.is_score_valid, score=item.score, reason=item.reason)
+        for name, item in result.metrics.items()
     }
-    values = {one.name: getattr(result, one.name) for one in fields(result) if one.name != "metrics"}
+    values = {item.name: getattr(result, item.name) for item in fields(result) if item.name != "metrics"}
     return theirs.EvaluateResult(**values, metrics=metrics)

@@ -35,7 +35,7 @@ class _Readable:
 
     def keys(self) -> list[str]:
         """The names of the fields."""
-        return [one.name for one in fields(self)]  # type: ignore[arg-type]
+        return [field.name for field in fields(self)]  # type: ignore[arg-type]
 
     def values(self) -> list[Any]:
         """The fields' values."""

@@ -87,16 +87,16 @@ class AppsExecutor:
             SetupError: no target has it, it does not work in a box, or it lacks what the profile needs.
             SandboxError: no target could be asked.
         """
-        found: list[Interpreter] = []
+        interpreters: list[Interpreter] = []
         failures: list[SandboxError] = []
         by_slots = sorted(self._suitable(), key=lambda target: -target.slots)
         for target in in_service(by_slots):
             try:
-                found.append(await self._interpreter(target))
+                interpreters.append(await self._interpreter(target))
             except SandboxError as error:
                 failures.append(error)
-        if found:
-            return found[0]
+        if interpreters:
+            return interpreters[0]
         raise SetupError(str(failures[0])) if isinstance(failures[0], UnfitError) else failures[0]
 
     async def score(self, problem: AppsProblem, code: str) -> AppsResult:
@@ -155,7 +155,7 @@ class AppsExecutor:
         targets = self._sandbox.targets()
         fit = self._bindings.suitable(targets, None)
         if not fit:
-            there = ", ".join(f"{one.name} ({one.profile}, isolation {one.isolation})" for one in targets)
+            there = ", ".join(f"{target.name} ({target.profile}, isolation {target.isolation})" for target in targets)
             raise SetupError(f"{_needed(self._settings.isolation)}; there is {there}")
         return fit
 
@@ -168,13 +168,13 @@ class AppsExecutor:
         """
         settings = self._settings
         try:
-            found = await self._builder.tools.interpreter(settings.python, target)
+            interpreter = await self._builder.tools.interpreter(settings.python, target)
             if settings.profile is not None:
-                require_fit(found, settings.profile, on=target.name)
+                require_fit(interpreter, settings.profile, on=target.name)
         except SetupError as error:
             raise UnfitError(str(error)) from error
-        self._ways[target.name] = way_of(settings, target, found.fingerprint, checker=self._checker)
-        return found
+        self._ways[target.name] = way_of(settings, target, interpreter.fingerprint, checker=self._checker)
+        return interpreter
 
     async def _score_on(self, target: Target, problem: AppsProblem, code: str) -> AppsResult:
         settings = self._settings
@@ -224,10 +224,10 @@ class AppsExecutor:
             stops=settings.fail_fast if profile is None else profile.stops,
         )
 
-        def is_right(place: int, came: TestOutcome) -> bool:
+        def is_right(index: int, outcome: TestOutcome) -> bool:
             if profile is None:
-                return verdicts.returns_right(problem.tests[place], came, settings)
-            return verdicts.grades_right(problem, place, came, profile)
+                return verdicts.returns_right(problem.tests[index], outcome, settings)
+            return verdicts.grades_right(problem, index, outcome, profile)
 
         return TestRuns(
             problem.id,
@@ -294,7 +294,7 @@ def require_fit(interpreter: Interpreter, profile: Profile, *, on: str) -> None:
         raise SetupError(f"{needs} numpy, and {where} has none; install it there, or {other}")
 
 
-def _unjudged(problem: AppsProblem, settings: AppsSettings, words: str) -> AppsResult:
+def _unjudged(problem: AppsProblem, settings: AppsSettings, message: str) -> AppsResult:
     """The result if a row cannot be judged, or if we failed."""
     return AppsResult(
         problem=problem.id,
@@ -303,7 +303,7 @@ def _unjudged(problem: AppsProblem, settings: AppsSettings, words: str) -> AppsR
         total=len(problem.tests),
         judged_by=settings.judged_by,
         fault=problem.fault,
-        message=words,
+        message=message,
     )
 
 
@@ -331,8 +331,8 @@ def _limits(problem: AppsProblem, settings: AppsSettings) -> RunLimits:
 
 def _crashed(problem: AppsProblem, settings: AppsSettings, error: BaseException) -> AppsResult:
     """The result if the profile's grader fails on this row or output, and so does our imitation of it."""
-    words = " ".join(str(error).split())[:200]
-    crash = f"{settings.judged_by} fails on this row: {type(error).__name__}: {words}"
+    message = " ".join(str(error).split())[:200]
+    crash = f"{settings.judged_by} fails on this row: {type(error).__name__}: {message}"
     return replace(_unjudged(problem, settings, crash), graded=Graded(crash=crash))
 
 
@@ -343,14 +343,16 @@ def _judge(problem: AppsProblem, runs: TestRuns, settings: AppsSettings) -> Apps
     """The result from the outcomes of the tests, by our own rules."""
     tests: list[TestOutcome] = []
     load_error, has_failed = "", False
-    for place, test in enumerate(problem.tests):
-        came = runs.outcomes.get(place)
-        if came is None or has_failed:  # runs after a failure do not count, so results do not depend on the job's size
+    for index, test in enumerate(problem.tests):
+        outcome = runs.outcomes.get(index)
+        if (
+            outcome is None or has_failed
+        ):  # runs after a failure do not count, so results do not depend on the job's size
             tests.append(verdicts.skipped(test))
             continue
-        tests.append(verdicts.judged(test, came, settings, passed=runs.passed[place]))
-        report = came.returned.report
-        if report.phase == "compile" and came.verdict is Verdict.RE:
+        tests.append(verdicts.judged(test, outcome, settings, passed=runs.passed[index]))
+        report = outcome.returned.report
+        if report.phase == "compile" and outcome.verdict is Verdict.RE:
             load_error = load_error or report.error
         has_failed = settings.fail_fast and tests[-1].passed is False
     result = verdicts.result_of(problem, tests, settings)
@@ -384,5 +386,5 @@ def _seen(problem: AppsProblem, runs: TestRuns, profile: Profile) -> tuple[list[
 
 def _fault(seen: Sequence[TestOutcome]) -> str | None:
     """Why a program cannot be graded: the first failure of ours, or of a judge program; `None` if there is none."""
-    faults = (one.message for one in seen if one.returned.judged and one.verdict is Verdict.JE)
+    faults = (outcome.message for outcome in seen if outcome.returned.judged and outcome.verdict is Verdict.JE)
     return next(faults, None)

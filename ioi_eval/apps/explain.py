@@ -59,13 +59,13 @@ async def opinions(
         UnavailableError: no target is left to run on.
     """
     ours = entry.candidate.submission.code
-    found = []
+    answers = []
     for grader, executor in executors.items():
         if grader in unusable:
             continue
         code = _program(entry, grader)
         if not code:
-            found.append(_without(grader, problem, "no code found"))
+            answers.append(_without(grader, problem, "no code found"))
             continue
         try:
             result = await executor.score(problem, code)
@@ -73,26 +73,28 @@ async def opinions(
             unusable[grader] = str(error)
             continue
         except ODD_DATA as error:
-            found.append(_without(grader, problem, internal_error_text(error, "judging this row")))
+            answers.append(_without(grader, problem, internal_error_text(error, "judging this row")))
             continue
         opinion = _ours(result, problem) if grader == OURS else _theirs(grader, result, problem)
         is_ours = code.strip() == (ours or "").strip()  # (a final newline makes no difference)
-        found.append(opinion if is_ours else replace(opinion, code=code))
-    return tuple(found)
+        answers.append(opinion if is_ours else replace(opinion, code=code))
+    return tuple(answers)
 
 
 def differ(given: Sequence[Opinion]) -> bool:
     """Whether graders differ about the program, or about one of its tests."""
-    if len({one.right for one in given}) > 1:
+    if len({opinion.right for opinion in given}) > 1:
         return True
-    tests = zip(*(one.passes for one in given), strict=True)
+    tests = zip(*(opinion.passes for opinion in given), strict=True)
     return any(len({passed for passed in test if passed is not None}) > 1 for test in tests)
 
 
 def differing_tests(given: Sequence[Opinion]) -> list[int]:
     """The tests about which graders differ."""
-    tests = zip(*(one.passes for one in given), strict=True)
-    return [number for number, test in enumerate(tests) if len({one for one in test if one is not None}) > 1]
+    tests = zip(*(opinion.passes for opinion in given), strict=True)
+    return [
+        number for number, test in enumerate(tests) if len({opinion for opinion in test if opinion is not None}) > 1
+    ]
 
 
 def _program(entry: JudgeableSample, grader: str) -> str | None:
@@ -143,11 +145,11 @@ def _theirs(grader: str, result: AppsResult, problem: AppsProblem) -> Opinion:
     return _opinion(grader, whole, graded.all_passed, tests)
 
 
-def _without(grader: str, problem: AppsProblem, words: str) -> Opinion:
-    return _opinion(grader, _line(words), None, [("", None, words)] * len(problem.tests))
+def _without(grader: str, problem: AppsProblem, reason: str) -> Opinion:
+    return _opinion(grader, _line(reason), None, [("", None, reason)] * len(problem.tests))
 
 
-def _line(words: str) -> str:
+def _line(text: str) -> str:
     """A message on one line; of a traceback, its last line."""
-    line = words.strip().splitlines()[-1] if "Traceback" in words else " ".join(words.split())
+    line = text.strip().splitlines()[-1] if "Traceback" in text else " ".join(text.split())
     return line if len(line) <= _WORDS else f"{line[:_WORDS]}…"

@@ -23,7 +23,7 @@ from ioi_eval.model.apps import AppsProblem
 from ioi_eval.pipeline.family import ProblemFamily, ResultFacts
 from ioi_eval.pipeline.finish import TestLines, to_json
 from ioi_eval.pipeline.intake import Refused
-from ioi_eval.pipeline.ledger import Format, Found
+from ioi_eval.pipeline.ledger import Format, LedgerResult
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.problems.apps_submissions import problem_of
 from ioi_eval.problems.apps_values import shown_texts
@@ -52,7 +52,7 @@ def kind_of(result: AppsResult) -> RecordKind | None:
     return RecordKind.FAILED if errors and all(test.final for test in errors) else None
 
 
-def blames_the_sandbox(result: AppsResult) -> bool:
+def is_sandbox_failure(result: AppsResult) -> bool:
     """Whether a judge error means that the sandbox failed, and not a checker or the row."""
     errors = [test for test in result.tests if test.verdict is Verdict.JE]
     return result.fault is None and (not errors or any(test.judge_program is None for test in errors))
@@ -69,12 +69,12 @@ APPS_FORMAT = Format(
 
 def apps_facts(result: AppsResult) -> ResultFacts:
     """The facts about a result that a run needs."""
-    kept = kind_of(result) is not None
+    is_stored = kind_of(result) is not None
     return ResultFacts(
         verdict=result.verdict,
         cpu=CpuSplit(run=math.fsum(test.time_s or 0.0 for test in result.tests)),
-        kept=kept,
-        blames_sandbox=not kept and blames_the_sandbox(result),
+        kept=is_stored,
+        is_sandbox_failure=not is_stored and is_sandbox_failure(result),
         fingerprint=result.fingerprint,
         ran=sum(test.verdict is not Verdict.SKIPPED for test in result.tests),
         score=result.score,
@@ -107,39 +107,44 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
         """Judge a submission. Without a program nothing is run, and no test is passed."""
         submission = candidate.submission
         if submission.code is None:
-            verdict, words = (Verdict.CE, submission.refused) if submission.refused else (Verdict.NC, "no code found")
-            return self._nothing(candidate, verdict, words)
+            verdict, message = (Verdict.CE, submission.refused) if submission.refused else (Verdict.NC, "no code found")
+            return self._nothing(candidate, verdict, message)
         problem = await in_thread(self._catalog.problem, candidate.problem.id)
         result = await self._executor.score(problem, submission.code)
         if not result.way:
             return result
         return replace(result, fingerprint=fingerprint_of(result.way, candidate.problem.digest, submission))
 
-    def failed(self, candidate: AppsCandidate, words: str) -> AppsResult:
+    def failed(self, candidate: AppsCandidate, message: str) -> AppsResult:
         """The result of a submission that we failed to judge."""
-        return self._nothing(candidate, Verdict.JE, words)
+        return self._nothing(candidate, Verdict.JE, message)
 
-    def _nothing(self, candidate: AppsCandidate, verdict: Verdict, words: str) -> AppsResult:
+    def _nothing(self, candidate: AppsCandidate, verdict: Verdict, message: str) -> AppsResult:
         return AppsResult(
             problem=candidate.problem.id,
             verdict=verdict,
             passed=0,
             total=candidate.problem.tests,
             judged_by=self._judged_by,
-            message=words,
+            message=message,
         )
 
-    def lines(self, entry: JudgeableSample, found: Found[AppsResult], tests: TestLines) -> tuple[bytes, ...]:
+    def lines(
+        self, entry: JudgeableSample, judged_program: LedgerResult[AppsResult], tests: TestLines
+    ) -> tuple[bytes, ...]:
         """The lines of `results.jsonl` and `mcpbr.jsonl`."""
-        candidate, row = entry.candidate, result_row(entry, found)
+        candidate, row = entry.candidate, result_row(entry, judged_program)
         row[TESTS_ID] = tests.name(apps_line(row.pop(TEST_RESULTS)), candidate.problem.id, self._given(candidate))
-        lines = to_json(row), to_json(mcpbr.under(_record(entry, found.result), found.result.judged_by))
+        lines = (
+            to_json(row),
+            to_json(mcpbr.under(_record(entry, judged_program.result), judged_program.result.judged_by)),
+        )
         judged = JudgedSample(
             problem=candidate.problem.id,
             difficulty=candidate.problem.difficulty,
             submission=candidate.submission,
-            result=found.result,
-            duplicate_of=found.duplicate_of,
+            result=judged_program.result,
+            duplicate_of=judged_program.duplicate_of,
         )
         self.summary.add(judged, entry.row.values)
         return lines

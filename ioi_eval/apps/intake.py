@@ -53,8 +53,8 @@ class Invalid(Refused):
 class _NumberedReading(Reading):
     """One reading of a dump, which numbers the samples for each problem."""
 
-    def __init__(self, id_column: str, standing: Callable[[Keys], int] | None) -> None:
-        super().__init__(id_column, standing)
+    def __init__(self, id_column: str, stored_level: Callable[[Keys], int] | None) -> None:
+        super().__init__(id_column, stored_level)
         self._count: Counter[str] = Counter()
 
     def number(self, problem: str) -> str:
@@ -99,11 +99,11 @@ class AppsIntake(DumpReader[AppsCandidate]):
             yield f"{listed!r} {self._fingerprints(listed.digest, probe)}"
 
     def entries(
-        self, *, whole_rows: bool = False, standing: Callable[[Keys], int] | None = None
+        self, *, whole_rows: bool = False, stored_level: Callable[[Keys], int] | None = None
     ) -> Iterator[JudgeableSample | Refused]:
         """One entry for each program, in order; rows for problems that were not selected are skipped."""
         columns = None if whole_rows else submission_columns(self.id_column)
-        reading = _NumberedReading(self.id_column, standing)
+        reading = _NumberedReading(self.id_column, stored_level)
         self.passed_over = 0
         for row in self.source.iterate(columns):
             try:
@@ -142,20 +142,20 @@ class AppsIntake(DumpReader[AppsCandidate]):
     def _entry(self, row: Row, sample: Sample, listed: Listed, reading: _NumberedReading) -> JudgeableSample | Refused:
         try:
             name = self._name(row, sample, reading.number(listed.id))
-            found = submission(row, sample, name=name, problem=listed.id, rules=self._rules)
+            submitted = submission(row, sample, name=name, problem=listed.id, rules=self._rules)
         except RowError as error:
             return refused(row, error)
         if repeated := reading.taken_before(row, name, listed.id):
             return repeated
         candidate = reading.candidate(
             listed,
-            found,
+            submitted,
             family=listed.id,
             id=name,
-            found_by=(found.extraction,),
-            size=None if found.code is None else len(found.code),
+            found_by=(submitted.extraction,),
+            size=None if submitted.code is None else len(submitted.code),
             most_s=self._test_s * listed.tests,
-            fingerprints=self._fingerprints(listed.digest, found),
+            fingerprints=self._fingerprints(listed.digest, submitted),
         )
         return JudgeableSample(row=row, sample=sample, candidate=candidate)
 

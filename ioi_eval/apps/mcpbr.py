@@ -45,11 +45,11 @@ def row_words(fault: RowFault | None, reason: str) -> str:
     return (ERRORS.get(fault) if fault is not None else EMPTY) or reason
 
 
-def unwritten_record(problem: Named, words: str) -> dict[str, Any]:
+def unwritten_record(problem: Named, message: str) -> dict[str, Any]:
     """The record of a solution that could not be written to its file."""
-    return error_record(problem, f"Failed to write solution: {words[:SHOWN_ERROR]}")
+    return error_record(problem, f"Failed to write solution: {message[:SHOWN_ERROR]}")
 
 
-def error_record(problem: Named, words: str) -> dict[str, Any]:
+def error_record(problem: Named, message: str) -> dict[str, Any]:
     """A record with an error instead of numbers."""
-    return {"instance_id": problem.instance_id, "resolved": False, "error": words}
+    return {"instance_id": problem.instance_id, "resolved": False, "error": message}

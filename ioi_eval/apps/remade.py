@@ -34,7 +34,7 @@ def remade_apps_summary(
     Raises:
         InputError: a row is not a result for APPS.
     """
-    ks = [int(k) for one in summaries for line in one.get("difficulties", ()) for k in line.get("pass_at_k", ())]
+    ks = [int(k) for each in summaries for line in each.get("difficulties", ()) for k in line.get("pass_at_k", ())]
     summary = AppsSummary(
         tuple(sorted(set(ks))) if len(summaries) == 1 and ks else None,
         grouping=grouping or grouping_of_runs(summaries),

@@ -61,7 +61,10 @@ def markdown_report(summary: Mapping[str, Any]) -> str:
         *chain.from_iterable(_group(summary["by"], group) for group in summary["groups"]),
     ]
     if summary["undecided"]:
-        rows = [(one["reason"], str(one["rows"]), ", ".join(one["examples"][:_FEW])) for one in summary["failures"]]
+        rows = [
+            (failure["reason"], str(failure["rows"]), ", ".join(failure["examples"][:_FEW]))
+            for failure in summary["failures"]
+        ]
         parts += ["## Judge errors (JE)", markdown_table(("error", "programs", "such as"), rows)]
     for refused in summary["refused"]:
         listed = [f"- {cell(example)}" for example in refused["examples"][:_SHOWN]]

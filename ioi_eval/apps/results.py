@@ -14,7 +14,7 @@ from ioi_eval.apps.outcomes import AppsResult
 from ioi_eval.apps.summary import DifficultyTable
 from ioi_eval.model import TestOutcome, Verdict
 from ioi_eval.pipeline.intake import Refused
-from ioi_eval.pipeline.ledger import Found
+from ioi_eval.pipeline.ledger import LedgerResult
 from ioi_eval.problems.apps_submissions import PROGRAM_COLUMNS, AppsSubmission
 from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.groups import Grouping
@@ -57,13 +57,13 @@ def refused_row(entry: Refused) -> dict[str, Any]:
     return {**empty, **own_columns(entry.row.values, RESULT_COLUMNS), TEST_RESULTS: [], "error": entry.message}
 
 
-def result_row(entry: JudgeableSample, found: Found[AppsResult]) -> dict[str, Any]:
+def result_row(entry: JudgeableSample, judged: LedgerResult[AppsResult]) -> dict[str, Any]:
     """The row of a submission, with its tests."""
-    result, candidate = found.result, entry.candidate
-    kept = {name: value for name, value in entry.row.values.items() if name not in PROGRAM_COLUMNS}
+    result, candidate = judged.result, entry.candidate
+    columns = {name: value for name, value in entry.row.values.items() if name not in PROGRAM_COLUMNS}
     given = {} if entry.sample.column == "code" else {entry.sample.column: entry.sample.value}
     return {
-        **own_columns(kept, RESULT_COLUMNS),
+        **own_columns(columns, RESULT_COLUMNS),
         **given,
         "submission": candidate.submission.id,
         "problem_id": candidate.problem.id,
@@ -72,7 +72,7 @@ def result_row(entry: JudgeableSample, found: Found[AppsResult]) -> dict[str, An
         "code": candidate.submission.code,
         "extraction": candidate.submission.extraction,
         **judged_columns(result),
-        "duplicate_of": found.duplicate_of,
+        "duplicate_of": judged.duplicate_of,
         "fingerprint": candidate.fingerprint,
         "error": error_of(result),
     }
@@ -203,8 +203,8 @@ class AppsSummary(RunSummary):
     def refuse_problem(self, listed: Listed, kind: str, row: Mapping[str, Any]) -> None:
         """Add a row for a problem that cannot be judged. The message is about the problem, so it is reported once."""
         self.refuse(kind, f"problem {listed.id} cannot be judged: {listed.refusal}", row)
-        for one in self._with_group(row):
-            one._invalid[listed.id] = listed.difficulty
+        for summary in self._with_group(row):
+            summary._invalid[listed.id] = listed.difficulty
 
     def _own(self, run: RunFacts) -> dict[str, Any]:
         return {

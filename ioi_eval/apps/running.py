@@ -78,19 +78,19 @@ class TestRuns:
         self.weakest = await runner.run(self._program, self._judging, target, self._record, wanted=wanted)
 
     def _record(self, outcome: TestOutcome) -> None:
-        place = int(outcome.test)
-        if (standing := self._judging.record(self._assessed(place, outcome))) is not None:
-            self.outcomes[place] = replace(outcome, reran=standing.reran, final=standing.final)
-            self.passed[place] = standing.score == 1.0
+        index = int(outcome.test)
+        if (settled := self._judging.record(self._assessed(index, outcome))) is not None:
+            self.outcomes[index] = replace(outcome, reran=settled.reran, final=settled.final)
+            self.passed[index] = settled.score == 1.0
 
-    def _assessed(self, place: int, outcome: TestOutcome) -> TestOutcome:
+    def _assessed(self, index: int, outcome: TestOutcome) -> TestOutcome:
         """The outcome for `Judging`. A test passes with the full score only; any other score is a zero."""
         if outcome.verdict is Verdict.TLE:
             if outcome.in_time_score is None and self._ended(outcome) and self._program.setup.by_reader:
-                return replace(outcome, in_time_score=float(self._is_right(place, outcome)))
+                return replace(outcome, in_time_score=float(self._is_right(index, outcome)))
             return replace(outcome, in_time_score=_whole(outcome.in_time_score))
         if not outcome.returned.judged:
-            outcome = replace(outcome, judge_program=None, score=float(self._is_right(place, outcome)))
+            outcome = replace(outcome, judge_program=None, score=float(self._is_right(index, outcome)))
         if outcome.score is None:
             return outcome
         passes = outcome.score == 1.0

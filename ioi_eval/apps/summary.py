@@ -96,14 +96,14 @@ def _line(name: str, tally: _DifficultyTally, invalid: int, ks: Sequence[int]) -
         "strict": [right / n for n, right in counts],
     }
     columns |= {str(k): column for k, column in pass_at_each_k(counts, ks).items()}
-    found = {name: one.as_dict() for name, one in mean_estimates(columns).items()} if shares else {}
+    estimates = {name: estimate.as_dict() for name, estimate in mean_estimates(columns).items()} if shares else {}
     return {
         "difficulty": name,
         "problems": len(shares),
         "submissions": sum(map(len, shares)),
         "undecided": tally.unjudged,
         "invalid_problems": invalid,
-        "test_case_average": found.get("average"),
-        "strict_accuracy": found.get("strict"),
-        "pass_at_k": {str(k): found[str(k)] for k in ks if str(k) in found},
+        "test_case_average": estimates.get("average"),
+        "strict_accuracy": estimates.get("strict"),
+        "pass_at_k": {str(k): estimates[str(k)] for k in ks if str(k) in estimates},
     }

@@ -43,64 +43,66 @@ def refusal_of(problem: AppsProblem, settings: AppsSettings) -> str:
 # --------------------------------------------------------------------------- our own rules
 
 
-def returns_right(test: AppsTest, came: TestOutcome, settings: AppsSettings) -> bool:
+def returns_right(test: AppsTest, outcome: TestOutcome, settings: AppsSettings) -> bool:
     """Whether a function's result is right, which the runner does not decide."""
-    return isinstance(test, CallTest) and came.is_whole and result_is_right(test, came.printed, settings.comparator)
-
-
-def judged(test: AppsTest, came: TestOutcome, settings: AppsSettings, *, passed: bool) -> TestOutcome:
-    """The result of a test by our own rules; `passed` is used if the runner does not decide."""
-    if came.final:
-        words = f"{settings.comparator} failed on this output, twice: {came.message.removeprefix('checker: ')}"
-        return _result(came, settings, Verdict.JE, words)
-    if not came.returned.judged and isinstance(test, CallTest):
-        verdict, message = (Verdict.AC, "") if passed else (Verdict.WA, _difference(test, came))
-    else:
-        verdict, message = came.verdict, came.message
-    if verdict is Verdict.RE:
-        verdict, message = _how_it_failed(came, settings)
-    return _result(came, settings, verdict, message)
-
-
-def _result(came: TestOutcome, settings: AppsSettings, verdict: Verdict, message: str) -> TestOutcome:
-    """The outcome for a result: with this verdict, and only the part of the output that is shown."""
-    return replace(
-        came,
-        verdict=verdict,
-        score=None if verdict is Verdict.JE else float(verdict is Verdict.AC),
-        message=message,
-        judge_program=came.judge_program if verdict is Verdict.JE else None,
-        output=came.printed[: settings.shown_bytes],
-        returned=Returned(report=Report(error=came.returned.report.error if verdict is not Verdict.AC else "")),
+    return (
+        isinstance(test, CallTest) and outcome.is_whole and result_is_right(test, outcome.printed, settings.comparator)
     )
 
 
-def _how_it_failed(came: TestOutcome, settings: AppsSettings) -> tuple[Verdict, str]:
+def judged(test: AppsTest, outcome: TestOutcome, settings: AppsSettings, *, passed: bool) -> TestOutcome:
+    """The result of a test by our own rules; `passed` is used if the runner does not decide."""
+    if outcome.final:
+        reason = f"{settings.comparator} failed on this output, twice: {outcome.message.removeprefix('checker: ')}"
+        return _result(outcome, settings, Verdict.JE, reason)
+    if not outcome.returned.judged and isinstance(test, CallTest):
+        verdict, message = (Verdict.AC, "") if passed else (Verdict.WA, _difference(test, outcome))
+    else:
+        verdict, message = outcome.verdict, outcome.message
+    if verdict is Verdict.RE:
+        verdict, message = _how_it_failed(outcome, settings)
+    return _result(outcome, settings, verdict, message)
+
+
+def _result(outcome: TestOutcome, settings: AppsSettings, verdict: Verdict, message: str) -> TestOutcome:
+    """The outcome for a result: with this verdict, and only the part of the output that is shown."""
+    return replace(
+        outcome,
+        verdict=verdict,
+        score=None if verdict is Verdict.JE else float(verdict is Verdict.AC),
+        message=message,
+        judge_program=outcome.judge_program if verdict is Verdict.JE else None,
+        output=outcome.printed[: settings.shown_bytes],
+        returned=Returned(report=Report(error=outcome.returned.report.error if verdict is not Verdict.AC else "")),
+    )
+
+
+def _how_it_failed(outcome: TestOutcome, settings: AppsSettings) -> tuple[Verdict, str]:
     """Verdict and message of a run-time error; MLE if the program asked for more memory than it may have."""
-    report = came.returned.report
-    if came.exit_code == 1 and report.error.startswith("MemoryError"):
+    report = outcome.returned.report
+    if outcome.exit_code == 1 and report.error.startswith("MemoryError"):
         return Verdict.MLE, f"{report.error}: it asked for more memory than it may have"
-    if came.limit == "threads":
+    if outcome.limit == "threads":
         return Verdict.RE, f"more than {settings.threads} threads at once"
     if report.exit or not report.traceback:
-        return Verdict.RE, f"{came.message}\n{came.evidence[-_TRACEBACK:]}".strip()
-    return Verdict.RE, f"{came.message}: {report.traceback[-_TRACEBACK:]}".strip()
+        return Verdict.RE, f"{outcome.message}\n{outcome.evidence[-_TRACEBACK:]}".strip()
+    return Verdict.RE, f"{outcome.message}: {report.traceback[-_TRACEBACK:]}".strip()
 
 
-def _difference(test: CallTest, came: TestOutcome) -> str:
+def _difference(test: CallTest, outcome: TestOutcome) -> str:
     expected = _words(test.expected)
-    if not came.is_whole:
-        return f"expected {_cut(expected, 0)}, found a result of {came.returned.output_bytes} bytes"
+    if not outcome.is_whole:
+        return f"expected {_cut(expected, 0)}, found a result of {outcome.returned.output_bytes} bytes"
     try:
-        value = decode(came.printed)
-        found = _words(value)
+        value = decode(outcome.printed)
+        result = _words(value)
     except ValueFormatError:
-        return f"expected {_cut(expected, 0)}, found no result but {came.printed[:_SHOWN]!r}"
+        return f"expected {_cut(expected, 0)}, found no result but {outcome.printed[:_SHOWN]!r}"
     if value is None:
         return f"expected {_cut(expected, 0)}, found null: {_RETURNS_NOTHING}"
-    shorter = range(min(len(expected), len(found)))
-    place = bisect_left(shorter, True, key=lambda last: expected[: last + 1] != found[: last + 1])
-    return f"expected {_cut(expected, place)}, found {_cut(found, place)}"
+    shorter = range(min(len(expected), len(result)))
+    index = bisect_left(shorter, True, key=lambda last: expected[: last + 1] != result[: last + 1])
+    return f"expected {_cut(expected, index)}, found {_cut(result, index)}"
 
 
 def _words(value: Value) -> str:
@@ -123,14 +125,14 @@ def _digits(number: int) -> str:
     return f"{Decimal(number):f}" if number.bit_length() <= _MOST_BITS else f"an integer of {number.bit_length()} bits"
 
 
-def _cut(words: str, place: int) -> str:
+def _cut(text: str, index: int) -> str:
     """The text around a place."""
-    if len(words) <= _SHOWN:
-        return words
-    start = max(0, min(place - _SHOWN // 2, len(words) - _SHOWN))
+    if len(text) <= _SHOWN:
+        return text
+    start = max(0, min(index - _SHOWN // 2, len(text) - _SHOWN))
     end = start + _SHOWN
-    dots = "…" if start else "", "…" if end < len(words) else ""
-    return f"{dots[0]}{words[start:end]}{dots[1]} ({len(words)} characters)"
+    dots = "…" if start else "", "…" if end < len(text) else ""
+    return f"{dots[0]}{text[start:end]}{dots[1]} ({len(text)} characters)"
 
 
 def skipped(test: AppsTest) -> TestOutcome:
@@ -155,11 +157,11 @@ def result_of(problem: AppsProblem, tests: Sequence[TestOutcome], settings: Apps
 
 def without_program(result: AppsResult, error: str) -> AppsResult:
     """The result of a program that does not compile: CE for every test, with the compiler's message."""
-    told = Returned(report=Report(error=error))
+    returned = Returned(report=Report(error=error))
     tests = tuple(
         test
         if test.passed is None
-        else replace(test, verdict=Verdict.CE, score=0.0, message=error, returned=told, evidence="", output=None)
+        else replace(test, verdict=Verdict.CE, score=0.0, message=error, returned=returned, evidence="", output=None)
         for test in result.tests
     )
     verdict = Verdict.JE if any(test.passed is None for test in tests) else Verdict.CE
@@ -176,61 +178,61 @@ _PHASES = {
 }
 
 
-def grades_right(problem: AppsProblem, place: int, came: TestOutcome, profile: Profile) -> bool:
+def grades_right(problem: AppsProblem, index: int, outcome: TestOutcome, profile: Profile) -> bool:
     """Whether a profile's grader accepts this one run, apart from its time."""
-    tests = problem.tests[place : place + 1]
+    tests = problem.tests[index : index + 1]
     alone = replace(problem, tests=tests, inputs=len(tests), outputs=len(tests))
-    in_time = replace(came, verdict=Verdict.JE, limit=None)
+    in_time = replace(outcome, verdict=Verdict.JE, limit=None)
     run = replace(run_of(in_time, profile), wall_s=0.0)
     return profile.grade(alone, [run]).all_passed
 
 
-def run_of(came: TestOutcome, profile: Profile) -> TestRun:
+def run_of(outcome: TestOutcome, profile: Profile) -> TestRun:
     """A run in the form that a profile's grader needs.
 
     The sum of CPU and idle time is used as wall clock, so that the load of this machine does not count.
     """
-    by_itself = came.signal is None and came.verdict not in (Verdict.MLE, Verdict.SV, Verdict.OLE)
+    by_itself = outcome.signal is None and outcome.verdict not in (Verdict.MLE, Verdict.SV, Verdict.OLE)
     return TestRun(
-        ending=_ending(came, profile),
-        output=came.printed,
-        exit_code=came.exit_code if by_itself else None,
-        wall_s=(came.cpu_ms or 0.0) / 1000 + came.returned.idle_s,
-        error=came.returned.report.error,
-        traceback=came.returned.report.traceback,
+        ending=_ending(outcome, profile),
+        output=outcome.printed,
+        exit_code=outcome.exit_code if by_itself else None,
+        wall_s=(outcome.cpu_ms or 0.0) / 1000 + outcome.returned.idle_s,
+        error=outcome.returned.report.error,
+        traceback=outcome.returned.report.traceback,
     )
 
 
-def _ending(came: TestOutcome, profile: Profile) -> Ending:
+def _ending(outcome: TestOutcome, profile: Profile) -> Ending:
     """How a run ended, for a profile. For a script the exit code decides; the report only says which error it was."""
-    report = came.returned.report
-    if came.verdict is Verdict.TLE:
+    report = outcome.returned.report
+    if outcome.verdict is Verdict.TLE:
         return Ending.TIMED_OUT
     if profile.harness is None:
         return Ending.FINISHED
-    if came.signal is not None or came.limit is not None or came.verdict in (Verdict.MLE, Verdict.SV):
+    if outcome.signal is not None or outcome.limit is not None or outcome.verdict in (Verdict.MLE, Verdict.SV):
         return Ending.DIED
     if not profile.script:
         return _PHASES.get(report.phase, Ending.DIED)
-    if came.exit_code == 0:
+    if outcome.exit_code == 0:
         return Ending.FINISHED
     return Ending.LOAD_FAILED if report.phase == "compile" and not report.exit else Ending.RAISED
 
 
 def graded_result(
-    problem: AppsProblem, came: Sequence[TestOutcome], graded: Graded, settings: AppsSettings
+    problem: AppsProblem, outcomes: Sequence[TestOutcome], graded: Graded, settings: AppsSettings
 ) -> AppsResult:
-    """The result of a profile's grader in our terms. `came` are the runs that it saw."""
+    """The result of a profile's grader in our terms. `outcomes` are the runs that it saw."""
     tests = []
-    for place, test in enumerate(problem.tests):
-        code = graded.codes[place] if place < len(graded.codes) else None
-        words = graded.rules[place] if place < len(graded.rules) else ""
-        if place >= len(came):
-            row = replace(skipped(test), message=words)
+    for index, test in enumerate(problem.tests):
+        code = graded.codes[index] if index < len(graded.codes) else None
+        rule = graded.rules[index] if index < len(graded.rules) else ""
+        if index >= len(outcomes):
+            row = replace(skipped(test), message=rule)
         else:
-            row = _result(came[place], settings, _verdict(came[place], code), words)
+            row = _result(outcomes[index], settings, _verdict(outcomes[index], code), rule)
         tests.append(replace(row, score=float(code is True)))
-    ran = tests[: len(came)]  # a program that was refused without a run is wrong
+    ran = tests[: len(outcomes)]  # a program that was refused without a run is wrong
     wrong = next((test.verdict for test in ran if not test.passed), Verdict.WA)
     verdict = Verdict.JE if graded.crash else Verdict.AC if graded.all_passed else wrong
     return AppsResult(

@@ -13,7 +13,7 @@ from ioi_eval.cli import options
 from ioi_eval.cli.apps_options import Problems, Rules, ScoredProblems, ScoreRules
 from ioi_eval.cli.grouped import OptionGroup, grouped
 from ioi_eval.cli.run_call import RunCall
-from ioi_eval.cli.sandboxes import Place, ProfileChoice, place_of
+from ioi_eval.cli.sandboxes import ProfileChoice, SandboxOptions, sandbox_options_of
 from ioi_eval.config import PATIENCE_S
 from ioi_eval.model.terms import Keep
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ioi_eval.apps.outcomes import AppsSettings
 
 
-_WHERE = OptionGroup(place_of, {"profile": ProfileChoice.BUNDLED, "patience": PATIENCE_S})
+_WHERE = OptionGroup(sandbox_options_of, {"profile": ProfileChoice.BUNDLED, "patience": PATIENCE_S})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ class AppsScoreCall(RunCall):
         bool, typer.Option("--retry-failed", help="Judge programs again at which the comparator's checker failed.")
     ] = False
     keep: options.KeepTexts = Keep.FAILING
-    place: Annotated[Place, _WHERE] = field(default_factory=Place)
+    sandbox: Annotated[SandboxOptions, _WHERE] = field(default_factory=SandboxOptions)
 
     @cached_property
     def settings(self) -> AppsSettings:
@@ -70,7 +70,7 @@ class AppsScoreCall(RunCall):
             "near_limit_repeats": settings.near_limit_repeats,
             "fail_fast": settings.fail_fast,
             "conventions": settings.conventions,
-            **self.place.as_dict(),
+            **self.sandbox.as_dict(),
             "id_column": self.id_column,
             "dedupe": not self.no_dedupe,
             "keep": self.keep,
@@ -103,7 +103,7 @@ class AuditCall:
         int | None, typer.Option("--solutions", metavar="N", min=1, help="At most N solutions of each problem.")
     ] = None
     rules: Annotated[Rules, OptionGroup(Rules)] = field(default_factory=Rules)
-    place: Annotated[Place, _WHERE] = field(default_factory=Place)
+    sandbox: Annotated[SandboxOptions, _WHERE] = field(default_factory=SandboxOptions)
     bar: options.Bar = None
 
     @cached_property
@@ -145,7 +145,7 @@ class ExplainCall:
     ] = None
     everything: Annotated[bool, typer.Option("--all", help="Show also programs about which all graders agree.")] = False
     id_column: options.IdColumn = "uuid"
-    place: Annotated[Place, _WHERE] = field(default_factory=Place)
+    sandbox: Annotated[SandboxOptions, _WHERE] = field(default_factory=SandboxOptions)
     bar: options.Bar = None
 
 

@@ -56,18 +56,18 @@ def audit(call: AuditCall) -> int:
         solutions = ReferenceSolutions(dataset, frozenset(catalog.listed), call.solutions)
         dump = KeptColumns(solutions, None, directory)
         count = sum(1 for _ in dump.rows(None))
-        said = f"{counted(count, 'reference solution')} of {counted(len(catalog.listed), 'problem')}"
-        tell(f"{said}, {solutions.without} without any")
+        counts = f"{counted(count, 'reference solution')} of {counted(len(catalog.listed), 'problem')}"
+        tell(f"{counts}, {solutions.without} without any")
         outcome, findings = asyncio.run(_audit(call, catalog, solutions, dump, directory, count=count))
     _report(findings, len(catalog.listed), solutions)
     if outcome.stopped_by or outcome.interrupted:
         print("Not all was judged: run the same command again." if call.out else "Not all was judged.")
     if call.out is not None:
         with replacing(call.out) as file:
-            rows = (json.dumps(one.as_row(), ensure_ascii=False) for one in findings)
+            rows = (json.dumps(finding.as_row(), ensure_ascii=False) for finding in findings)
             file.writelines(row.encode("utf-8", "replace") + b"\n" for row in rows)
         print(f"\nList: {call.out} (for apps score --exclude), all runs: {directory / 'results.jsonl'}")
-    undecided = any(one.kind is RowFindingKind.UNDECIDED for one in findings)
+    undecided = any(finding.kind is RowFindingKind.UNDECIDED for finding in findings)
     return outcome.exit_code if outcome.interrupted else FAILED if undecided or outcome.stopped_by else 0
 
 
@@ -90,11 +90,11 @@ async def _audit(
     call: AuditCall, catalog: Catalog, solutions: ReferenceSolutions, dump: Source, directory: Path, *, count: int
 ) -> tuple[Outcome, list[RowFinding]]:
     settings = call.settings
-    options = {**call.problems.as_dict(), "judged_by": settings.judged_by, **call.place.as_dict()}
+    options = {**call.problems.as_dict(), "judged_by": settings.judged_by, **call.sandbox.as_dict()}
     summary = AuditSummary()
-    async with opened(call.place) as here:
-        executor = await apps_calls.ready(here, settings, call.place)
-        workers = apps_calls.workers(call.place, executor)
+    async with opened(call.sandbox) as here:
+        executor = await apps_calls.ready(here, settings, call.sandbox)
+        workers = apps_calls.workers(call.sandbox, executor)
         with Journal(directory, options=options) as journal:
             tell(*journal.notes)
             intake = AppsIntake(dump, catalog, fingerprints=executor.fingerprints, test_s=settings.cpu_s)
@@ -123,7 +123,7 @@ async def _with_comparators(
     """Add to each finding with a wrong output the other comparators that accept it."""
     settings = replace(call.settings, fail_fast=True)
     executors = {
-        name: apps_calls.executor(sandbox, replace(settings, comparator=Comparator.parse(name)), call.place)
+        name: apps_calls.executor(sandbox, replace(settings, comparator=Comparator.parse(name)), call.sandbox)
         for name in OTHER_COMPARATORS
         if name != str(settings.comparator)
     }
@@ -141,20 +141,21 @@ async def _with_comparators(
 
 def _report(findings: list[RowFinding], problems: int, solutions: ReferenceSolutions) -> None:
     rows = [
-        (one.listed.instance_id, one.kind.value, one.reason, ", ".join(one.passes_by), _first(one)) for one in findings
+        (finding.listed.instance_id, finding.kind.value, finding.reason, ", ".join(finding.passes_by), _first(finding))
+        for finding in findings
     ]
     if rows:
         head = ("problem", "broken", "why", "passes by", "first failure")
         print(table(head, rows, left=frozenset(range(len(head)))))
         print()
-    counts = Counter(one.kind for one in findings)
-    said = ", ".join(f"{counts[kind]} {kind.value}" for kind in RowFindingKind if counts[kind]) or "nothing broken"
-    print(f"{counted(problems, 'problem')}, {solutions.without} of them without a solution: {said}")
+    counts = Counter(finding.kind for finding in findings)
+    kinds = ", ".join(f"{counts[kind]} {kind.value}" for kind in RowFindingKind if counts[kind]) or "nothing broken"
+    print(f"{counted(problems, 'problem')}, {solutions.without} of them without a solution: {kinds}")
 
 
 def _first(finding: RowFinding) -> str:
     if not finding.failures:
         return ""
-    number, verdict, words = finding.failures[0]
-    line = " ".join(words.split())
+    number, verdict, message = finding.failures[0]
+    line = " ".join(message.split())
     return f"solution {number}: {verdict}, {line if len(line) <= 80 else line[:80] + '…'}"

@@ -10,29 +10,33 @@ from ioi_eval.apps.execution import AppsExecutor
 from ioi_eval.apps.outcomes import AppsSettings
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cli.readiness import make_ready
-from ioi_eval.cli.sandboxes import Opened, Place, tell
+from ioi_eval.cli.sandboxes import Opened, SandboxOptions, tell
 from ioi_eval.events import Events
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.sandbox import Sandbox
 from ioi_eval.sandbox.local.confinement import PATH
 
 
-def executor(sandbox: Sandbox, settings: AppsSettings, place: Place, events: Events | None = None) -> AppsExecutor:
+def executor(
+    sandbox: Sandbox, settings: AppsSettings, options: SandboxOptions, events: Events | None = None
+) -> AppsExecutor:
     """The executor that judges programs in this sandbox, with the user's cache."""
     artifacts = ArtifactStore()
-    return AppsExecutor(sandbox, artifacts=artifacts, settings=settings, jobs=place.workers, events=events)
+    return AppsExecutor(sandbox, artifacts=artifacts, settings=settings, jobs=options.workers, events=events)
 
 
-async def ready(here: Opened, settings: AppsSettings, place: Place, events: Events | None = None) -> AppsExecutor:
+async def ready(
+    here: Opened, settings: AppsSettings, options: SandboxOptions, events: Events | None = None
+) -> AppsExecutor:
     """The executor, after checking that the interpreter can be started.
 
     Raises:
         SetupError: there is no such interpreter, or the runner cannot be compiled here.
     """
     await make_ready(here, [settings.memory_limit_bytes])
-    judge = executor(here.sandbox, settings, place, events)
+    judge = executor(here.sandbox, settings, options, events)
     python = await judge.interpreter()
-    tell(interpreter_words(python, settings.python, here=place.is_here))
+    tell(interpreter_words(python, settings.python, here=options.is_here))
     tell(rules_words(settings))
     return judge
 
@@ -58,26 +62,26 @@ def interpreter_words(python: Interpreter, asked: str, *, here: bool) -> str:
         here: whether it is on this machine.
     """
     numpy = f"numpy {python.numpy}" if python.numpy else "without numpy"
-    words = f"programs are run by {python.path}: {python.version}, {numpy}"
+    text = f"programs are run by {python.path}: {python.version}, {numpy}"
     first = shutil.which(asked) if here and "/" not in asked else None
     if first is None or _is_same(first, python.path):
-        return words
+        return text
     return (
-        f"{words}. It is not {first}, which comes first on your PATH: boxes look in {PATH} only; for another one "
+        f"{text}. It is not {first}, which comes first on your PATH: boxes look in {PATH} only; for another one "
         "give its path with --python, where other users may read it"
     )
 
 
-def _is_same(one: str, other: str) -> bool:
+def _is_same(first: str, other: str) -> bool:
     """Whether two paths are one interpreter with the same packages. (A virtual environment has its own packages.)"""
-    has_own = any((Path(path).parent.parent / "pyvenv.cfg").is_file() for path in (one, other))
-    return one == other or (not has_own and os.path.realpath(one) == os.path.realpath(other))
+    has_own = any((Path(path).parent.parent / "pyvenv.cfg").is_file() for path in (first, other))
+    return first == other or (not has_own and os.path.realpath(first) == os.path.realpath(other))
 
 
-def workers(place: Place, executor: AppsExecutor) -> int:
+def workers(options: SandboxOptions, executor: AppsExecutor) -> int:
     """How many jobs run at once: as the user said, else as many as the slots of the targets that can run them.
 
     Raises:
         SetupError: no target can run them.
     """
-    return place.workers or executor.slots or 1
+    return options.workers or executor.slots or 1

@@ -48,17 +48,17 @@ class _Explained:
     unjudged: int = 0
     tally: Counter[tuple[str, str]] = field(default_factory=Counter)
 
-    def add(self, place: int, entry: JudgeableSample, given: Sequence[Opinion], everything: bool) -> None:
+    def add(self, index: int, entry: JudgeableSample, given: Sequence[Opinion], everything: bool) -> None:
         """Add the opinions on one program."""
-        ours = next(one.right for one in given if one.grader == OURS)
+        ours = next(opinion.right for opinion in given if opinion.grader == OURS)
         self.programs += 1
         self.unjudged += ours is None
         self.different += differ(given)
-        for one in given:
-            if ours is not None and one.right is not None and one.right != ours:
-                self.tally[one.grader, "accepts" if one.right else "refuses"] += 1
+        for opinion in given:
+            if ours is not None and opinion.right is not None and opinion.right != ours:
+                self.tally[opinion.grader, "accepts" if opinion.right else "refuses"] += 1
         if everything or differ(given):
-            self.texts[place] = _text(entry, given)
+            self.texts[index] = _text(entry, given)
 
 
 def explain(call: ExplainCall) -> int:
@@ -87,23 +87,25 @@ def explain(call: ExplainCall) -> int:
 async def _explain(call: ExplainCall, intake: AppsIntake, catalog: Catalog, count: int) -> _Explained:
     explained = _Explained()
     progress = progress_for(count, bar=call.bar)
-    async with opened(call.place) as here:
+    async with opened(call.sandbox) as here:
         await make_ready(here, [call.rules.settings().memory_limit_bytes])
         rules = {OURS: call.rules}
         rules |= {name: replace(call.rules, compat=name, comparator="lines") for name in call.compat or NAMES}
-        executors = {name: apps_calls.executor(here.sandbox, one.settings(), call.place) for name, one in rules.items()}
+        executors = {
+            name: apps_calls.executor(here.sandbox, rule.settings(), call.sandbox) for name, rule in rules.items()
+        }
         python = await executors[OURS].interpreter()
-        tell(apps_calls.interpreter_words(python, call.rules.python, here=call.place.is_here))
+        tell(apps_calls.interpreter_words(python, call.rules.python, here=call.sandbox.is_here))
         tell(f"ours is {call.rules.comparator}")
 
         async def ask(numbered: tuple[int, JudgeableSample]) -> None:
-            place, entry = numbered
+            index, entry = numbered
             problem = await in_thread(catalog.problem, entry.candidate.problem.id)
             given = await opinions(entry, problem, executors, explained.unusable)
-            explained.add(place, entry, given, call.everything)
+            explained.add(index, entry, given, call.everything)
             progress.advance("different" if differ(given) else "alike")
 
-        jobs = apps_calls.workers(call.place, executors[OURS])
+        jobs = apps_calls.workers(call.sandbox, executors[OURS])
         try:
             await for_each(_accepted(intake, explained), ask, workers=jobs + spare_for(jobs, shares=True))
         finally:
@@ -113,9 +115,9 @@ async def _explain(call: ExplainCall, intake: AppsIntake, catalog: Catalog, coun
 
 def _accepted(intake: AppsIntake, explained: _Explained) -> Iterator[tuple[int, JudgeableSample]]:
     """The programs that can be judged, with their positions."""
-    for place, entry in enumerate(intake.entries()):
+    for index, entry in enumerate(intake.entries()):
         if isinstance(entry, JudgeableSample):
-            yield place, entry
+            yield index, entry
         else:
             explained.refused.append(entry.message)
 
@@ -125,29 +127,29 @@ def _text(entry: JudgeableSample, given: Sequence[Opinion]) -> str:
     candidate = entry.candidate
     lines = [f"{candidate.problem.instance_id}, {candidate.submission.id} ({candidate.submission.extraction})"]
     tests = differing_tests(given)
-    shown = tests[:_TESTS]
-    head = ("grader", "all", *(f"test {number}" for number in shown))
-    rows = [(one.grader, one.whole, *(one.cells[number] or "–" for number in shown)) for one in given]
+    numbers = tests[:_TESTS]
+    head = ("grader", "all", *(f"test {number}" for number in numbers))
+    rows = [(opinion.grader, opinion.whole, *(opinion.cells[number] or "–" for number in numbers)) for opinion in given]
     lines.append(table(head, rows, left=frozenset(range(len(head)))))
-    if len(tests) > len(shown):
-        lines.append(f"… and {len(tests) - len(shown)} more tests")
-    for number in shown:
+    if len(tests) > len(numbers):
+        lines.append(f"… and {len(tests) - len(numbers)} more tests")
+    for number in numbers:
         lines.append(f"test {number}:")
         reasons: dict[str, list[str]] = {}
-        for one in given:
-            reasons.setdefault(one.reasons[number], []).append(one.grader)
+        for opinion in given:
+            reasons.setdefault(opinion.reasons[number], []).append(opinion.grader)
         lines += [f"  {', '.join(graders)}: {printable(reason)}" for reason, graders in reasons.items()]
-    for one in given:
-        if one.code is not None:
-            lines.append(f"{one.grader} found another program, of {len(one.code)} characters")
+    for opinion in given:
+        if opinion.code is not None:
+            lines.append(f"{opinion.grader} found another program, of {len(opinion.code)} characters")
     return "\n".join(lines) + "\n"
 
 
 def _report(explained: _Explained) -> None:
-    for _, words in sorted(explained.texts.items()):
-        print(words)
-    for grader, words in explained.unusable.items():
-        print(f"{grader} was not asked: {words}")
+    for _, text in sorted(explained.texts.items()):
+        print(text)
+    for grader, text in explained.unusable.items():
+        print(f"{grader} was not asked: {text}")
     for message in explained.refused:
         print(printable(message))
     print(f"{counted(explained.programs, 'program')}; graders differ about {explained.different}")

@@ -50,8 +50,8 @@ def _score_all(call: AppsScoreCall, events: Events) -> int:
     counts = survey(dump, id_column=call.id_column)
     grouping = grouping_of(dumps, call.by or ())
     needed = {problem for problem in counts if problem is not None}
-    said = f"{counted(sum(counts.values()), 'program')} for {counted(len(needed), 'problem')}"
-    tell(f"{said}; reading {dataset.describe()}")
+    counted_text = f"{counted(sum(counts.values()), 'program')} for {counted(len(needed), 'problem')}"
+    tell(f"{counted_text}; reading {dataset.describe()}")
     with call.problems.catalog(call.settings, needed=needed, directory=there) as catalog:
         rows = sum(count for problem, count in counts.items() if _counts(catalog, problem))
         if not rows:
@@ -73,8 +73,8 @@ async def _score(
     call: AppsScoreCall, dump: Source, catalog: Catalog, summary: AppsSummary, *, rows: int, events: Events
 ) -> Outcome:
     settings = call.settings
-    async with opened(call.place, events=events) as here:
-        executor = await apps_calls.ready(here, settings, call.place, events)
+    async with opened(call.sandbox, events=events) as here:
+        executor = await apps_calls.ready(here, settings, call.sandbox, events)
         profile = settings.profile
         intake = AppsIntake(
             dump,
@@ -88,7 +88,7 @@ async def _score(
             call,
             AppsFamily(intake, executor, settings.judged_by, summary),
             here,
-            workers=apps_calls.workers(call.place, executor),
+            workers=apps_calls.workers(call.sandbox, executor),
             rows=rows,
             problems=len(catalog.listed),
             shares=True,

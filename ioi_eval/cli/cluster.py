@@ -50,7 +50,7 @@ def status(*, endpoints: Endpoints = None, max_requests_per_endpoint: RequestsPe
     from ioi_eval.sandbox.piston.control import presences
 
     cluster = needed_cluster(endpoints, max_requests_per_endpoint)
-    found = asyncio.run(presences(cluster.urls))
+    there_now = asyncio.run(presences(cluster.urls))
     slots = cluster.max_requests_per_endpoint
     rows = [
         [
@@ -60,13 +60,13 @@ def status(*, endpoints: Endpoints = None, max_requests_per_endpoint: RequestsPe
             each.server,
             each.why_not or _runtimes([(runtime.language, runtime.version) for runtime in each.runtimes]),
         ]
-        for each in found
+        for each in there_now
     ]
     _show(("endpoint", "ms", "slots", "server", "runtimes"), rows, left=frozenset({0, 3, 4}))
-    there = sum(not each.why_not for each in found)
-    verb = "answers" if len(found) == 1 else "answer"
-    print(f"\n{there} of {counted(len(found), 'worker')} {verb}: {counted(there * slots, 'slot')}.")
-    return _exit_code(there, len(found))
+    there = sum(not each.why_not for each in there_now)
+    verb = "answers" if len(there_now) == 1 else "answer"
+    print(f"\n{there} of {counted(len(there_now), 'worker')} {verb}: {counted(there * slots, 'slot')}.")
+    return _exit_code(there, len(there_now))
 
 
 def probe(*, endpoints: Endpoints = None) -> int:
@@ -81,14 +81,14 @@ def probe(*, endpoints: Endpoints = None) -> int:
     from ioi_eval.cli.endpoints import needed_cluster
     from ioi_eval.sandbox.piston.abilities import abilities
 
-    found = asyncio.run(abilities(needed_cluster(endpoints).urls))
+    known = asyncio.run(abilities(needed_cluster(endpoints).urls))
     rows = []
-    for each in found:
+    for each in known:
         starters = map(_starter, (each.bundled, each.classic))
         rows.append([_short(each.url), *starters, *_offer(each.bundled.worker or each.classic.worker)])
     head = ("endpoint", "bundled", "classic", "compiler", "request", "longest", "cpus")
     _show(head, rows, left=frozenset({0, 1, 2, 3}))
-    return _usable(found)
+    return _usable(known)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,11 +198,11 @@ def _show_changes(changes: Mapping[str, Sequence[PackageChange]], what: Mapping[
         return 0
     rows = []
     for name, each in changes.items():
-        rows.append([what.get(name, ""), name, f"{sum(one.is_done for one in each)} of {len(each)}"])
+        rows.append([what.get(name, ""), name, f"{sum(change.is_done for change in each)} of {len(each)}"])
     _show(("problem", "package", "workers"), rows, left=frozenset({0, 1}))
-    failed = [one for each in changes.values() for one in each if not one.is_done]
-    for words in dict.fromkeys(f"{_short(one.url)}: {one.message}" for one in failed):
-        print(f"  {printable(words, length=2000)}")
+    failed = [change for each in changes.values() for change in each if not change.is_done]
+    for line in dict.fromkeys(f"{_short(change.url)}: {change.message}" for change in failed):
+        print(f"  {printable(line, length=2000)}")
     number = sum(map(len, changes.values()))
     return _exit_code(number - len(failed), number) if number else 0
 
@@ -228,21 +228,21 @@ def _change(which: WhichPackages, *, is_wanted: bool) -> int:
     return max(code, _usable(asyncio.run(abilities(done))))
 
 
-def _usable(found: Sequence[Abilities]) -> int:
+def _usable(known: Sequence[Abilities]) -> int:
     """Print which workers can be used, and why others cannot. Returns the exit code."""
     from ioi_eval.report.terminal import printable
 
     reasons = [
         f"{_short(each.url)}: {ability.why_not}"
-        for each in found
+        for each in known
         for ability in (each.bundled, each.classic)
         if ability.why_not
     ]
     for reason in dict.fromkeys(reasons):
         print(f"  {printable(reason, length=2000)}")
-    able = sum(each.is_usable for each in found)
-    print(f"\n{able} of {len(found)} workers can be used.")
-    return _exit_code(able, len(found))
+    able = sum(each.is_usable for each in known)
+    print(f"\n{able} of {len(known)} workers can be used.")
+    return _exit_code(able, len(known))
 
 
 def _exit_code(good: int, number: int) -> int:

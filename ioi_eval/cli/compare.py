@@ -53,9 +53,9 @@ def compare(
 
     which = tuple(Only() if text is None else Only.parse(text) for text in (only_before, only_after))
     sets = [open_results(directory, id_column=id_column) for directory in (before, after)]
-    found = compare_runs(sets[0], sets[1], only=(which[0], which[1]), by_problem=by_problem)
+    comparison = compare_runs(sets[0], sets[1], only=(which[0], which[1]), by_problem=by_problem)
     if as_json:
-        print(json.dumps(comparison_json(found), indent=2, ensure_ascii=False))
+        print(json.dumps(comparison_json(comparison), indent=2, ensure_ascii=False))
     else:
-        print(comparison_text(found, most=most))
-    return FAILED if fail_on_regression and found.regressed else 0
+        print(comparison_text(comparison, most=most))
+    return FAILED if fail_on_regression and comparison.regressed else 0

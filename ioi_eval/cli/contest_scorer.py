@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cli.options import ContestRules
-from ioi_eval.cli.sandboxes import Opened, Place, opened, tell
+from ioi_eval.cli.sandboxes import Opened, SandboxOptions, opened, tell
 from ioi_eval.config import KEPT_OUTPUT_BYTES
 from ioi_eval.events import Events
 from ioi_eval.model import Keep
@@ -16,7 +16,7 @@ from ioi_eval.scorer import Scorer
 
 @asynccontextmanager
 async def opened_scorer(
-    place: Place,
+    options: SandboxOptions,
     rules: ContestRules,
     *,
     keep: Keep = Keep.INPUTS,
@@ -26,7 +26,7 @@ async def opened_scorer(
     """Enter the sandbox, and judge on it; a line at the end describes the compiled programs that were kept.
 
     Args:
-        place: where jobs are executed.
+        options: where jobs are executed.
         rules: how submissions are compiled and run.
         keep: which inputs and outputs the results keep.
         keep_programs: how many GB of compiled programs are kept across runs; `None` for none.
@@ -35,12 +35,12 @@ async def opened_scorer(
     Raises:
         IoiEvalError: as `opened`.
     """
-    async with opened(place, events=events) as here:
-        kept = None
-        if keep_programs is not None and place.is_here:
+    async with opened(options, events=events) as here:
+        stored = None
+        if keep_programs is not None and options.is_here:
             from ioi_eval.kept_programs import KeptPrograms
 
-            kept = KeptPrograms(most_bytes=int(keep_programs * 1e9))
+            stored = KeptPrograms(most_bytes=int(keep_programs * 1e9))
         elif keep_programs is not None:
             tell("--keep-programs has no effect, because programs are compiled on other machines")
         scorer = Scorer(
@@ -49,9 +49,9 @@ async def opened_scorer(
             policy=rules.policy(here.isolation),
             return_bytes=KEPT_OUTPUT_BYTES,
             keep=keep,
-            kept=kept,
+            kept=stored,
             events=events,
         )
         yield here, scorer
-        if kept is not None:
-            tell(*kept.notes())
+        if stored is not None:
+            tell(*stored.notes())

@@ -11,7 +11,7 @@ from ioi_eval.cli import options
 from ioi_eval.cli.watching import LogFile, Watch
 
 if TYPE_CHECKING:
-    from ioi_eval.cli.sandboxes import Place
+    from ioi_eval.cli.sandboxes import SandboxOptions
 
 TIME_LIMIT_S = 2.0
 """Limit of a test of the sample of APPS: programs that end need less than a tenth; the others are stopped soon."""
@@ -30,16 +30,16 @@ def demo(
     They are a contest of four small tasks, and five problems in the format of APPS. DIR gets the results of the
     contest, DIR/apps those of the other sample, and DIR/apps-sample that sample itself.
     """
-    from ioi_eval.cli.sandboxes import Place
+    from ioi_eval.cli.sandboxes import SandboxOptions
 
-    place, watch = Place(workers=workers), Watch(bar=progress, log_file=log_file)
+    options, watch = SandboxOptions(workers=workers), Watch(bar=progress, log_file=log_file)
     print("The sample contest: programs in C++ for four tasks in the manner of the IOI\n", flush=True)
-    contest = _contest(out, place, watch)
+    contest = _contest(out, options, watch)
     print("\nThe sample of APPS: programs in Python for five problems\n", flush=True)
-    return max(contest, _apps(out, place, watch))
+    return max(contest, _apps(out, options, watch))
 
 
-def _contest(out: Path, place: Place, watch: Watch) -> int:
+def _contest(out: Path, options: SandboxOptions, watch: Watch) -> int:
     from ioi_eval import sample
     from ioi_eval.cli import scoring
     from ioi_eval.cli.score import ScoreCall
@@ -50,13 +50,13 @@ def _contest(out: Path, place: Place, watch: Watch) -> int:
             problems=str(sample.problems()),
             tests=str(sample.tests()),
             out=out,
-            place=place,
+            sandbox=options,
             watch=watch,
         )
     )
 
 
-def _apps(out: Path, place: Place, watch: Watch) -> int:
+def _apps(out: Path, options: SandboxOptions, watch: Watch) -> int:
     from ioi_eval.cli import apps_scoring
     from ioi_eval.cli.apps import AppsScoreCall
     from ioi_eval.cli.apps_options import ScoredProblems, ScoreRules
@@ -68,7 +68,7 @@ def _apps(out: Path, place: Place, watch: Watch) -> int:
             problems=ScoredProblems(dataset=str(files / "problems.jsonl")),
             rules=ScoreRules(timeout=TIME_LIMIT_S),
             out=out / "apps",
-            place=place,
+            sandbox=options,
             watch=watch,
         )
     )

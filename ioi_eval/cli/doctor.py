@@ -79,18 +79,18 @@ def _examine_workers(endpoints: str, per_endpoint: int | None) -> int:
     from ioi_eval.sandbox.piston.endpoints import without_login
 
     cluster = needed_cluster(endpoints, per_endpoint)
-    found = asyncio.run(_examine_all(cluster.urls, cluster.max_requests_per_endpoint))
+    by_worker = asyncio.run(_examine_all(cluster.urls, cluster.max_requests_per_endpoint))
     alike: dict[tuple[Finding, ...], list[str]] = {}
-    for url, findings in found.items():
+    for url, findings in by_worker.items():
         wrong = tuple(finding for finding in findings if finding.state is not Severity.OK)
         alike.setdefault(wrong or tuple(findings), []).append(without_login(url).removesuffix("/api/v2"))
     for findings, urls in alike.items():
         print(_some(urls))
         _tell(findings)
         print()
-    able = sum(healthy(findings) for findings in found.values())
-    print(f"Programs can be judged on {able} of {len(found)} workers.")
-    if able == len(found):
+    able = sum(healthy(findings) for findings in by_worker.values())
+    print(f"Programs can be judged on {able} of {len(by_worker)} workers.")
+    if able == len(by_worker):
         return 0
     return FAILED if able else WRONG_CALL
 
@@ -101,18 +101,18 @@ async def _examine_all(urls: Sequence[str], slots: int) -> dict[str, Sequence[Fi
     from ioi_eval.pipeline.threads import for_each
 
     artifacts = ArtifactStore()
-    found: dict[str, Sequence[Finding]] = dict.fromkeys(urls, ())
+    by_worker: dict[str, Sequence[Finding]] = dict.fromkeys(urls, ())
 
     async def examine(url: str) -> None:
-        found[url] = await examine_worker(url, artifacts=artifacts, slots=slots)
+        by_worker[url] = await examine_worker(url, artifacts=artifacts, slots=slots)
 
     await for_each(urls, examine, workers=_AT_ONCE)
-    return found
+    return by_worker
 
 
 def _some(urls: Sequence[str]) -> str:
-    shown = ", ".join(urls[:4])
-    return f"{shown} and {len(urls) - 4} more" if len(urls) > 4 else shown
+    text = ", ".join(urls[:4])
+    return f"{text} and {len(urls) - 4} more" if len(urls) > 4 else text
 
 
 def _tell(findings: Sequence[Finding]) -> None:

@@ -86,7 +86,7 @@ def needed_cluster(endpoints: str | None = None, per_endpoint: int | None = None
     """
     from ioi_eval.errors import InputError
 
-    found = named_cluster(endpoints, per_endpoint)
-    if found is None:
+    cluster = named_cluster(endpoints, per_endpoint)
+    if cluster is None:
         raise InputError("no Piston cluster is named: use --endpoints, or set PISTON_ENDPOINTS (here or in .env)")
-    return found
+    return cluster

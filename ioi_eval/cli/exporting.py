@@ -36,7 +36,7 @@ def write_export(call: ExportCall) -> int:
     results = open_results(call.directory, id_column=call.id_column)
     grouping = grouping_of([open_source(results.path)], call.by or ())
     material = Material(results, grouping=grouping, settings=given)
-    target = call.out if call.out is not None else results.directory / form.place
+    target = call.out if call.out is not None else results.directory / form.default_path
     names = form.files(material)
     paths = {name: target / name if name else target for name in names}
     _check(form, target, paths)
@@ -52,24 +52,24 @@ def write_export(call: ExportCall) -> int:
 
 
 def _settings(given: Sequence[str]) -> Mapping[str, str]:
-    found = {}
+    settings = {}
     for text in given:
         key, equals, value = text.partition("=")
         if not equals or not key or not value.strip():
             raise InputError(f"--set {text}: it must be KEY=VALUE, as in organization=EvalLab")
-        if key in found:
+        if key in settings:
             raise InputError(f"--set {key} is given twice: give it once")
-        found[key] = value
-    return found
+        settings[key] = value
+    return settings
 
 
 def _check(form: ExportFormat, target: Path, paths: Mapping[str, Path]) -> None:
     """Refuse to replace a file that was not written by an export. Called before anything is written."""
-    is_folder = form.place.endswith("/")
+    is_folder = form.default_path.endswith("/")
     if is_folder and target.exists() and not target.is_dir():
         raise InputError(f"--out {target} is a file, and this format makes a folder of files; name a folder")
     if not is_folder and target.is_dir():
-        raise InputError(f"--out {target} is a directory; name the file itself: {target / form.place}")
+        raise InputError(f"--out {target} is a directory; name the file itself: {target / form.default_path}")
     for path in paths.values():
         if path.is_dir() or (path.exists() and not _is_ours(path)):
             raise InputError(

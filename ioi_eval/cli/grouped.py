@@ -8,7 +8,7 @@ A command names a group, and receives an object made from the options of the gro
 The command line then has the options of `Problems` instead of `problems`: its fields, or the parameters of a function,
 that are `Annotated`. Other fields keep their defaults. Two groups may share an option. A field may be a group itself:
 
-    place: Annotated[Place, OptionGroup(place_of)]
+    sandbox: Annotated[SandboxOptions, OptionGroup(sandbox_options_of)]
 
 Options that must be given come first in the help.
 """
@@ -43,22 +43,22 @@ def grouped(**groups: Callable[..., Any]) -> Callable[[Callable[..., int]], Call
         groups: for each such parameter, the class or function that makes it.
     """
 
-    found = {name: _Options(make, {}) for name, make in groups.items()}
+    by_name = {name: _Options(make, {}) for name, make in groups.items()}
 
     def decorate(run: Callable[..., int]) -> Callable[..., int]:
         own = inspect.signature(run).parameters
         options: dict[str, inspect.Parameter] = {}
         for name, parameter in own.items():
-            options.update(found[name].all if name in found else {name: _evaluated(parameter, run)})
+            options.update(by_name[name].all if name in by_name else {name: _evaluated(parameter, run)})
 
         @functools.wraps(run)
         def command(**given: Any) -> int:
-            made = {name: group.made(given) for name, group in found.items()}
+            made = {name: group.made(given) for name, group in by_name.items()}
             return run(**made, **{name: value for name, value in given.items() if name in own})
 
-        shown = sorted(options.values(), key=lambda option: option.default is not inspect.Parameter.empty)
-        command.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
-        command.__annotations__ = {option.name: option.annotation for option in shown}
+        ordered = sorted(options.values(), key=lambda option: option.default is not inspect.Parameter.empty)
+        command.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
+        command.__annotations__ = {option.name: option.annotation for option in ordered}
         return command
 
     return decorate
@@ -99,6 +99,6 @@ def _evaluated(parameter: inspect.Parameter, of: Callable[..., Any]) -> inspect.
     """The parameter with its annotation evaluated. Annotations of groups are kept: they name types imported later."""
     home: Callable[..., Any] = of
     if inspect.isclass(of):  # a field: the class that declares it
-        home = next(one for one in inspect.getmro(of) if parameter.name in inspect.get_annotations(one))
+        home = next(base for base in inspect.getmro(of) if parameter.name in inspect.get_annotations(base))
     annotation = eval(parameter.annotation, vars(sys.modules[home.__module__]))  # only text from our own modules
     return parameter.replace(annotation=annotation, kind=inspect.Parameter.KEYWORD_ONLY)

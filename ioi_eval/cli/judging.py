@@ -105,8 +105,8 @@ def _leave_page(directory: Path) -> str:
             with replacing(path) as file:
                 page.write(file, noscript=markdown)
     except (IoiEvalError, OSError, *ODD_DATA) as error:
-        words = str(error) or type(error).__name__
-        tell(f"{path} was not written: {words}; all else was, and `ioi-eval report {directory}` makes it later")
+        reason = str(error) or type(error).__name__
+        tell(f"{path} was not written: {reason}; all else was, and `ioi-eval report {directory}` makes it later")
         return ""
     return f"\nPage:    {path}"
 

@@ -68,9 +68,9 @@ class Commands(UserDict[str, Any]):
             function = name.replace("-", "_")
             module = import_module(f"ioi_eval.cli.{self._module or function}")
             self.data[name] = _made(name, getattr(module, function))
-        found = self.data[name]
-        assert isinstance(found, TyperCommand | TyperGroup)
-        return found
+        command = self.data[name]
+        assert isinstance(command, TyperCommand | TyperGroup)
+        return command
 
 
 def _made(name: str, run: Callable[..., int]) -> TyperCommand:
@@ -142,9 +142,9 @@ def _add_imports(commands: TyperGroup) -> None:
             imports.commands[name] = _made(name, import_by_extension(name))
 
 
-def _refuse_empty_words(words: Sequence[str]) -> None:
+def _refuse_empty_words(arguments: Sequence[str]) -> None:
     """End the program if an argument is empty. As a path, it would mean the working directory, which nobody intends."""
-    for before, word in pairwise(("", *words)):
+    for before, word in pairwise(("", *arguments)):
         if not word.strip() or re.fullmatch(r"--[\w-]+=\s*", word):
             where = word.rstrip("= ") or (f"what follows {before}" if before else "the first word")
             print(f"ioi-eval: {where} is empty: is a variable of the shell not set?", file=sys.stderr)

@@ -175,7 +175,7 @@ class ContestRules:
         from ioi_eval.sandbox.local.compiler import detect
 
         environment = Environment.read()
-        found = find(environment.cache, compiler=detect(environment.compiler).version)
-        words = f"time limits are multiplied by {found.time_scale:g} (calibrated {found.taken})"
-        print(f"ioi-eval: {words}", file=sys.stderr)
-        return replace(self, time_scale=str(found.time_scale))
+        calibration = find(environment.cache, compiler=detect(environment.compiler).version)
+        message = f"time limits are multiplied by {calibration.time_scale:g} (calibrated {calibration.taken})"
+        print(f"ioi-eval: {message}", file=sys.stderr)
+        return replace(self, time_scale=str(calibration.time_scale))

@@ -93,19 +93,19 @@ _OTHER_COMMANDS = {
 """Names of other programs that users type instead of a command, and the command to type."""
 
 
-def refuse_other_names(words: Sequence[str]) -> str | None:
+def refuse_other_names(arguments: Sequence[str]) -> str | None:
     """The message for a command line with options of another program; `None` if there are none.
 
     Args:
-        words: the command line without the name of the program.
+        arguments: the command line without the name of the program.
     """
     for typed, here in _OTHER_COMMANDS.items():
-        if tuple(words[: len(typed)]) == typed:
+        if tuple(arguments[: len(typed)]) == typed:
             return f"{' '.join(typed)} is no command here; its counterpart is: ioi-eval {here}"
     for command, programs in OTHER_NAMES.items():
-        if tuple(words[: len(command)]) != command:
+        if tuple(arguments[: len(command)]) != command:
             continue
-        for word in words[len(command) :]:
+        for word in arguments[len(command) :]:
             option = word.partition("=")[0]
             for program in programs:
                 if option in program.options:

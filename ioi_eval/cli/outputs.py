@@ -96,10 +96,10 @@ def replaced(
     lacking = any(_lacks(options[name], before.options.get(name)) for name in changed.values())
     if rows >= before.rows and not lacking:
         return ()
-    said = f"{out} has results of {counted(before.rows, 'row')}, which those of {rows} will replace"
+    note = f"{out} has results of {counted(before.rows, 'row')}, which those of {rows} will replace"
     if resume and changed:
-        said += f"; the journal keeps all, and the command without {' and '.join(changed)} restores them"
-    return (said,)
+        note += f"; the journal keeps all, and the command without {' and '.join(changed)} restores them"
+    return (note,)
 
 
 def _lacks(now: object, before: object) -> bool:

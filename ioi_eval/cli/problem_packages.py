@@ -45,17 +45,17 @@ def _read(which: WhichPackages) -> Sequence[Problem]:
         InputError: a source cannot be read, or has none of these problems.
     """
     assert which.problems is not None, "these are packages of problems"
-    found = load_problems(
+    problems = load_problems(
         open_source(which.problems, all_splits=True),
         open_source(which.tests or "open-r1/ioi-test-cases"),
         BlobStore(),
         years=which.year or None,
         ids=which.problem or None,
     )
-    tell(*(f"{key} is left out: {error}" for key, error in found.unusable.items()))
-    if not found.problems:
+    tell(*(f"{key} is left out: {error}" for key, error in problems.unusable.items()))
+    if not problems.problems:
         raise InputError(f"{which.problems} has no such problem; check --year and --problem")
-    return tuple(found.problems.values())
+    return tuple(problems.problems.values())
 
 
 def install(which: WhichPackages, repository: Path, *, url: str | None, most_bytes: int, prune: bool) -> Changed:
@@ -131,18 +131,20 @@ def _install(urls: Sequence[str], made: Sequence[MadePackage], *, prune: bool) -
 
     As soon as a worker has a package, its older versions are removed there, so a disk holds at most one problem twice.
     """
-    changes, shown = _Changes(), dict[str, list[PackageChange]]()
+    changes, changes_by_package = _Changes(), dict[str, list[PackageChange]]()
     wanted = {(each.language, each.version) for each in made}
     others = sorted(_installed(urls, None) - wanted)
 
     def remove(urls: Sequence[str], language: str, version: str) -> None:
         removed = changes.request(urls, language, version)
         if any(not each.is_done for each in removed):
-            shown[f"removal of {language} {version}"] = removed
+            changes_by_package[f"removal of {language} {version}"] = removed
 
     for each in made:
-        shown[each.language] = installed = changes.request(urls, each.language, each.version, is_wanted=True)
-        able = [one.url for one in installed if one.is_done]
+        changes_by_package[each.language] = installed = changes.request(
+            urls, each.language, each.version, is_wanted=True
+        )
+        able = [change.url for change in installed if change.is_done]
         for language, version in others if able else ():
             if language == each.language:
                 remove(able, language, version)
@@ -150,7 +152,7 @@ def _install(urls: Sequence[str], made: Sequence[MadePackage], *, prune: bool) -
     for language, version in others if prune else ():
         if language not in named:
             remove(urls, language, version)
-    return shown
+    return changes_by_package
 
 
 def _data_bytes(problem: Problem) -> int:
@@ -163,9 +165,9 @@ async def _make(source: Source, problems: Sequence[Problem], repository: Path) -
     async with PistonCluster(source, profile="bundled") as cluster:
         builder = Builder(cluster, ArtifactStore(Environment.read().cache), Policy())
         targets = [target for target in cluster.targets() if not target.brings_pair]
-        common = [one for target in targets for one in await _runners(builder, target)]
+        common = [program for target in targets for program in await _runners(builder, target)]
         for problem in problems:
-            compiled = [one for target in targets for one in await _judges(builder, problem, target)]
+            compiled = [program for target in targets for program in await _judges(builder, problem, target)]
             contents = data_of(problem) | {digest(content): content for content in (*common, *compiled)}
             package = package_of(problem)
             made.append((problem, await asyncio.to_thread(make_package, repository, package, contents)))
@@ -188,13 +190,13 @@ async def _judges(builder: Builder, problem: Problem, target: Target) -> list[Co
     except SandboxError as error:  # judging the problem there gives the same error
         tell(f"{problem.key}: its checker and manager are left out for {target.name}: {error}")
         return []
-    return [one for one in (judges.checker, judges.manager) if one is not None]
+    return [program for program in (judges.checker, judges.manager) if program is not None]
 
 
 def _installed(urls: Sequence[str], languages: Collection[str] | None) -> _Versions:
     """The problems' packages that at least one worker has: those of these names, or all."""
-    found = asyncio.run(presences(urls))
-    versions = {(runtime.language, runtime.version) for each in found for runtime in each.runtimes}
+    presence = asyncio.run(presences(urls))
+    versions = {(runtime.language, runtime.version) for each in presence for runtime in each.runtimes}
     return {
         (language, version)
         for language, version in versions

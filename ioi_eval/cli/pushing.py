@@ -44,13 +44,13 @@ def push(
         tell(f"interrupted: {config} is not pushed to {hub.name}; the same command continues")
         return 0
     if pages is None:
-        found = {name: call.out / name for name in _REPORTS}
-        pages = {f"reports/{config}/{name}": path for name, path in found.items() if path.is_file()}
+        paths = {name: call.out / name for name in _REPORTS}
+        pages = {f"reports/{config}/{name}": path for name, path in paths.items() if path.is_file()}
     try:
-        kept = hub.push(config, call.out, pages, id_column=call.id_column, replace=replace)
+        others = hub.push(config, call.out, pages, id_column=call.id_column, replace=replace)
     except InputError as error:
         tell(f"{error}; the results are in {call.out}, and the same command pushes them without judging again")
         return FAILED
-    more = f"; {kept} rows there that are not in this dump were kept" if kept else ""
+    more = f"; {others} rows there that are not in this dump were kept" if others else ""
     print(f"Pushed:  {hub.name}, configuration {config}{more}", flush=True)
     return 0

@@ -36,5 +36,5 @@ def report(
     """
     from ioi_eval.cli.reporting import remake
 
-    found = [path.parent if path.name == "results.jsonl" else path for path in directories]
-    return remake(found, out, id_column, by=by or (), standings=standings)
+    paths = [path.parent if path.name == "results.jsonl" else path for path in directories]
+    return remake(paths, out, id_column, by=by or (), standings=standings)

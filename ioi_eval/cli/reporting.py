@@ -89,10 +89,13 @@ def _target(directories: Sequence[Path], out: Path | None) -> Path:
 def _summarized(page: Page, chosen: Grouping | None) -> tuple[dict[str, Any], Words, Words]:
     """The summary, and the functions that make the report and the table from it. Its groups are those of the page."""
     results, grouping = page.results, chosen
-    rows: Iterable[Mapping[str, Any]] = chain.from_iterable(one.whole_rows() for one in results)
+    rows: Iterable[Mapping[str, Any]] = chain.from_iterable(result_set.whole_rows() for result_set in results)
     if len(page.group_names) > 1 and (len(results) > 1 or (chosen is None and "by" not in results[0].summary)):
         rows, grouping = page.grouped_rows(), Grouping(columns=(GROUP,))
-    summaries, named = [one.summary for one in results], [str(one.directory) for one in results]
+    summaries, named = (
+        [result_set.summary for result_set in results],
+        [str(result_set.directory) for result_set in results],
+    )
     if results[0].family is Family.APPS:
         from ioi_eval.apps import remade, report
 

@@ -13,7 +13,7 @@ import typer
 
 from ioi_eval.cli import options
 from ioi_eval.cli.grouped import OptionGroup
-from ioi_eval.cli.sandboxes import Place, place_of
+from ioi_eval.cli.sandboxes import SandboxOptions, sandbox_options_of
 from ioi_eval.cli.watching import Watch
 from ioi_eval.errors import InputError
 from ioi_eval.model.terms import Keep
@@ -39,7 +39,7 @@ class RunCall(ABC):
         bool, typer.Option("--no-dedupe", help="Judge each of several identical programs, not only the first.")
     ] = False
     keep: options.KeepTexts = Keep.INPUTS
-    place: Annotated[Place, OptionGroup(place_of)] = field(default_factory=Place)
+    sandbox: Annotated[SandboxOptions, OptionGroup(sandbox_options_of)] = field(default_factory=SandboxOptions)
     push_to_hub: Annotated[
         str | None,
         typer.Option(

@@ -13,7 +13,7 @@ import typer
 
 from ioi_eval.cli import options
 from ioi_eval.cli.grouped import OptionGroup, grouped
-from ioi_eval.cli.sandboxes import Place, place_of
+from ioi_eval.cli.sandboxes import SandboxOptions, sandbox_options_of
 from ioi_eval.cli.score import ScoreCall
 from ioi_eval.cli.watching import Watch
 from ioi_eval.config import PATIENCE_S
@@ -92,7 +92,7 @@ class RunTestsCall:
         bool, typer.Option("--public", help="Make the data set on the Hub public; private by default.")
     ] = False
     retry_failed: options.RetryFailed = False
-    place: Annotated[Place, OptionGroup(place_of)] = field(default_factory=Place)
+    sandbox: Annotated[SandboxOptions, OptionGroup(sandbox_options_of)] = field(default_factory=SandboxOptions)
     watch: Annotated[Watch, OptionGroup(Watch)] = field(default_factory=Watch)
 
     @property
@@ -103,7 +103,7 @@ class RunTestsCall:
             problems=self.problems,
             tests=self.tests,
             out=self.local_results_path,
-            place=with_their_options(self.place, at_most=self.max_concurrent_requests, patience_s=self.timeout),
+            sandbox=with_their_options(self.sandbox, at_most=self.max_concurrent_requests, patience_s=self.timeout),
             id_column=self.id_column,
             no_resume=self.override,
             retry_failed=self.retry_failed,
@@ -121,7 +121,7 @@ class RunTestsCall:
             "problems": self.problems,
             "tests": self.tests,
             "out": self.local_results_path,
-            **self.each.place.as_dict(),
+            **self.each.sandbox.as_dict(),
             "id_column": self.id_column,
             "override": self.override,
             "add_includes": self.add_includes,
@@ -152,16 +152,16 @@ def run_tests(
     return score_data_sets(call, dry_run=dry_run)
 
 
-def with_their_options(place: Place, *, at_most: int | None, patience_s: float | None) -> Place:
-    """The place with `--max_concurrent_requests` and `--timeout`; our own `--workers` and `--patience` take precedence.
+def with_their_options(chosen: SandboxOptions, *, at_most: int | None, patience_s: float | None) -> SandboxOptions:
+    """The options with `--max_concurrent_requests` and `--timeout`; ours (`--workers`, `--patience`) take precedence.
 
     Args:
-        place: the place that our own options name.
+        chosen: what our own options name.
         at_most: use at most this many of the slots; `None` for no limit.
         patience_s: how long jobs wait while no server is available; `None` for the usual time.
     """
-    if at_most is not None and place.workers is None:
-        place = replace(place, at_most=at_most)
-    if patience_s is not None and place.patience_s == PATIENCE_S:
-        place = replace(place, patience_s=patience_s)
-    return place
+    if at_most is not None and chosen.workers is None:
+        chosen = replace(chosen, at_most=at_most)
+    if patience_s is not None and chosen.patience_s == PATIENCE_S:
+        chosen = replace(chosen, patience_s=patience_s)
+    return chosen

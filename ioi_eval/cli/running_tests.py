@@ -69,8 +69,8 @@ def _calls(wanted: RunTestsCall) -> tuple[ScoreCall, ...]:
 
 def _occupied(directory: Path) -> dict[str, str]:
     """The folders that already have results, each with its data set."""
-    found = directory.iterdir() if directory.is_dir() else ()
-    dumps = {path.name: Earlier.of(path).options.get("dump") for path in found if path.is_dir()}
+    paths = directory.iterdir() if directory.is_dir() else ()
+    dumps = {path.name: Earlier.of(path).options.get("dump") for path in paths if path.is_dir()}
     return {name: str(dump) for name, dump in dumps.items() if dump}
 
 

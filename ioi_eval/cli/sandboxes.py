@@ -65,7 +65,7 @@ PatienceOption = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class SandboxOptions:
     """Where jobs are executed, and how.
 
     Args:
@@ -106,7 +106,7 @@ class Place:
         }
 
 
-def place_of(
+def sandbox_options_of(
     *,
     workers: options.Workers = None,
     isolation: options.LeastIsolation = None,
@@ -115,8 +115,8 @@ def place_of(
     max_requests_per_endpoint: RequestsPerEndpoint = None,
     profile: ProfileOption = ProfileChoice.AUTO,
     patience: PatienceOption = PATIENCE_S,
-) -> Place:
-    """The place that these options name. The environment and `.env` give the values of absent options.
+) -> SandboxOptions:
+    """The options that these options name. The environment and `.env` give the values of absent options.
 
     Raises:
         InputError: they contradict each other, an endpoint is not valid, or there is no such sandbox.
@@ -137,7 +137,7 @@ def place_of(
         raise InputError("--sandbox piston: no server is named; use --endpoints, or set PISTON_ENDPOINTS (or .env)")
     if cluster is None and max_requests_per_endpoint is not None:
         raise InputError("--max-requests-per-endpoint is for Piston servers, and none is named; add --endpoints")
-    return Place(
+    return SandboxOptions(
         cluster=cluster,
         extension=sandbox if other else None,
         why="--endpoints" if endpoints is not None else "PISTON_ENDPOINTS",
@@ -168,11 +168,11 @@ class Opened:
 
 
 @asynccontextmanager
-async def opened(place: Place, *, events: Events | None = None) -> AsyncIterator[Opened]:
+async def opened(options: SandboxOptions, *, events: Events | None = None) -> AsyncIterator[Opened]:
     """Enter the sandbox; a line describes it.
 
     Args:
-        place: where jobs are executed.
+        options: where jobs are executed.
         events: receives events about workers.
 
     Raises:
@@ -183,23 +183,23 @@ async def opened(place: Place, *, events: Events | None = None) -> AsyncIterator
     """
     from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
-    async with _entered(place, events) as sandbox:
+    async with _entered(options, events) as sandbox:
         targets = sandbox.targets()
-        isolation = _accepted(place, targets)
+        isolation = _accepted(options, targets)
         slots = sum(target.slots for target in usable_targets(targets, isolation)) or 1
         yield Opened(
             sandbox=sandbox,
-            workers=place.workers or min(slots, place.at_most or sys.maxsize),
+            workers=options.workers or min(slots, options.at_most or sys.maxsize),
             isolation=isolation,
             limits=sandbox.limits if isinstance(sandbox, LocalSandbox) else (),
             load=getattr(sandbox, "busy", None),  # of ours
         )
 
 
-def _entered(place: Place, events: Events | None) -> AbstractAsyncContextManager[Sandbox]:
-    if place.extension is not None:
-        return _extension(place.extension)
-    return _embedded(place) if place.cluster is None else _piston(place, place.cluster, events)
+def _entered(options: SandboxOptions, events: Events | None) -> AbstractAsyncContextManager[Sandbox]:
+    if options.extension is not None:
+        return _extension(options.extension)
+    return _embedded(options) if options.cluster is None else _piston(options, options.cluster, events)
 
 
 @asynccontextmanager
@@ -212,16 +212,16 @@ async def _extension(name: str) -> AsyncIterator[Sandbox]:
 
 
 @asynccontextmanager
-async def _embedded(place: Place) -> AsyncIterator[LocalSandbox]:
+async def _embedded(options: SandboxOptions) -> AsyncIterator[LocalSandbox]:
     from ioi_eval.config import Environment
     from ioi_eval.sandbox.local.control_groups import processors
     from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
     async with LocalSandbox(
-        slots=place.workers or (place.at_most and min(place.at_most, processors())),
-        isolation=place.isolation or Isolation.REDUCED,
+        slots=options.workers or (options.at_most and min(options.at_most, processors())),
+        isolation=options.isolation or Isolation.REDUCED,
         compiler=Environment.read().compiler,
-        profile=place.profile or "bundled",
+        profile=options.profile or "bundled",
     ) as sandbox:
         (target,) = sandbox.targets()
         classic = ", classic profile" if target.profile == "classic" else ""
@@ -236,20 +236,22 @@ async def _embedded(place: Place) -> AsyncIterator[LocalSandbox]:
 
 
 @asynccontextmanager
-async def _piston(place: Place, cluster: NamedCluster, events: Events | None) -> AsyncIterator[PistonCluster]:
+async def _piston(
+    options: SandboxOptions, cluster: NamedCluster, events: Events | None
+) -> AsyncIterator[PistonCluster]:
     from ioi_eval.sandbox.piston.cluster import PistonCluster
 
     async with PistonCluster(
         cluster.source,
         max_requests_per_endpoint=cluster.max_requests_per_endpoint,
-        profile=place.profile,
-        patience_s=place.patience_s,
+        profile=options.profile,
+        patience_s=options.patience_s,
         events=events,
     ) as sandbox:
         targets = sandbox.targets()
         workers, jobs = len(sandbox.workers), sum(target.slots for target in targets)
         size = f"{_counted(workers, 'worker')}, {_counted(jobs, 'job')} at once"
-        tell(f"Piston cluster, as {place.why} says: {size}")
+        tell(f"Piston cluster, as {options.why} says: {size}")
         tell(*(f"  {describe(target)}" for target in targets))
         tell(*(f"  not used: {reason}" for reason in sandbox.unusable.values()))
         try:
@@ -273,15 +275,15 @@ def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _accepted(place: Place, targets: Sequence[Target]) -> Isolation:
+def _accepted(options: SandboxOptions, targets: Sequence[Target]) -> Isolation:
     """The weakest isolation that is accepted.
 
     If the user asks for the classic profile on workers that have only their own scripts, the level is `none`, because
     these scripts do not isolate. A line says so, and every result has the level. Otherwise such workers are not used.
     """
-    if place.isolation is not None:
-        return place.isolation
-    if place.profile == "classic" and all(target.brings_pair for target in targets):
+    if options.isolation is not None:
+        return options.isolation
+    if options.profile == "classic" and all(target.brings_pair for target in targets):
         tell("the cms_ioi package confines nothing (isolation none): a program can reach its judge there")
         return Isolation.NONE
     return Isolation.REDUCED
@@ -302,7 +304,7 @@ def usable_targets(targets: Sequence[Target], isolation: Isolation) -> list[Targ
         raise IsolationError(
             f"isolation {isolation.value} is asked for, and {'; '.join(weak)}: {better} a lower level with --isolation"
         )
-    tell(*(f"  not used: {words}, and {isolation.value} is asked for" for words in weak))
+    tell(*(f"  not used: {reason}, and {isolation.value} is asked for" for reason in weak))
     return usable
 
 

@@ -82,7 +82,7 @@ class ScoreCall(RunCall):
             "dump": self.dump,
             "problems": self.problems,
             "tests": self.tests,
-            **self.place.as_dict(),
+            **self.sandbox.as_dict(),
             "id_column": self.id_column,
             "years": sorted(self.selection.years),
             "problem_ids": sorted(self.selection.problems),
@@ -116,6 +116,6 @@ def score(
     """
     from ioi_eval.cli import scoring
 
-    call = replace(call, rules=call.rules.measured(here=call.place.is_here))
+    call = replace(call, rules=call.rules.measured(here=call.sandbox.is_here))
     _ = call.unscored  # a wrong value is refused before anything is read
     return scoring.dry_run(call) if dry_run else scoring.score(call)

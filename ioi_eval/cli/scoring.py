@@ -65,7 +65,7 @@ class DumpToScore:
 
         return replace(
             problems,
-            problems={key: found for key, found in problems.problems.items() if is_own(key)},
+            problems={key: problem for key, problem in problems.problems.items() if is_own(key)},
             unusable={key: error for key, error in problems.unusable.items() if is_own(key)},
             passed_over={
                 *problems.passed_over,
@@ -241,9 +241,9 @@ def _check_found(part: DumpToScore, problems: ProblemSet, source: Source) -> Non
     Raises:
         InputError: nothing could be judged, and existing results would only be replaced.
     """
-    found, call = {*problems.problems, *problems.unusable}, part.call
-    lost = sorted({key.id for key in part.seen.problems} & call.selection.problems - {key.id for key in found})
-    if found and not lost:
+    known, call = {*problems.problems, *problems.unusable}, part.call
+    lost = sorted({key.id for key in part.seen.problems} & call.selection.problems - {key.id for key in known})
+    if known and not lost:
         return
     asked = ", ".join(f"--problem {name}" for name in lost) or f"any problem of {call.dump}"
     rows = source.iterate(("year", "id"))
@@ -253,7 +253,7 @@ def _check_found(part: DumpToScore, problems: ProblemSet, source: Source) -> Non
 
 
 def _opened(call: ScoreCall, events: Events | None = None) -> AbstractAsyncContextManager[tuple[Opened, Scorer]]:
-    return opened_scorer(call.place, call.rules, keep=call.keep, keep_programs=call.keep_programs, events=events)
+    return opened_scorer(call.sandbox, call.rules, keep=call.keep, keep_programs=call.keep_programs, events=events)
 
 
 async def _score(

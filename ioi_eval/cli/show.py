@@ -10,7 +10,7 @@ import typer
 
 from ioi_eval.cli import options
 from ioi_eval.cli.grouped import OptionGroup, grouped
-from ioi_eval.cli.sandboxes import Place, place_of
+from ioi_eval.cli.sandboxes import SandboxOptions, sandbox_options_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class ShowCall:
     ] = None
     id_column: options.IdColumnOfRun = None
     most: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="List at most N submissions.")] = 50
-    place: Annotated[Place, OptionGroup(place_of)] = field(default_factory=Place)
+    sandbox: Annotated[SandboxOptions, OptionGroup(sandbox_options_of)] = field(default_factory=SandboxOptions)
 
 
 @grouped(call=ShowCall)

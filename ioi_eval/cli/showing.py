@@ -88,22 +88,22 @@ def _listed(call: ShowCall, results: ResultSet) -> Iterator[tuple[Name, Mapping[
 
 def _find(call: ShowCall, results: ResultSet) -> tuple[dict[str, Any], Name]:
     """The row of the submission, with its tests."""
-    found = [
+    matches = [
         (number, name)
         for number, name in enumerate(map(results.name, results.rows(results.naming)))
         if name[1] == call.submission and _is_meant(call, name)
     ]
-    if not found:
+    if not matches:
         of = f" of problem {call.problem}" if call.problem else ""
         raise InputError(
             f"{results.directory / RESULTS} has no submission {call.submission}{of}; "
             f"`ioi-eval show {results.directory}` lists them"
         )
-    if len({name for _, name in found}) > 1:
-        problems = ", ".join(printable(problem) for _, (problem, _) in found)
+    if len({name for _, name in matches}) > 1:
+        problems = ", ".join(printable(problem) for _, (problem, _) in matches)
         raise InputError(f"several submissions are called {call.submission}, of {problems}: add --problem")
-    place, name = found[0]
-    return next(row for number, row in enumerate(results.rows(tests=True)) if number == place), name
+    index, name = matches[0]
+    return next(row for number, row in enumerate(results.rows(tests=True)) if number == index), name
 
 
 def _chosen_test(call: ShowCall, row: Mapping[str, Any]) -> str | None:
@@ -152,8 +152,8 @@ def _contest_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], na
     test = _chosen_test(call, row)
     case = None if problem is None or test is None else problem.tests.get(test)
     output, most = outputs.get(test or ""), _READ_BYTES
-    if output is None and test is not None and (kept := tests_of(row)[test].get("output")) is not None:
-        output, most = str(kept).encode(), KEPT_OUTPUT_BYTES
+    if output is None and test is not None and (kept_output := tests_of(row)[test].get("output")) is not None:
+        output, most = str(kept_output).encode(), KEPT_OUTPUT_BYTES
     talks = (
         problem is not None and problem.task_type.has_manager
     )  # data that a program writes to a manager is not an output
@@ -183,13 +183,13 @@ def _problem(call: ShowCall, results: ResultSet, name: Name, scale: float) -> Pr
         tell(f"{year} is no year, so the problem cannot be found")
         return None
     try:
-        found = load_problems(
+        loaded = load_problems(
             open_source(problems, all_splits=True), open_source(tests), BlobStore(), years={int(year)}, ids={problem_id}
         )
     except InputError as error:
         tell(f"the problem cannot be read, {_ONLY_RESULTS}: {error}; name its sources with --problems and --tests")
         return None
-    problem = next(iter(found.problems.values()), None)
+    problem = next(iter(loaded.problems.values()), None)
     if problem is None:
         tell(f"problem {name[0]} is not in {problems} any more, {_ONLY_RESULTS}")
         return None
@@ -204,7 +204,7 @@ async def _rerun(
     source = Row(source=str(results.directory / RESULTS), number=1, values=row)
     submission = fitted(submission_from_row(source, id_column=results.id_column), source, problem)
     rules = ContestRules(std=options.get("std"), python=str(options.get("python") or "python3"))
-    async with opened(call.place) as here:
+    async with opened(call.sandbox) as here:
         await make_ready(here, memory_limits_of([problem]))
         policy = rules.policy(here.isolation)
         scorer = Scorer(here.sandbox, artifacts=ArtifactStore(), policy=policy, return_bytes=_READ_BYTES)
@@ -212,7 +212,7 @@ async def _rerun(
     _tell_change(row, result.verdict, result.score, before="total_score")
     judged = JudgedSubmission(problem=problem, submission=submission, fingerprint=result.fingerprint, result=result)
     new = result_row(row, judged, target_subtask=row.get("target_subtask"))
-    outputs = {one.test: one.output for one in distinct_outcomes(result) if one.output is not None}
+    outputs = {outcome.test: outcome.output for outcome in distinct_outcomes(result) if outcome.output is not None}
     return {**new, "extraction": row.get("extraction")}, outputs
 
 
@@ -272,10 +272,10 @@ async def _rerun_apps(
     code = row.get("code")
     if not isinstance(code, str):
         raise InputError("--rerun needs a program, and this result has none")
-    rules = replace(_rules(results, row), isolation=call.place.isolation)
+    rules = replace(_rules(results, row), isolation=call.sandbox.isolation)
     settings = replace(rules.settings(), shown_bytes=_READ_BYTES)
-    async with opened(call.place) as here:
-        executor = await apps_calls.ready(here, settings, call.place)
+    async with opened(call.sandbox) as here:
+        executor = await apps_calls.ready(here, settings, call.sandbox)
         result = await executor.score(problem, code)
     _tell_change(row, result.verdict, result.passed if result.score is not None else None, before="passed")
     return {**row, **judged_columns(result), "error": error_of(result)}

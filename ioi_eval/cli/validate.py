@@ -11,7 +11,7 @@ import typer
 from ioi_eval.cli import options
 from ioi_eval.cli.grouped import OptionGroup, grouped
 from ioi_eval.cli.options import ContestRules
-from ioi_eval.cli.sandboxes import Place, place_of
+from ioi_eval.cli.sandboxes import SandboxOptions, sandbox_options_of
 from ioi_eval.cli.watching import Watch
 from ioi_eval.errors import InputError
 
@@ -44,7 +44,7 @@ class ValidateCall:
     id_column: options.IdColumn = "uuid"
     year: options.Years = None
     problem: options.ProblemIds = None
-    place: Annotated[Place, OptionGroup(place_of)] = field(default_factory=Place)
+    sandbox: Annotated[SandboxOptions, OptionGroup(sandbox_options_of)] = field(default_factory=SandboxOptions)
     rules: Annotated[ContestRules, OptionGroup(ContestRules)] = field(default_factory=ContestRules)
     keep_programs: options.KeepPrograms = None
     watch: Annotated[Watch, OptionGroup(Watch)] = field(default_factory=Watch)
@@ -70,7 +70,7 @@ class ValidateCall:
             "tests": self.tests,
             "out": self.out,
             "resume": not self.no_resume,
-            **self.place.as_dict(),
+            **self.sandbox.as_dict(),
             "id_column": self.id_column,
             "years": sorted(self.year or ()),
             "ids": sorted(self.problem or ()),
@@ -94,4 +94,4 @@ def validate(call: ValidateCall) -> int:
     """
     from ioi_eval.cli.validating import validate_solutions
 
-    return validate_solutions(replace(call, rules=call.rules.measured(here=call.place.is_here)))
+    return validate_solutions(replace(call, rules=call.rules.measured(here=call.sandbox.is_here)))

@@ -30,7 +30,7 @@ from ioi_eval.problems.ioi import load_problems, scaled_set
 from ioi_eval.report.validation import markdown_validation, terminal_validation
 from ioi_eval.rows import Source, open_source
 from ioi_eval.toolchain import check_std
-from ioi_eval.validate import Kept, StatedSolutions, Validating, Validation, read_solutions, result_rows
+from ioi_eval.validate import StatedSolutions, StoredResults, Validating, Validation, read_solutions, result_rows
 from ioi_eval.validate.results import RESULT_COLUMNS
 from ioi_eval.validate.statements import COLUMNS as STATED_COLUMNS
 
@@ -90,7 +90,7 @@ def _results_beside(solutions: Source) -> Source | None:
 async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events) -> tuple[Validation, bool]:
     """The findings, and whether a signal ended the validation."""
     interrupts = Interrupts()
-    opening = opened_scorer(call.place, call.rules, keep_programs=call.keep_programs, events=events)
+    opening = opened_scorer(call.sandbox, call.rules, keep_programs=call.keep_programs, events=events)
     async with opening as (sandbox, scorer):
         problems = {solution.problem.key: solution.problem for solution in reading.solutions}
         await make_ready(sandbox, memory_limits_of(problems.values()))
@@ -108,8 +108,8 @@ async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events
             values.emit(events, names, seconds)
 
         try:
-            with _kept(call) as kept, interrupts.installed():
-                validating = Validating(reading, scorer, kept)
+            with _kept(call) as earlier, interrupts.installed():
+                validating = Validating(reading, scorer, earlier)
                 running = validating.run(workers=sandbox.workers + 1, done=done)
                 interrupted = await interrupts.run(beating(progress, running))
             return validating.validation(), interrupted
@@ -118,14 +118,14 @@ async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events
 
 
 @contextlib.contextmanager
-def _kept(call: ValidateCall) -> Iterator[Kept | None]:
+def _kept(call: ValidateCall) -> Iterator[StoredResults | None]:
     """The stored results of earlier runs with this `--out`, to which this run adds its own."""
     if call.out is None:
         yield None
         return
     with Journal(call.out, options=call.as_dict(), resume=not call.no_resume) as journal:
         tell(*journal.notes)
-        yield Kept(journal)
+        yield StoredResults(journal)
 
 
 def _write(directory: Path, values: dict[str, Any], validation: Validation) -> None:

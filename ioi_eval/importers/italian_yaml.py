@@ -300,7 +300,7 @@ def _judge(package: Package, role: str) -> str | None:
 
 def _files(package: Package, task_type: str, notes: list[str]) -> list[tuple[str, str]]:
     """The judge's files, with their paths in rows. As in CMS, a manager gives the score itself, without a checker."""
-    found = [
+    files = [
         (f"graders/{path.name}", package.text(str(path)))
         for path in _beside_solutions(package)
         if path.suffix in _HEADERS or (path.stem in _LINKED and language(str(path)) in ("cpp", "c", "python"))
@@ -308,9 +308,9 @@ def _files(package: Package, task_type: str, notes: list[str]) -> list[tuple[str
     role = "manager" if task_type == TaskType.COMMUNICATION else "checker"
     source = _judge(package, role)
     if source is not None:
-        found.append((f"{role}/{role}{PurePosixPath(source).suffix}", package.text(source)))
+        files.append((f"{role}/{role}{PurePosixPath(source).suffix}", package.text(source)))
         folder = source.partition("/")[0]
-        found += [
+        files += [
             (f"{role}/{name.removeprefix(f'{folder}/')}", package.text(name))
             for name in package.names(folder)
             if name.endswith(_HEADERS)
@@ -324,7 +324,7 @@ def _files(package: Package, task_type: str, notes: list[str]) -> list[tuple[str
     if unused:
         what = f"the {role} is {source}" if source else f"outputs are compared without a {role}"
         notes.append(f"left out, because CMS does not use them either: {', '.join(unused)} ({what})")
-    return found
+    return files
 
 
 def _solutions(package: Package, *, output_only: bool) -> list[PackageSolution]:

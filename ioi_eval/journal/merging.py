@@ -65,9 +65,9 @@ class Merged:
         self._require_family(values, directory)
         if frame.kind is RecordKind.RESULT:
             self._compare(frame, values, directory)
-        found = self._index.find(frame.keys)
+        stored = self._index.find(frame.keys)
         if frame.keys.submission in self._index.submissions or (
-            found is not None and frame.kind is not RecordKind.RESULT
+            stored is not None and frame.kind is not RecordKind.RESULT
         ):
             self.known += 1
             return
@@ -91,13 +91,13 @@ class Merged:
 
     def _compare(self, frame: Frame, values: Mapping[str, Any], directory: Path) -> None:
         """Note a conflict if an earlier journal has another result for the same program, judged in the same way."""
-        subtasks = tuple((one["subtask"], one["score"]) for one in values.get("subtasks", ()))
+        subtasks = tuple((subtask["subtask"], subtask["score"]) for subtask in values.get("subtasks", ()))
         worth = (values["verdict"], values.get("score"), values.get("passed"), subtasks)
         points = values["score"] if "score" in values else f"{values['passed']} of {values['total']}"
-        words = f"{values['submission']} of {values['problem']} in {directory} ({values['verdict']}, {points})"
-        before, its_words = self._programs.setdefault(frame.keys.program, (worth, words))
+        text = f"{values['submission']} of {values['problem']} in {directory} ({values['verdict']}, {points})"
+        before, its_words = self._programs.setdefault(frame.keys.program, (worth, text))
         if before != worth:
-            self.conflicts.append(f"the same program, judged in the same way: {its_words}, but {words}")
+            self.conflicts.append(f"the same program, judged in the same way: {its_words}, but {text}")
 
 
 def merge(directories: Sequence[Path], out: Path) -> Merged:
@@ -119,7 +119,7 @@ def merge(directories: Sequence[Path], out: Path) -> Merged:
     merged = Merged()
     unfinished = out / ".merging"
     try:
-        with Journal(unfinished, options={"merged": [str(one) for one in directories]}, resume=False) as journal:
+        with Journal(unfinished, options={"merged": [str(path) for path in directories]}, resume=False) as journal:
             for directory in directories:
                 merged.take(directory, journal)
         os.replace(unfinished / "journal", out / "journal")

@@ -73,7 +73,7 @@ class Index:
         """The offset of this program's result, from any submission. Never a JE."""
         return self.programs.get(keys.program)
 
-    def standing(self, keys: Keys) -> int:
+    def stored_level(self, keys: Keys) -> int:
         """How much the journal has for these keys.
 
         Returns:
@@ -150,10 +150,10 @@ def set_aside(path: Path, notes: list[str]) -> None:
     """Rename an older journal, with the first free number."""
     if path.exists():
         number = 1
-        while (kept := path.with_name(f"{path.name}.{number}")).exists():
+        while (aside := path.with_name(f"{path.name}.{number}")).exists():
             number += 1
-        path.rename(kept)
-        notes.append(f"{path}: started over; the earlier journal is kept as {kept.name}")
+        path.rename(aside)
+        notes.append(f"{path}: started over; the earlier journal is kept as {aside.name}")
 
 
 def load(path: Path, fd: int, index: Index, notes: list[str]) -> int:

@@ -128,10 +128,11 @@ class RecordFile:
         body = orjson.loads(buffer[frame.body - offset : frame.end - 1 - offset])
         return Record(kind=frame.kind, keys=frame.keys, body=body)
 
-    def _failed(self, what: str, error: OSError, kept: str) -> SetupError:
+    def _failed(self, what: str, error: OSError, what_is_kept: str) -> SetupError:
         advice = "free some space" if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else "mend that"
         return SetupError(
-            f"{self.name}: {what} failed: {error.strerror}. {kept}; {advice}, then run the same command again to go on"
+            f"{self.name}: {what} failed: {error.strerror}. {what_is_kept}; {advice}, then run the same "
+            "command again to go on"
         )
 
 

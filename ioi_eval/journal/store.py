@@ -100,9 +100,9 @@ class Journal:
         """The offset of this program's result, from any submission. Never a JE."""
         return self._index.leader(keys)
 
-    def standing(self, keys: Keys) -> int:
-        """How much the journal has for these keys; see `Index.standing`."""
-        return self._index.standing(keys)
+    def stored_level(self, keys: Keys) -> int:
+        """How much the journal has for these keys; see `Index.stored_level`."""
+        return self._index.stored_level(keys)
 
     def append(self, kind: RecordKind, keys: Keys, body: bytes) -> int:
         """Write a record; once this returns, a killed process does not lose it.

@@ -14,7 +14,7 @@ from ioi_eval.pipeline.contest_intake import ContestCandidate, Intake, Judgeable
 from ioi_eval.pipeline.family import ProblemFamily, ResultFacts
 from ioi_eval.pipeline.finish import TestLines, to_json
 from ioi_eval.pipeline.intake import Refused
-from ioi_eval.pipeline.ledger import Format, Found
+from ioi_eval.pipeline.ledger import Format, LedgerResult
 from ioi_eval.report import compact
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.inputs import beginning
@@ -50,7 +50,7 @@ def kind_of(result: SubmissionResult) -> RecordKind | None:
     return RecordKind.FAILED if errors and all(outcome.final for outcome in errors) else None
 
 
-def blames_the_sandbox(result: SubmissionResult) -> bool:
+def is_sandbox_failure(result: SubmissionResult) -> bool:
     """Whether a judge error means that the sandbox failed, and not only that it could not judge this program."""
     if result.compile.verdict is Verdict.JE:
         return not result.compile.unfit
@@ -73,12 +73,12 @@ CONTEST_FORMAT = Format(
 
 def contest_facts(result: SubmissionResult) -> ResultFacts:
     """The facts about a result that a run needs."""
-    kept = kind_of(result) is not None
+    is_stored = kind_of(result) is not None
     return ResultFacts(
         verdict=result.verdict,
         cpu=CpuSplit.of(result),
-        kept=kept,
-        blames_sandbox=not kept and blames_the_sandbox(result),
+        kept=is_stored,
+        is_sandbox_failure=not is_stored and is_sandbox_failure(result),
         fingerprint=result.fingerprint,
         ran=len(distinct_outcomes(result)),
         score=result.score,
@@ -120,15 +120,17 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
         """Judge a submission."""
         return await self._judge.score(candidate.problem, candidate.submission)
 
-    def failed(self, candidate: ContestCandidate, words: str) -> SubmissionResult:
+    def failed(self, candidate: ContestCandidate, message: str) -> SubmissionResult:
         """The result of a submission that we failed to judge."""
-        failure = CompileOutcome(verdict=Verdict.JE, message=words)
+        failure = CompileOutcome(verdict=Verdict.JE, message=message)
         return submission_result(candidate.problem, candidate.submission, failure, {})
 
-    def lines(self, entry: JudgeableRow, found: Found[SubmissionResult], tests: TestLines) -> tuple[bytes, ...]:
+    def lines(
+        self, entry: JudgeableRow, judged_row: LedgerResult[SubmissionResult], tests: TestLines
+    ) -> tuple[bytes, ...]:
         """The line of `results.jsonl`."""
         row, target = entry.row.values, entry.target_subtask
-        judged, columns = self._parts(entry.candidate, found, tests)
+        judged, columns = self._parts(entry.candidate, judged_row, tests)
         line = to_json(columns.row(row, judged, target_subtask=target))
         self.summary.add(judged, row, target_subtask=target)
         return (line,)
@@ -138,27 +140,27 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
         return (to_json({**refused_row(entry.row.values, entry.message), compact.TESTS_ID: None}),)
 
     def _parts(
-        self, candidate: ContestCandidate, found: Found[SubmissionResult], tests: TestLines
+        self, candidate: ContestCandidate, judged_row: LedgerResult[SubmissionResult], tests: TestLines
     ) -> tuple[JudgedSubmission, ResultColumns]:
         """A submission with its result, and the columns that depend on the result only."""
-        known = None if found.offset is None else self._known.get(found.offset)
+        known = None if judged_row.offset is None else self._known.get(judged_row.offset)
         judged = JudgedSubmission(
             problem=candidate.problem,
             submission=candidate.submission,
             fingerprint=candidate.fingerprint,
-            result=found.result,
-            duplicate_of=found.duplicate_of,
-            known=Totals.of(found.result) if known is None else known[0],
+            result=judged_row.result,
+            duplicate_of=judged_row.duplicate_of,
+            known=Totals.of(judged_row.result) if known is None else known[0],
         )
         if known is not None:
             return judged, known[1]
         whole = ResultColumns.of(judged, unscored=self._unscored)
-        shown, line = compact.without_tests(whole.reference["all_subtasks_results"])
+        subtasks, line = compact.without_tests(whole.reference["all_subtasks_results"])
         cases = candidate.problem.tests
         name = tests.name(line, str(candidate.problem.key), lambda test: beginning(cases[test].input))
-        columns = whole.sharing(orjson.Fragment(to_json({"": shown})[4:-2]), name)
-        if found.offset is not None:
-            self._known[found.offset] = judged.totals, columns
+        columns = whole.sharing(orjson.Fragment(to_json({"": subtasks})[4:-2]), name)
+        if judged_row.offset is not None:
+            self._known[judged_row.offset] = judged.totals, columns
             if len(self._known) > _KNOWN:
                 self._known.popitem(last=False)
         return judged, columns

@@ -172,11 +172,11 @@ class Intake(DumpReader[ContestCandidate]):
         self._fingerprints, self._with_includes = fingerprints, with_includes
 
     def entries(
-        self, *, whole_rows: bool = False, standing: Callable[[Keys], int] | None = None
+        self, *, whole_rows: bool = False, stored_level: Callable[[Keys], int] | None = None
     ) -> Iterator[JudgeableRow | Refused]:
         """One entry for each program, in the order of the rows; one for a row that cannot be used."""
         columns = None if whole_rows else submission_columns(self.id_column)
-        reading = Reading(self.id_column, standing)
+        reading = Reading(self.id_column, stored_level)
         for row, problem in self.selection.rows(self.source, columns):
             try:
                 samples = sample_rows(row, self.id_column)

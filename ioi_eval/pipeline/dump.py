@@ -127,19 +127,19 @@ def write_results(
         files = [opened.enter_context(replacing(directory / name)) for name in family.files]
         beside, inputs = [opened.enter_context(replacing(directory / name)) for name in (TESTS, INPUTS)]
         tests = TestLines(beside, inputs, keep)
-        for entry in family.intake.entries(whole_rows=True, standing=ledger.standing):
+        for entry in family.intake.entries(whole_rows=True, stored_level=ledger.stored_level):
             progress.advance("")
             if isinstance(entry, Refused):
                 lines = _refused(family, entry)
-            elif (found := ledger.find(entry.candidate)) is None:
+            elif (judged := ledger.find(entry.candidate)) is None:
                 family.summary.postpone(entry.row.values)
                 continue
             else:
                 try:
-                    lines = family.lines(entry, found, tests)
+                    lines = family.lines(entry, judged, tests)
                 except ODD_DATA as error:
-                    words = str(entry.row.error(internal_error_text(error, "writing its result")))
-                    refused = Refused(row=entry.row, kind=OWN_FAULT, message=words)
+                    message = str(entry.row.error(internal_error_text(error, "writing its result")))
+                    refused = Refused(row=entry.row, kind=OWN_FAULT, message=message)
                     lines = _refused(family, refused, bare=True)
             for file, line in zip(files, lines, strict=True):
                 file.write(line)

@@ -11,7 +11,7 @@ from ioi_eval.events import Events
 from ioi_eval.model import JudgedResult
 from ioi_eval.pipeline.finish import TestLines
 from ioi_eval.pipeline.intake import DumpReader, Refused
-from ioi_eval.pipeline.ledger import Format, Found
+from ioi_eval.pipeline.ledger import Format, LedgerResult
 from ioi_eval.pipeline.window import W
 from ioi_eval.report.frame import RESULTS
 from ioi_eval.report.run_summary import RunSummary
@@ -28,7 +28,7 @@ class ResultFacts:
         verdict: for the progress.
         cpu: the CPU time that it took.
         kept: whether it is stored, because it says something about the submission.
-        blames_sandbox: whether it is not stored because the sandbox failed, and not only for this program.
+        is_sandbox_failure: whether it is not stored because the sandbox failed, and not only for this program.
         fingerprint: of how it was judged; empty if it was judged as expected.
         ran: how many tests were run.
         score: points, or the share of the tests that passed; `None` if unknown.
@@ -38,7 +38,7 @@ class ResultFacts:
     verdict: str
     cpu: CpuSplit
     kept: bool
-    blames_sandbox: bool
+    is_sandbox_failure: bool
     fingerprint: str
     ran: int
     score: float | None
@@ -94,11 +94,11 @@ class ProblemFamily(ABC, Generic[W, R]):
         """
 
     @abstractmethod
-    def failed(self, candidate: W, words: str) -> R:
+    def failed(self, candidate: W, message: str) -> R:
         """The result of a submission that we failed to judge, with this message."""
 
     @abstractmethod
-    def lines(self, entry: Any, found: Found[R], tests: TestLines) -> Sequence[bytes]:
+    def lines(self, entry: Any, judged: LedgerResult[R], tests: TestLines) -> Sequence[bytes]:
         """The lines of a submission that has a result, one for each file. The result is added to the summary."""
 
     def refuse(self, entry: Refused) -> None:

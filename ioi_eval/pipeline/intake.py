@@ -54,11 +54,11 @@ class Reading:
 
     Args:
         id_column: the column that names a submission.
-        standing: returns how much the journal has for these keys; if `None`, the first way to judge is used.
+        stored_level: returns how much the journal has for these keys; if `None`, the first way to judge is used.
     """
 
-    def __init__(self, id_column: str, standing: Callable[[Keys], int] | None) -> None:
-        self._id_column, self._standing = id_column, standing
+    def __init__(self, id_column: str, stored_level: Callable[[Keys], int] | None) -> None:
+        self._id_column, self._stored_level = id_column, stored_level
         self._taken: dict[bytes, tuple[str, int]] = {}  # source and number of the row that has an id
 
     def taken_before(self, row: Row, name: str, problem: ProblemKey | str) -> Refused | None:
@@ -66,9 +66,9 @@ class Reading:
 
         The programs of one row have different ids.
         """
-        place = (row.source, row.number)
-        first = self._taken.setdefault(name_key(problem, name), place)
-        if first == place:
+        here = (row.source, row.number)
+        first = self._taken.setdefault(name_key(problem, name), here)
+        if first == here:
             return None
         where = f"row {first[1]}" if first[0] == row.source else f"{first[0]}, row {first[1]}"
         message = (
@@ -98,7 +98,7 @@ class Reading:
                 of equals the first.
         """
         ways = {keys_of(family, id, fingerprint, found_by=found_by): fingerprint for fingerprint in fingerprints}
-        keys = next(iter(ways)) if self._standing is None or len(ways) == 1 else max(ways, key=self._standing)
+        keys = next(iter(ways)) if self._stored_level is None or len(ways) == 1 else max(ways, key=self._stored_level)
         return Candidate(
             problem=problem,
             submission=submission,
@@ -129,19 +129,19 @@ class DumpReader(ABC, Generic[W]):
 
     @abstractmethod
     def entries(
-        self, *, whole_rows: bool = False, standing: Callable[[Keys], int] | None = None
+        self, *, whole_rows: bool = False, stored_level: Callable[[Keys], int] | None = None
     ) -> Iterator[Judgeable[W] | Refused]:
         """One entry for each program, in the order of the rows; one for a row that cannot be used.
 
         Args:
             whole_rows: read all columns; else only those that judging needs.
-            standing: returns how much the journal has for these keys. If a submission may be judged in several ways,
-                its entry is for the one for which the journal has most; of equals, for the first.
+            stored_level: returns how much the journal has for these keys. If a submission may be judged in several
+                ways, its entry is for the one for which the journal has most; of equals, for the first.
         """
 
-    def candidates(self, standing: Callable[[Keys], int] | None = None) -> Iterator[W | Refused]:
+    def candidates(self, stored_level: Callable[[Keys], int] | None = None) -> Iterator[W | Refused]:
         """The same entries, without their rows."""
-        for entry in self.entries(standing=standing):
+        for entry in self.entries(stored_level=stored_level):
             yield entry if isinstance(entry, Refused) else entry.candidate
 
 

@@ -38,7 +38,7 @@ class Format(Generic[R]):
 
 
 @record
-class Found(Generic[R]):
+class LedgerResult(Generic[R]):
     """A submission's result, read back.
 
     Args:
@@ -100,29 +100,29 @@ class Ledger(Generic[R]):
             body = {"fingerprint": fingerprint, **candidate.names, "duplicate_of": submission}
             self.journal.append(RecordKind.COPY, keys, _json(body))
 
-    def standing(self, keys: Keys) -> int:
-        """How much there is for these keys: as `Index.standing`, and 3 for a failure of this run."""
-        return 3 if keys in self.spool else self.journal.standing(keys)
+    def stored_level(self, keys: Keys) -> int:
+        """How much there is for these keys: as `Index.stored_level`, and 3 for a failure of this run."""
+        return 3 if keys in self.spool else self.journal.stored_level(keys)
 
-    def find(self, candidate: Candidate[Any, Any]) -> Found[R] | None:
+    def find(self, candidate: Candidate[Any, Any]) -> LedgerResult[R] | None:
         """The result of a submission, of this run or an earlier one."""
         keys = candidate.keys
         failed = self.spool.find(keys)
         if failed is not None:
-            return Found(result=self._form.decode(failed))
+            return LedgerResult(result=self._form.decode(failed))
         stored = self.journal.find(keys)
         if stored is None:
             return None
         if not stored.copied:
             record = self.journal.read_stored(stored, keys)
-            return None if record is None else Found(result=self._form.decode(record.body), offset=stored.offset)
+            return None if record is None else LedgerResult(result=self._form.decode(record.body), offset=stored.offset)
         copied, _, program = self._leader_of(stored.offset)
         if program != keys.program:
             return None
         # not a copy if there is no program, or if it is this submission's program, found by another rule then
         own = candidate.size is None or copied == candidate.id
         result = self._result_at(stored.offset)
-        return Found(result=result, duplicate_of=None if own else copied, offset=stored.offset)
+        return LedgerResult(result=result, duplicate_of=None if own else copied, offset=stored.offset)
 
     def _way(self, candidate: Candidate[Any, Any], fingerprint: str) -> tuple[str, Keys]:
         """The fingerprint and keys of a record, which differ from the expected ones if it was judged in another way."""

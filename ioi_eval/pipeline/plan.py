@@ -38,8 +38,8 @@ class DryRun:
         """The plan as text."""
         head = ("problem", "to judge", "copies", "judged before")
         rows = [
-            (str(key), str(one.to_judge), str(one.copies), str(one.resumed))
-            for key, one in sorted(self.problems.items(), key=lambda item: str(item[0]))
+            (str(key), str(problem_plan.to_judge), str(problem_plan.copies), str(problem_plan.resumed))
+            for key, problem_plan in sorted(self.problems.items(), key=lambda item: str(item[0]))
         ]
         total = [sum(int(row[column]) for row in rows) for column in (1, 2, 3)]
         parts = [table(head, [*rows, ("all", *map(str, total))])] if rows else ["No submission can be judged."]
@@ -58,18 +58,18 @@ def plan(intake: Intake, index: Index, *, dedupe: bool = True, retry_failed: boo
     problems: dict[ProblemKey, ProblemPlan] = {}
     refused = Refusals()
     leaders: set[bytes] = set()
-    for entry in intake.entries(standing=index.standing):
+    for entry in intake.entries(stored_level=index.stored_level):
         if isinstance(entry, Refused):
             refused.add(entry.kind, entry.message)
             continue
         candidate = entry.candidate
-        one = problems.setdefault(candidate.problem.key, ProblemPlan())
+        problem_plan = problems.setdefault(candidate.problem.key, ProblemPlan())
         if _is_judged(candidate, index, retry_failed):
-            one.resumed += 1
+            problem_plan.resumed += 1
         elif dedupe and candidate.size is not None and _has_leader(candidate, index, leaders):
-            one.copies += 1
+            problem_plan.copies += 1
         else:
-            one.to_judge += 1
+            problem_plan.to_judge += 1
     return DryRun(problems=problems, refused=refused)
 
 

@@ -109,7 +109,7 @@ class Tally:
         parts.append(f"{self.per_s(now):.2f}/s")
         if self.tests:
             parts.append(f"{self.tests} tests")
-        if others := [f"{self.counts[name]} {words}" for name, words in _UNJUDGED.items() if self.counts[name]]:
+        if others := [f"{self.counts[name]} {text}" for name, text in _UNJUDGED.items() if self.counts[name]]:
             parts.append(f"without {', '.join(others)}")
         return parts
 
@@ -267,8 +267,8 @@ class Lines(Progress):
     def _show(self, now: float) -> None:
         done = self._tally.counts.total()
         with contextlib.suppress(OSError):  # the terminal was closed: the run goes on
-            words = f"{done}/{self._tally.total} {self._unit}, {', '.join(self._parts(now))}"
-            print(words, file=self._stream, flush=True)
+            line = f"{done}/{self._tally.total} {self._unit}, {', '.join(self._parts(now))}"
+            print(line, file=self._stream, flush=True)
 
     def _end(self) -> None:
         pass
@@ -343,9 +343,9 @@ def _columns(stream: TextIO) -> int:
 
 def _verdicts(counts: Counter[str]) -> dict[str, int]:
     """The verdicts of this run: our failures first, because a person must see them, then the others by frequency."""
-    found = {verdict: count for verdict, count in counts.most_common() if verdict and verdict not in _UNJUDGED}
-    failed = found.pop(Verdict.JE, 0)
-    return {Verdict.JE.value: failed, **found} if failed else found
+    by_verdict = {verdict: count for verdict, count in counts.most_common() if verdict and verdict not in _UNJUDGED}
+    failed = by_verdict.pop(Verdict.JE, 0)
+    return {Verdict.JE.value: failed, **by_verdict} if failed else by_verdict
 
 
 def _duration(seconds: float) -> str:

@@ -176,7 +176,7 @@ class DumpRun(Generic[W, R]):
     # ------------------------------------------------------------------ reading
 
     async def _feed(self) -> None:
-        entries = self._family.intake.candidates(self.ledger.standing)
+        entries = self._family.intake.candidates(self.ledger.stored_level)
         while not self.done.stopped_by and (batch := await in_thread(self._batch, entries)):
             copies: list[tuple[W, int]] = []
             empty: list[W] = []
@@ -212,9 +212,9 @@ class DumpRun(Generic[W, R]):
                 self._empty[candidate.keys.program] = recorded
             self._count(recorded, was_in_sandbox=False)
         if same:
-            await in_thread(self.ledger.record_copies, [(one, known.leader or 0) for one, known in same])
-        for one, known in same:
-            self._count(replace(known, names=one.names), was_in_sandbox=False)
+            await in_thread(self.ledger.record_copies, [(copy, known.leader or 0) for copy, known in same])
+        for copy, known in same:
+            self._count(replace(known, names=copy.names), was_in_sandbox=False)
 
     @staticmethod
     def _batch(entries: Iterator[W | Refused]) -> list[W | Refused]:
@@ -298,8 +298,8 @@ class DumpRun(Generic[W, R]):
                 self.done.stopped_by = str(error)
             return self._family.failed(candidate, str(error)), time.monotonic() - begun, False
         except ODD_DATA as error:
-            words = internal_error_text(error, "judging this row")
-            return self._family.failed(candidate, words), time.monotonic() - begun, True
+            message = internal_error_text(error, "judging this row")
+            return self._family.failed(candidate, message), time.monotonic() - begun, True
         cpu = self._family.facts(result).cpu
         self.done.cpu += cpu
         self._costs.observe(candidate.family, cpu.total)
@@ -378,7 +378,7 @@ class DumpRun(Generic[W, R]):
         """
         if odd_family is not None:
             self._odd_in_a_row.add(odd_family)
-        elif facts.blames_sandbox:
+        elif facts.is_sandbox_failure:
             self._failures_in_a_row += 1
         elif facts.kept and was_in_sandbox:
             self._failures_in_a_row = 0

@@ -91,8 +91,8 @@ class Written:
                 (self.directory / STATE).write_bytes(orjson.dumps(state))
 
     def _state_of_files(self) -> list[list[int]]:
-        found = [os.stat(self.directory / name) for name in self._files]
-        return [[one.st_size, one.st_mtime_ns, one.st_ino] for one in found]
+        states = [os.stat(self.directory / name) for name in self._files]
+        return [[state.st_size, state.st_mtime_ns, state.st_ino] for state in states]
 
 
 def end_unchanged(

@@ -122,10 +122,10 @@ class Window(Generic[W]):
     def take(self) -> W | None:
         """Remove the submission that is expected to take longest, of equals the first; `None` if there is none."""
         best, at = -math.inf, -1
-        for place, candidate in enumerate(self._waiting):
+        for index, candidate in enumerate(self._waiting):
             cost = self._costs.expected(candidate)
             if cost > best:
-                best, at = cost, place
+                best, at = cost, index
         if at < 0:
             return None
         chosen = self._waiting.pop(at)

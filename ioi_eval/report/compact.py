@@ -40,8 +40,8 @@ def without_tests(subtasks: Sequence[Mapping[str, Any]]) -> tuple[list[Row], Row
                 places[text] = len(tests)
                 tests.append(compact(test, _CONTEST))
             numbers.append(places[text])
-    shown = [{name: value for name, value in one.items() if name != TEST_RESULTS} for one in subtasks]
-    return shown, {SUBTASKS: table, TEST_RESULTS: tests}
+    without = [{name: value for name, value in each.items() if name != TEST_RESULTS} for each in subtasks]
+    return without, {SUBTASKS: table, TEST_RESULTS: tests}
 
 
 def apps_line(tests: Sequence[Mapping[str, Any]]) -> Row:
@@ -100,7 +100,7 @@ class WithTests:
         key = name, orjson.dumps(subtasks)
         if key not in self._known:
             table = {} if line is None else line[SUBTASKS]
-            self._known[key] = [{**one, TEST_RESULTS: table.get(one["subtask"], [])} for one in subtasks]
+            self._known[key] = [{**subtask, TEST_RESULTS: table.get(subtask["subtask"], [])} for subtask in subtasks]
         row["all_subtasks_results"] = self._known[key]
         return row
 

@@ -34,27 +34,27 @@ def excerpt(content: bytes | str, *, size: int | None = None, lines: int = _LINE
         width: the most characters of a line.
     """
     text = content.decode("utf-8", "backslashreplace") if isinstance(content, bytes) else content
-    found = text.split("\n")
-    if found[-1] == "":
-        found.pop()
-    shown = [escaped(line, width=width) for line in found[:lines]]
+    all_lines = text.split("\n")
+    if all_lines[-1] == "":
+        all_lines.pop()
+    excerpt_lines = [escaped(line, width=width) for line in all_lines[:lines]]
     held = len(content) if isinstance(content, bytes) else len(content.encode("utf-8", "replace"))
     if size is not None and held < size:
-        shown.append(f"… ({size:,} bytes in all)")
-    elif len(found) > lines:
-        shown.append(f"… ({len(found):,} lines in all)")
-    return shown
+        excerpt_lines.append(f"… ({size:,} bytes in all)")
+    elif len(all_lines) > lines:
+        excerpt_lines.append(f"… ({len(all_lines):,} lines in all)")
+    return excerpt_lines
 
 
-def first_difference(expected: bytes, found: bytes, *, whole: bool) -> str | None:
+def first_difference(expected: bytes, output: bytes, *, whole: bool) -> str | None:
     """Where an output first differs from the official one, ignoring blanks; `None` if there is no difference.
 
     Args:
         expected: the official output, or its beginning.
-        found: the program's output, or its beginning.
+        output: the program's output, or its beginning.
         whole: whether both are complete; if not, the last line of the shorter one, and what follows, is not compared.
     """
-    sides = [text.decode("utf-8", "backslashreplace").split("\n") for text in (expected, found)]
+    sides = [text.decode("utf-8", "backslashreplace").split("\n") for text in (expected, output)]
     if not whole:
         common = min(map(len, sides)) - 1
         sides = [side[:common] for side in sides]

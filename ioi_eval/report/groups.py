@@ -60,7 +60,7 @@ def grouping_of(sources: Iterable[Source], by: Sequence[str] = ()) -> Grouping:
     Raises:
         InputError: the first rows are all empty in a column that the user named.
     """
-    asked = tuple(dict.fromkeys(name.strip() for words in by for name in words.split(",") if name.strip()))
+    asked = tuple(dict.fromkeys(name.strip() for text in by for name in text.split(",") if name.strip()))
     if asked == (UNGROUPED,):
         return Grouping()
     wanted = None if not asked else tuple(dict.fromkeys(name.split(".")[0] for name in asked))
@@ -121,8 +121,8 @@ class Groups(Generic[S]):
         """
         columns = self.grouping.columns
         return [
-            {"name": group_name(columns, labels), "group": dict(zip(columns, labels, strict=True)), **values(found)}
-            for labels, found in sorted(self._found.items(), key=lambda item: list(map(_order, item[0])))
+            {"name": group_name(columns, labels), "group": dict(zip(columns, labels, strict=True)), **values(group)}
+            for labels, group in sorted(self._found.items(), key=lambda item: list(map(_order, item[0])))
         ]
 
     @property

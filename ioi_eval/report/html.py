@@ -69,7 +69,7 @@ class Page:
         by: tuple[str, ...] | None = None,
         standings: Sequence[Standings] | None = None,
     ) -> None:
-        self.results = [PageResults(directory, place, id_column, by) for place, directory in enumerate(directories)]
+        self.results = [PageResults(directory, index, id_column, by) for index, directory in enumerate(directories)]
         check_together(self.results)
         self.rows: list[PageRow] = [row for results in self.results for row in results.page_rows()]
         self._problems: dict[str, PageProblem] = {}
@@ -100,14 +100,14 @@ class Page:
             file: the file to write.
             noscript: text that is shown if scripts are disabled.
         """
-        shown = self.rows[:MOST_ROWS]
-        table = self._table(shown)
+        in_table = self.rows[:MOST_ROWS]
+        table = self._table(in_table)
         parts = [("summary", packed(self._summary(), plain=_PLAIN_SUMMARY)), ("rows", packed(table))]
-        used = sum(len(text) for _, (_, text) in parts) + 4 * len(shown) + len(noscript) + 100_000
+        used = sum(len(text) for _, (_, text) in parts) + 4 * len(in_table) + len(noscript) + 100_000
         details = Details(self.results, max(_LEAST_DETAILS, _MOST_BYTES - used))
-        details.fill(shown, self._groups)
+        details.fill(in_table, self._groups)
         if details.places:
-            table["detail"] = [details.places.get(place, (-1, 0)) for place in range(len(shown))]
+            table["detail"] = [details.places.get(index, (-1, 0)) for index in range(len(in_table))]
             parts[1] = ("rows", packed(table))
         parts += [("inputs", details.inputs), *((f"block-{n}", block) for n, block in enumerate(details.blocks))]
         for text in self._document(parts, noscript):
@@ -128,8 +128,8 @@ class Page:
             "STYLE": style,
         }
         head, body = (_PAGE / "page.html").read_text(encoding="utf-8").split("<!-- data -->")
-        for place, text in enumerate(_FIELD.split(head)):
-            yield fields[text] if place % 2 else text
+        for index, text in enumerate(_FIELD.split(head)):
+            yield fields[text] if index % 2 else text
         for name, (how, text) in parts:
             yield f'<script type="text/plain" id="{name}" data-packed="{how}">{text}</script>\n'
         yield f"<script>{script}</script>{body}"
@@ -145,7 +145,7 @@ class Page:
 
     def _summary(self) -> dict[str, Any]:
         """The data for the charts."""
-        places = {name: place for place, name in enumerate(self._order)}
+        places = {name: index for index, name in enumerate(self._order)}
         cells = sorted(self._cells.items(), key=lambda item: (item[0][0], places[item[0][1]]))
         return {
             "title": self._title(),
@@ -167,20 +167,22 @@ class Page:
     def _contests(self, standings: Sequence[Standings]) -> list[dict[str, Any]]:
         """The ranks of groups among contestants. Rows are read again only if they have a contest's problems."""
         days = {name: problem.day for name, problem in self._problems.items()}
-        near = [one for one in standings if any(one.has(name, practice=day == PRACTICE) for name, day in days.items())]
+        near = [
+            item for item in standings if any(item.has(name, practice=day == PRACTICE) for name, day in days.items())
+        ]
         if self.family is Family.APPS or not near:
             return []
         rows = ((row[GROUP], "/".join(problem_of(row)), row) for row in self.grouped_rows() if row["verdict"])
-        found: dict[str, dict[str, Any]] = {}
+        by_name: dict[str, dict[str, Any]] = {}
         for group, contests in contest_places(rows, days, near).items():
-            for one in contests:
-                shown = found.setdefault(one["name"], _shown_contest(one))
-                total = one["scores"][Way.ROUND_ROBIN].value
-                meaning = one["ranks"][Way.ROUND_ROBIN].meaning()
-                shown["groups"].append((-total, self.group_names.index(group), *_shown_places(one), meaning))
-        for shown in found.values():
-            shown["groups"] = [line for _, *line in sorted(shown["groups"])]
-        return list(found.values())
+            for item in contests:
+                entry = by_name.setdefault(item["name"], _shown_contest(item))
+                total = item["scores"][Way.ROUND_ROBIN].value
+                meaning = item["ranks"][Way.ROUND_ROBIN].meaning()
+                entry["groups"].append((-total, self.group_names.index(group), *_shown_places(item), meaning))
+        for entry in by_name.values():
+            entry["groups"] = [line for _, *line in sorted(entry["groups"])]
+        return list(by_name.values())
 
     def _full(self, name: str, cell: Cell) -> float:
         """Full marks: 1 for APPS, where scores are shares. For problems without points, the best score."""
@@ -190,8 +192,8 @@ class Page:
 
     def _table(self, rows: Sequence[PageRow]) -> dict[str, Any]:
         """The table by columns, which compresses better; numbers are rounded as shown. `detail` is filled later."""
-        problems = {name: place for place, name in enumerate(self._order)}
-        verdicts = {verdict.value: place for place, verdict in enumerate(Verdict)}
+        problems = {name: index for index, name in enumerate(self._order)}
+        verdicts = {verdict.value: index for index, verdict in enumerate(Verdict)}
         return {
             "id": [row.id for row in rows],
             "directory": [row.directory for row in rows] if len(self.results) > 1 else [],
@@ -203,8 +205,8 @@ class Page:
             "score": [None if row.score is None else round(row.score, 4) for row in rows],
             "time": [None if row.time_s is None else round(row.time_s, 3) for row in rows],
             "memory": [None if row.memory_bytes is None else float(f"{row.memory_bytes / 2**20:.3g}") for row in rows],
-            "near": [place for place, row in enumerate(rows) if row.near_limit],
-            "copy": [place for place, row in enumerate(rows) if row.copy],
+            "near": [index for index, row in enumerate(rows) if row.near_limit],
+            "copy": [index for index, row in enumerate(rows) if row.copy],
             "detail": [],
         }
 
@@ -216,24 +218,24 @@ def check_together(results: Sequence[PageResults]) -> None:
         InputError: one is named twice, or they are of different families.
     """
     first = results[0]
-    for place, one in enumerate(results):
-        if any(one.directory.resolve() == other.directory.resolve() for other in results[:place]):
-            raise InputError(f"{one.directory} is named twice: its rows would count twice; name it once")
-        if one.family is not first.family:
+    for index, result in enumerate(results):
+        if any(result.directory.resolve() == other.directory.resolve() for other in results[:index]):
+            raise InputError(f"{result.directory} is named twice: its rows would count twice; name it once")
+        if result.family is not first.family:
             raise InputError(
-                f"{first.directory} holds results of {first.family}, {one.directory} of {one.family}: make a report of "
-                "each"
+                f"{first.directory} holds results of {first.family}, {result.directory} of {result.family}: "
+                "make a report of each"
             )
 
 
-def _check_same(name: str, one: PageProblem, other: PageProblem, directory: Path) -> None:
-    if one.subtasks != other.subtasks:
+def _check_same(name: str, first: PageProblem, other: PageProblem, directory: Path) -> None:
+    if first.subtasks != other.subtasks:
         raise InputError(
             f"{directory}: problem {name} was judged with other subtasks than in the directories before it; make a "
             "report of each"
         )
-    other.time_limit_s = other.time_limit_s or one.time_limit_s
-    other.memory_limit_bytes = other.memory_limit_bytes or one.memory_limit_bytes
+    other.time_limit_s = other.time_limit_s or first.time_limit_s
+    other.memory_limit_bytes = other.memory_limit_bytes or first.memory_limit_bytes
 
 
 def _groups(results: Sequence[PageResults], rows: Sequence[PageRow]) -> tuple[list[str], dict[tuple[int, str], int]]:
@@ -248,13 +250,13 @@ def _groups(results: Sequence[PageResults], rows: Sequence[PageRow]) -> tuple[li
     names: dict[str, int] = {}
     groups = {}
     for directory, model in counts:
-        place = label_of(str(results[directory].directory))
+        label = label_of(str(results[directory].directory))
         if (directory, model) not in largest:
             name = _OTHERS
         elif len(results) > 1 and models.count(model) > 1:
-            name = f"{place}: {model}" if model else place
+            name = f"{label}: {model}" if model else label
         else:
-            name = model or (place if len(results) > 1 else "all submissions")
+            name = model or (label if len(results) > 1 else "all submissions")
         groups[directory, model] = names.setdefault(name, len(names))
     return list(names), groups
 
@@ -264,9 +266,9 @@ def _originals(rows: Sequence[PageRow]) -> list[int]:
     wanted = [(row.directory, row.original) for row in rows if row.copy]
     needed = set(wanted)
     places: dict[tuple[int, str], int] = {}
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         if not row.copy and (key := (row.directory, row.id)) in needed:
-            places.setdefault(key, place)
+            places.setdefault(key, index)
     return [places.get(key, -1) for key in wanted]
 
 
@@ -298,8 +300,8 @@ def _shown_places(contest: Mapping[str, Any]) -> Iterator[Any]:
     """Points and rank for each way, then why the points are a lower bound, if they are."""
     full = points(contest["full_marks"])
     for way in PLACED:
-        place = contest["ranks"][way].text()
-        yield f"{points(contest['scores'][way].value)} of {full}{': ' if place else ''}{place}"
+        rank = contest["ranks"][way].text()
+        yield f"{points(contest['scores'][way].value)} of {full}{': ' if rank else ''}{rank}"
     judge_errors = f"{counted(contest['unscored'], 'submission')} without a score (JE): the points are a lower bound."
     yield " ".join(filter(None, [contest["warning"], judge_errors if contest["unscored"] else ""]))
 

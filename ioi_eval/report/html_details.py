@@ -72,7 +72,7 @@ def in_turns(rows: Sequence[PageRow], groups: Mapping[tuple[int, str], int]) -> 
         met[kind] += 1
     order = sorted(range(len(rows)), key=turns.__getitem__)
     for start in range(0, len(order), _TURN):
-        yield sorted(order[start : start + _TURN], key=lambda place: (rows[place].problem, place))
+        yield sorted(order[start : start + _TURN], key=lambda index: (rows[index].problem, index))
 
 
 class Details:
@@ -96,8 +96,8 @@ class Details:
     def fill(self, rows: Sequence[PageRow], groups: Mapping[tuple[int, str], int]) -> None:
         """Pack rows until there is no more room; then `places` has the block of each row and the index in the block."""
         for turn in in_turns(rows, groups):
-            for place in turn:
-                self._add(place, rows[place])
+            for index in turn:
+                self._add(index, rows[index])
                 if self._size >= _BLOCK and not self._pack():
                     return
         self._pack()
@@ -107,23 +107,23 @@ class Details:
         """The beginnings of the inputs of failed tests, each once."""
         return packed(list(self._inputs))
 
-    def _add(self, place: int, row: PageRow) -> None:
+    def _add(self, row_index: int, row: PageRow) -> None:
         """Add a row. Copies of a program share their details."""
         key = row.directory, row.program
         if row.program and key in self._known:
             block, index = self._known[key]
             if block == len(self.blocks):
-                self._rows[index].append(place)
+                self._rows[index].append(row_index)
             else:
-                self.places[place] = block, index
+                self.places[row_index] = block, index
             return
-        shown = detail_of(self._results[row.directory], row)
-        if (text := shown.get("input")) is not None:
-            shown["input"] = self._place_of(text)
+        detail = detail_of(self._results[row.directory], row)
+        if (text := detail.get("input")) is not None:
+            detail["input"] = self._place_of(text)
         self._known[key] = len(self.blocks), len(self._waiting)
-        self._waiting.append(shown)
-        self._rows.append([place])
-        self._size += len(orjson.dumps(shown))
+        self._waiting.append(detail)
+        self._rows.append([row_index])
+        self._size += len(orjson.dumps(detail))
 
     def _place_of(self, text: str) -> int:
         """The index of an input among all inputs; -1 if there is no more room."""
@@ -167,7 +167,7 @@ def detail_of(results: PageResults, row: PageRow) -> dict[str, Any]:
     if len(names) > SHOWN_TESTS:  # failed ones first
         names = sorted(names, key=lambda name: tests[name]["status"] in PASSED)[:SHOWN_TESTS]
     places = {name: place for place, name in enumerate(names)}
-    shown = {
+    detail = {
         "code": _cut(values.get("code"), CODE),
         "language": _cut(values.get("language"), MESSAGE),
         "extraction": _cut(values.get("extraction"), MESSAGE),
@@ -179,47 +179,47 @@ def detail_of(results: PageResults, row: PageRow) -> dict[str, Any]:
         "text": _both_ends(values.get("generation"), WORDS) if row.verdict == Verdict.NC else "",
         "subtasks": [
             [
-                _cut(one["subtask"], MESSAGE),
-                one["status"],
-                None if one["status"] == Verdict.JE else one["weighted_score"],
-                one["points"],
-                [places[name] for test in one.get(TEST_RESULTS) or () if (name := name_of_test(test)) in places],
+                _cut(subtask["subtask"], MESSAGE),
+                subtask["status"],
+                None if subtask["status"] == Verdict.JE else subtask["weighted_score"],
+                subtask["points"],
+                [places[name] for test in subtask.get(TEST_RESULTS) or () if (name := name_of_test(test)) in places],
             ]
-            for one in subtasks
+            for subtask in subtasks
         ],
         "input": _input(results, row.problem, failing_test(values)),
         "tests": [_test(name, tests[name]) for name in names],
         "more": len(tests) - len(names),
     }
-    return {name: value for name, value in shown.items() if value}
+    return {name: value for name, value in detail.items() if value}
 
 
 def _input(results: PageResults, problem: str, test: str | None) -> str:
     """The beginning of a test's input and its size, from the results; empty if they do not have it."""
-    place = results.inputs.get((problem, test or ""))
-    if place is None:
+    offset = results.inputs.get((problem, test or ""))
+    if offset is None:
         return ""
-    found = orjson.loads(line_at(results.directory / INPUTS, place))
-    more = f"… ⟨{found['bytes']:,} bytes in all⟩" if found["bytes"] > KEPT_INPUT_BYTES else ""
-    return visible(str(found["input"]) or "(empty)") + more
+    line = orjson.loads(line_at(results.directory / INPUTS, offset))
+    more = f"… ⟨{line['bytes']:,} bytes in all⟩" if line["bytes"] > KEPT_INPUT_BYTES else ""
+    return visible(str(line["input"]) or "(empty)") + more
 
 
 def _test(name: str, test: Mapping[str, Any]) -> dict[str, Any]:
     """A test with the details that are shown: a passed test has no message."""
     verdict = test["status"]
-    shown: dict[str, Any] = {"name": _cut(name, MESSAGE), "verdict": verdict}
+    entry: dict[str, Any] = {"name": _cut(name, MESSAGE), "verdict": verdict}
     if (seconds := test.get("time_s")) is not None:
-        shown["time"] = round(seconds, 3)
+        entry["time"] = round(seconds, 3)
     if (size := test.get("memory_bytes")) is not None:
-        shown["memory"] = float(f"{size / 2**20:.3g}")
+        entry["memory"] = float(f"{size / 2**20:.3g}")
     if test.get("near_limit"):
-        shown["near"] = True
+        entry["near"] = True
     if verdict not in PASSED:
         fields = (*_CAUSES, "score") if verdict == "PA" else _CAUSES
-        shown |= {name: value for name in fields if (value := test.get(name)) is not None}
-        words = (("message", message_of_test(test)), *((n, test.get(n)) for n in _OUTPUTS))
-        shown |= {name: _cut(value, MESSAGE) for name, value in words if value}
-    return shown
+        entry |= {name: value for name in fields if (value := test.get(name)) is not None}
+        texts = (("message", message_of_test(test)), *((n, test.get(n)) for n in _OUTPUTS))
+        entry |= {name: _cut(value, MESSAGE) for name, value in texts if value}
+    return entry
 
 
 def _cut(value: object, most: int) -> str:
@@ -242,4 +242,4 @@ def _both_ends(value: object, most: int) -> str:
 
 def visible(text: str) -> str:
     """The text with a code point in place of each character that is invisible or reorders others."""
-    return _UNSEEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
+    return _UNSEEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)

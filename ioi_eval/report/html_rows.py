@@ -177,7 +177,7 @@ class PageResults(ResultSet):
             self.problems[problem] = PageProblem(
                 bucket=_name(problem_of(row)[0] if is_contest else row.get("difficulty") or "unknown"),
                 date=_date(row),
-                subtasks=tuple((_name(one["subtask"]), float(one["points"])) for one in subtasks),
+                subtasks=tuple((_name(subtask["subtask"]), float(subtask["points"])) for subtask in subtasks),
             )
         score = row["score"] if not is_contest else None if row["verdict"] == Verdict.JE else row["total_score"]
         time_s, memory = self._most(row, subtasks if is_contest else (row,))
@@ -190,7 +190,7 @@ class PageResults(ResultSet):
             problem=problem,
             verdict=row["verdict"] or "",
             score=score,
-            parts=tuple([one["weighted_score"] for one in subtasks]) if is_contest else (score,),
+            parts=tuple([subtask["weighted_score"] for subtask in subtasks]) if is_contest else (score,),
             time_s=time_s,
             memory_bytes=memory,
             near_limit=bool(row["near_limit"]),
@@ -210,7 +210,7 @@ class PageResults(ResultSet):
         """The most time and memory of a test. In earlier versions `holders` (subtasks, or the row) have the tests."""
         if TESTS_ID in row:
             return self.tests.get(row[TESTS_ID] or "", (0, None, None))[1:]
-        return _most_of([test for one in holders for test in one.get(TEST_RESULTS) or ()])
+        return _most_of([test for holder in holders for test in holder.get(TEST_RESULTS) or ()])
 
     def _learn_from_summary(self) -> None:
         """Add what rows do not have: titles, days, limits. For APPS all problems have the same limits."""
@@ -253,16 +253,16 @@ _SHOWN = ("fingerprint", "verdict", TESTS_ID, "target_subtask", "extraction", "l
 
 def _tests_by_id(path: Path) -> dict[str, tuple[int, float | None, int | None]]:
     """For each `tests_id`: where its line begins, and the most time and memory that a test took."""
-    found: dict[str, tuple[int, float | None, int | None]] = {}
+    by_id: dict[str, tuple[int, float | None, int | None]] = {}
     offset = 0
     for number, line in lines_of(path):
         try:
             values = parsed_line(path, number, line)
-            found[values[TESTS_ID]] = (offset, *_most_of(values[TEST_RESULTS]))
+            by_id[values[TESTS_ID]] = (offset, *_most_of(values[TEST_RESULTS]))
         except (KeyError, TypeError, AttributeError) as error:
             raise InputError(f"{path}, line {number}: these are no tests of results") from error
         offset += len(line)
-    return found
+    return by_id
 
 
 def _most_of(tests: Sequence[Row]) -> tuple[float | None, int | None]:

@@ -131,8 +131,8 @@ class HubResults:
         except hub_errors() as error:
             if isinstance(error, InputError):
                 raise
-            words = hub_error_text(error)
-            raise InputError(f"{config} cannot be pushed to {self.name}: {words}. {HUB_ADVICE}") from error
+            reason = hub_error_text(error)
+            raise InputError(f"{config} cannot be pushed to {self.name}: {reason}. {HUB_ADVICE}") from error
 
     def _push(self, config: str, results: Path, pages: Mapping[str, Path], *, id_column: str, replace: bool) -> int:
         """Try `push` once, on the newest commit."""
@@ -145,7 +145,7 @@ class HubResults:
         with tempfile.TemporaryDirectory() as scratch:
             table = Path(scratch, _FILE)
             stay = {} if replace else {path: self._downloaded(path, newest) for path in old}
-            kept = self._write(table, results, stay, id_column)
+            others = self._write(table, results, stay, id_column)
             operations: list[CommitOperationAdd | CommitOperationCopy | CommitOperationDelete] = [
                 CommitOperationAdd(f"{config}/{_FILE}", str(table)),
                 CommitOperationAdd(CARD, card_with(card, config).encode()),
@@ -154,7 +154,7 @@ class HubResults:
             ]
             message = f"Results of {config}"
             self.api.create_commit(self.name, operations, commit_message=message, repo_type=_TYPE, parent_commit=newest)
-        return kept
+        return others
 
     def _downloaded(self, path: str, revision: str | None) -> Path:
         return Path(self.api.hf_hub_download(self.name, path, repo_type=_TYPE, revision=revision))
@@ -188,8 +188,10 @@ class HubResults:
         try:
             columns = pq.read_schema(path).names
         except (OSError, ValueError) as error:
-            words = printable(str(error)).rstrip(".")
-            raise InputError(f"{name} of the data set {self.name} is no Parquet file: {words}; {_ELSEWHERE}") from error
+            reason = printable(str(error)).rstrip(".")
+            raise InputError(
+                f"{name} of the data set {self.name} is no Parquet file: {reason}; {_ELSEWHERE}"
+            ) from error
         if MARKS[family] not in columns:
             raise InputError(
                 f"{name} of the data set {self.name} has rows that are no results of {family}, which these would"
@@ -269,14 +271,14 @@ def card_with(card: str, config: str) -> str:
     try:
         values = yaml.safe_load(head) or {}
         entries = values.get("configs") or []
-        listed = [one for one in entries if one["config_name"] != config]
+        listed = [entry for entry in entries if entry["config_name"] != config]
         described = values.get("dataset_info") or []
         described = described if isinstance(described, list) else [described]
     except (yaml.YAMLError, AttributeError, LookupError, TypeError) as error:
         raise InputError(f"the head of the data set's {CARD} cannot be read: {error}; correct it on the Hub") from error
     new = {"config_name": config, "data_files": [{"split": "train", "path": f"{config}/train-*"}]}
-    values["configs"] = sorted([*listed, new], key=lambda one: str(one["config_name"]))
-    values["dataset_info"] = [one for one in described if one.get("config_name", config) != config]
+    values["configs"] = sorted([*listed, new], key=lambda entry: str(entry["config_name"]))
+    values["dataset_info"] = [entry for entry in described if entry.get("config_name", config) != config]
     if not values["dataset_info"]:
         del values["dataset_info"]
     return f"---\n{yaml.safe_dump(values, sort_keys=False, allow_unicode=True)}---{body or _FIRST_BODY}"

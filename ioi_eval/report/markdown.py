@@ -103,7 +103,7 @@ def _group(by: Sequence[str], group: Mapping[str, Any]) -> str:
     head = f"## {', '.join(map(cell, by))}: {cell(group['name'])}"
     counts = group["submissions"]
     line = f"- Submissions: **{counts['rows']}**, of them {counts['scored']} scored"
-    more = [f", {counts[what]} {words}" for what, words in _LACKING.items() if counts[what]]
+    more = [f", {counts[what]} {text}" for what, text in _LACKING.items() if counts[what]]
     counted_lines = "\n".join([line + "".join(more), *_estimates(group)])
     parts = [head, counted_lines, verdict_table(group["verdicts"]), *_tables(group, "###")]
     return "\n\n".join(part for part in parts if part)

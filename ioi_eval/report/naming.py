@@ -79,7 +79,7 @@ def share_of(row: Row) -> float | None:
 
 def full_marks_of(row: Row) -> float:
     """The points of all subtasks; 1 for APPS, where the score is a share."""
-    return math.fsum(one["points"] for one in _subtasks(row)) if "all_subtasks_results" in row else 1.0
+    return math.fsum(subtask["points"] for subtask in _subtasks(row)) if "all_subtasks_results" in row else 1.0
 
 
 PASSED = (Verdict.AC, Verdict.SKIPPED)

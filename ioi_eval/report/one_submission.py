@@ -60,14 +60,14 @@ def tests_of(row: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
     If a subtask skipped a test that ran for a later one, the test has its result and place there.
     """
-    found: dict[str, Mapping[str, Any]] = {}
+    tests: dict[str, Mapping[str, Any]] = {}
     for holder in (row["all_subtasks_results"] or ()) if "all_subtasks_results" in row else (row,):
         for test in holder.get("test_results") or ():
             name, verdict = name_of_test(test), verdict_of_test(test)
-            if verdict != Verdict.SKIPPED and name in found and found[name]["status"] == Verdict.SKIPPED:
-                del found[name]
-            found.setdefault(name, {**test, "status": verdict})
-    return found
+            if verdict != Verdict.SKIPPED and name in tests and tests[name]["status"] == Verdict.SKIPPED:
+                del tests[name]
+            tests.setdefault(name, {**test, "status": verdict})
+    return tests
 
 
 def failing_test(row: Mapping[str, Any]) -> str | None:
@@ -112,8 +112,8 @@ def listing(rows: Iterable[tuple[tuple[str, str], Mapping[str, Any]]], *, most: 
             lines.append(
                 (printable(problem), printable(submission), printable(str(row.get("verdict") or "not judged")), score)
             )
-    shown = table(("problem", "submission", "verdict", "score"), lines, left=frozenset({0, 1, 2}))
-    return shown + (f"\n… and {count - len(lines)} more" if count > len(lines) else "")
+    text = table(("problem", "submission", "verdict", "score"), lines, left=frozenset({0, 1, 2}))
+    return text + (f"\n… and {count - len(lines)} more" if count > len(lines) else "")
 
 
 def _head(row: Mapping[str, Any], name: tuple[str, str]) -> str:
@@ -127,9 +127,9 @@ def _head(row: Mapping[str, Any], name: tuple[str, str]) -> str:
     lines = [f"{problem}  {submission}: {row.get('verdict') or 'not judged'}, {score}"]
     if row.get("error"):
         lines.append(f"  why not judged: {printable(str(row['error']))}")
-    for column, words in (("target", "judged on"), ("isolation", "isolation"), ("duplicate_of", "result taken from")):
+    for column, label in (("target", "judged on"), ("isolation", "isolation"), ("duplicate_of", "result taken from")):
         if row.get(column):
-            lines.append(f"  {words}: {printable(str(row[column]))}")
+            lines.append(f"  {label}: {printable(str(row[column]))}")
     if row.get("target_subtask"):
         target = f"{row['target_subtask']}: {row.get('target_subtask_status')}"
         lines.append(f"  written for subtask {printable(target)}")
@@ -144,9 +144,9 @@ def _code(row: Mapping[str, Any]) -> str:
         return "No program."
     if not isinstance(code, str):
         return f"A program of several files, or several programs: {escaped(str(code))}"
-    shown = excerpt(code, lines=_CODE_LINES, width=400)
+    lines = excerpt(code, lines=_CODE_LINES, width=400)
     head = f"Program (found by {printable(str(row.get('extraction') or 'column:code'))}):"
-    return "\n".join([head, *(f"{number:4}  {line}" for number, line in enumerate(shown, 1))])
+    return "\n".join([head, *(f"{number:4}  {line}" for number, line in enumerate(lines, 1))])
 
 
 def _subtasks(row: Mapping[str, Any]) -> str:

@@ -39,14 +39,14 @@ def write_parquet(file: Path | BinaryIO, rows: Rows, *, metadata: Mapping[str, s
     for batch in _batches(rows()):
         count += len(batch)
         for name in dict.fromkeys(name for row in batch for name in row):
-            found = _type_of([row.get(name) for row in batch])
-            types[name] = found if name not in types else _common(types[name], found)
-    schema = pa.schema([(name, pa.string() if found is None else found) for name, found in types.items()])
+            type_ = _type_of([row.get(name) for row in batch])
+            types[name] = type_ if name not in types else _common(types[name], type_)
+    schema = pa.schema([(name, pa.string() if type_ is None else type_) for name, type_ in types.items()])
     if metadata:
         schema = schema.with_metadata(dict(metadata))
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:
         for batch in _batches(rows()):
-            arrays = [_array([row.get(name) for row in batch], found) for name, found in types.items()]
+            arrays = [_array([row.get(name) for row in batch], type_) for name, type_ in types.items()]
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
     return count
 
@@ -62,39 +62,39 @@ def _type_of(values: list[Any]) -> pa.DataType | None:
     import pyarrow as pa
 
     try:
-        found = pa.array(values).type
+        type_ = pa.array(values).type
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
-    return found if _can_be_written(found) else None
+    return type_ if _can_be_written(type_) else None
 
 
-def _common(one: pa.DataType | None, other: pa.DataType | None) -> pa.DataType | None:
+def _common(first: pa.DataType | None, other: pa.DataType | None) -> pa.DataType | None:
     import pyarrow as pa
 
-    if one is None or other is None:
+    if first is None or other is None:
         return None
     try:
-        schemas = [pa.schema([("", one)]), pa.schema([("", other)])]
+        schemas = [pa.schema([("", first)]), pa.schema([("", other)])]
         unified: pa.DataType = pa.unify_schemas(schemas, promote_options="permissive").field("").type
     except (pa.ArrowException, TypeError):
         return None
     return unified
 
 
-def _can_be_written(found: pa.DataType) -> bool:
+def _can_be_written(type_: pa.DataType) -> bool:
     """Whether Parquet can store the type: it has no objects without fields."""
     import pyarrow as pa
 
-    if pa.types.is_struct(found):
-        return found.num_fields > 0 and all(_can_be_written(field.type) for field in found)
-    return not pa.types.is_list(found) or _can_be_written(found.value_type)
+    if pa.types.is_struct(type_):
+        return type_.num_fields > 0 and all(_can_be_written(field.type) for field in type_)
+    return not pa.types.is_list(type_) or _can_be_written(type_.value_type)
 
 
-def _array(values: list[Any], found: pa.DataType | None) -> pa.Array:
+def _array(values: list[Any], type_: pa.DataType | None) -> pa.Array:
     import pyarrow as pa
 
-    if found is not None:
-        return pa.array(values, type=found)
+    if type_ is not None:
+        return pa.array(values, type=type_)
     return pa.array([value if value is None or isinstance(value, str) else _as_text(value) for value in values])
 
 

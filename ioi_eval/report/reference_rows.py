@@ -41,17 +41,19 @@ def with_our_columns(row: Any) -> Any:
     if not isinstance(row, dict) or "verdict" in row or "all_subtasks_results" not in row:
         return row
     subtasks = [
-        {"problem": problem_of(row)[1], "score_precision": _PRECISION, **one, "weighted_score": _points(one)}
-        for one in row["all_subtasks_results"] or ()
+        {"problem": problem_of(row)[1], "score_precision": _PRECISION, **subtask, "weighted_score": _points(subtask)}
+        for subtask in row["all_subtasks_results"] or ()
     ]
-    verdict = next((str(one["status"]) for one in subtasks if one["status"] != "AC"), "AC") if subtasks else ""
+    verdict = (
+        next((str(subtask["status"]) for subtask in subtasks if subtask["status"] != "AC"), "AC") if subtasks else ""
+    )
     compiles, total = row.get("code_compiles"), row.get("all_subtasks_points")
     return {
         **_UNKNOWN,
         **row,
         "all_subtasks_results": subtasks,
         "code_compiles": verdict != Verdict.CE if compiles is None else compiles,
-        "total_score": math.fsum(one["weighted_score"] for one in subtasks) if total is None else total,
+        "total_score": math.fsum(subtask["weighted_score"] for subtask in subtasks) if total is None else total,
         "verdict": verdict or None,
         "error": None if verdict else "it has no results of subtasks",
     }

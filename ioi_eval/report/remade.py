@@ -65,7 +65,7 @@ def remade_summary(
         InputError: a row is no result of a contest, or rows of one problem have different subtasks.
     """
     known_problems = {
-        f"{one.get('year')}/{one.get('problem')}": one for s in summaries for one in s.get("problems", ())
+        f"{item.get('year')}/{item.get('problem')}": item for s in summaries for item in s.get("problems", ())
     }
     reader, summary = _Reader(known_problems, id_column), Summary(grouping=grouping or grouping_of_runs(summaries))
 
@@ -111,7 +111,7 @@ def add_up(
             raise InputError(
                 f"row {number} of {', '.join(directories)} is no row of results ({type(error).__name__}: {error})"
             ) from error
-    summary.pending = sum((one.get("submissions") or {}).get("pending", 0) for one in summaries)
+    summary.pending = sum((summary_values.get("submissions") or {}).get("pending", 0) for summary_values in summaries)
 
 
 def take_from_run(values: dict[str, Any], before: Row, names: Iterable[str], *, regrouped: bool) -> None:
@@ -124,8 +124,8 @@ def take_from_run(values: dict[str, Any], before: Row, names: Iterable[str], *, 
         regrouped: whether the new summary has other groups. These are kept; the groups of pending rows are unknown.
     """
     notes, pending = values["notes"], values["submissions"]["pending"]
-    kept = ("by", "groups") if regrouped else ()
-    values |= {name: before[name] for name in names if name in before and name not in kept}
+    left_out = ("by", "groups") if regrouped else ()
+    values |= {name: before[name] for name in names if name in before and name not in left_out}
     if regrouped:
         lost = [f"{counted(pending, 'row')} still to be judged: in none of the groups"] if pending else []
         values["notes"] = list(dict.fromkeys([*values["notes"], *notes, *lost]))
@@ -138,19 +138,19 @@ def are_the_same(values: Row, before: Row) -> bool:
 
 def grouping_of_runs(summaries: Sequence[Row]) -> Grouping:
     """The columns by which any of these runs grouped its rows."""
-    return Grouping(columns=tuple(dict.fromkeys(column for one in summaries for column in one.get("by", ()))))
+    return Grouping(columns=tuple(dict.fromkeys(column for each in summaries for column in each.get("by", ()))))
 
 
 def facts_of(summaries: Sequence[Row], directories: Sequence[str], id_column: str = "uuid") -> RunFacts:
     """The facts about runs whose results are put together."""
-    started = [str(one["started"]) for one in summaries if one.get("started")]
-    finished = [str(one["finished"]) for one in summaries if one.get("finished")]
-    runs = [one.get("this_run") or {} for one in summaries]
+    started = [str(each["started"]) for each in summaries if each.get("started")]
+    finished = [str(each["finished"]) for each in summaries if each.get("finished")]
+    runs = [each.get("this_run") or {} for each in summaries]
     first = summaries[0].get("options") if len(summaries) == 1 else None
     return RunFacts(
         started=min(started, default="unknown"),
         finished=max(finished, default="unknown"),
-        interrupted=any(bool(one.get("interrupted")) for one in summaries),
+        interrupted=any(bool(each.get("interrupted")) for each in summaries),
         options=first or {"results": list(directories), "id_column": id_column},
         workers=max((run.get("workers", 0) for run in runs), default=0),
         wall_s=sum(run.get("wall_s", 0.0) for run in runs),
@@ -199,7 +199,9 @@ class _Reader:
             time_limit_s=known.get("time_limit_s") or 0.0,
             memory_limit_bytes=known.get("memory_limit_bytes") or 0,
             score_precision=subtasks[0]["score_precision"],
-            subtasks=tuple(Subtask(name=one["subtask"], points=one["points"], tests=()) for one in subtasks),
+            subtasks=tuple(
+                Subtask(name=subtask["subtask"], points=subtask["points"], tests=()) for subtask in subtasks
+            ),
             tests={},
             cxx_std="",
         )
@@ -216,14 +218,14 @@ def _result(row: Row, key: ProblemKey, name: str, subtasks: Sequence[Row]) -> Su
         compile=CompileOutcome(verdict=failed, message=row["compile_message"] or ""),
         subtasks=tuple(
             SubtaskResult(
-                subtask=one["subtask"],
-                verdict=Verdict(one["status"]),
-                score=None if one["status"] == Verdict.JE else one["score"],
-                points=one["points"],
-                weighted_score=one["weighted_score"],
+                subtask=each["subtask"],
+                verdict=Verdict(each["status"]),
+                score=None if each["status"] == Verdict.JE else each["score"],
+                points=each["points"],
+                weighted_score=each["weighted_score"],
                 tests=(),
             )
-            for one in subtasks
+            for each in subtasks
         ),
         target=row["target"] or "",
         isolation=None if row["isolation"] is None else Isolation(row["isolation"]),
@@ -231,8 +233,8 @@ def _result(row: Row, key: ProblemKey, name: str, subtasks: Sequence[Row]) -> Su
 
 
 def _totals(row: Row, result: SubmissionResult) -> Totals:
-    attempted = {one["call"]: one["count"] for one in row["attempted"]}
-    violates = any(one["status"] == Verdict.SV for one in row["all_subtasks_results"])
+    attempted = {entry["call"]: entry["count"] for entry in row["attempted"]}
+    violates = any(entry["status"] == Verdict.SV for entry in row["all_subtasks_results"])
     return Totals(
         compiles=row["code_compiles"],
         scores=scores_of(result),

@@ -69,7 +69,11 @@ class ResultSet:
     def days(self) -> Mapping[str, str]:
         """The contest day of each problem (`practice` for practice problems), as far as the summary has it."""
         problems = self.summary.get("problems") or ()
-        return {f"{one['year']}/{one['problem']}": str(one["day"]) for one in problems if one.get("day") is not None}
+        return {
+            f"{problem['year']}/{problem['problem']}": str(problem["day"])
+            for problem in problems
+            if problem.get("day") is not None
+        }
 
     def rows(self, columns: Collection[str] | None = None, *, tests: bool = False) -> Iterator[dict[str, Any]]:
         """The rows, one at a time, also those of the reference with our columns.

@@ -219,7 +219,7 @@ def _subtask(result: SubtaskResult, problem: Problem, blank: float | None) -> di
 
 
 def _test(outcome: TestOutcome) -> dict[str, Any]:
-    kept = {} if outcome.output is None else {"output": outcome.output.decode("utf-8", "backslashreplace")}
+    with_output = {} if outcome.output is None else {"output": outcome.output.decode("utf-8", "backslashreplace")}
     return {
         "test_name": outcome.test,
         "score": outcome.score,
@@ -235,7 +235,7 @@ def _test(outcome: TestOutcome) -> dict[str, Any]:
         "reran": outcome.reran,
         "attempted": _calls(outcome.attempted),
         "stderr": outcome.evidence,
-        **kept,
+        **with_output,
     }
 
 

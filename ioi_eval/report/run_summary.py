@@ -42,9 +42,9 @@ class Refusals:
         if kind not in self.counts and len(self.counts) >= KINDS:
             kind = "other reasons"
         self.counts[kind] += 1
-        shown = self.examples.setdefault(kind, Counter())
-        if example in shown or len(shown) < EXAMPLES:
-            shown[example] += 1
+        examples = self.examples.setdefault(kind, Counter())
+        if example in examples or len(examples) < EXAMPLES:
+            examples[example] += 1
 
     def as_list(self) -> list[dict[str, Any]]:
         """For JSON, the most frequent reason first; equal messages of several rows are listed once."""
@@ -52,7 +52,7 @@ class Refusals:
             {
                 "reason": kind,
                 "rows": count,
-                "examples": [words if n == 1 else f"{words} ({n} rows)" for words, n in self.examples[kind].items()],
+                "examples": [text if n == 1 else f"{text} ({n} rows)" for text, n in self.examples[kind].items()],
                 "more": count - self.examples[kind].total(),
             }
             for kind, count in self.counts.most_common()
@@ -122,13 +122,13 @@ class RunSummary(ABC):
             message: the whole message.
             row: the dump's row.
         """
-        for one in self._with_group(row):
-            one.refused.add(kind, message)
+        for summary in self._with_group(row):
+            summary.refused.add(kind, message)
 
     def postpone(self, row: Mapping[str, Any]) -> None:
         """Add a row of the dump that is not judged yet."""
-        for one in self._with_group(row):
-            one.pending += 1
+        for summary in self._with_group(row):
+            summary.pending += 1
 
     def _take(
         self,
@@ -189,10 +189,10 @@ class RunSummary(ABC):
     def _fenced_notes(self) -> list[str]:
         """Texts of a model in the column for programs: nothing is extracted from those."""
         return [
-            f"{one['rows']} with a compile error (CE) {'has' if one['rows'] == 1 else 'have'} Markdown fences in "
-            f"`code`, such as {one['examples'][0]!r}: `code` is the program itself; the text of a model belongs in "
+            f"{entry['rows']} with a compile error (CE) {'has' if entry['rows'] == 1 else 'have'} Markdown fences in "
+            f"`code`, such as {entry['examples'][0]!r}: `code` is the program itself; the text of a model belongs in "
             "`generation`"
-            for one in self._fenced.as_list()
+            for entry in self._fenced.as_list()
         ]
 
     def _all_scores(self) -> dict[str, Any]:

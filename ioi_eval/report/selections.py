@@ -90,14 +90,14 @@ def selection_table(
     everything = _Problems()
     wanted = {*_COLUMNS, *results.naming, *(name.split(".")[0] for name in grouping.columns)}
     for number, row in enumerate(results.rows(wanted), 1):
-        found = groups.of(row) or everything
+        group = groups.of(row) or everything
         problem, _ = results.name(row)
         light = _light(row, f"row {number} of {results.path}")
-        found.rows.setdefault(problem, []).append(light)
-        found.days.setdefault(problem, str(row.get("day") or results.days.get(problem) or ""))
+        group.rows.setdefault(problem, []).append(light)
+        group.days.setdefault(problem, str(row.get("day") or results.days.get(problem) or ""))
 
-    def values(one: _Problems) -> Mapping[str, Any]:
-        return _values(one, ways, limit, seeds, standings)
+    def values(group_problems: _Problems) -> Mapping[str, Any]:
+        return _values(group_problems, ways, limit, seeds, standings)
 
     return groups.as_list(values) if grouping.columns else [{"name": "", "group": {}, **values(everything)}]
 
@@ -119,7 +119,7 @@ def contest_places(
     for group, problem, row in rows:
         light = _light(row, f"a row of problem {problem}")
         groups.setdefault(group, _Problems(days=dict(days))).rows.setdefault(problem, []).append(light)
-    return {name: _values(one, PLACED, LIMIT, SEEDS, standings)["contests"] for name, one in groups.items()}
+    return {name: _values(each, PLACED, LIMIT, SEEDS, standings)["contests"] for name, each in groups.items()}
 
 
 def selection_text(groups: Sequence[Mapping[str, Any]], ways: Sequence[Way], *, limit: int) -> str:
@@ -138,8 +138,8 @@ def selection_text(groups: Sequence[Mapping[str, Any]], ways: Sequence[Way], *, 
     parts = []
     for group in groups:
         lines = [
-            (printable(one["name"]), str(one["submissions"]), *(one["scores"][way].text() for way in ways))
-            for one in (*group["problems"], *group["days"], *group["years"])
+            (printable(line["name"]), str(line["submissions"]), *(line["scores"][way].text() for way in ways))
+            for line in (*group["problems"], *group["days"], *group["years"])
         ]
         title = f"{printable(group['name'])}:\n" if group["name"] else ""
         parts.append(title + table(("problem", "submissions", *(heads[way] for way in ways)), lines))
@@ -155,13 +155,13 @@ def selection_text(groups: Sequence[Mapping[str, Any]], ways: Sequence[Way], *, 
 def _contest_text(contest: Mapping[str, Any], ways: Sequence[Way], heads: Mapping[Way, str]) -> str:
     cutoffs = ", ".join(f"{name} {points(least)}" for name, least in contest["cutoffs"].items())
     lines = [(heads[way], contest["scores"][way].text(), contest["ranks"][way].text()) for way in ways]
-    said = [
+    parts = [
         f"Points needed for medals: {cutoffs}" if cutoffs else "",
         f"Source: {printable(contest['source'], length=200)}",
     ]
     head = (f"in {printable(contest['name'])}", "points", "place")
     meaning = contest["ranks"][ways[0]].meaning()
-    notes = [meaning, contest["warning"], ". ".join(part for part in said if part)]
+    notes = [meaning, contest["warning"], ". ".join(part for part in parts if part)]
     return "\n".join([table(head, lines, left=frozenset({0, 2})), *(note for note in notes if note)])
 
 
@@ -184,8 +184,8 @@ def _light(row: Row, where: str) -> Row:
             "code_compiles": row.get("code_compiles"),
             "target_subtask": row.get("target_subtask"),
             "all_subtasks_results": [
-                {name: one.get(name) for name in ("subtask", "points", "score", "weighted_score", "status")}
-                for one in row.get("all_subtasks_results") or ()
+                {name: subtask.get(name) for name in ("subtask", "points", "score", "weighted_score", "status")}
+                for subtask in row.get("all_subtasks_results") or ()
             ],
             "metadata": {"completion_tokens": reasoning_length(row)},
         }
@@ -194,7 +194,7 @@ def _light(row: Row, where: str) -> Row:
 
 
 def _values(
-    found: _Problems, ways: Sequence[Way], limit: int, seeds: int, standings: Sequence[Standings]
+    problems_of: _Problems, ways: Sequence[Way], limit: int, seeds: int, standings: Sequence[Standings]
 ) -> Mapping[str, Any]:
     problems = {
         name: _ProblemPoints(
@@ -203,12 +203,12 @@ def _values(
             full_marks=math.fsum(_full_marks(rows)),
             drawn={way: _drawn(way, rows, limit, seeds) for way in ways},
         )
-        for name, rows in sorted(found.rows.items())
+        for name, rows in sorted(problems_of.rows.items())
     }
     years: dict[str, list[_ProblemPoints]] = {}
     days: dict[tuple[str, str], list[_ProblemPoints]] = {}
     for name, problem in problems.items():
-        year, day = name.split("/")[0], found.days[name]
+        year, day = name.split("/")[0], problems_of.days[name]
         if day != PRACTICE:
             years.setdefault(year, []).append(problem)
             days.setdefault((year, day), []).append(problem)
@@ -221,10 +221,10 @@ def _values(
         ],
         "years": [_line(f"{year} in all", parts) for year, parts in years.items()],
         "contests": [
-            _contest(one, parts)
-            for one in standings
-            if (parts := [p for n, p in problems.items() if one.has(n, practice=found.days[n] == PRACTICE)])
-            and one.compares(math.fsum(part.full_marks for part in parts))
+            _contest(contest, parts)
+            for contest in standings
+            if (parts := [p for n, p in problems.items() if contest.has(n, practice=problems_of.days[n] == PRACTICE)])
+            and contest.compares(math.fsum(part.full_marks for part in parts))
         ],
         "unscored": sum(problem.unscored for problem in problems.values()),
     }
@@ -249,7 +249,7 @@ class _ProblemPoints:
 
 def _full_marks(rows: Sequence[Row]) -> Sequence[float]:
     listed = next((results for row in rows if (results := row["all_subtasks_results"])), ())
-    return [one["points"] or 0.0 for one in listed]
+    return [subtask["points"] or 0.0 for subtask in listed]
 
 
 def _contest(standings: Standings, parts: Sequence[_ProblemPoints]) -> dict[str, Any]:
@@ -272,7 +272,7 @@ def _contest(standings: Standings, parts: Sequence[_ProblemPoints]) -> dict[str,
 def _unscored(rows: Sequence[Row]) -> int:
     """How many submissions were not judged in some subtask; with `--unscored-as zero` only the status shows this."""
     return sum(
-        any(one["weighted_score"] is None or one["status"] == "JE" for one in row["all_subtasks_results"])
+        any(subtask["weighted_score"] is None or subtask["status"] == "JE" for subtask in row["all_subtasks_results"])
         for row in rows
     )
 
@@ -280,9 +280,9 @@ def _unscored(rows: Sequence[Row]) -> int:
 def _line(name: str, parts: Sequence[_ProblemPoints]) -> dict[str, Any]:
     """The sums over some problems; points of random draws are added for each seed."""
     drawn = [part.drawn for part in parts]
-    sums = {way: [math.fsum(one) for one in zip(*(each[way] for each in drawn), strict=True)] for way in drawn[0]}
+    sums = {way: [math.fsum(values) for values in zip(*(each[way] for each in drawn), strict=True)] for way in drawn[0]}
     submissions = sum(part.submissions for part in parts)
-    return {"name": name, "submissions": submissions, "scores": {way: _band(one) for way, one in sums.items()}}
+    return {"name": name, "submissions": submissions, "scores": {way: _band(values) for way, values in sums.items()}}
 
 
 def _drawn(way: Way, rows: Sequence[Row], limit: int, seeds: int) -> Sequence[float]:

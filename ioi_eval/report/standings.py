@@ -218,17 +218,17 @@ def _from_row(row: Mapping[str, Any], where: str) -> Standings:
 
 
 def _list(value: Any) -> Sequence[Any]:
-    found = json.loads(value) if isinstance(value, str) else value
-    if not isinstance(found, Sequence):
+    parsed = json.loads(value) if isinstance(value, str) else value
+    if not isinstance(parsed, Sequence):
         raise TypeError("it is no list")
-    return found
+    return parsed
 
 
 def _totals(contestants: Sequence[Mapping[str, Any]], where: str) -> Iterator[float]:
-    name = next((name for name in _TOTALS if any(name in one for one in contestants)), "")
-    for one in contestants if name else ():
-        if one.get(name) is not None:
-            yield _points(one[name], where)
+    name = next((name for name in _TOTALS if any(name in contestant for contestant in contestants)), "")
+    for contestant in contestants if name else ():
+        if contestant.get(name) is not None:
+            yield _points(contestant[name], where)
 
 
 def _is_number(value: object) -> bool:
@@ -237,9 +237,9 @@ def _is_number(value: object) -> bool:
 
 def _points(value: object, where: str) -> float:
     try:
-        found = float(str(value))
+        points = float(str(value))
     except ValueError:
-        found = math.nan
-    if not math.isfinite(found):
+        points = math.nan
+    if not math.isfinite(points):
         raise InputError(f"{where}: {value} is no number of points; write a number such as 341.5")
-    return found
+    return points

@@ -49,8 +49,8 @@ class Summary(RunSummary):
         # A row with unexpected values fails here, before any sum is changed.
         light = LightRow(row, judged.problem, compiles=totals.compiles, scores=totals.scores, target_subtask=aim)
         unknown_target = target_subtask if aim is None else None
-        for one in self._with_group(row):
-            one._add(judged, row, light, unknown_target)
+        for summary in self._with_group(row):
+            summary._add(judged, row, light, unknown_target)
 
     def _add(
         self, judged: JudgedSubmission, row: Mapping[str, Any], light: LightRow, unknown_target: str | None
@@ -108,8 +108,10 @@ class Summary(RunSummary):
             "contests": _contests(problems),
             "problems": problems,
             "average_score": estimates[AVERAGE].as_dict() if AVERAGE in estimates else None,
-            "pass_at_k": {name: round(one.value, 6) for name, one in estimates.items() if name != AVERAGE},
-            "pass_at_k_interval": {name: [one.low, one.high] for name, one in estimates.items() if name != AVERAGE},
+            "pass_at_k": {name: round(estimate.value, 6) for name, estimate in estimates.items() if name != AVERAGE},
+            "pass_at_k_interval": {
+                name: [estimate.low, estimate.high] for name, estimate in estimates.items() if name != AVERAGE
+            },
         }
 
     def _tallies(self) -> list[ProblemTally]:
@@ -175,22 +177,22 @@ def _problem_notes(tallies: Iterable[ProblemTally]) -> list[str]:
 def _target_notes(unknown_targets: Refusals) -> list[str]:
     """Notes about targets that are not subtasks of their problem, maybe from a wrong column: they get no score."""
     notes = []
-    for one in unknown_targets.as_list():
-        rows, their = ("1 row was", "its") if one["rows"] == 1 else (f"{one['rows']} rows were", "their")
+    for entry in unknown_targets.as_list():
+        rows, their = ("1 row was", "its") if entry["rows"] == 1 else (f"{entry['rows']} rows were", "their")
         notes.append(
-            f"problem {one['reason']}: {rows} written for a subtask that it does not have, such as "
-            f"{one['examples'][0]!r}: {their} target_subtask_score is null"
+            f"problem {entry['reason']}: {rows} written for a subtask that it does not have, such as "
+            f"{entry['examples'][0]!r}: {their} target_subtask_score is null"
         )
     return notes
 
 
 def _unnamed_notes(attempted: Mapping[str, int]) -> list[str]:
     """A note about calls that ended a program and whose names an outer filter hid from the runner."""
-    words = (
+    note = (
         "`hidden_call` in `attempted` is a call with no honest use whose name is not known, because a filter outside "
         "the sandbox (a container's) stopped it first; the verdict is SV, as everywhere"
     )
-    return [words] if "hidden_call" in attempted else []
+    return [note] if "hidden_call" in attempted else []
 
 
 def _is_unfenced(judged: JudgedSubmission, row: Mapping[str, Any]) -> bool:
@@ -208,8 +210,8 @@ def _is_unfenced(judged: JudgedSubmission, row: Mapping[str, Any]) -> bool:
 def _unfenced_notes(unfenced: Refusals) -> list[str]:
     """Notes about generations that may be programs without a fence, which do not count as code."""
     return [
-        f"{one['rows']} without code (NC) {'looks' if one['rows'] == 1 else 'look'} like {one['reason']} without a "
-        f"fence, such as {one['examples'][0]!r}: only fenced blocks of a `generation` count; a bare program belongs in "
-        "`code`"
-        for one in unfenced.as_list()
+        f"{entry['rows']} without code (NC) {'looks' if entry['rows'] == 1 else 'look'} like {entry['reason']} without "
+        f"a fence, such as {entry['examples'][0]!r}: only fenced blocks of a `generation` count; a bare program "
+        "belongs in `code`"
+        for entry in unfenced.as_list()
     ]

@@ -40,24 +40,38 @@ def suspicious_of(rows: Iterable[Mapping[str, Any]], *, id_column: str) -> list[
         rows: the results.
         id_column: the column that names a submission.
     """
-    found = [one for row in rows if (one := _read(row, id_column)) is not None]
-    return sorted(found, key=lambda one: (-one.violations, -sum(one.attempted.values()), one.problem, one.submission))
+    submissions = [submission for row in rows if (submission := _read(row, id_column)) is not None]
+    return sorted(
+        submissions,
+        key=lambda submission: (
+            -submission.violations,
+            -sum(submission.attempted.values()),
+            submission.problem,
+            submission.submission,
+        ),
+    )
 
 
-def suspicious_report(found: Iterable[Suspicious]) -> str:
+def suspicious_report(submissions: Iterable[Suspicious]) -> str:
     """The list for a terminal."""
-    listed = list(found)
+    listed = list(submissions)
     if not listed:
         return "No submission tried a forbidden call."
-    violating = sum(one.violations > 0 for one in listed)
+    violating = sum(submission.violations > 0 for submission in listed)
     head = f"{counted(len(listed), 'submission')} tried forbidden calls, {violating} of them with no honest use (SV):"
     rows = [
-        (printable(one.submission), printable(one.problem), one.verdict, str(one.violations), _calls(one.attempted))
-        for one in listed[:SHOWN]
+        (
+            printable(submission.submission),
+            printable(submission.problem),
+            submission.verdict,
+            str(submission.violations),
+            _calls(submission.attempted),
+        )
+        for submission in listed[:SHOWN]
     ]
-    shown = table(("submission", "problem", "verdict", "SV tests", "refused calls"), rows, left=frozenset({0, 1, 2, 4}))
+    text = table(("submission", "problem", "verdict", "SV tests", "refused calls"), rows, left=frozenset({0, 1, 2, 4}))
     more = f"\n… and {len(listed) - SHOWN} more (results.jsonl)" if len(listed) > SHOWN else ""
-    return f"{head}\n\n{shown}{more}"
+    return f"{head}\n\n{text}{more}"
 
 
 def _read(row: Mapping[str, Any], id_column: str) -> Suspicious | None:

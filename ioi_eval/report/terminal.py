@@ -111,9 +111,9 @@ def share(estimate: Mapping[str, float | None] | None) -> str:
     """A mean share with its interval: `62.50 % [41.67, 83.33]`; `–` if there is none."""
     if estimate is None or estimate["value"] is None:
         return "–"
-    words = f"{half_up(100 * estimate['value'], 2)} %"
+    text = f"{half_up(100 * estimate['value'], 2)} %"
     low, high = estimate["low"], estimate["high"]
-    return words if low is None or high is None else f"{words} [{half_up(100 * low, 2)}, {half_up(100 * high, 2)}]"
+    return text if low is None or high is None else f"{text} [{half_up(100 * low, 2)}, {half_up(100 * high, 2)}]"
 
 
 def half_up(value: float, digits: int, *, sign: str = "") -> str:
@@ -199,7 +199,7 @@ def done_in(run: Mapping[str, Any]) -> str:
     """
     copies = f"{run['copies']} {'copy' if run['copies'] == 1 else 'copies'}"
     there = ((run["copies"], copies), (run["resumed"], f"{run['resumed']} from earlier runs"))
-    return ", ".join([f"{run['judged']} judged", *(words for count, words in there if count)])
+    return ", ".join([f"{run['judged']} judged", *(text for count, text in there if count)])
 
 
 def near_limit(summary: Mapping[str, Any]) -> str:
@@ -210,10 +210,10 @@ def near_limit(summary: Mapping[str, Any]) -> str:
     """
     if not summary["near_limit"]:
         return ""
-    one = summary["near_limit"] == 1
+    is_single = summary["near_limit"] == 1
     return (
-        f"{counted(summary['near_limit'], 'submission')} {'has' if one else 'have'} a CPU time near the time limit "
-        f"(within 10 %, near_limit): {'its verdict' if one else 'their verdicts'} may differ in the next "
+        f"{counted(summary['near_limit'], 'submission')} {'has' if is_single else 'have'} a CPU time near the time "
+        f"limit (within 10 %, near_limit): {'its verdict' if is_single else 'their verdicts'} may differ in the next "
         "run or on another machine; --near-limit-repeats N runs a late test alone up to N times, the fastest counts"
     )
 
@@ -223,7 +223,7 @@ def _failures(summary: Mapping[str, Any]) -> Iterable[str]:
     if counts["undecided"]:
         yield _list(
             f"{counts['undecided']} without a score, because of a judge error (JE)",
-            [f"{one['submission']} ({one['problem']}): {one['error']}" for one in summary["undecided"]],
+            [f"{entry['submission']} ({entry['problem']}): {entry['error']}" for entry in summary["undecided"]],
             counts["undecided"],
         )
     yield from refusal_lists(summary["refused"])
@@ -243,9 +243,9 @@ def refusal_lists(
         what: what happened to the rows.
         files: the files that have all of them.
     """
-    for one in refused:
-        head = f"{one['rows']} {what}: {printable(one['reason'])}"
-        yield _list(head, example_places(one), len(one["examples"]) + one["more"], files=files)
+    for entry in refused:
+        head = f"{entry['rows']} {what}: {printable(entry['reason'])}"
+        yield _list(head, example_places(entry), len(entry["examples"]) + entry["more"], files=files)
 
 
 def example_places(refused: Mapping[str, Any]) -> list[str]:
@@ -258,10 +258,10 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' * (count != 1)}"
 
 
-def _list(head: str, items: Sequence[str], count: int, *, shown: int = 5, files: Sequence[str] = _ALL_IN) -> str:
-    lines = [f"{head}:", *(f"  {printable(item)}" for item in items[:shown])]
-    if count > shown:
-        lines.append(f"  … and {count - shown} more" + (f" ({', '.join(files)})" if files else ""))
+def _list(head: str, items: Sequence[str], count: int, *, most: int = 5, files: Sequence[str] = _ALL_IN) -> str:
+    lines = [f"{head}:", *(f"  {printable(item)}" for item in items[:most])]
+    if count > most:
+        lines.append(f"  … and {count - most} more" + (f" ({', '.join(files)})" if files else ""))
     return "\n".join(lines)
 
 

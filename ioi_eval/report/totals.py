@@ -14,12 +14,12 @@ from ioi_eval.model import SubmissionResult, TestOutcome, Verdict
 
 def distinct_outcomes(result: SubmissionResult) -> list[TestOutcome]:
     """Every test that was run, each once, even if several subtasks list it."""
-    found: dict[str, TestOutcome] = {}
+    by_test: dict[str, TestOutcome] = {}
     for subtask in result.subtasks:
         for outcome in subtask.tests:
             if outcome.verdict is not Verdict.SKIPPED:
-                found[outcome.test] = outcome
-    return list(found.values())
+                by_test[outcome.test] = outcome
+    return list(by_test.values())
 
 
 def judge_error(result: SubmissionResult) -> str | None:
@@ -111,5 +111,5 @@ class Totals:
 
 def scores_of(result: SubmissionResult) -> bytes:
     """Score and points of each subtask as doubles, one after the other; NaN if unknown."""
-    values = (math.nan if one is None else one for s in result.subtasks for one in (s.score, s.weighted_score))
+    values = (math.nan if value is None else value for s in result.subtasks for value in (s.score, s.weighted_score))
     return array("d", values).tobytes()

@@ -158,7 +158,7 @@ def compare_runs(
             f"{before.directory} holds results of {before.family}, {after.directory} of {after.family}: "
             "they cannot be compared"
         )
-    old, new = (_results(one, which) for one, which in zip((before, after), only, strict=True))
+    old, new = (_results(results, which) for results, which in zip((before, after), only, strict=True))
     notes = _notes(before, after)
     if by_problem:
         return _by_problem(before, old, new, notes)
@@ -171,7 +171,7 @@ def compare_runs(
         )
     stated = _stated_differences(before, after)
     changes = [_change(name, old[name], new[name], stated) for name in common]
-    found = sorted((c for c in changes if c is not None), key=lambda c: (not c.flipped, not c.worse, c.name))
+    ordered = sorted((c for c in changes if c is not None), key=lambda c: (not c.flipped, not c.worse, c.name))
     scored = [name for name in common if old[name].share is not None and new[name].share is not None]
     lost = sum(old[name].solved and not new[name].solved for name in scored)
     won = sum(new[name].solved and not old[name].solved for name in scored)
@@ -183,7 +183,7 @@ def compare_runs(
         only_after=len(new) - len(common),
         unscored=len(common) - len(scored),
         problems=len(problems),
-        changes=tuple(found),
+        changes=tuple(ordered),
         lost=lost,
         won=won,
         p=mcnemar(lost, won),
@@ -219,7 +219,7 @@ def _by_problem(
 def _results(of: ResultSet, only: Only) -> dict[Name, Result]:
     """The result of each submission; if several rows have its name, the first that was judged counts."""
     column = only.column.split(".")[0]
-    found: dict[Name, Result] = {}
+    by_name: dict[Name, Result] = {}
     has_column = False
     for row in of.rows((*_COLUMNS, *of.naming, *([column] if column else []))):
         if column:
@@ -227,12 +227,12 @@ def _results(of: ResultSet, only: Only) -> dict[Name, Result]:
             if Grouping(columns=(only.column,)).labels(row) != (only.value,):
                 continue
         name = of.name(row)
-        if name not in found or not found[name].verdict:
-            found[name] = _result(of.family, row)
-    if not found:
+        if name not in by_name or not by_name[name].verdict:
+            by_name[name] = _result(of.family, row)
+    if not by_name:
         why = f"no row has {only.value!r} in the column {only.column}" if has_column else f"no column {only.column}"
         raise InputError(f"{of.directory}: {why}")
-    return found
+    return by_name
 
 
 def _result(family: Family, row: Mapping[str, Any]) -> Result:
@@ -287,14 +287,14 @@ def _reasons(before: Result, after: Result, stated: Sequence[str]) -> tuple[str,
 def _stated_differences(before: ResultSet, after: ResultSet) -> tuple[str, ...]:
     """Which options of the runs differ: `limits`, `rules`."""
     old, new = before.options, after.options
-    found = []
+    differences = []
     if any(old.get(name) != new.get(name) for name in _LIMITS if name in old and name in new):
-        found.append("limits")
+        differences.append("limits")
     if (before.version and after.version and before.version != after.version) or any(
         old.get(name) != new.get(name) for name in _RULES if name in old and name in new
     ):
-        found.append("rules")
-    return tuple(found)
+        differences.append("rules")
+    return tuple(differences)
 
 
 def _notes(before: ResultSet, after: ResultSet) -> tuple[str, ...]:

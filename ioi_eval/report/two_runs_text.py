@@ -29,13 +29,13 @@ def comparison_text(comparison: Comparison, *, most: int) -> str:
     if paired:
         others = len(comparison.changes) - len(flips)
         facts.append(f"verdict flips: {len(flips)}; another score with the same verdict: {others}")
-    for number, words in (
+    for number, text in (
         (comparison.only_before, "only before: in no pair" if paired else "problems only before: in no mean"),
         (comparison.only_after, "only after: in no pair" if paired else "problems only after: in no mean"),
         (comparison.unscored, "not scored in one of the two: in no mean"),
     ):
         if number:
-            facts.append(f"{number} {words}")
+            facts.append(f"{number} {text}")
     if paired:
         facts.append(
             f"solved: {comparison.lost} lost, {comparison.won} won; p = {comparison.p:.3g} (McNemar's exact test: the "
@@ -78,8 +78,10 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
 
 
 def _line(change: Change) -> tuple[str, ...]:
-    verdicts = [printable(one.verdict or "not judged") for one in (change.before, change.after)]
-    shares = ["–" if one.share is None else f"{100 * one.share:.6g} %" for one in (change.before, change.after)]
+    verdicts = [printable(result.verdict or "not judged") for result in (change.before, change.after)]
+    shares = [
+        "–" if result.share is None else f"{100 * result.share:.6g} %" for result in (change.before, change.after)
+    ]
     return (*map(printable, change.name), *verdicts, " → ".join(shares), ", ".join(change.reasons))
 
 
@@ -99,8 +101,8 @@ _WHEN = ("before", "after", "difference")
 
 def _share(estimate: Estimate, *, signed: bool) -> str:
     sign = "+" if signed else ""
-    words = f"{half_up(100 * estimate.value, 2, sign=sign)} %"
+    text = f"{half_up(100 * estimate.value, 2, sign=sign)} %"
     if estimate.low is None or estimate.high is None:
-        return words
+        return text
     low, high = (half_up(100 * value, 2, sign=sign) for value in (estimate.low, estimate.high))
-    return f"{words} [{low}, {high}]"
+    return f"{text} [{low}, {high}]"

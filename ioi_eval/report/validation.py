@@ -17,10 +17,10 @@ def terminal_validation(values: Mapping[str, Any]) -> str:
     Args:
         values: values from `Validation.as_dict`.
     """
-    parts = [_disagreement(one) for one in values["disagreements"]]
+    parts = [_disagreement(entry) for entry in values["disagreements"]]
     parts += _listed("Not judged, because judging failed (JE)", values["undecided"])
     parts += _listed("Not judged", values["refused"])
-    parts += _listed("Times within 10 % of the limit", [near_limit(one) for one in values["near_limit"]])
+    parts += _listed("Times within 10 % of the limit", [near_limit(entry) for entry in values["near_limit"]])
     if values["silent"]:
         parts.append(f"{counted(values['silent'], 'solution')} without a stated verdict: not judged.")
     if values["unmatched"]:
@@ -42,8 +42,8 @@ def markdown_validation(values: Mapping[str, Any]) -> str:
     """
     head = ("problem", "solution", "subtask", "stated", "seen", "evidence")
     disagreements = [
-        (one["problem"], one["solution"], one["where"], one["stated"], one["seen"], deciding_test(one))
-        for one in values["disagreements"]
+        (entry["problem"], entry["solution"], entry["where"], entry["stated"], entry["seen"], deciding_test(entry))
+        for entry in values["disagreements"]
     ]
     parts = ["# Validation", _conclusion(values), markdown_table(_HEAD, _counts(values))]
     if disagreements:
@@ -51,7 +51,7 @@ def markdown_validation(values: Mapping[str, Any]) -> str:
     for title, items in (
         ("Not judged, because judging failed", values["undecided"]),
         ("Not judged", values["refused"]),
-        ("Times within 10 % of the limit", [near_limit(one) for one in values["near_limit"]]),
+        ("Times within 10 % of the limit", [near_limit(entry) for entry in values["near_limit"]]),
     ):
         if items:
             parts += [f"## {title}", "\n".join(f"- {cell(item)}" for item in items)]
@@ -73,7 +73,7 @@ def evidence(values: Mapping[str, Any] | None) -> str:
         parts.append(f"{values['cpu_s']:.3f} s of {values['limit_s']:g} s")
     if values["memory_bytes"] is not None:
         parts.append(f"{values['memory_bytes'] / 2**20:.1f} MiB")
-    parts += [f'"{values[words].strip()}"' for words in ("message", "stderr") if values[words].strip()]
+    parts += [f'"{values[name].strip()}"' for name in ("message", "stderr") if values[name].strip()]
     return ", ".join(parts)
 
 

@@ -25,9 +25,9 @@ from ioi_eval.validate.comparison import Validation
 from ioi_eval.validate.statements import StatedSolution, StatedSolutions, read_solutions
 
 __all__ = [
-    "Kept",
     "StatedSolution",
     "StatedSolutions",
+    "StoredResults",
     "Validating",
     "Validation",
     "read_solutions",
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 
-class Kept:
+class StoredResults:
     """Stored results, by problem and fingerprint, so that an interrupted validation can continue.
 
     Results without a score are not stored, so they are judged again.
@@ -76,8 +76,8 @@ class Validating:
         kept: the results of earlier runs; those of this run are added.
     """
 
-    def __init__(self, reading: StatedSolutions, judge: Judge, kept: Kept | None = None) -> None:
-        self._reading, self._judge, self._kept = reading, judge, kept
+    def __init__(self, reading: StatedSolutions, judge: Judge, earlier: StoredResults | None = None) -> None:
+        self._reading, self._judge, self._kept = reading, judge, earlier
         self._results: list[SubmissionResult | None] = [None] * len(reading.solutions)
         self._ended: str | None = None
 
@@ -97,14 +97,14 @@ class Validating:
         async def judge(alike: tuple[tuple[str, ...], list[int]]) -> None:
             fingerprints, places = alike
             known = self._found(places[0], fingerprints)
-            kept = known is not None
-            for place in places:
+            is_known = known is not None
+            for index in places:
                 begun = time.monotonic()
-                solution = self._reading.solutions[place]
+                solution = self._reading.solutions[index]
                 if known is None or known.score is None:  # a failure of ours is not passed on to other copies
                     known = await self._judged(solution, fingerprints[0])
-                result = self._results[place] = replace(known, submission=solution.submission.id)
-                done(result, None if kept else time.monotonic() - begun)
+                result = self._results[index] = replace(known, submission=solution.submission.id)
+                done(result, None if is_known else time.monotonic() - begun)
 
         await for_each(self._alike().items(), judge, workers=workers)
 
@@ -127,14 +127,14 @@ class Validating:
 
     def _alike(self) -> dict[tuple[str, ...], list[int]]:
         """For the fingerprints of each program, the positions of the solutions that are this program, in order."""
-        found: dict[tuple[str, ...], list[int]] = {}
-        for place, solution in enumerate(self._reading.solutions):
+        by_key: dict[tuple[str, ...], list[int]] = {}
+        for index, solution in enumerate(self._reading.solutions):
             key = tuple(self._judge.fingerprints(solution.problem, solution.submission))
-            found.setdefault(key, []).append(place)
-        return found
+            by_key.setdefault(key, []).append(index)
+        return by_key
 
-    def _found(self, place: int, fingerprints: tuple[str, ...]) -> SubmissionResult | None:
-        return self._kept.find(self._reading.solutions[place].problem.key, fingerprints) if self._kept else None
+    def _found(self, index: int, fingerprints: tuple[str, ...]) -> SubmissionResult | None:
+        return self._kept.find(self._reading.solutions[index].problem.key, fingerprints) if self._kept else None
 
     async def _judged(self, solution: StatedSolution, fingerprint: str) -> SubmissionResult:
         message = self._ended

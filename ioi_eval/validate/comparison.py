@@ -133,11 +133,13 @@ class Validation:
         counts = self.problems.setdefault(str(solution.problem.key), Counts())
         counts.solutions += 1
         counts.statements += solution.statements
-        for found in compare(solution, result):
-            if found is None:
+        for difference in compare(solution, result):
+            if difference is None:
                 counts.agreements += 1
             else:
-                self.disagreements.append(found if found.evidence else replace(found, note=_note(result)))
+                self.disagreements.append(
+                    difference if difference.evidence else replace(difference, note=_note(result))
+                )
         error = judge_error(result)
         if error is not None:
             self.undecided.append(f"{solution.problem.key}, {solution.name}: {error}")
@@ -151,30 +153,32 @@ class Validation:
             "format": 1,
             "agrees": self.agrees,
             "problems": {name: asdict(counts) for name, counts in sorted(self.problems.items())},
-            "disagreements": [asdict(one) for one in self.disagreements],
+            "disagreements": [asdict(entry) for entry in self.disagreements],
             "undecided": self.undecided,
             "refused": self.refused,
             "silent": self.silent,
             "unmatched": self.unmatched,
             "pending": self.pending,
             "targets": sorted(self.targets),
-            "near_limit": [asdict(one) for one in self.near_limit],
+            "near_limit": [asdict(entry) for entry in self.near_limit],
         }
 
 
 def compare(solution: StatedSolution, result: SubmissionResult) -> Iterator[Disagreement | None]:
     """For each statement a disagreement, or `None` if it agrees; nothing if we failed to judge."""
-    for found in _differences(solution, result):
+    for difference in _differences(solution, result):
         yield (
             None
-            if found is None
+            if difference is None
             else Disagreement(
                 problem=str(solution.problem.key),
                 solution=solution.name,
-                where=found.where or (TOTAL if found.subtask is None else found.subtask.subtask),
-                stated=found.stated,
-                seen=found.seen,
-                evidence=None if found.subtask is None else _evidence(solution.problem, found.subtask, found),
+                where=difference.where or (TOTAL if difference.subtask is None else difference.subtask.subtask),
+                stated=difference.stated,
+                seen=difference.seen,
+                evidence=None
+                if difference.subtask is None
+                else _evidence(solution.problem, difference.subtask, difference),
             )
         )
 
@@ -203,13 +207,13 @@ def _differences(solution: StatedSolution, result: SubmissionResult) -> Iterator
 def _compare_whole(label: Expectation, result: SubmissionResult) -> Iterator[Difference | None]:
     seen = [Observation.of(subtask) for subtask in result.subtasks]
     contradicting = [
-        s for s, one in zip(result.subtasks, seen, strict=True) if one.is_judged and not agrees(label, one)
+        s for s, each in zip(result.subtasks, seen, strict=True) if each.is_judged and not agrees(label, each)
     ]
     if agrees_as_a_whole(label, seen):
         yield None
-    elif all(one.is_judged for one in seen) or (label.name == MODEL_SOLUTION and contradicting):
-        words = ", ".join(f"{subtask.subtask} {_words(subtask)}" for subtask in result.subtasks)
-        yield _contradiction(label, contradicting[-1], words, where=WHOLE)
+    elif all(each.is_judged for each in seen) or (label.name == MODEL_SOLUTION and contradicting):
+        text = ", ".join(f"{subtask.subtask} {_words(subtask)}" for subtask in result.subtasks)
+        yield _contradiction(label, contradicting[-1], text, where=WHOLE)
 
 
 def _contradiction(expectation: Expectation, subtask: SubtaskResult, seen: str, *, where: str = "") -> Difference:
@@ -221,18 +225,18 @@ def _note(result: SubmissionResult) -> str:
     """What decided, if no test did."""
     if result.compile.verdict is not None:
         return result.compile.message[:_NOTE_CHARS]
-    return ", ".join(f"{one.subtask} {_words(one)}" for one in result.subtasks)
+    return ", ".join(f"{subtask.subtask} {_words(subtask)}" for subtask in result.subtasks)
 
 
-def _evidence(problem: Problem, subtask: SubtaskResult, found: Difference) -> Evidence | None:
+def _evidence(problem: Problem, subtask: SubtaskResult, difference: Difference) -> Evidence | None:
     """The named test, else the deciding one. If all tests are AC, the one that came closest to failing."""
     ran = [outcome for outcome in subtask.tests if outcome.verdict not in (Verdict.SKIPPED, Verdict.JE)]
     if not ran:
         return None
-    named = next((outcome for outcome in ran if outcome.test == found.test), None)
+    named = next((outcome for outcome in ran if outcome.test == difference.test), None)
     deciding = named or deciding_test(subtask) or ran[0]
     if subtask.verdict is Verdict.AC and named is None:
-        deciding = max(ran, key=lambda o: (o.memory_bytes if found.by_memory else o.cpu_ms) or 0)
+        deciding = max(ran, key=lambda o: (o.memory_bytes if difference.by_memory else o.cpu_ms) or 0)
     return Evidence(
         test=deciding.test,
         verdict=deciding.verdict,

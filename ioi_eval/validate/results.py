@@ -160,14 +160,14 @@ def _stated_subtask(values: Row, precision: int, *, is_ours: bool) -> StatedSubt
 
 
 def _test_statuses(values: Row) -> dict[str, str]:
-    found = {}
+    statuses = {}
     for item in values.items("test_results"):
         if not isinstance(item, Mapping):
             raise values.error(f"test_results holds {item!r:.60}, where objects are needed")
         name, status = item.get("test_name"), item.get("status")
         if isinstance(name, str) and isinstance(status, str) and status not in _SILENT:
-            found[sys.intern(name)] = sys.intern(status)  # there may be a million texts, but few different ones
-    return found
+            statuses[sys.intern(name)] = sys.intern(status)  # there may be a million texts, but few different ones
+    return statuses
 
 
 def differences(stated: StatedResult, result: SubmissionResult) -> Iterator[Difference | None]:
@@ -193,8 +193,8 @@ def differences(stated: StatedResult, result: SubmissionResult) -> Iterator[Diff
             yield from _status_difference(claim, claim.status, subtask, is_ours=stated.is_ours)
     if stated.total is not None and result.score is not None:
         agrees = abs(result.score - stated.total) <= stated.tolerance + 1e-9
-        words = (f"{stated.total:g} points", f"{result.score:g} points")
-        yield None if agrees else Difference(stated=words[0], seen=words[1])
+        totals = (f"{stated.total:g} points", f"{result.score:g} points")
+        yield None if agrees else Difference(stated=totals[0], seen=totals[1])
 
 
 def _status_difference(

@@ -140,17 +140,17 @@ def _stated_results(
 ) -> dict[tuple[ProblemKey, str], StatedResult]:
     """The results of others by problem and name, without those for problems that we do not have."""
     columns = ("year", "problem_id", "label", id_column, *RESULT_COLUMNS)
-    found: dict[tuple[ProblemKey, str], StatedResult] = {}
+    results: dict[tuple[ProblemKey, str], StatedResult] = {}
     for row in against.iterate(columns):
         key = ProblemKey(year=row.integer("year", DEFAULT_YEAR), id=row.identifier("problem_id"))
         problem = problems.problems.get(key)
         if problem is None:
             continue
         name = _name(row, id_column)
-        if (key, name) in found:
+        if (key, name) in results:
             raise row.error(f"there are two results of {name} for {key}; keep one")
-        found[key, name] = stated_result(row, problem)
-    return found
+        results[key, name] = stated_result(row, problem)
+    return results
 
 
 def _solution(

@@ -66,18 +66,20 @@ def with_measured_limit(task: ImportedTask) -> ImportedTask:
         return task
     with tempfile.TemporaryDirectory() as directory:
         written = write_rows([task], Path(directory) / "rows")
-        found = load_problems(
+        problems = load_problems(
             open_source(written.problems), open_source(written.tests), BlobStore(Path(directory) / "tests")
         )
-        problem = found.problems.get(task.key)
+        problem = problems.problems.get(task.key)
         if problem is None:
-            raise InputError(f"{task.key}: {found.unusable.get(task.key, 'it cannot be read back')}")
+            raise InputError(f"{task.key}: {problems.unusable.get(task.key, 'it cannot be read back')}")
         counted = [
             submission_from_row(row, max_code_bytes=None)
             for row in task.solution_rows
             if row["label"] in timing.accepted | timing.in_time and language_called(row["language"] or "") is not None
         ]
-        counted = [one for one in counted if not problem.linked or problem.linked_with(one.language)]
+        counted = [
+            submission for submission in counted if not problem.linked or problem.linked_with(submission.language)
+        ]
         rejected = {f"{task.key}/{label}" for label in timing.in_time - timing.accepted}
         if not counted:
             raise InputError(
@@ -103,29 +105,29 @@ async def _measured(
     problem: Problem, counted: Sequence[Submission], rejected: Collection[str], *, any_group: bool
 ) -> _Measured:
     """The longest time of these solutions. Those in `rejected` must fail, but within the time limit."""
-    found = _Measured()
+    measured = _Measured()
     async with LocalSandbox() as sandbox:
         scorer = Scorer(sandbox, artifacts=ArtifactStore())
         for submission in counted:
             result = await scorer.score(problem, submission, exhaustive=True)
             if result.compile.unfit:
                 continue
-            found.judged += 1
+            measured.judged += 1
             is_rejected = submission.id in rejected
             in_all = _require_accepted(problem, submission, result, rejected=is_rejected, any_group=any_group)
             if not in_all and not is_rejected:
-                found.in_part.append(submission.id)
+                measured.in_part.append(submission.id)
             for subtask in result.subtasks:
                 for test in subtask.tests:
                     seconds = (test.cpu_ms or 0.0) / 1000
-                    if seconds >= found.seconds:
-                        found.seconds, found.solution, found.test = seconds, submission.id, test.test
-    if not found.judged:
+                    if seconds >= measured.seconds:
+                        measured.seconds, measured.solution, measured.test = seconds, submission.id, test.test
+    if not measured.judged:
         raise InputError(
             f"{problem.key} has no accepted submission in a language that this machine has a compiler for, from which a"
             " time limit could be derived; install one, or give a limit with --time-limit"
         )
-    return found
+    return measured
 
 
 def _require_accepted(
@@ -141,15 +143,17 @@ def _require_accepted(
     Returns:
         Whether all subtasks that are worth points are accepted.
     """
-    worth = [one for one in result.subtasks if one.points > 0]
-    accepted = [one.verdict in {Verdict.AC, Verdict.PA} for one in worth]
+    worth = [item for item in result.subtasks if item.points > 0]
+    accepted = [item.verdict in {Verdict.AC, Verdict.PA} for item in worth]
     may_fail = rejected or (any_group and any(accepted))
     for subtask, is_accepted in zip(worth, accepted, strict=True):
         verdicts = (subtask.verdict, *(test.verdict for test in subtask.tests))
         untimed = next((verdict for verdict in verdicts if verdict in _UNTIMED), None)
         if untimed is not None or not (is_accepted or may_fail):
             wanted = "rejected in time" if rejected else "accepted"
-            reason = next((f" ({one.test}: {one.message})" for one in subtask.tests if one.verdict is Verdict.JE), "")
+            reason = next(
+                (f" ({item.test}: {item.message})" for item in subtask.tests if item.verdict is Verdict.JE), ""
+            )
             raise InputError(
                 f"{submission.id} should be {wanted}, but is {untimed or subtask.verdict} within"
                 f" {problem.time_limit_s:g} s in subtask {subtask.subtask}{reason}; a time limit cannot be derived from"

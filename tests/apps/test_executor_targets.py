@@ -13,7 +13,7 @@ from ioi_eval.apps.execution import AppsExecutor, AppsSettings
 from ioi_eval.apps.outcomes import fingerprint_of, way_of
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cli import apps_calls
-from ioi_eval.cli.sandboxes import Place
+from ioi_eval.cli.sandboxes import SandboxOptions
 from ioi_eval.errors import ExhaustedError, SetupError, TargetLostError
 from ioi_eval.model import Execution, Isolation, Job, Verdict
 from ioi_eval.model.apps import Comparator
@@ -52,8 +52,8 @@ def test_as_many_at_once_as_its_targets_take(tmp_path: Path) -> None:
         target("b", "bundled", 8),
     )  # fmt: skip
     executor = AppsExecutor(sandbox, artifacts=ArtifactStore(tmp_path))
-    assert apps_calls.workers(Place(), executor) == 12
-    assert apps_calls.workers(Place(workers=3), executor) == 3
+    assert apps_calls.workers(SandboxOptions(), executor) == 12
+    assert apps_calls.workers(SandboxOptions(workers=3), executor) == 3
     assert [spare_for(jobs, shares=True) for jobs in (1, 2, 100)] == [7, 14, 56]
     assert [spare_for(jobs, shares=False) for jobs in (1, 2, 100)] == [2, 4, 32]
 

@@ -70,7 +70,7 @@ def results(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 def export(directory: Path, to: str, *settings: str, out: Path | None = None, by: tuple[str, ...] = ()) -> list[Path]:
     """Write a format, and give the files."""
     write_export(ExportCall(directory=directory, to=to, out=out, settings=list(settings), by=list(by)))
-    target = out or directory / format_named(to).place
+    target = out or directory / format_named(to).default_path
     return [target] if target.is_file() else sorted(path for path in target.rglob("*") if path.is_file())
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.cli.run_tests import with_their_options
-from ioi_eval.cli.sandboxes import Place
+from ioi_eval.cli.sandboxes import SandboxOptions
 from ioi_eval.report.frame import result_rows
 from ioi_eval.rows import named_sources
 from tests.cli.addition import NARROW, PROBLEMS, RIGHT, TESTS, Ended, Start, Write, submission_row
@@ -162,9 +162,11 @@ def test_all_other_options_are_taken(start: Start, write: Write, rows_here: None
 
 def test_requests_at_once_and_the_timeout_bound_what_they_name() -> None:
     """Their numbers count where ours are not given: slots used at once, and how long jobs wait for servers."""
-    assert with_their_options(Place(), at_most=3, patience_s=600.0) == Place(at_most=3, patience_s=600.0)
-    assert with_their_options(Place(), at_most=None, patience_s=None) == Place()
-    ours = Place(workers=2, patience_s=5.0)
+    assert with_their_options(SandboxOptions(), at_most=3, patience_s=600.0) == SandboxOptions(
+        at_most=3, patience_s=600.0
+    )
+    assert with_their_options(SandboxOptions(), at_most=None, patience_s=None) == SandboxOptions()
+    ours = SandboxOptions(workers=2, patience_s=5.0)
     assert with_their_options(ours, at_most=3, patience_s=600.0) == ours
 
 

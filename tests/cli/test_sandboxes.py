@@ -10,7 +10,7 @@ import pytest
 
 from ioi_eval.cli.contest_scorer import opened_scorer
 from ioi_eval.cli.options import ContestRules
-from ioi_eval.cli.sandboxes import ProfileChoice, SandboxChoice, describe, place_of, usable_targets
+from ioi_eval.cli.sandboxes import ProfileChoice, SandboxChoice, describe, sandbox_options_of, usable_targets
 from ioi_eval.errors import InputError, IsolationError
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox import Target
@@ -28,36 +28,36 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def test_without_servers_it_is_this_machine() -> None:
     """`auto` needs a server to be named before it leaves this machine."""
-    place = place_of()
-    assert place.cluster is None
-    assert place.as_dict()["sandbox"] == "embedded"
-    assert place.as_dict()["isolation"] is Isolation.REDUCED
+    options = sandbox_options_of()
+    assert options.cluster is None
+    assert options.as_dict()["sandbox"] == "embedded"
+    assert options.as_dict()["isolation"] is Isolation.REDUCED
 
 
 def test_the_environment_names_servers(monkeypatch: pytest.MonkeyPatch) -> None:
     """`auto` takes them, with the slots that are named beside them; `embedded` does not."""
     monkeypatch.setenv("PISTON_ENDPOINTS", "http://w1:2000,http://w2:2000")
     monkeypatch.setenv("PISTON_MAX_REQUESTS_PER_ENDPOINT", "4")
-    place = place_of()
-    assert place.cluster is not None
-    assert (place.why, place.cluster.max_requests_per_endpoint) == ("PISTON_ENDPOINTS", 4)
-    assert len(place.cluster.source) == 2  # type: ignore[arg-type]
-    assert place_of(sandbox=SandboxChoice.EMBEDDED).cluster is None
+    options = sandbox_options_of()
+    assert options.cluster is not None
+    assert (options.why, options.cluster.max_requests_per_endpoint) == ("PISTON_ENDPOINTS", 4)
+    assert len(options.cluster.source) == 2  # type: ignore[arg-type]
+    assert sandbox_options_of(sandbox=SandboxChoice.EMBEDDED).cluster is None
 
 
 def test_a_dotenv_file_names_servers(tmp_path: Path) -> None:
     """`.env` stands in for what the environment does not set."""
     (tmp_path / ".env").write_text('PISTON_ENDPOINTS="http://w1:2000"\n')
-    assert place_of().cluster is not None
+    assert sandbox_options_of().cluster is not None
 
 
 def test_options_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is asked for on the command line beats the environment, and decides that it is a cluster."""
     monkeypatch.setenv("PISTON_ENDPOINTS", "http://w1:2000,http://w2:2000")
-    place = place_of(endpoints="http://w3:2000", max_requests_per_endpoint=7, profile=ProfileChoice.CLASSIC)
-    assert place.cluster is not None
-    assert (place.cluster.text, place.cluster.max_requests_per_endpoint) == ("http://w3:2000", 7)
-    assert (place.why, place.profile) == ("--endpoints", "classic")
+    options = sandbox_options_of(endpoints="http://w3:2000", max_requests_per_endpoint=7, profile=ProfileChoice.CLASSIC)
+    assert options.cluster is not None
+    assert (options.cluster.text, options.cluster.max_requests_per_endpoint) == ("http://w3:2000", 7)
+    assert (options.why, options.profile) == ("--endpoints", "classic")
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_options_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_makes_no_sense_is_refused(options: dict[str, object], words: str) -> None:
     """With what to do instead, before anything is read."""
     with pytest.raises(InputError, match=words):
-        place_of(**options)  # type: ignore[arg-type]
+        sandbox_options_of(**options)  # type: ignore[arg-type]
 
 
 def test_programs_of_workers_are_not_kept(
@@ -83,7 +83,7 @@ def test_programs_of_workers_are_not_kept(
     monkeypatch.setenv("IOI_EVAL_CACHE", str(tmp_path / "cache"))
 
     async def enter(base: str) -> None:
-        async with opened_scorer(place_of(endpoints=base), ContestRules(), keep_programs=1):
+        async with opened_scorer(sandbox_options_of(endpoints=base), ContestRules(), keep_programs=1):
             pass
 
     with server(cache) as served:

@@ -41,14 +41,14 @@ class ExportFormat:
     """A format of another program.
 
     Args:
-        place: the default path in the directory of the results: a file or, ending with `/`, a folder.
+        default_path: the default path in the directory of the results: a file or, ending with `/`, a folder.
         settings: the settings that users may give, each with its meaning.
         files: the names of its files in its folder; one empty name if the format is a single file. Raises InputError
             if these results cannot be written in this format, or a setting is wrong.
         write: writes all files.
     """
 
-    place: str
+    default_path: str
     write: Callable[[Material, Open], None]
     settings: Mapping[str, str] = field(default_factory=dict)
     files: Callable[[Material], Sequence[str]] = _single_file
@@ -62,5 +62,5 @@ def format_named(name: str) -> ExportFormat:
     """
     if name not in MODULES:
         raise InputError(f"--to {name}: there is no such format; the formats are {', '.join(MODULES)}")
-    found: ExportFormat = import_module(f"{__name__}.{MODULES[name]}").FORMAT
-    return found
+    export_format: ExportFormat = import_module(f"{__name__}.{MODULES[name]}").FORMAT
+    return export_format

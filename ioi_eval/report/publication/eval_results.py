@@ -39,10 +39,10 @@ def _write(material: Material, open_file: Open) -> None:
 
     metric = _metric(material)
     for group in material.groups.values():
-        found = group.metrics.get(metric)
-        if found is None:
+        estimate = group.metrics.get(metric)
+        if estimate is None:
             continue
-        text = yaml.safe_dump([_entry(material, metric, found.value)], sort_keys=False, allow_unicode=True)
+        text = yaml.safe_dump([_entry(material, metric, estimate.value)], sort_keys=False, allow_unicode=True)
         with open_file(_file_of(group)) as file:
             file.write(b"# %b, ioi_eval %b\n" % (MARK, __version__.encode()) + text.encode("utf-8", "replace"))
 
@@ -70,7 +70,7 @@ def _entry(material: Material, metric: str, value: float) -> dict[str, Any]:
 
 
 FORMAT = ExportFormat(
-    place=".eval_results/",
+    default_path=".eval_results/",
     settings={
         "dataset": "the Hub id of the benchmark (the data set on the Hub from which the run read its problems)",
         "task_id": "the task in the benchmark's eval.yaml (default)",

@@ -125,11 +125,11 @@ def _log(material: Material, group: ModelGroup) -> Values:
                 "model_availability": material.setting("availability", "unknown"),
             },
         },
-        "evaluation_results": [_result(material, group, key, one) for key, one in group.metrics.items()],
+        "evaluation_results": [_result(material, group, key, estimate) for key, estimate in group.metrics.items()],
     }
 
 
-def _result(material: Material, group: ModelGroup, metric: str, found: Estimate) -> Values:
+def _result(material: Material, group: ModelGroup, metric: str, estimate: Estimate) -> Values:
     what = "tests" if material.results.family is Family.APPS else "points"
     about = (
         f"share of the {what} that a submission gets, in the mean over problems"
@@ -150,14 +150,14 @@ def _result(material: Material, group: ModelGroup, metric: str, found: Estimate)
         config["metric_parameters"] = {"k": int(metric.partition("@")[2])}
     counts = {"submissions": group.rows, "not_scored": group.unscored, "problems": len(group.shares)}
     details: Values = {
-        "score": min(1.0, max(0.0, found.value)),
+        "score": min(1.0, max(0.0, estimate.value)),
         "details": {key: str(value) for key, value in counts.items()},
     }
-    if found.low is not None and found.high is not None:
+    if estimate.low is not None and estimate.high is not None:
         details["uncertainty"] = {
             "confidence_interval": {
-                "lower": found.low,
-                "upper": found.high,
+                "lower": estimate.low,
+                "upper": estimate.high,
                 "confidence_level": 0.95,
                 "method": "bootstrap over problems",
             },
@@ -185,7 +185,7 @@ def _source(material: Material, problems: int) -> Values:
 
 
 FORMAT = ExportFormat(
-    place="every_eval_ever/",
+    default_path="every_eval_ever/",
     settings={
         "organization": "who evaluated (needed)",
         "relationship": f"of these to the models: {', '.join(_RELATIONS)} (other)",

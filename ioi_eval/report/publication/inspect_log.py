@@ -113,7 +113,9 @@ def _facts(row: Row) -> Values:
     facts = {name: row[name] for name in names if row.get(name) is not None}
     if "all_subtasks_results" in row:
         facts["points"], facts["full_marks"] = row.get("total_score"), full_marks_of(row)
-        facts["subtasks"] = {str(one["subtask"]): one["weighted_score"] for one in row["all_subtasks_results"] or ()}
+        facts["subtasks"] = {
+            str(subtask["subtask"]): subtask["weighted_score"] for subtask in row["all_subtasks_results"] or ()
+        }
     else:
         facts["passed"], facts["tests"] = row.get("passed"), row.get("total")
     return facts
@@ -135,7 +137,7 @@ def _scores(row: Row) -> Values:
 def _header(material: Material, group: ModelGroup, log: _Log) -> Values:
     when = material.finished.isoformat(timespec="seconds")
     name = blake2b(f"{when}\0{group.name}".encode("utf-8", "replace"), digest_size=11).hexdigest()
-    metrics = {key: _metric(key, one.value) for key, one in group.metrics.items()}
+    metrics = {key: _metric(key, estimate.value) for key, estimate in group.metrics.items()}
     mean = {"mean": _metric("mean", metrics[SCORE]["value"])} if SCORE in metrics else {}
     at_k = {key: metric for key, metric in metrics.items() if key != SCORE}
     counts = {"scored_samples": group.rows - group.unscored, "unscored_samples": group.unscored}
@@ -183,7 +185,7 @@ def _cut(text: str | None) -> str | None:
 
 
 FORMAT = ExportFormat(
-    place="inspect/",
+    default_path="inspect/",
     settings={
         "model": "the model that wrote the submissions, if no column names it",
         "dataset": "the Hub id of the data set with the problems",

@@ -93,7 +93,7 @@ def _quoted(text: str) -> str:
 
 
 FORMAT = ExportFormat(
-    place="junit.xml",
+    default_path="junit.xml",
     settings={"name": "of all suites together"},
     write=_write,
 )

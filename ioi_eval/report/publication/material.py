@@ -108,21 +108,21 @@ class Material:
         """
         columns = self.grouping.columns
         wanted = (*_READ, *self.results.naming, *(name.split(".")[0] for name in columns))
-        found: dict[tuple[str, ...], ModelGroup] = {}
+        by_labels: dict[tuple[str, ...], ModelGroup] = {}
         for number, row in enumerate(self.results.rows(wanted), 1):
             labels = self.grouping.labels(row)
-            if labels not in found:
-                if len(found) >= MOST_GROUPS:
+            if labels not in by_labels:
+                if len(by_labels) >= MOST_GROUPS:
                     raise InputError(
                         f"--by {','.join(columns)} makes more than {MOST_GROUPS} groups, which would be a file each: "
                         "choose columns with fewer values"
                     )
-                found[labels] = self._group(labels, row)
+                by_labels[labels] = self._group(labels, row)
             try:
-                found[labels].add(self.results.name(row)[0], row)
+                by_labels[labels].add(self.results.name(row)[0], row)
             except ODD_DATA as error:
                 raise self.results.no_row(number, error) from error
-        return found
+        return by_labels
 
     def _group(self, labels: tuple[str, ...], row: Row) -> ModelGroup:
         columns = self.grouping.columns
@@ -160,10 +160,10 @@ class Material:
     def finished(self) -> datetime:
         """When the run finished, according to its summary; else when the file was written."""
         try:
-            found = datetime.fromisoformat(str(self.results.summary.get("finished")))
+            time = datetime.fromisoformat(str(self.results.summary.get("finished")))
         except ValueError:
-            found = datetime.fromtimestamp(self.results.path.stat().st_mtime, UTC)
-        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+            time = datetime.fromtimestamp(self.results.path.stat().st_mtime, UTC)
+        return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
 
     @property
     def about(self) -> str:
@@ -196,7 +196,7 @@ def refuse_unknown(settings: Mapping[str, str], known: Mapping[str, str], name: 
     """
     for key in settings:
         if key not in known:
-            there = "; ".join(f"{one}: {about}" for one, about in known.items()) or "none"
+            there = "; ".join(f"{known_name}: {about}" for known_name, about in known.items()) or "none"
             raise InputError(f"--set {key}: {name} has no such setting; it has {there}")
 
 

@@ -20,6 +20,6 @@ def _write(material: Material, open_file: Open) -> None:
 
 
 FORMAT = ExportFormat(
-    place="results.parquet",
+    default_path="results.parquet",
     write=_write,
 )

@@ -102,13 +102,13 @@ def check_runner(execution: Execution, job: Job) -> None:
         return
     fault = _fault(run)
     if fault is None or run.code != _FAULT_CODE:
-        said = " ".join((run.stderr or run.stdout)[-_SHOWN:].split())
-        raise TransportError(f"the runner was not started there, or crashed: exit code {run.code}, {said!r}")
+        output = " ".join((run.stderr or run.stdout)[-_SHOWN:].split())
+        raise TransportError(f"the runner was not started there, or crashed: exit code {run.code}, {output!r}")
     if job.nonce and fault.get("nonce") not in {job.nonce, ""}:
         raise TransportError("this is the answer to another job: was it mixed up by a proxy?")
-    words = str(fault.get("words", ""))
-    if fault["fault"] == "system" and not words.endswith(_ABSENT):
-        raise TransientError(f"the box lacked something: {words}")
+    reason = str(fault.get("words", ""))
+    if fault["fault"] == "system" and not reason.endswith(_ABSENT):
+        raise TransientError(f"the box lacked something: {reason}")
 
 
 def was_killed(execution: Execution, job: Job) -> bool:
