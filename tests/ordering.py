@@ -7,6 +7,7 @@ from pathlib import Path
 TESTS = Path(__file__).resolve().parent
 
 LONGEST = (
+    "attacks/test_attacks.py",
     "fidelity/test_loaded.py",
     "scorer/test_precompiled_headers.py",
     "cli/test_demo.py",

@@ -44,7 +44,7 @@ def caches(cache_with_runner: Path) -> Iterator[Callable[[Person], Path]]:
             if person.name not in made:
                 path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="attack-cache-")))
                 path.chmod(0o755)
-                copy_cache(cache_with_runner, path, owner=USER_UID if person.forks else None)
+                copy_cache(cache_with_runner, path, owner=USER_UID if person.gives_up_root else None)
                 made[person.name] = path
             return made[person.name]
 

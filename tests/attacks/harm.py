@@ -1,7 +1,8 @@
 """Checks that a job changed nothing: processes, mounts, files, shared memory, descriptors, and our own privileges.
 
 Looked at from outside, after each job. Orphans are found because this process is made the reaper of its descendants,
-and because in these tests a box's user id is nobody else's.
+and because in these tests a box's user id is nobody else's. Without root it is that of all the other tests; then files
+are known by their directory.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import ctypes
 import os
 import resource
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +20,10 @@ from ioi_eval.sandbox.local.sandbox import _box_uid
 OWN_UID = "IOI_EVAL_TEST_OWN_UID"
 """Set where the whole user id belongs to these tests."""
 
+MEMORY_SLACK_BYTES = 512 << 20
+"""What others on this machine may keep for longer."""
+
+_PATIENCE_S = 120.0
 _PR_SET_CHILD_SUBREAPER = 36
 _SHARED_DIRECTORIES = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run/lock")
 
@@ -65,6 +71,14 @@ class State:
             ),
             *([f"standing: {before.standing} -> {self.standing}"] if self.standing != before.standing else []),
         ]
+
+
+def lost_memory_bytes(before: int) -> int:
+    """How much more is kept than before. What others use for a while is waited for; what is lost does not come back."""
+    until = time.monotonic() + _PATIENCE_S
+    while (lost := kept_memory_bytes() - before) >= MEMORY_SLACK_BYTES and time.monotonic() < until:
+        time.sleep(0.1)
+    return lost
 
 
 def kept_memory_bytes() -> int:
@@ -122,7 +136,8 @@ def _processes() -> list[str]:
 def _files() -> list[str]:
     uids = our_uids()
     found = []
-    for directory in {*_SHARED_DIRECTORIES, tempfile.gettempdir()}:
+    own = tempfile.gettempdir()
+    for directory in {*_SHARED_DIRECTORIES, own}:
         try:
             entries = list(os.scandir(directory))
         except OSError:
@@ -132,7 +147,8 @@ def _files() -> list[str]:
                 owner = entry.stat(follow_symlinks=False).st_uid
             except FileNotFoundError:
                 continue
-            if owner in uids or (os.geteuid() != 0 and owner == os.geteuid() and entry.name.startswith("ioi-eval-")):
+            of_user = directory == own and owner == os.geteuid() != 0
+            if owner in uids or (of_user and entry.name.startswith("ioi-eval-")):
                 found.append(entry.path)
     return found
 

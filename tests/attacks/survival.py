@@ -19,7 +19,7 @@ from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
 from tests.attacks.arena import policy, problem
 from tests.attacks.catalogue import Program, programs
-from tests.attacks.harm import State, kept_memory_bytes
+from tests.attacks.harm import State, kept_memory_bytes, lost_memory_bytes
 
 _HEAD = """#include <cstdio>
 static long a, b;
@@ -168,5 +168,5 @@ def survive(level: Isolation, cache: Path, *, copies: int, attackers: int | None
         times_alone=Times.of(alone),
         times_among=Times.of(among),
         harm=tuple(State.now().harm_since(before)),
-        lost_bytes=kept_memory_bytes() - memory,
+        lost_bytes=lost_memory_bytes(memory),
     )

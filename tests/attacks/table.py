@@ -99,10 +99,10 @@ def _campaigns() -> Iterator[list[Campaign]]:
         for person in persons():
             cache = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="attack-cache-")))
             cache.chmod(0o755)
-            if person.forks:
+            if person.gives_up_root:
                 os.chown(cache, USER_UID, USER_UID)
             made += [Campaign(level, person, cache, slow=person == persons()[0]) for level in LEVELS]
-            if not person.forks:
+            if not person.gives_up_root:
                 made.append(Campaign(Isolation.FULL, person, cache, served=True, slow=False))
         yield made
 

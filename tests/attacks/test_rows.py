@@ -150,10 +150,11 @@ def test_rows_beside_an_environment(
     """Nothing of the project is read. Packages of the environment are imported; what it links to is not."""
     if reason := why_not(level):
         pytest.skip(reason)
+    cache = caches(person)
     thief = THIEF.replace("TOKEN", TOKEN).replace("PATHS", repr(project.rows))
-    stolen = person.does(lambda: way(project, thief, "GOT", level, caches(person)))
+    stolen = person.does(lambda: way(project, thief, "GOT", level, cache))
     assert stolen.startswith("WA"), stolen
-    imported = person.does(lambda: way(project, IMPORTER, TOKEN[::-1], level, caches(person)))
+    imported = person.does(lambda: way(project, IMPORTER, TOKEN[::-1], level, cache))
     assert imported.startswith("AC"), imported
 
 

@@ -22,6 +22,7 @@ from tests.attacks.campaign import SLOTS
 from tests.attacks.catalogue import LEVELS
 from tests.attacks.harm import State
 from tests.attacks.levels import why_not
+from tests.attacks.persons import persons
 from tests.attacks.rust_attacks import COMPILING, RUNNING, RustAttack, RustCompileAttack, program, section
 from tests.attacks.table import PAGE
 from tests.rust_here import needs_rustc
@@ -90,7 +91,7 @@ def sealed() -> Problem:
 @once
 def findings(level: Isolation, cache: Path) -> Found:
     """Of the campaign at a level, which is made once."""
-    return asyncio.run(campaign(level, cache))
+    return persons()[0].does(lambda: asyncio.run(campaign(level, cache)))
 
 
 @pytest.fixture(scope="module", params=LEVELS, ids=lambda level: level.value)

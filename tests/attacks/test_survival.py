@@ -11,9 +11,8 @@ from functools import partial
 import pytest
 
 from tests.attacks.campaign import Campaign
+from tests.attacks.harm import MEMORY_SLACK_BYTES
 from tests.attacks.survival import survive
-
-MEMORY_SLACK_BYTES = 512 << 20  # what others on this machine may take meanwhile
 
 
 @pytest.mark.timeout(7200)
