@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
+from tests.faults.forked_programs import ForkedProgram
 
 
 class Program:
     """A running program that told its ports."""
 
     def __init__(self, name: str, *arguments: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, str(HERE / name), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
-        assert self.process.stdout is not None
-        self.ports: list[int] = json.loads(self.process.stdout.readline())
+        self.process = ForkedProgram(name.removesuffix(".py"), arguments)
+        self.ports: list[int] = json.loads(self.process.first_line())
 
     @property
     def urls(self) -> list[str]:
@@ -31,7 +25,6 @@ class Program:
     def kill(self) -> None:
         """End it as a machine that fails does."""
         self.process.kill()
-        self.process.communicate()
 
 
 Starter = Callable[..., Program]
