@@ -191,7 +191,7 @@ def test_limits_and_comparators_are_obeyed(score: Start, write: Write, rows: Row
 
     (Far apart: beside others that take much memory the kernel took 0.5 s of CPU time for 200 MB of page faults.)
     """
-    slow = "n = int(input())\nwhile True:\n    pass\n"
+    slow = "n = int(input())\nwhile n == 1:\n    pass\n"
     dump = write(
         "dump.jsonl",
         {"problem_id": 0, "code": slow},
@@ -261,18 +261,18 @@ def test_a_program_that_is_out_of_time_has_failed_for_mcpbr(
 ) -> None:
     """Its test is not passed and its task is not resolved: it counts, and is no failure of ours. As is a text that is
     none."""
-    programs = (DOUBLE, "while True:\n    pass\n", "while True: pass\n")
+    programs = (DOUBLE, "while True: pass\n")
     dump = write("dump.jsonl", *({"problem_id": 0, "code": code} for code in programs))
     ended = score(dump, "--compat", "mcpbr", "--timeout", "1")
     assert ended.returncode == 0, ended.stderr
-    assert [row["verdict"] for row in rows("results.jsonl")] == ["AC", "TLE", "TLE"]
+    assert [row["verdict"] for row in rows("results.jsonl")] == ["AC", "TLE"]
     assert rows("results.jsonl")[1]["rules"] == ["out of time"] * 3
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     line = next(line for line in summary["difficulties"] if line["difficulty"] == "all")
-    assert (line["submissions"], line["undecided"]) == (3, 0)
-    assert line["strict_accuracy"]["value"] == pytest.approx(1 / 3)
+    assert (line["submissions"], line["undecided"]) == (2, 0)
+    assert line["strict_accuracy"]["value"] == 1 / 2
     failed = {"instance_id": "apps_0", "resolved": False, "passed": 0, "total": 3, "pass_rate": 0.0}
-    assert rows("mcpbr.jsonl") == [{**failed, "resolved": True, "passed": 3, "pass_rate": 1.0}, failed, failed]
+    assert rows("mcpbr.jsonl") == [{**failed, "resolved": True, "passed": 3, "pass_rate": 1.0}, failed]
     dump = write("dump.jsonl", {"problem_id": 0, "code": "import sys\nsys.stdout.buffer.write(b'\\xff')\n"})
     assert score(dump, "--compat", "mcpbr").returncode == 0
     assert rows("mcpbr.jsonl") == [failed]

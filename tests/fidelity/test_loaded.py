@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,9 @@ import pytest
 from ioi_eval import sample
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
-from ioi_eval.config import Policy
+from ioi_eval.kept_programs import KeptPrograms
 from ioi_eval.model import SourceFile, SubmissionResult, TaskType, Verdict
 from ioi_eval.problems.ioi import load_problems
-from ioi_eval.programs import Builder
 from ioi_eval.rows import open_source
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
@@ -109,18 +109,17 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def quiet(cache: Path) -> StatedSolutions:
-    """A few solutions of the sample contest. Their problems' own programs are compiled before the machine is busy."""
+    """A few solutions of the sample contest. They and their problems' programs are compiled while nothing is busy."""
     found = reading(cache)
     few = tuple(each for each in found.solutions if (each.problem.key.id, each.name) in FEW)
     assert len(few) == len(FEW)
 
     async def compile_all() -> None:
         async with LocalSandbox(slots=2) as sandbox:
-            builder = Builder(sandbox, ArtifactStore(cache), Policy())
-            (target,) = sandbox.targets()
-            for problem in {each.problem.key: each.problem for each in few}.values():
-                await builder.judge_programs(problem, target)
-                await builder.objects(problem, target)
+            scorer = scorer_for(sandbox, cache)
+            for each in few:
+                samples = replace(each.problem, subtasks=each.problem.subtasks[:1])
+                assert (await scorer.score(samples, each.submission)).compile.verdict is None
 
     asyncio.run(compile_all())
     return StatedSolutions(solutions=few, refused=(), silent=0)
@@ -195,10 +194,15 @@ def reading(cache: Path) -> StatedSolutions:
     return read_solutions(open_source(str(sample.solutions())), problems)
 
 
+def scorer_for(sandbox: LocalSandbox, cache: Path) -> Scorer:
+    """One that keeps the programs that it compiles."""
+    return Scorer(sandbox, artifacts=ArtifactStore(cache), kept=KeptPrograms(cache))
+
+
 async def judged(found: StatedSolutions, cache: Path) -> Validation:
     """Validate, two at once."""
     async with LocalSandbox(slots=2) as sandbox:
-        validating = Validating(found, Scorer(sandbox, artifacts=ArtifactStore(cache)))
+        validating = Validating(found, scorer_for(sandbox, cache))
         await validating.run(workers=3)
         return validating.validation()
 
