@@ -13,7 +13,7 @@ import pytest
 from ioi_eval.calibration.kept import NAME, keep, taken_here
 from ioi_eval.sandbox.local.compiler import detect
 from tests.busy_processes import busy_processes
-from tests.cli.addition import Start, Write, submission_row
+from tests.cli.addition import PROBLEMS, Start, Write, submission_row
 from tests.shared_work import copy_cache
 
 Results = Callable[[], list[dict[str, Any]]]
@@ -23,14 +23,21 @@ LATE = """#include <cstdio>
 int main() {
     long long a, b;
     scanf("%lld %lld", &a, &b);
-    while (clock() < 3 * CLOCKS_PER_SEC / 2) {}
+    while (clock() < 9 * CLOCKS_PER_SEC / 10) {}
     printf("%lld\\n", a + b);
 }
 """
 
 
+@pytest.fixture
+def score(score: Start, write: Write) -> Start:
+    """With a time limit of 0.6 s."""
+    write("problems.jsonl", *({**row, "time_limit": 0.6} for row in PROBLEMS))
+    return score
+
+
 def test_limits_are_multiplied_and_the_scale_is_recorded(score: Start, write: Write, results: Results) -> None:
-    """A program of 1.5 s of CPU time is TLE under 1 s and AC under 2.5 s; another scale is judged anew."""
+    """A program of 0.9 s of CPU time is TLE under 0.6 s and AC under 1.5 s; another scale is judged anew."""
     dump = write("dump.jsonl", submission_row("a", LATE))
     assert score(dump).returncode == 0
     (row,) = results()
@@ -74,11 +81,11 @@ def test_validate_scales_too(start: Start, write: Write, score: Start, tmp_path:
     solutions = write("solutions.jsonl", submission_row("a", LATE, label="late.cpp", expected="correct"))
     sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl")
     ended = start("validate", solutions, *sources)
-    assert (ended.returncode, "of 1 s" in ended.stdout) == (1, True)
+    assert (ended.returncode, "of 0.6 s" in ended.stdout) == (1, True)
     ended = start("validate", solutions, *sources, "--time-scale", "1.6", "--out", "found")
     assert ended.returncode == 0
     near = json.loads((tmp_path / "found" / "validation.json").read_text())["near_limit"]
-    assert {one["limit_s"] for one in near} <= {1.6}
+    assert {one["limit_s"] for one in near} <= {0.96}
     row = json.loads((tmp_path / "found" / "results.jsonl").read_text().splitlines()[0])
     assert row["time_scale"] == 1.6
 

@@ -129,7 +129,9 @@ def test_all_that_is_to_be_changed_is_told_at_once(start: Any, artifacts: Artifa
 def test_an_old_compiler(start: Any, artifacts: ArtifactStore, tmp_path: Path) -> None:
     """The one that jobs find first counts. Problems in an older C++ can be judged there, so it is used."""
     tool(
-        tmp_path, "g++", 'case $1 in --version) echo "g++ (Debian 8.3.0-6) 8.3.0" ;; *) exec /usr/bin/g++ "$@" ;; esac'
+        tmp_path,
+        "g++",
+        'case $1 in --version) echo "g++ (Debian 8.3.0-6) 8.3.0" ;; *) exec /usr/bin/g++ "$@" -O0 ;; esac',
     )
     finding = examine(worker(start, "--tools", str(tmp_path)).urls[0], artifacts)["compiler"]
     assert finding.state is Severity.WARNING
@@ -142,7 +144,7 @@ def test_another_compiler(start: Any, artifacts: ArtifactStore, tmp_path: Path) 
     tool(
         tmp_path,
         "g++",
-        'case $1 in --version) echo "Debian clang version 14.0.6" ;; *) exec /usr/bin/g++ "$@" ;; esac',
+        'case $1 in --version) echo "Debian clang version 14.0.6" ;; *) exec /usr/bin/g++ "$@" -O0 ;; esac',
     )
     finding = examine(worker(start, "--tools", str(tmp_path)).urls[0], artifacts)["compiler"]
     assert finding.state is Severity.WARNING
