@@ -85,7 +85,7 @@ def places_of(python: str) -> tuple[str, ...]:
         for program in programs
         if program.parent.name == "bin" and not any(program.is_relative_to(root) for root in SYSTEM)
     }
-    # Other directories are no prefixes: because of `/home/me/bin/python`, the box must not show all of `/home/me`.
+    # Other directories are not prefixes: because of `/home/me/bin/python`, the box must not show all of `/home/me`.
     places = [
         str(prefix) for prefix in prefixes if (prefix / "pyvenv.cfg").is_file() or any(prefix.glob("lib/python3*"))
     ]

@@ -13,7 +13,7 @@ from tests.ordering import rank
 from tests.selecting import COLLECTED, deselect
 from tests.shared_work import copy_cache, made_once, put_runner, shared_directory
 
-# A slow machine is no failure: examples have no deadline.
+# A slow machine is not a failure: examples have no deadline.
 hypothesis.settings.register_profile("ioi-eval", deadline=None)
 hypothesis.settings.load_profile("ioi-eval")
 

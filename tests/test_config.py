@@ -40,13 +40,13 @@ def read(*lines: str) -> Environment:
     ],
 )
 def test_values_and_comments(value: str, expected: str) -> None:
-    """A comment is no part of a value; in quotes there is none."""
+    """A comment is not part of a value; in quotes there is none."""
     assert read("# all mine", f"PISTON_ENDPOINTS={value}").piston_endpoints == expected
     assert read(f"  export PISTON_ENDPOINTS ={value}", "no assignment").piston_endpoints == expected
 
 
 def test_numbers_may_have_comments() -> None:
-    """As everything else; what is no number is named as it was understood."""
+    """As everything else; what is not a number is named as it was understood."""
     assert read("PISTON_MAX_REQUESTS_PER_ENDPOINT=2 # two").piston_slots == 2
     with pytest.raises(InputError, match="PISTON_MAX_REQUESTS_PER_ENDPOINT is 'two'; it must be a number"):
         read("PISTON_MAX_REQUESTS_PER_ENDPOINT=two # 2")

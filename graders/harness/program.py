@@ -178,7 +178,7 @@ def _name_streams() -> None:
 class _OpenStreams:
     """`open`, with the paths of the streams added.
 
-    It is no function: `pathlib` of Python 3.10 keeps `io.open` in a class, where a function would become a method.
+    It is not a function: `pathlib` of Python 3.10 keeps `io.open` in a class, where a function would become a method.
     """
 
     def __init__(self, opened: Callable[..., Any]) -> None:

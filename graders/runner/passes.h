@@ -47,7 +47,7 @@ class Passes {
     if (!input) return "";
     if (validator.process.code() != 42) return "it asks for another pass of an output that it rejects";
     if (done_ >= job_.plan.passes) return format("it asks for more than %ld passes", job_.plan.passes);
-    if (file_size(input.get()) < 0) return "its nextpass.in is no file";
+    if (file_size(input.get()) < 0) return "its nextpass.in is not a file";
     feedback_ = job_.machine.base + "/" + random_name();
     if (unlink(next.c_str()) != 0 || rename(feedback.c_str(), feedback_.c_str()) != 0) system_fault("keep a feedback directory");
     input_ = std::move(input);

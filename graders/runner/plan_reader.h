@@ -159,7 +159,7 @@ inline std::string plain_name(PlanLine& line, const char* key) {
   std::string name = line.text(key);
   bool plain = !name.empty() && name != "." && name != ".." && name.size() <= NAME_MAX &&
                name.find_first_of(std::string("/\0", 2)) == std::string::npos;
-  if (!plain) line.bad(format("`%s` is no name of a file: %s", key, name.c_str()));
+  if (!plain) line.bad(format("`%s` is not the name of a file: %s", key, name.c_str()));
   return name;
 }
 

@@ -37,7 +37,7 @@ enum class Let {
   SignalSelf,  // the same, and the signal, argument values[0], is neither SIGKILL nor SIGSYS: those are ours and the filter's
   OneOf,     // argument `arg` is one of `values`
   Without,   // argument `arg` has none of the bits of values[0]
-  OwnClock,  // argument `arg` is no clock of another process (those are negative numbers)
+  OwnClock,  // argument `arg` is not a clock of another process (those are negative numbers)
   Counted,   // a mapping whose pages count as resident: no huge pages; shared pages only of files, and read-only
   Private,   // with siblings: a futex of this process alone, or a wait without a timeout
   Untimed,   // argument `arg`, the address of a timeout, is null

@@ -80,7 +80,7 @@ def read_configuration(path: Path) -> Configuration:
     if values is None:
         return Configuration()
     if not isinstance(values, dict):
-        raise InputError(f"the configuration {path} is no table of names and values")
+        raise InputError(f"the configuration {path} is not a table of names and values")
     for key in values:
         _check_key(path, str(key))
     _check_word(path, values, "benchmark", _BENCHMARK)

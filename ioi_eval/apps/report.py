@@ -44,7 +44,7 @@ def markdown_report(summary: Mapping[str, Any]) -> str:
     counts, run = summary["submissions"], summary["this_run"]
     state = "complete" if summary["complete"] else "not complete"
     if summary["interrupted"]:
-        state = "interrupted; the same command goes on with it"
+        state = "interrupted; run the same command again to continue"
     head, rows = _table(summary)
     parts = [
         "# APPS results",

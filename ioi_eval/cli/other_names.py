@@ -101,7 +101,7 @@ def refuse_other_names(arguments: Sequence[str]) -> str | None:
     """
     for typed, here in _OTHER_COMMANDS.items():
         if tuple(arguments[: len(typed)]) == typed:
-            return f"{' '.join(typed)} is no command here; its counterpart is: ioi-eval {here}"
+            return f"{' '.join(typed)} is not a command here; its counterpart is: ioi-eval {here}"
     for command, programs in OTHER_NAMES.items():
         if tuple(arguments[: len(command)]) != command:
             continue

@@ -35,7 +35,8 @@ def run_tests(wanted: RunTestsCall, *, dry_run: bool = False) -> int:
         The exit code.
 
     Raises:
-        InputError: a data set does not exist, RESULTS is no name of one, or it is public and `--public` was not given.
+        InputError: a data set does not exist, RESULTS is not the name of one, or it is public and `--public` was not
+            given.
     """
     if wanted.results_dataset_name is not None:
         check_name(wanted.results_dataset_name)

@@ -146,7 +146,7 @@ def dry_run(call: ScoreCall) -> int:
         The exit code: 1 if some rows cannot be judged.
 
     Raises:
-        InputError: the value of `--push-to-hub` is no name of a data set.
+        InputError: the value of `--push-to-hub` is not the name of a data set.
     """
     if call.push_to_hub is not None:
         from ioi_eval.report.hub import check_name

@@ -180,7 +180,7 @@ def _problem(call: ShowCall, results: ResultSet, name: Name, scale: float) -> Pr
         return None
     year, _, problem_id = name[0].partition("/")
     if not (year.isascii() and year.isdigit()):
-        tell(f"{year} is no year, so the problem cannot be found")
+        tell(f"{year} is not a year, so the problem cannot be found")
         return None
     try:
         loaded = load_problems(

@@ -111,7 +111,7 @@ def _required(package: Package, meta: Mapping[str, Any], field: str, kind: type 
     value = meta.get(field)
     if isinstance(value, bool) or not isinstance(value, kind) or value == "":
         stated = "is missing" if value is None else f"is {value!r}"
-        raise InputError(f"{package.where}: {field} {stated} in {ROOT_FILE}; this is no complete CMS export package")
+        raise InputError(f"{package.where}: {field} {stated} in {ROOT_FILE}; this is not a complete CMS export package")
     return value
 
 

@@ -61,7 +61,7 @@ def time_limit(package: Package, limits: Mapping[str, Any], ini: Mapping[str, st
     """The time limit in seconds: the caller's, else that of `problem.yaml`, else that of DOMjudge's files.
 
     Raises:
-        InputError: there is no limit, it is no number, or `.timelimit` states another limit (source: DOMjudge).
+        InputError: there is no limit, it is not a number, or `.timelimit` states another limit (source: DOMjudge).
     """
     if given is not None:
         return _seconds(package.where, given)
@@ -88,7 +88,7 @@ def _seconds(where: Path, stated: object) -> float:
     except ValueError:
         seconds = 0.0
     if not 0 < seconds < 86_400:
-        raise InputError(f"{where}: the time limit {stated!r} is no number of seconds")
+        raise InputError(f"{where}: the time limit {stated!r} is not a number of seconds")
     return seconds
 
 
@@ -114,7 +114,7 @@ def scored_by_validator(where: Path, group: TestGroup) -> TestGroup:
     Source: DOMjudge's example problem *knapsack*.
 
     Raises:
-        InputError: a range is no two numbers.
+        InputError: a range is not two numbers.
         UnsupportedError: a group adds up the scores of several tests, so its range is not that of one test.
     """
     if group.groups:

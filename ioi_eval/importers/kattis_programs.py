@@ -89,7 +89,7 @@ def flag_words(where: str, stated: object) -> list[str]:
     """The words of a text with flags.
 
     Raises:
-        InputError: it is no text.
+        InputError: it is not text.
     """
     if isinstance(stated, Mapping | list):
         raise InputError(f"{where}: the flags of the output validator are {stated!r}, where a text is needed")

@@ -105,7 +105,7 @@ def _required(where: Path, root: TestGroup, groups: Sequence[TestGroup]) -> dict
         tests: list[str] = []
         for name in [stated] if isinstance(stated, str) else stated:
             if name not in known:
-                raise InputError(f"{where}: {group.path} requires {name!r}, which is no test group before it")
+                raise InputError(f"{where}: {group.path} requires {name!r}, which is not a test group before it")
             tests += (*required[known[name].path], *known[name].all_tests)
         required[group.path] = tuple(dict.fromkeys(tests))
         if group.path != f"{DATA}/secret":

@@ -312,7 +312,7 @@ def _stated(package: Package, path: str, text: str, folder: str) -> tuple[str, .
             verdicts = _FOLDERS.get(word.upper())
         if verdicts is None:
             if tags and not word.upper().startswith(("CHECK", "NONE")):
-                raise InputError(f"{package.where}: {path} expects {word!r}, which is no verdict")
+                raise InputError(f"{package.where}: {path} expects {word!r}, which is not a verdict")
             return ()
         stated.update(dict.fromkeys(verdicts))
     return tuple(stated)
@@ -325,6 +325,6 @@ def _by_group(
     for group, grade in zip(groups, grades, strict=True):
         verdicts = _VERDICTS.get(grade)
         if verdicts is None:
-            raise InputError(f"{package.where}: {path} expects {grade!r}, which is no verdict")
+            raise InputError(f"{package.where}: {path} expects {grade!r}, which is not a verdict")
         stated[group] = _accepted(custom_score) if verdicts == ("AC",) else ",".join(verdicts)
     return stated

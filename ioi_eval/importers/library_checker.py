@@ -91,7 +91,7 @@ def _tables(package: Package, info: Mapping[str, Any], name: str) -> Sequence[Ma
     if not isinstance(tables, list) or not all(
         isinstance(table, dict) and isinstance(table.get("name"), str) for table in tables
     ):
-        raise InputError(f"{package.where}: [[{name}]] in {ROOT_FILE} is no list of tables with a name")
+        raise InputError(f"{package.where}: [[{name}]] in {ROOT_FILE} is not a list of tables with a name")
     return tables
 
 

@@ -49,14 +49,14 @@ def select_tests(where: Path, patterns: Sequence[tuple[str, str]], names: Sequen
     """
     for subtask, pattern in patterns:
         if (error := _unprintable(pattern)) is not None:
-            raise InputError(f"{where}: subtask {subtask}: {_shown(pattern)} is no regular expression: {error}")
+            raise InputError(f"{where}: subtask {subtask}: {_shown(pattern)} is not a regular expression: {error}")
     done = _match([pattern for _, pattern in patterns], names) if patterns else None
     lines = done.stdout.splitlines() if done else []
     selected: list[tuple[str, ...]] = []
     for (subtask, pattern), line in zip(patterns, lines, strict=False):
         here, places = f"{where}: subtask {subtask}: ", orjson.loads(line)
         if isinstance(places, str):
-            raise InputError(f"{here}{_shown(pattern)} is no regular expression: {places}")
+            raise InputError(f"{here}{_shown(pattern)} is not a regular expression: {places}")
         if not places:
             raise InputError(f"{here}no test's name matches {_shown(pattern)}")
         selected.append(tuple(names[index] for index in places))

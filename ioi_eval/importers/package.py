@@ -33,11 +33,11 @@ _MOST_NODES = 100_000
 _SHOWN = 200  # letters of a name
 ROOT_FILE = "problem.json"
 _FORMATS = {
-    ROOT_FILE: ("CMS export package and no TPS task folder", "cms` or `ioi-eval import tps"),
-    "problem.yaml": ("problem package in the Kattis format", "kattis"),
-    "info.toml": ("problem of Library Checker", "library-checker"),
-    "task.yaml": ("task in the Italian YAML format", "italian-yaml"),
-    "domjudge-problem.ini": ("problem package of DOMjudge", "kattis"),
+    ROOT_FILE: ("a CMS export package or TPS task folder", "cms` or `ioi-eval import tps"),
+    "problem.yaml": ("a problem package in the Kattis format", "kattis"),
+    "info.toml": ("a problem of Library Checker", "library-checker"),
+    "task.yaml": ("a task in the Italian YAML format", "italian-yaml"),
+    "domjudge-problem.ini": ("a problem package of DOMjudge", "kattis"),
 }
 """For each root file, the kind of package and the command that reads it."""
 
@@ -251,7 +251,7 @@ def _clean(where: Path, members: dict[str, Any]) -> dict[str, Any]:
         if not any(part in _JUNK or part.startswith("._") for part in path.parts):
             if _NO_TEXT.search(name):
                 raise InputError(
-                    f"{where} holds a file whose name is no plain text: {_shown(name)}; rename it (UTF-8, one line)"
+                    f"{where} holds a file whose name is not plain text: {_shown(name)}; rename it (UTF-8, one line)"
                 )
             clean[str(path)] = member
     return clean
@@ -262,7 +262,7 @@ def _below_root(where: Path, root_file: str, clean: dict[str, Any]) -> tuple[str
     candidates = (path for path in map(PurePosixPath, clean) if path.name == root_file)
     roots = sorted(candidates, key=lambda path: (len(path.parts), path))
     if not roots:
-        raise InputError(f"{where} holds no {root_file}: it is no {_FORMATS[root_file][0]}{_other_format(clean)}")
+        raise InputError(f"{where} holds no {root_file}: it is not {_FORMATS[root_file][0]}{_other_format(clean)}")
     others = [root for root in roots if len(root.parts) == len(roots[0].parts)]
     if len(others) > 1:
         parents = ", ".join(str(root.parent) for root in others)
@@ -277,6 +277,4 @@ def _other_format(clean: dict[str, Any]) -> str:
     if not paths:
         return ""
     name = paths[0][1]
-    return (
-        f"; by its {name} it is a {_FORMATS[name][0].partition(' and ')[0]}: use `ioi-eval import {_FORMATS[name][1]}`"
-    )
+    return f"; by its {name} it is {_FORMATS[name][0].partition(' or ')[0]}: use `ioi-eval import {_FORMATS[name][1]}`"

@@ -161,7 +161,7 @@ class _Tar(PackageFiles):
         _check_size(member.size, most)
         file = self._archive.extractfile(member)
         if file is None:
-            raise OSError("it is no file")
+            raise OSError("it is not a file")
         with file:
             return file.read()
 

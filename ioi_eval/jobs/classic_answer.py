@@ -125,7 +125,7 @@ def compile_outcome(
         if stage.status not in _LIMIT_WORDS:
             raise TransientError(f"the compile script was killed by {stage.signal} ({how})")
         if stage.status == "TO" and not _used_its_time(stage, cpu_limit_ms):
-            raise TransientError(f"the compiler did not come to its end, and did not use its CPU time ({how})")
+            raise TransientError(f"the compiler was stopped early, and had not used its CPU time ({how})")
         return _compile_error(stage, f"Compilation stopped: {_LIMIT_WORDS[stage.status]}")
     cause = _driver_alone(stage.stderr)
     if cause in {"starved", "none_left"}:

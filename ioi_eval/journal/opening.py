@@ -89,7 +89,7 @@ def peek(directory: Path) -> tuple[Index, tuple[str, ...]]:
     """The index and the notes that a run in this directory would get; changes nothing.
 
     Raises:
-        InputError: the file is no journal, or damaged in the middle.
+        InputError: the file is not a journal, or damaged in the middle.
     """
     index, notes = Index(), list[str]()
     path = directory / "journal"
@@ -163,7 +163,7 @@ def load(path: Path, fd: int, index: Index, notes: list[str]) -> int:
         How long its valid part is, in bytes.
 
     Raises:
-        InputError: it is no journal, or damaged in the middle.
+        InputError: it is not a journal, or damaged in the middle.
     """
     size = os.fstat(fd).st_size
     if size == 0:

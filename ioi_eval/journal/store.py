@@ -33,7 +33,7 @@ class Journal:
         clock: seconds, monotonic.
 
     Raises:
-        InputError: another run writes here, the file is no journal, or it is damaged in the middle.
+        InputError: another run writes here, the file is not a journal, or it is damaged in the middle.
         SetupError: the directory or the file cannot be written.
     """
 

@@ -72,7 +72,7 @@ class Reading:
             return None
         where = f"row {first[1]}" if first[0] == row.source else f"{first[0]}, row {first[1]}"
         message = (
-            f"{self._id_column} {name!r} of problem {problem} stands in {where} already, which is the one that counts; "
+            f"{self._id_column} {name!r} of problem {problem} is already in {where}, and only that one counts; "
             "make the ids unique, or give another --id-column"
         )
         kind = f"the same {self._id_column} and problem as an earlier row"

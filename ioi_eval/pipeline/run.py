@@ -66,7 +66,9 @@ class Done:
             started: when it began, in ISO 8601; empty for now.
             interrupted: whether the user ended it early.
         """
-        stopped = (f"stopped early: {self.stopped_by}; the same command goes on",) if self.stopped_by else ()
+        stopped = (
+            (f"stopped early: {self.stopped_by}; run the same command again to continue",) if self.stopped_by else ()
+        )
         return RunFacts(
             started=started or now(),
             finished=now(),

@@ -146,7 +146,7 @@ def _texts(row: Row, column: str, value: Any) -> Sequence[str | None] | None:
     if isinstance(value, str):
         return None
     if not isinstance(value, list) or not value:
-        raise row.error(f"{column} is no text and no list of texts")
+        raise row.error(f"{column} is neither text nor a list of texts")
     for index, item in enumerate(value):
         if item is not None and not isinstance(item, str):
             raise row.error(f"{column} holds something of type {type(item).__name__} (at {index}), no text")
@@ -156,7 +156,7 @@ def _texts(row: Row, column: str, value: Any) -> Sequence[str | None] | None:
 def _conversations(row: Row, value: Any) -> Sequence[Any] | None:
     """The conversations of a column; `None` if it has a single one."""
     if not isinstance(value, list):
-        raise row.error("messages is no list of messages")
+        raise row.error("messages is not a list of messages")
     return value if value and all(isinstance(item, list) for item in value) else None
 
 

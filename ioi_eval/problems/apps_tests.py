@@ -69,7 +69,7 @@ def _from_object(value: dict[str, Any], starter_code: str) -> TestSet:
     inputs, outputs = columns
     fn_name = value.get("fn_name") or None
     if fn_name is not None and not (isinstance(fn_name, str) and fn_name.isidentifier()):
-        return _faulty(RowFault.WRONG_SHAPE, "fn_name in its input_output is no name of a function")
+        return _faulty(RowFault.WRONG_SHAPE, "fn_name in its input_output is not the name of a function")
     if not inputs and not outputs:
         return _faulty(RowFault.EMPTY, "its input_output has no tests", fn_name)
     try:

@@ -114,7 +114,7 @@ def _tagged(value: Value, left: int) -> Any:
         return ["l" if isinstance(value, list) else "t", *(_tagged(item, left - 1) for item in value)]
     if isinstance(value, dict):
         return ["d", *(_tagged(part, left - 1) for item in value.items() for part in item)]
-    raise ValueFormatError(f"{type(value).__name__} is no data")
+    raise ValueFormatError(f"{type(value).__name__} is not data")
 
 
 def _untagged(data: Any, left: int) -> Value:  # noqa: PLR0911 - one line for each tag

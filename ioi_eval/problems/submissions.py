@@ -225,7 +225,7 @@ def _source_files(row: Row, language: Language) -> tuple[SourceFile, ...]:
         if not (name.endswith((*language.endings, *rules_of(language).header_endings)) and _NAME.fullmatch(name)):
             endings = ", ".join(language.endings)
             raise row.error(
-                f"{column} holds the file {name!r}, which is no name of a source in its language ({endings})"
+                f"{column} holds the file {name!r}, which is not the name of a source in its language ({endings})"
             )
         if name in files:
             raise row.error(f"{column} holds {name} twice")
@@ -255,7 +255,7 @@ def _answer(row: Row) -> str | None:
         return None
     messages = as_lists(row.values["messages"])
     if not isinstance(messages, list):
-        raise row.error("messages is no list of messages")
+        raise row.error("messages is not a list of messages")
     try:
         return last_answer(messages)
     except InputError as error:

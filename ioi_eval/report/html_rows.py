@@ -56,7 +56,7 @@ class PageRow:
         time_s, memory_bytes: the most that a test took; `None` if nothing ran.
         near_limit: whether a time was within 10 % of the limit.
         copy: whether it has the result of an identical program.
-        original: the id of the submission with that program; empty if this is no copy.
+        original: the id of the submission with that program; empty if this is not a copy.
         targeted: whether it was written for one subtask.
         program: a hash; rows with the same hash show the same details. Empty for none.
     """
@@ -136,7 +136,7 @@ class PageResults(ResultSet):
         """Read all rows in order; afterwards `problems` is complete.
 
         Raises:
-            InputError: there are no results, or a line is damaged or is no row of results.
+            InputError: there are no results, or a line is damaged or is not a row of results.
         """
         offset = 0
         for number, line in lines_of(self.path):
@@ -152,7 +152,7 @@ class PageResults(ResultSet):
         """All rows, one at a time; rows for APPS also with their tests.
 
         Raises:
-            InputError: a line is damaged, or is no row of results.
+            InputError: a line is damaged, or is not a row of results.
         """
         path = self.directory / TESTS
         with path.open("rb") if self.family is Family.APPS and self.tests else nullcontext() as tests:
@@ -260,7 +260,7 @@ def _tests_by_id(path: Path) -> dict[str, tuple[int, float | None, int | None]]:
             values = parsed_line(path, number, line)
             by_id[values[TESTS_ID]] = (offset, *_most_of(values[TEST_RESULTS]))
         except (KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{path}, line {number}: these are no tests of results") from error
+            raise InputError(f"{path}, line {number}: these are not tests of results") from error
         offset += len(line)
     return by_id
 

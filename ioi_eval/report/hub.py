@@ -54,7 +54,7 @@ def check_name(name: str) -> None:
         InputError: it does not have the form `owner/name`.
     """
     if name.count("/") != 1 or not all(name.split("/")):
-        raise InputError(f"{name} is no name of a data set to push results to: it has the form owner/name")
+        raise InputError(f"{name} is not the name of a data set to push results to: it has the form owner/name")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,7 +194,7 @@ class HubResults:
             ) from error
         if MARKS[family] not in columns:
             raise InputError(
-                f"{name} of the data set {self.name} has rows that are no results of {family}, which these would"
+                f"{name} of the data set {self.name} has rows that are not results of {family}, which these would"
                 f" replace (its columns: {printable(', '.join(columns))}); {_ELSEWHERE}"
             )
 

@@ -84,6 +84,6 @@ def _lines(directory: Path) -> Iterator[tuple[dict[str, Any], int]]:
         values = parsed_line(path, number, line)
         if not isinstance(values, dict) or not values.keys() >= {"problem", "test", "bytes", "input"}:
             raise InputError(
-                f"{path}, line {number}: this is no input of a test; delete the file, then reports show no inputs"
+                f"{path}, line {number}: this is not an input of a test; delete the file, then reports show no inputs"
             )
         yield values, len(line)

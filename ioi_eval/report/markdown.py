@@ -57,7 +57,7 @@ def _overview(summary: Mapping[str, Any]) -> str:
     counts = summary["submissions"]
     state = "complete" if summary["complete"] else "not complete"
     if summary["interrupted"]:
-        state = "interrupted; the same command goes on with it"
+        state = "interrupted; run the same command again to continue"
     lines = [
         f"- State: **{state}**",
         f"- Submissions: **{counts['rows']}**, of them {counts['scored']} scored "

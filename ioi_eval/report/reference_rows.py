@@ -36,7 +36,7 @@ def with_our_columns(row: Any) -> Any:
         row: a row of `results.jsonl`.
 
     Raises:
-        KeyError, TypeError: it is no row of results.
+        KeyError, TypeError: it is not a row of results.
     """
     if not isinstance(row, dict) or "verdict" in row or "all_subtasks_results" not in row:
         return row

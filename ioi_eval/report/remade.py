@@ -62,7 +62,7 @@ def remade_summary(
         grouping: the columns to group by; by default those of the runs.
 
     Raises:
-        InputError: a row is no result of a contest, or rows of one problem have different subtasks.
+        InputError: a row is not a result of a contest, or rows of one problem have different subtasks.
     """
     known_problems = {
         f"{item.get('year')}/{item.get('problem')}": item for s in summaries for item in s.get("problems", ())
@@ -98,7 +98,7 @@ def add_up(
         summaries, directories: the existing summary and the name of each directory.
 
     Raises:
-        InputError: a row is no result of this family of problems.
+        InputError: a row is not a result of this family of problems.
     """
     for number, row in enumerate(rows, 1):
         try:
@@ -109,7 +109,7 @@ def add_up(
                 add(row)
         except ODD_DATA as error:
             raise InputError(
-                f"row {number} of {', '.join(directories)} is no row of results ({type(error).__name__}: {error})"
+                f"row {number} of {', '.join(directories)} is not a row of results ({type(error).__name__}: {error})"
             ) from error
     summary.pending = sum((summary_values.get("submissions") or {}).get("pending", 0) for summary_values in summaries)
 

@@ -83,7 +83,7 @@ class ResultSet:
             tests: whether to add the tests.
 
         Raises:
-            InputError: a line is damaged, or is no row of results.
+            InputError: a line is damaged, or is not a row of results.
         """
         wanted = None if columns is None else set(columns)
         for number, row in enumerate(result_rows(self.directory, tests=tests), 1):
@@ -94,9 +94,9 @@ class ResultSet:
             yield whole if wanted is None else {name: value for name, value in whole.items() if name in wanted}
 
     def no_row(self, number: int, error: Exception) -> InputError:
-        """The error if the line with this number is no row of results."""
+        """The error if the line with this number is not a row of results."""
         return InputError(
-            f"{self.path}, line {number}: this is no row of results ({type(error).__name__}: {error}); name a "
+            f"{self.path}, line {number}: this is not a row of results ({type(error).__name__}: {error}); name a "
             "directory that `ioi-eval score` or `ioi-eval apps score` has written"
         )
 
@@ -157,14 +157,14 @@ def family_of(row: Any, directory: Path) -> Family:
     """The family of results, from their first row.
 
     Raises:
-        InputError: it is no row of results.
+        InputError: it is not a row of results.
     """
     for family, mark in MARKS.items():
         if isinstance(row, dict) and mark in row:
             return family
     raise InputError(
-        f"{directory / RESULTS}, line 1: this is no row of results, as it has neither {' nor '.join(MARKS.values())}; "
-        "name a directory that `ioi-eval score` or `ioi-eval apps score` has written"
+        f"{directory / RESULTS}, line 1: this is not a row of results, as it has neither "
+        f"{' nor '.join(MARKS.values())}; name a directory that `ioi-eval score` or `ioi-eval apps score` has written"
     )
 
 
@@ -182,7 +182,7 @@ def summary_of(directory: Path, *, is_remade: bool = False) -> dict[str, Any]:
     try:
         values = json.loads(path.read_bytes())
         if not isinstance(values, dict) or not isinstance(values.get("options"), dict):
-            raise ValueError("it is no summary of a run")
+            raise ValueError("it is not a summary of a run")
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError) as error:

@@ -190,7 +190,7 @@ def _light(row: Row, where: str) -> Row:
             "metadata": {"completion_tokens": reasoning_length(row)},
         }
     except ODD_DATA as error:
-        raise InputError(f"{where} is no row of results ({type(error).__name__}: {error})") from error
+        raise InputError(f"{where} is not a row of results ({type(error).__name__}: {error})") from error
 
 
 def _values(

@@ -180,7 +180,9 @@ def _from_table(path: Path) -> list[Standings]:
         medal = row.get("medal", "").lower()
         medal = "" if medal in _NO_MEDAL else medal
         if medal and medal not in MEDALS:
-            raise InputError(f"{path}, line {number}: {row['medal']} is no medal; write {', '.join(MEDALS)} or nothing")
+            raise InputError(
+                f"{path}, line {number}: {row['medal']} is not a medal; write {', '.join(MEDALS)} or nothing"
+            )
         years.setdefault(row.get("year", ""), []).append((_points(row["points"], f"{path}, line {number}"), medal))
     return [
         Standings(
@@ -211,7 +213,7 @@ def _from_row(row: Mapping[str, Any], where: str) -> Standings:
         contest = str(row["contest_id"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(
-            f"{where}: this is no contest as LiveOIBench_contestants has them ({type(error).__name__}: {error}); a "
+            f"{where}: this is not a contest as LiveOIBench_contestants has them ({type(error).__name__}: {error}); a "
             "table of contestants is a .csv file with the columns contestant, points and medal"
         ) from error
     return Standings(contest=contest, problems=problems, totals=totals, cutoffs=cutoffs, source=where)
@@ -220,7 +222,7 @@ def _from_row(row: Mapping[str, Any], where: str) -> Standings:
 def _list(value: Any) -> Sequence[Any]:
     parsed = json.loads(value) if isinstance(value, str) else value
     if not isinstance(parsed, Sequence):
-        raise TypeError("it is no list")
+        raise TypeError("it is not a list")
     return parsed
 
 
@@ -241,5 +243,5 @@ def _points(value: object, where: str) -> float:
     except ValueError:
         points = math.nan
     if not math.isfinite(points):
-        raise InputError(f"{where}: {value} is no number of points; write a number such as 341.5")
+        raise InputError(f"{where}: {value} is not a number of points; write a number such as 341.5")
     return points

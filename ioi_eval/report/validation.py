@@ -110,7 +110,7 @@ def _counts(values: Mapping[str, Any]) -> list[tuple[str, ...]]:
 def _conclusion(values: Mapping[str, Any]) -> str:
     statements = sum(counts["statements"] for counts in values["problems"].values())
     if values["agrees"]:
-        return f"All {statements} statements agree."
+        return "The only statement agrees." if statements == 1 else f"All {statements} statements agree."
     failed = len(values["undecided"]) + len(values["refused"]) + values["pending"]
     more = f"; not judged: {counted(failed, 'solution')}" if failed else ""
     return f"{len(values['disagreements'])} of {statements} statements disagree{more}."

@@ -127,7 +127,7 @@ def stated_result(row: Row, problem: Problem) -> StatedResult:
     entries = row.items("all_subtasks_results") if is_listed else ()
     for number, item in enumerate(entries, 1):
         if not isinstance(item, Mapping):
-            raise row.error(f"entry {number} of all_subtasks_results is no object")
+            raise row.error(f"entry {number} of all_subtasks_results is not an object")
         values = Row(source=row.source, number=row.number, values=item)
         name = values.identifier("subtask")
         if name not in names:

@@ -51,7 +51,7 @@ def test_what_is_for_us_is_read(tmp_path: Path) -> None:
         ("benchmark: [apps]", "benchmark is .*, where apps is needed"),
         ("stratify_field: url", "stratify_field is 'url', where difficulty is needed"),
         ("task_ids: [true]", "task_ids is .*, where a list of ids, as 42 or apps_42 is needed"),
-        ("[1]", "is no table of names and values"),
+        ("[1]", "is not a table of names and values"),
         ("a: [", "cannot be read"),
     ],
 )

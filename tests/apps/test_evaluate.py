@@ -138,7 +138,7 @@ def test_a_recursion_without_end() -> None:
 
 
 def test_the_last_message_counts_where_nobody_is_the_assistant() -> None:
-    """As the page's example has it; by our rules what a user says is no answer."""
+    """As the page's example has it; by our rules what a user says is not an answer."""
     talk = [{"role": "user", "content": f"```python\n{DOUBLE}```"}]
     assert evaluate_apps_solution(talk, TESTS).score == 1.0
     result = evaluate_apps_solution(talk, TESTS, compat="ioi_eval")

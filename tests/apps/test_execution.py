@@ -120,7 +120,7 @@ WRONG: dict[str, tuple[AppsProblem, str, list[str], str]] = {
         ["WA"],
         ",18999,-1] (102894 characters)",
     ),
-    "what is no result": (ADD, "import os\ndef add(a, b):\n    os._exit(0)", ["WA", "WA"], "found no result"),
+    "what is not a result": (ADD, "import os\ndef add(a, b):\n    os._exit(0)", ["WA", "WA"], "found no result"),
 }  # fmt: skip
 
 
@@ -178,7 +178,7 @@ print(n)
 
 
 def test_as_many_threads_as_a_plain_interpreter_has(score: Score) -> None:
-    """Three hundred that live at once are no failure; where it ends is said. More are found by looking now and then."""
+    """Three hundred at once are not a failure; where it ends is said. More are found by looking now and then."""
     few, many = score(row(["300\n", "600\n"], ["300\n", "600\n"]), MANY_THREADS).tests
     assert few.verdict is Verdict.AC, few
     assert (many.verdict, many.limit, many.message) == (Verdict.RE, "threads", "more than 500 threads at once")

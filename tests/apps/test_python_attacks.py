@@ -254,7 +254,7 @@ print("right")
 @pytest.mark.root
 @pytest.mark.parametrize("strongest", ["full", "reduced"])
 def test_attacks_on_an_ordinary_user(strongest: str) -> None:
-    """The same where the judge is no root: there a program would have the judge's own rights."""
+    """The same where the judge is not a root: there a program would have the judge's own rights."""
     names = ("every file", "memory of others", "killing the parent", "every descriptor", "forged verdicts")
     programs = [(ROW, FOUND + ATTACKS[name]) for name in names]
     isolation, why_not = unprivileged.call(reached, Isolation(strongest))

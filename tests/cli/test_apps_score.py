@@ -145,7 +145,7 @@ def test_rows_that_cannot_be_judged_are_named(score: Start, write: Write, rows: 
             ("apps_5", "Could not parse test cases"),
         )
     ]
-    for words in ("unknown problem 77", "problem 3 cannot be judged", "code is no text", "problem_id is missing"):
+    for words in ("unknown problem 77", "problem 3 cannot be judged", "code is not text", "problem_id is missing"):
         assert words in ended.stdout
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert ended.stdout.count("problem 3 cannot be judged") == 1, "a reason is told once"
@@ -259,8 +259,8 @@ def test_another_grader(score: Start, write: Write, rows: Rows) -> None:
 def test_a_program_that_is_out_of_time_has_failed_for_mcpbr(
     score: Start, write: Write, rows: Rows, tmp_path: Path
 ) -> None:
-    """Its test is not passed and its task is not resolved: it counts, and is no failure of ours. As is a text that is
-    none."""
+    """Its test is not passed and its task is not resolved: it counts, and is not a failure of ours. As is a text
+    that is none."""
     programs = (DOUBLE, "while True: pass\n")
     dump = write("dump.jsonl", *({"problem_id": 0, "code": code} for code in programs))
     ended = score(dump, "--compat", "mcpbr", "--timeout", "1")
@@ -373,7 +373,7 @@ def test_a_data_set_with_an_id_twice(score: Start, write: Write) -> None:
 
 
 def test_results_among_the_programs(score: Start, write: Write, tmp_path: Path) -> None:
-    """A folder that is read is no place for results, which would be programs the next time: nothing is judged."""
+    """A folder that is read is not a place for results, which would be programs the next time: nothing is judged."""
     (tmp_path / "dump").mkdir()
     write("dump/a.jsonl", {"problem_id": 0, "code": DOUBLE})
     ended = score("dump", "--out", "dump/out")

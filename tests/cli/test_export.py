@@ -212,7 +212,7 @@ def test_an_export_replaces_an_export_and_nothing_else(results: Path, tmp_path: 
         ("junit", ["name"], "--set name: it must be KEY=VALUE"),
         ("junit", ["name= "], "--set name= : it must be KEY=VALUE"),
         ("junit", ["name=a", "name=b"], "--set name is given twice"),
-        ("eval-results", ["dataset=mine"], "mine is no data set of the Hub"),
+        ("eval-results", ["dataset=mine"], "mine is not a data set of the Hub"),
         ("eval-results", ["metric=pass@7"], r"no group has the metric pass@7; there are score, pass@1"),
         ("eval-results", ["source_name=a"], "needs --set source_url"),
         ("every-eval-ever", [], "asks who evaluated"),
@@ -233,7 +233,7 @@ def test_results_that_do_not_say_enough_are_refused(tmp_path: Path) -> None:
     one = write_results(tmp_path / "one", [contest_row("a", 1.0, 1.0)])
     with pytest.raises(InputError, match="do not name their model"):
         export(one, "every-eval-ever", "organization=Lab")
-    with pytest.raises(InputError, match="what the run read its problems from is no data set of the Hub"):
+    with pytest.raises(InputError, match="what the run read its problems from is not a data set of the Hub"):
         export(one, "eval-results")
     with pytest.raises(InputError, match="--by temperature: none of the first rows"):
         export(one, "junit", by=("temperature",))

@@ -153,7 +153,7 @@ def test_a_name_that_is_no_text(refused: Refused, tmp_path: Path, kind: str, nam
     where = write_package(tmp_path / "package", PACKAGES[kind][2])
     (where / "data").mkdir(exist_ok=True)
     Path(os.fsdecode(bytes(where) + b"/" + name)).write_text("x")
-    refused(kind, where, "holds a file whose name is no plain text", ascii(os.fsdecode(name)))
+    refused(kind, where, "holds a file whose name is not plain text", ascii(os.fsdecode(name)))
 
 
 @pytest.mark.parametrize("kind", PACKAGES)

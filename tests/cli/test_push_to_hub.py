@@ -120,9 +120,9 @@ def test_what_cannot_be_pushed_is_said_first(start: Start, score: tuple[str | Pa
     [
         (
             [{"text": "mine"}],
-            "has rows that are no results of contest problems, which these would replace (its columns: text)",
+            "has rows that are not results of contest problems, which these would replace (its columns: text)",
         ),
-        ([apps_row("a", True)], "has rows that are no results of contest problems, which these would replace"),
+        ([apps_row("a", True)], "has rows that are not results of contest problems, which these would replace"),
         (None, "is no Parquet file"),
     ],
     ids=["other rows", "the other family", "damaged"],

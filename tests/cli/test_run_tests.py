@@ -104,7 +104,7 @@ def test_data_sets_of_the_same_name_are_kept_apart(start: Start, write: Write, r
 
 
 def test_a_stale_code_column_does_not_win(start: Start, write: Write, rows_here: None, tmp_path: Path) -> None:
-    """Under `--always_extract_code`; and a row without anything to extract from is no zero."""
+    """Under `--always_extract_code`; and a row without anything to extract from is not a zero."""
     answer = f"```cpp\n{RIGHT}```\n"
     write("a.jsonl", submission_row("one", NARROW, generation=answer), submission_row("two"))
     ended = start("run-tests", "a.jsonl", *OWN, "--always_extract_code")
@@ -336,7 +336,7 @@ def test_its_programs_typed_as_commands(start: Start, typed: str, here: str) -> 
     """They are told which command to type."""
     ended = start(typed, "a", "b")
     assert ended.returncode == 2
-    assert f"{typed} is no command here; its counterpart is: {here}" in ended.stderr
+    assert f"{typed} is not a command here; its counterpart is: {here}" in ended.stderr
 
 
 def test_patterns_stand_for_files_too(tmp_path: Path) -> None:

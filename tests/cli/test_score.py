@@ -119,7 +119,7 @@ def test_a_dry_run_says_what_would_be_judged_and_writes_nothing(score: Start, wr
     assert not (tmp_path / "out").exists()
     ended = score(dump, "--dry-run", "--push-to-hub", "results")
     assert ended.returncode == 2
-    assert "results is no name of a data set to push results to: it has the form owner/name" in ended.stderr
+    assert "results is not the name of a data set to push results to: it has the form owner/name" in ended.stderr
 
 
 def test_includes_are_mended_if_asked_for(score: Start, write: Write, results: Results) -> None:
@@ -212,7 +212,7 @@ def test_rows_that_cannot_be_judged_are_listed_and_the_rest_is_scored(
         f"1 not judged: unknown problem 2024/ad: it is not in --problems:\n  {dump}, row 5\n",
         "unknown problem 2019/add: it is not in --problems; did you mean 2024/add?",
         "unknown problem 2024/Add: it is not in --problems; did you mean 2024/add?",
-        "row 7: uuid 'good' of problem 2024/add stands in row 1 already",
+        "row 7: uuid 'good' of problem 2024/add is already in row 1",
         "1 of 8 submissions scored",
     ):
         assert words in ended.stdout

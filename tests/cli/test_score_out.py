@@ -75,7 +75,7 @@ def test_problems_that_are_not_there_replace_nothing(score: Start, write: Write,
 
 
 def test_results_of_another_dump_are_not_replaced_without_a_word(score: Start, write: Write) -> None:
-    """The same dump again is no news."""
+    """The same dump again is not news."""
     first = write("first.jsonl", submission_row("a", NARROW))
     assert score(first).returncode == 0
     assert "will replace" not in score(first).stderr

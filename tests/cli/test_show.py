@@ -77,7 +77,7 @@ def test_a_submission_is_shown_to_its_first_difference(judged: Start, tmp_path: 
 
 
 def test_wrong_calls_say_what_to_do(judged: Start, start: Start, write: Write, tmp_path: Path) -> None:
-    """No results, no such submission, no such test, several of a name; problems that are gone are no error."""
+    """No results, no such submission, no such test, several of a name; problems that are gone are not an error."""
     for arguments, words in (
         (("nobody",), "has no submission nobody"),
         (("right", "--test", "9"), "has no test 9; it has 0-01, 1-01"),
@@ -104,7 +104,7 @@ def test_wrong_calls_say_what_to_do(judged: Start, start: Start, write: Write, t
     ended = judged("right")
     assert (ended.returncode, "of 2024/add, 2024/other: add --problem" in ended.stderr) == (2, True)
     write("out/results.jsonl", {"a": 1})
-    assert "line 1: this is no row of results" in judged().stderr
+    assert "line 1: this is not a row of results" in judged().stderr
 
 
 def test_a_program_for_apps_is_shown(start: Start, write: Write) -> None:

@@ -137,7 +137,7 @@ def test_results_of_others(validate: Start, start: Start, write: Write, score: S
 
 
 def test_ctrl_c_leaves_what_was_found(write: Write, environment: Mapping[str, str], tmp_path: Path) -> None:
-    """130, with what was judged so far compared; what was not is counted, and is no agreement."""
+    """130, with what was judged so far compared; what was not is counted, and is not an agreement."""
     quick = submission_row("quick", expected="incorrect")
     slow = (submission_row(str(number), f"{SLOW}// {number}\n", expected="time_limit") for number in range(40))
     solutions = write("solutions.jsonl", quick, *slow)

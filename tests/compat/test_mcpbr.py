@@ -74,7 +74,7 @@ def test_unequal_numbers_are_judged_as_far_as_they_pair() -> None:
 
 
 def test_it_never_stops() -> None:
-    """All tests are run and counted: one that runs out of time has failed, and bytes that are no text are wrong."""
+    """All tests are run and counted: one that runs out of time has failed, and bytes that are not text are wrong."""
     row = row_of({"inputs": ["1", "2"], "outputs": ["1", "2"]})
     assert PROFILE.wants_another(row, [printed(b"x")])
     assert grade(row, [printed(b"x"), printed(b"2")]).codes == (False, True)

@@ -81,7 +81,7 @@ def test_arguments_and_input(entering: Entering) -> None:
 
 
 def test_files_arrive_as_they_are(entering: Entering, blobs: BlobStore) -> None:
-    """Text, bytes that are no text, none, in directories, from memory, from disk; and which may be executed."""
+    """Text, bytes that are not text, none, in directories, from memory, from disk; and which may be executed."""
     contents: dict[str, Content] = {
         "text": b"no newline at the end",
         "bytes": bytes(range(256)) * 40,

@@ -97,7 +97,7 @@ def test_without_an_expected_output_the_program_s_own_is_the_score(ask: Callable
 
 
 def test_a_program_that_crashes_scores_nothing(ask: Callable[..., tuple[str, str]]) -> None:
-    """Also without an expected output: what it printed before is no score."""
+    """Also without an expected output: what it printed before is not a score."""
     crash = '#include "twice.h"\n#include <cstdio>\nint twice(int) { std::puts("1"), std::fflush(stdout); throw 1; }\n'
     for expected in ("42\n", None):
         score, feedback = ask(crash, expected)

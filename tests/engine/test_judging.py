@@ -331,7 +331,7 @@ def test_settled_outcomes_are_not_replaced(kind: str) -> None:
 
 @pytest.mark.parametrize("verdict", [Verdict.CE, Verdict.NC, Verdict.SKIPPED])
 def test_only_what_a_run_can_give_is_recorded(verdict: Verdict) -> None:
-    """Verdicts of compiling and judging are no outcomes of tests; unknown tests have none."""
+    """Verdicts of compiling and judging are not outcomes of tests; unknown tests have none."""
     judging = Judging(make_problem("a"))
     with pytest.raises(ValueError, match="cannot be recorded"):
         judging.record(TestOutcome(test="a", verdict=verdict, score=None))

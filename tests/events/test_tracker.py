@@ -117,7 +117,7 @@ def test_a_tracker_that_is_not_there(tracker: str, words: str) -> None:
 
 
 def test_numbers_of_an_event() -> None:
-    """What is no number is left out."""
+    """What is not a number is left out."""
     event: dict[str, Any] = {"a": 1, "b": {"c": 0.5, "d": {"e": True}}, "f": "x", "g": None, "h": [1]}
     assert numbers(event) == {"a": 1, "b/c": 0.5, "b/d/e": True}
 

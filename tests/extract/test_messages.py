@@ -62,7 +62,7 @@ def test_what_a_model_is_asked_is_no_answer(role: str) -> None:
     ],
 )
 def test_messages_of_other_formats(answer: object, name: str) -> None:
-    """An answer whose text has another name is no empty answer, which would be worth nothing."""
+    """An answer whose text has another name is not an empty answer, which would be worth nothing."""
     with pytest.raises(InputError, match=f"its text in {name}; objects with role and content are needed"):
         last_answer([answer])
 
@@ -81,7 +81,7 @@ def test_without_messages() -> None:
 
 @pytest.mark.parametrize("messages", [["text"], [5], [None], [["role", "user"]]])
 def test_no_messages(messages: list[object]) -> None:
-    """What is no message is named, not taken for one."""
+    """What is not a message is named, not taken for one."""
     with pytest.raises(InputError, match="a message is of type"):
         last_answer(messages)
     with pytest.raises(InputError, match="a message is of type"):

@@ -19,7 +19,7 @@ confines them: the answer is the runner's own word that it cannot; or with `--co
 started no runner), `older` (the answer to another job), `lacking` (the runner's word that the box lacks something),
 `killing` (the runner was killed).
 
-`GET /stub` tells how many jobs were executed, and the most at once; it is no part of the protocol.
+`GET /stub` tells how many jobs were executed, and the most at once; it is not part of the protocol.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def test_one_that_cannot_isolate_is_left_alone(start: Any) -> None:
 
 
 def test_where_none_can_isolate_nothing_is_judged(start: Any) -> None:
-    """That is no failure of a job, but of the set-up: as soon as all have refused, in the runner's words."""
+    """That is not a failure of a job, but of the set-up: as soon as all have refused, in the runner's words."""
     urls = start("stub_piston.py", "--count", "2").urls
 
     async def run() -> None:

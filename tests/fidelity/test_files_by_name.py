@@ -94,7 +94,7 @@ def test_in_python(bench: Any, problem_from: Any) -> None:
 
 @pytest.mark.parametrize("name", ["a/b", "..", ".", "x" * 256, "a\0b"])
 def test_names_that_are_none(name: str) -> None:
-    """What is no plain name is an error that says where it stands."""
+    """What is not a plain name is an error that says where it stands."""
     with pytest.raises(InputError, match=r"io_1_outputfile in graders/grader_config\.json is"):
         draft("input.txt", name)
 

@@ -75,7 +75,7 @@ def test_compile_answers(stage: Stage) -> None:
 @fuzzed
 @given(st.binary(max_size=200).map(lambda raw: raw.decode("utf-8", "replace")))
 def test_anything_else(text: str) -> None:
-    """What is no answer at all is a sandbox error."""
+    """What is not an answer at all is a sandbox error."""
     try:
         run_answer(Stage(stdout=text, stderr="", code=None, signal="SIGKILL"), NONCE, names={}, time_limit_s=1.0)
     except (SandboxError, IsolationError):

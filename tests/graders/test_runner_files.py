@@ -42,7 +42,7 @@ def test_files_by_name(box: Box, program: Callable[..., Path]) -> None:
 
 
 def test_the_input_may_be_large(plain_box: Box, program: Callable[..., Path]) -> None:
-    """An input that is larger than a scratch directory is no file too many, and not counted as one of the program's."""
+    """An input that is larger than a scratch directory is not a file too many, nor counted as the program's."""
     answer = run(plain_box, program("files"), "sum 41\n" + "x" * (40 * MIB))
     assert answer.only["verdict"] == "AC", answer.lines
 

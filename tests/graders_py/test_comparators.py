@@ -167,7 +167,7 @@ def test_texts(compare: Compare, output: bytes, answer: bytes, expected: set[str
     ],
 )
 def test_numbers(compare: Compare, output: bytes, answer: bytes, expected: set[str]) -> None:
-    """Integers are exact at any size, tolerances are exact decimals, and what is no number is text."""
+    """Integers are exact at any size, tolerances are exact decimals, and what is not a number is text."""
     assert rights(compare, output, answer) == expected
 
 

@@ -80,7 +80,7 @@ def test_what_is_no_data(run: Run, body: str, name: str) -> None:
 
 
 def test_numpy_scalars(run: Run) -> None:
-    """Numbers of numpy are numbers; its arrays are no data."""
+    """Numbers of numpy are numbers; its arrays are not data."""
     pytest.importorskip("numpy")
     body = (
         "import numpy as np\n    return [np.int64(3), np.float32(0.5), np.bool_(True), np.float64(0.1), np.arange(3)]"

@@ -240,7 +240,7 @@ def test_what_a_person_should_know_is_noted(tmp_path: Path) -> None:
             {"subtasks/01-small.json": {"score": 1, "testcases": ["0-01", "7-01"]}},
             "subtasks/01-small.json names the test 7-01, but there is no tests/7-01.in (1 of 2 are missing)",
         ),
-        ({"subtasks/01-small.json": {"score": 1, "testcases": "1-("}}, "'1-(' is no regular expression"),
+        ({"subtasks/01-small.json": {"score": 1, "testcases": "1-("}}, "'1-(' is not a regular expression"),
         ({"subtasks/01-small.json": {"score": 1, "testcases": "5-"}}, "no test's name matches '5-'"),
         ({"tests/1-01.out": None}, "tests/1-01.in has no tests/1-01.out; get the complete package"),
         (

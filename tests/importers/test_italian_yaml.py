@@ -187,7 +187,7 @@ def test_score_type_parameters(
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"task.yaml": None}, "holds no task.yaml: it is no task in the Italian YAML format"),
+        ({"task.yaml": None}, "holds no task.yaml: it is not a task in the Italian YAML format"),
         ({"task.yaml": "name: [\n"}, "task.yaml is not YAML"),
         ({"task.yaml": "title: x\n"}, "name is missing in task.yaml"),
         ({"task.yaml": "name: x\ntime_limit: soon\n"}, "time_limit is 'soon' in task.yaml"),

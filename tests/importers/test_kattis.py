@@ -102,7 +102,7 @@ def test_verdicts_come_from_folders_and_tags(tmp_path: Path) -> None:
 
 
 def test_programs_in_other_languages_are_counted(tmp_path: Path) -> None:
-    """The first of them by name; files of Git and of editors are no submissions."""
+    """The first of them by name; files of Git and of editors are not submissions."""
     others = {f"submissions/accepted/{number}.rb": "puts 1\n" for number in range(7)}
     hidden = {f"submissions/accepted/{name}": "" for name in (".gitkeep", ".vscode/settings.json")}
     task = read(tmp_path, PASS_FAIL, **others, **hidden)
@@ -169,11 +169,11 @@ def test_python_2_validator_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "changes", "words"),
     [
-        (PASS_FAIL, {"problem.yaml": None}, "no problem package in the Kattis format"),
+        (PASS_FAIL, {"problem.yaml": None}, "not a problem package in the Kattis format"),
         (PASS_FAIL, {"problem.yaml": "a: [\n"}, "problem.yaml is not YAML"),
         (PASS_FAIL, {"problem.yaml": "- a\n"}, "holds no named values"),
         (PASS_FAIL, {".timelimit": None}, "--time-limit"),
-        (PASS_FAIL, {".timelimit": "soon"}, "'soon' is no number of seconds"),
+        (PASS_FAIL, {".timelimit": "soon"}, "'soon' is not a number of seconds"),
         (PASS_FAIL, {"data/secret/02.ans": None}, "data/secret/02.in has no data/secret/02.ans"),
         (PASS_FAIL, {"data/secret/02.in": None}, "data/secret/02.ans has no data/secret/02.in"),
         (PASS_FAIL, {"data/other/1.in": "", "data/other/1.ans": ""}, "data/other; only sample/ and secret/"),

@@ -96,7 +96,7 @@ def test_statuses_are_stated(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"info.toml": None}, "no problem of Library Checker"),
+        ({"info.toml": None}, "not a problem of Library Checker"),
         ({"info.toml": "title = "}, "info.toml is not TOML"),
         ({"info.toml": "timelimit = 1.0"}, "names no tests"),
         ({"in/random_01.in": None}, "there is no in/random_01.in (1 of 6 test files are missing); generate them"),

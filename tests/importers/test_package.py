@@ -96,7 +96,7 @@ def test_names_that_are_no_text_end_the_import(
     if make is as_zip and "\udcff" in name:
         pytest.skip("zipfile writes names as UTF-8 only")
     where = make(tmp_path / "package", {"problem.json": b"{}", name: b"x"})
-    with pytest.raises(InputError, match="whose name is no plain text") as caught, open_package(where):
+    with pytest.raises(InputError, match="whose name is not plain text") as caught, open_package(where):
         raise AssertionError("opened")
     assert str(caught.value).isprintable()
 
@@ -165,7 +165,7 @@ def test_damaged_member_is_named(tmp_path: Path) -> None:
 
 
 def test_encrypted_member_is_named(tmp_path: Path) -> None:
-    """An archive with a password is no crash."""
+    """An archive with a password is not a crash."""
     where = as_zip(tmp_path / "p.zip", {"problem.json": b"{}"})
     content = bytearray(where.read_bytes())
     content[6] |= 1  # the local header's flag

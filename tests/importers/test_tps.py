@@ -164,7 +164,7 @@ def test_subtasks_by_regular_expression(tmp_path: Path) -> None:
     task = read(tmp_path, **{"tests/mapping": None, "subtasks.json": {"subtasks": subtasks}})
     assert [len(row["test_names"]) for row in task.problem_rows] == [1, 2, 3]
     subtasks["small"]["regex"] = "["
-    with pytest.raises(InputError, match=r"subtask small: '\[' is no regular expression"):
+    with pytest.raises(InputError, match=r"subtask small: '\[' is not a regular expression"):
         read(tmp_path, **{"tests/mapping": None, "subtasks.json": {"subtasks": subtasks}})
 
 

@@ -133,7 +133,7 @@ FULL = (
     ],
 )
 def test_a_full_disk_says_nothing_of_the_program(stderr: str) -> None:
-    """The words of real compilers: however often, it is no compilation error; doubted, as others may fill it."""
+    """The words of real compilers: however often, it is not a compilation error; doubted, as others may fill it."""
     with pytest.raises(TransientError, match="no room on the disk"):
         compile_outcome(compilation(stderr))
     assert is_doubtful(compilation(stderr))

@@ -129,7 +129,7 @@ def test_a_program_with_an_error_is_not_compiled_alone(program: str, doubtful: b
     ],
 )
 def test_errors_that_a_machine_causes_are_doubted(words: str) -> None:
-    """They are no errors at a place in the source."""
+    """They are not errors at a place in the source."""
     assert is_doubtful(answer(output=words))
 
 

@@ -123,7 +123,7 @@ def test_files_by_name(boxes: Boxes) -> None:
 
 
 def test_pages_give_no_more_time(boxes: Boxes) -> None:
-    """A server may allow so little that a program with much memory would outlast it, which would be no verdict."""
+    """A server may allow so little that a program with much memory would outlast it, which would not be a verdict."""
     pages = "munmap(mmap(nullptr, 1 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0), 1 << 20);"
     code = f"#include <sys/mman.h>\nint main() {{ for (;;) {pages} }}"
     problem = dataclasses.replace(PLAIN, time_limit_s=0.2, memory_limit_bytes=2 << 30)

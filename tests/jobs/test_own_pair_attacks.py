@@ -12,7 +12,7 @@ import pytest
 from ioi_eval.model import ProcessIO, SourceFile, TestCase
 from tests.jobs.own_pair import Boxes, judged, talking, with_checker
 
-OF_THE_MACHINE = (  # a system file, a program that is no part of a compiler, and files of two installed packages
+OF_THE_MACHINE = (  # a system file, a program that is not part of a compiler, and files of two installed packages
     *("/usr/lib/os-release", "/usr/bin/env"),
     *("/usr/share/common-licenses/GPL-3", f"/usr/lib/python3.{sys.version_info.minor}/os.py"),
 )

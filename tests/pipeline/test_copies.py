@@ -34,7 +34,7 @@ class Hashing(ScriptedJudge):
 
 
 def test_a_program_is_the_same_wherever_it_was_found(contest: Contest) -> None:
-    """In a column or in a text: it is judged once, in a run and in the next one, and is no duplicate of itself."""
+    """In a column or in a text: it is judged once, in a run and in the next one, and is not a duplicate of itself."""
     found = {"code": "1 0 1 // int main() {}\n"}, {"generation": "So:\n```cpp\n1 0 1 // int main() {}\n```\n"}
     ids = {"year": 2024, "problem_id": "nile"}
 

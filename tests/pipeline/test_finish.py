@@ -25,7 +25,7 @@ from tests.pipeline.scripted import Contest, ScriptedJudge, programs
 
 
 def test_whatever_a_table_holds_is_written() -> None:
-    """Dates, decimals, bytes, keys that are no texts, integers beyond 64 bits: no reason to stop after hours."""
+    """Dates, decimals, bytes, keys that are not texts, integers beyond 64 bits: no reason to stop after hours."""
     row: dict[Any, Any] = {"when": datetime.date(2024, 9, 1), "price": decimal.Decimal("1.5"), "raw": b"\xff\x41"}
     row[7] = "seven"
     assert json.loads(to_json(row)) == {"when": "2024-09-01", "price": "1.5", "raw": "�A", "7": "seven"}
@@ -93,7 +93,7 @@ def test_a_full_disk_is_an_error_and_the_run_goes_on_later(contest: Contest, lim
 
 
 def test_integers_of_any_size_are_written() -> None:
-    """Beyond 64 bits as they are; beyond the digits that Python prints, in words; and what is no number as null."""
+    """Beyond 64 bits as they are; beyond the digits that Python prints, in words; and what is not a number as null."""
     row = {"a": 2**64, "b": [{"c": 10**5000}], "d": "x", "e": [float("nan"), float("inf")]}
     assert orjson.loads(to_json({"a": 2**64})) == {"a": float(2**64)}
     assert (

@@ -83,4 +83,4 @@ def test_equal_row_numbers_of_several_files_are_not_confused(tmp_path: Path, jud
     first, second = Intake(open_source(tmp_path), RowSelection(), problems, fingerprints=judge.fingerprints).entries()
     assert not isinstance(first, Refused)
     assert isinstance(second, Refused)
-    assert f"stands in {tmp_path}/a/dump.jsonl, row 1 already" in second.message
+    assert f"is already in {tmp_path}/a/dump.jsonl, row 1" in second.message

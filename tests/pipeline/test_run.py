@@ -95,9 +95,7 @@ def test_what_cannot_be_judged_is_listed_and_the_rest_is_scored(contest: Contest
     ):
         assert words in reasons
     same = refused["the same uuid and problem as an earlier row"]
-    assert same["examples"][0].startswith(
-        f"{contest.dump}, row 4: uuid 'u0' of problem 2024/nile stands in row 1 already"
-    )
+    assert same["examples"][0].startswith(f"{contest.dump}, row 4: uuid 'u0' of problem 2024/nile is already in row 1")
     results = contest.results()
     assert len(results) == 8
     assert [row["total_score"] for row in results] == [100] + [None] * 7
@@ -206,7 +204,7 @@ def test_results_of_the_tests_are_there(contest: Contest, judge: ScriptedJudge) 
 
 
 def test_the_summary_adds_up(contest: Contest, judge: ScriptedJudge) -> None:
-    """Best scores per subtask, the sum over them, CPU, isolation, notes; practice problems are no part of a contest."""
+    """Best scores per subtask, the sum over them, CPU, isolation, notes; practice problems are in no contest."""
     contest.write(*programs("1 1 0", "0.5 0.5 0.5", "CE"), *programs("1", problem="tree"))
     summary = contest.run(judge).summary
     assert summary == orjson.loads((contest.out / "summary.json").read_bytes())

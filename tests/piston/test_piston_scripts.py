@@ -173,7 +173,7 @@ def test_a_slurm_worker_serves_on_the_port_of_its_name(tmp_path: Path) -> None:
 
 
 def test_a_number_is_asked_for(tmp_path: Path) -> None:
-    """Nothing is submitted for what is no number."""
+    """Nothing is submitted for what is not a number."""
     environment = double(tmp_path, "sbatch")
     done = subprocess.run([PISTON / "slurm/launch-workers", "many"], env=environment, capture_output=True, check=False)
     assert done.returncode == 2

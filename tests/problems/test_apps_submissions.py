@@ -58,7 +58,7 @@ def read(rules: Rules = our_rules, **values: Any) -> list[AppsSubmission]:
     ids=str,
 )
 def test_forms(values: dict[str, Any], found: list[tuple[str | None, str]]) -> None:
-    """A text, a conversation, lists of either; `code` comes first; nothing is no code."""
+    """A text, a conversation, lists of either; `code` comes first; nothing is not code."""
     assert [(one.code, one.extraction) for one in read(**values)] == found
 
 
@@ -74,11 +74,11 @@ def test_arrays_are_lists() -> None:
     ("values", "words"),
     [
         ({"text": "x"}, "there is none of code, generation, messages; the row has: problem_id, text"),
-        ({"code": 7}, "code is no text and no list of texts"),
-        ({"code": []}, "code is no text and no list of texts"),
+        ({"code": 7}, "code is neither text nor a list of texts"),
+        ({"code": []}, "code is neither text nor a list of texts"),
         ({"code": ["a", 7]}, r"code holds something of type int \(at 1\), no text"),
-        ({"generation": {"a": 1}}, "generation is no text and no list of texts"),
-        ({"messages": "x"}, "messages is no list of messages"),
+        ({"generation": {"a": 1}}, "generation is neither text nor a list of texts"),
+        ({"messages": "x"}, "messages is not a list of messages"),
         ({"messages": ["x"]}, "a message is of type str; an object with role and content is needed"),
         ({"messages": [{"role": "assistant", "content": 7}]}, "the content of a message is of type int"),
         ({"code": "int main(){}", "language": "cpp"}, "its language is cpp; programs for APPS are in Python"),

@@ -92,7 +92,7 @@ def test_spelling(value: Any, data: bytes) -> None:
 @pytest.mark.parametrize("value", [{1, 2}, object(), b"bytes", 1j, range(3)])
 def test_what_is_no_data_does_not_travel(value: Any) -> None:
     """Nothing is carried under a false name."""
-    with pytest.raises(ValueFormatError, match="no data"):
+    with pytest.raises(ValueFormatError, match="not data"):
         encode(value)
 
 
@@ -125,7 +125,7 @@ def test_keys_that_share_a_hash_are_no_value(keys: tuple[Any, ...]) -> None:
 
 @pytest.mark.parametrize("opening", ['["l",', '["t",', '["d","",', '["d",["t"],'])
 def test_nothing_is_nested_more_deeply_than_the_harness_writes(opening: str) -> None:
-    """What only the program itself can have written is no value, before anything fails on its depth."""
+    """What only the program itself can have written is not a value, before anything fails on its depth."""
     decode((opening * 200 + "1" + "]" * 200).encode())
     with pytest.raises(ValueFormatError, match="no value: ValueFormatError"):
         decode((opening * 202 + "1" + "]" * 202).encode())

@@ -51,14 +51,14 @@ def test_identifiers_become_text(value: object, name: str) -> None:
 
 @pytest.mark.parametrize("value", ["", True, 7.5, ["a"], {"a": 1}])
 def test_what_names_nothing_is_refused(value: object) -> None:
-    """An empty text is no name; neither is a truth value."""
+    """An empty text is not a name; neither is a truth value."""
     with pytest.raises(RowError, match="id is"):
         row(id=value).identifier("id")
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), "1.0", True, None])
 def test_numbers_are_finite(value: object) -> None:
-    """NaN is no time limit."""
+    """NaN is not a time limit."""
     with pytest.raises(RowError, match="a finite number"):
         row(time_limit=value).number_of("time_limit")
 
@@ -91,7 +91,7 @@ def test_pairs_arrive_nested_in_many_ways(value: object) -> None:
 
 @pytest.mark.parametrize("value", [[["p"]], ["pq"], [[None, "x"]], [["p", 1]], [["p", "x", "y"]], {"p": "x"}])
 def test_what_is_no_pair_is_refused(value: object) -> None:
-    """Two letters are no pair, and a content is a text."""
+    """Two letters are not a pair, and a content is a text."""
     with pytest.raises(RowError, match="files"):
         row(files=value).pairs("files")
 

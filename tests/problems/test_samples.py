@@ -39,7 +39,7 @@ def test_a_row_of_one_program_stays_as_it_is(values: dict[str, Any]) -> None:
 
 
 def test_a_list_is_one_row_for_each_program() -> None:
-    """Each has a name of its own, and the columns that are no list."""
+    """Each has a name of its own, and the columns that are not lists."""
     assert samples(generation=["a", None, "c"], model="m") == [
         {"uuid": "u/0", "generation": "a", "model": "m"},
         {"uuid": "u/1", "generation": None, "model": "m"},

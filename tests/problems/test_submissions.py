@@ -63,7 +63,7 @@ def test_blank_code_leaves_it_to_the_generation(code: object) -> None:
 
 
 def test_the_last_answer_of_a_conversation_is_read() -> None:
-    """What the user says is no program; `code` and `generation` win where they hold something."""
+    """What the user says is not a program; `code` and `generation` win where they hold something."""
     messages = [
         {"role": "user", "content": "Like this:\n```cpp\nint wrong();\n```"},
         {"role": "assistant", "content": [{"type": "text", "text": GENERATION}]},
@@ -77,7 +77,7 @@ def test_the_last_answer_of_a_conversation_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("messages", "words"), [("text", "messages is no list of messages"), (["text"], "a message is of type str")]
+    ("messages", "words"), [("text", "messages is not a list of messages"), (["text"], "a message is of type str")]
 )
 def test_what_is_no_conversation_is_refused(messages: object, words: str) -> None:
     """With the place of the row."""
@@ -297,9 +297,12 @@ def test_a_program_of_several_files(columns: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        ({"source_files": {"../a.cpp": "x"}}, "source_files holds the file '../a.cpp', which is no name of a source"),
+        (
+            {"source_files": {"../a.cpp": "x"}},
+            "source_files holds the file '../a.cpp', which is not the name of a source",
+        ),
         ({"source_files": {"a.h": "x"}}, "source_files holds headers only: a.h"),
-        ({"source_files": {"a.txt": "x"}}, r"the file 'a\.txt', which is no name of a source in .* \(\.cpp, \.cc"),
+        ({"source_files": {"a.txt": "x"}}, r"the file 'a\.txt', which is not the name of a source in .* \(\.cpp, \.cc"),
         ({"source_files": {"a.cpp": "x"}, "language": "C"}, "the file 'a.cpp', .* in its language \\(.c\\)"),
         ({"source_files": {"a.cpp": 5}}, "source_files has 'a.cpp' with a value that is not text"),
         ({"code": [["a.cpp", "x"], ["a.cpp", "y"]]}, "code holds a.cpp twice"),

@@ -279,9 +279,9 @@ def test_groups_stand_beside_contestants(tmp_path: Path) -> None:
 
 
 BAD = {
-    "is no row of results": b'{"uuid": "a"}\n',
+    "is not a row of results": b'{"uuid": "a"}\n',
     "line 1 cannot be read": b"{not json\n",
-    "is no row": b"[]\n",
+    "is not a row": b"[]\n",
 }
 
 
@@ -311,8 +311,8 @@ def test_directories_that_one_report_cannot_be_of(tmp_path: Path) -> None:
         ([contest, apps], "make a report of each"),
         ([contest, other], "with other subtasks"),
         ([newer], "of ioi_eval 9.9"),
-        ([torn], "these are no tests"),
-        ([lacking], "line 2: this is no row of results"),
+        ([torn], "these are not tests"),
+        ([lacking], "line 2: this is not a row of results"),
     ):
         with pytest.raises(InputError, match=words):
             Page(directories)

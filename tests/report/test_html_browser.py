@@ -126,7 +126,7 @@ def test_a_table_fades_only_where_more_follows(quiet: Tab, report: Path) -> None
 
 
 def test_captions_name_what_is_shown(quiet: Tab, report: Path) -> None:
-    """Solved submissions are a share of submissions; years are no kind of problem; a note says how to read."""
+    """Solved submissions are a share of submissions; years are not a kind of problem; a note says how to read."""
     quiet.open(report)
     quiet.value(CHOSEN.format("heat-measure", "solved"))
     quiet.value(CHOSEN.format("heat-rows", "buckets"))

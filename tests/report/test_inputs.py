@@ -19,7 +19,7 @@ from ioi_eval.report.one_submission import Seen
 
 @given(st.binary(max_size=20), st.integers(0, 2 * KEPT_INPUT_BYTES))
 def test_a_line_is_bounded_whatever_the_input_holds(unit: bytes, times: int) -> None:
-    """Bytes that are no text become escapes; a line of any input is JSON of a few kilobytes."""
+    """Bytes that are not text become escapes; a line of any input is JSON of a few kilobytes."""
     content = unit * times
     line = input_line("2024/nile", "01", beginning(content))
     assert line["bytes"] == len(content)

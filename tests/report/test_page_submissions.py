@@ -133,7 +133,7 @@ def test_copies_are_counted_left_out_and_lead_to_their_original(quiet: Tab, tmp_
 
 
 def test_long_ids_are_in_the_order_of_their_characters(quiet: Tab, tmp_path: Path) -> None:
-    """Their digits are no numbers; other names are ordered by the numbers in them."""
+    """Their digits are not numbers; other names are ordered by the numbers in them."""
     for number, names in enumerate((["00d7" + "e" * 28, "0c6e" + "a" * 28, "1" * 32], ["a2", "a10"])):
         written = write_results(tmp_path / str(number), [contest_row(name, 1.0) for name in reversed(names)])
         quiet.open(page([written], tmp_path / "ids.html"))

@@ -117,7 +117,7 @@ def test_counts_add_up_and_nothing_is_silently_left_out() -> None:
 
 
 def test_pass_at_k_needs_k_samples_of_every_problem() -> None:
-    """And a judge error is no sample: tree has none that counts."""
+    """And a judge error is not a sample: tree has none that counts."""
     assert example()["pass_at_k"] == {}
     summary = Summary()
     for number in range(10):
@@ -202,7 +202,7 @@ def not_run(submission: Submission, outcome: CompileOutcome) -> JudgedSubmission
 
 
 def test_programs_without_a_fence_are_noted() -> None:
-    """They are no code (NC), and whoever has taken the fences away should learn why all of them are."""
+    """They are not code (NC), and whoever has taken the fences away should learn why all of them are."""
     summary = Summary()
     bare = "int main() { return 0; }"
     for name, text in (("a", bare), ("b", "I cannot."), ("c", f"```cpp\n{bare}"), ("d", None), ("e", bare)):

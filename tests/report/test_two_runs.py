@@ -48,7 +48,7 @@ def compared(tmp_path: Path, before: list[dict[str, Any]], after: list[dict[str,
 
 
 def test_flips_come_first_with_what_differs(tmp_path: Path) -> None:
-    """The worse ones first; changes of the score alone after them; a judge error is no score."""
+    """The worse ones first; changes of the score alone after them; a judge error is not a score."""
     before = [row(name, "AC", 100) for name in "abcdefg"] + [
         row("h", "WA", 0),
         row("i", "PA", 50),
@@ -144,7 +144,7 @@ def test_results_that_are_none_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is empty"):
         results(tmp_path / "a")
     with pytest.raises(
-        InputError, match="line 1: this is no row of results, as it has neither all_subtasks_results nor judged_by"
+        InputError, match="line 1: this is not a row of results, as it has neither all_subtasks_results nor judged_by"
     ):
         results(tmp_path / "a", {"uuid": "x"})
     with pytest.raises(InputError, match="no column uuid; name the one that names submissions with --id-column"):
@@ -170,7 +170,7 @@ def test_rows_of_the_reference_have_our_columns(tmp_path: Path) -> None:
     found = results(tmp_path / "a", {**theirs, "all_subtasks_results": subtasks})
     assert list(found.rows(("verdict", "total_score"))) == [{"total_score": 50.0, "verdict": "PA"}]
     found = results(tmp_path / "a", {**theirs, "all_subtasks_results": [{"subtask": "a", "points": 5, "score": 1.0}]})
-    with pytest.raises(InputError, match=r"line 1: this is no row of results \(KeyError: 'status'\)"):
+    with pytest.raises(InputError, match=r"line 1: this is not a row of results \(KeyError: 'status'\)"):
         list(found.rows())
 
 

@@ -82,7 +82,7 @@ except InputError as error:
 
 
 def test_problems_are_read_from_all_splits(tmp_path: Path, two_splits: Path) -> None:
-    """IOI 2024 is in the test split; a dump is read from train only. Years are no configurations here."""
+    """IOI 2024 is in the test split; a dump is read from train only. Years are not configurations here."""
     code = """
 for all_splits in (True, False):
     source = HubSource(sys.argv[1], all_splits=all_splits).with_configs(["2024"])

@@ -90,7 +90,7 @@ def test_splits_without_an_obvious_one_are_listed(tmp_path: Path) -> None:
     ],
 )
 def test_bad_line_is_named(tmp_path: Path, content: bytes, message: str) -> None:
-    """A line that is no row ends the reading with file, line and reason."""
+    """A line that is not a row ends the reading with file, line and reason."""
     path = tmp_path / "d.jsonl"
     path.write_bytes(content)
     with pytest.raises(RowError, match=message):
@@ -267,7 +267,7 @@ def test_folder_without_rows_says_what_is_read(tmp_path: Path) -> None:
 
 
 def test_torn_gzip_is_named(tmp_path: Path) -> None:
-    """A download that stopped is said to be cut off; one that is no gzip, too."""
+    """A download that stopped is said to be cut off; one that is not a gzip, too."""
     path = tmp_path / "d.jsonl.gz"
     whole = gzip.compress("".join(json.dumps({"n": n, "t": os.urandom(50).hex()}) + "\n" for n in range(999)).encode())
     path.write_bytes(whole[: len(whole) // 2])

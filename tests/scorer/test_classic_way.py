@@ -93,7 +93,7 @@ def test_a_compilation_that_a_limit_stopped_is_repeated_alone(tmp_path: Path) ->
 
 
 def test_a_program_that_does_not_compile_any_more(tmp_path: Path) -> None:
-    """Is the machine's fault, and asked for again; also three times it is no score."""
+    """Is the machine's fault, and asked for again; also three times it is not a score."""
     worker = Scripted((COMPILED, RIGHT), (REFUSED, REFUSED), (COMPILED, RIGHT))
     assert judged(tmp_path, worker).score == 100.0
     result = judged(tmp_path, Scripted((COMPILED, RIGHT), *[(REFUSED, REFUSED)] * 3))

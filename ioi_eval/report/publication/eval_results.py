@@ -24,7 +24,7 @@ def _files(material: Material) -> Sequence[str]:
     """One file for each group that has the metric."""
     if not _ID.fullmatch(material.dataset):
         raise InputError(
-            f"{material.dataset or 'what the run read its problems from'} is no data set of the Hub: name the "
+            f"{material.dataset or 'what the run read its problems from'} is not a data set of the Hub: name the "
             "benchmark with --set dataset=OWNER/NAME"
         )
     if material.setting("source_name") and not material.setting("source_url"):

@@ -73,7 +73,7 @@ class ModelGroup:
     def metrics(self) -> dict[str, Estimate]:
         """Means over problems: `score`, and `pass@1`, `pass@2`, …; each only if every problem has enough samples.
 
-        They are the same as in `summary.json`: a submission that could not be judged is no sample.
+        They are the same as in `summary.json`: a submission that could not be judged is not a sample.
         """
         counts = [(len(shares), self.solved.get(problem, 0)) for problem, shares in self.shares.items()]
         columns: dict[str, list[float]] = {}

@@ -30,7 +30,7 @@ def refusal_to_show(path: str) -> str:
         path: on this machine or another one. If it is a link, both the link and its target are checked.
     """
     if not path.startswith("/"):
-        return f"{path} is not shown to boxes: it is no absolute path"
+        return f"{path} is not shown to boxes: it is not an absolute path"
     for name in (os.path.normpath(path), os.path.realpath(path)):
         if _holds_more(f"/{name.lstrip('/')}"):
             seen = path if name == path else f"{path} ({name})"

@@ -190,7 +190,7 @@ class PistonCluster:
         """
         group = self._groups.groups.get(target.name)
         if group is None:
-            raise InputError(f"{target.name!r} is no target of this cluster")
+            raise InputError(f"{target.name!r} is not a target of this cluster")
         self._require_own_loop()
         service = group.service
         if service.starter is Starter.BASH and two_stages.has_both(job):

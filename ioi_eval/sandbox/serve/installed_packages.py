@@ -143,7 +143,7 @@ class InstalledPackages:
                 folder.parent.mkdir(mode=0o755, exist_ok=True)
                 new.rename(folder)
         except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
-            raise Refusal(500, {"message": f"{runtime.language} is no package: {error}"}) from error
+            raise Refusal(500, {"message": f"{runtime.language} is not a package: {error}"}) from error
         except OSError as error:
             if folder.exists():  # another server that shares the directory was first
                 return runtime
@@ -237,7 +237,7 @@ class InstalledPackages:
             if not self._is_served:
                 return Path(address).open("rb")
             if not address.startswith(("http://", "https://")):
-                raise ValueError("this is no http or https address")
+                raise ValueError("this is not an http or https address")
             opened: IO[bytes] | None = self._http.open(address, timeout=_WITHIN_S)
             if opened is None:
                 raise ValueError("no answer")

@@ -216,7 +216,7 @@ def _name(file: Mapping[str, Any], number: int) -> str:
     if not isinstance(name, str):
         raise Refusal(500, None)
     if not _is_unicode(name):
-        _refuse(f"files[{number}].name holds half a surrogate pair, which is no text; name it in whole characters")
+        _refuse(f"files[{number}].name holds half a surrogate pair, which is not text; name it in whole characters")
     return name
 
 

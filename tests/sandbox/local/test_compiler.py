@@ -92,7 +92,7 @@ def test_headers_are_shown_where_they_really_are() -> None:
 def test_headers_that_links_lead_to_are_listed(tmp_path: Path) -> None:
     """One by one where other files lie beside them; a directory if it has nothing else, or is linked itself.
 
-    What is no file or is as wide as /etc is not the compiler's.
+    What is not a file or is as wide as /etc is not the compiler's.
     """
     for name in ("include/asm", "include/alpha-linux-gnu", "some", "only", "all/below", "other"):
         (tmp_path / name).mkdir(parents=True)

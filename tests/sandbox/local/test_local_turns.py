@@ -223,7 +223,7 @@ def test_the_last_line_is_known(cache: Path) -> None:
 
 
 def test_time_does_not_run_before_the_turn(cache: Path) -> None:
-    """A box that was ready for longer than its job may take is no timeout."""
+    """A box that was ready for longer than its job may take is not a timeout."""
 
     async def scenario() -> Execution:
         async with entered(cache, slots=1) as (sandbox, target, runner):

@@ -60,7 +60,7 @@ def test_every_endpoint_is_named_with_its_reason() -> None:
 
 
 def test_one_url_is_enough() -> None:
-    """Or a text as in `PISTON_ENDPOINTS`: its letters are no list of servers."""
+    """Or a text as in `PISTON_ENDPOINTS`: its letters are not a list of servers."""
 
     async def refused(text: str) -> str:
         with pytest.raises(IoiEvalError) as error:

@@ -146,7 +146,7 @@ def test_checks_are_rationed() -> None:
 
 
 def test_our_own_lateness_blames_nobody() -> None:
-    """A check or connection that failed because this process was late ends no service, and is no repetition."""
+    """A check or connection that failed because this process was late ends no service, and is not a repetition."""
     world = World(1, slots=2)
     first, second = world.request(), world.request()
     world.now = 10.0

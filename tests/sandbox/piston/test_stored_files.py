@@ -142,7 +142,7 @@ def test_what_is_small_is_sent(tmp_path: Path) -> None:
 
 
 def test_a_list_that_is_none_is_refused(tmp_path: Path) -> None:
-    """A path is no name."""
+    """A path is not a name."""
     packages = installed(tmp_path, some_problem(b"a" * LARGE))
     for line in (b"stored x ../../etc/passwd y", f"stored x {'0' * 64} ../../../x".encode(), b"sent /etc/passwd", b"x"):
         with pytest.raises(Refusal, match="names no file"):

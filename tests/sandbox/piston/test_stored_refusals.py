@@ -68,7 +68,7 @@ def asked(stored: StoredFiles, job: Job = JOB) -> Variant:
 @pytest.mark.parametrize("refusal", [lacking(RUNNER), RejectedError("no such runtime"), ended("", 1, "no bash")])
 @pytest.mark.parametrize("job", [JOB, replace(JOB, package=None)])
 def test_jobs_that_are_refused_at_once_are_all_sent_more(refusal: Execution | SandboxError, job: Job) -> None:
-    """The first refusal is news, and those of the others are no answers all the same."""
+    """The first refusal is news, and those of the others are not answers all the same."""
     stored = StoredFiles()
     variants = [asked(stored, job) for _ in range(3)]
     assert [stored.note_refusal(URL_OF_IT, variant, job, refusal) for variant in variants] == [True] * 3
@@ -90,7 +90,7 @@ def test_a_worker_cannot_refuse_for_ever(is_known: bool) -> None:
 
 @pytest.mark.parametrize("code", [1, 2, 66, 126, 127])
 def test_a_package_that_starts_no_runner_is_not_asked_again(code: int) -> None:
-    """How ever it fails, that is no answer of the runner's; and the run says so."""
+    """How ever it fails, that is not an answer of the runner's; and the run says so."""
     stored = StoredFiles()
     assert stored.note_refusal(URL_OF_IT, asked(stored), JOB, ended("", code, "bash: no such file"))
     assert asked(stored).package == "", "only our own package's runner is still named"

@@ -115,7 +115,7 @@ def test_an_index_names_no_files_of_this_machine(tmp_path: Path, serve: Serve, s
     package = made(tmp_path, some_problem(b"a" * LARGE))
     line = (tmp_path / "index").read_bytes().replace(b"http://nowhere", f"{scheme}{tmp_path}".encode())
     packages = InstalledPackages(tmp_path / "packages", f"{serve({'/index': http(line)})}/index")
-    with pytest.raises(Refusal, match="this is no http or https address"):
+    with pytest.raises(Refusal, match="this is not an http or https address"):
         packages.install(package.language, "*")
     assert packages.runtimes() == ()
 

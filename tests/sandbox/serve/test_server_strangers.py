@@ -1,4 +1,4 @@
-"""Clients that mean no good: slow ones, pages in a browser, runners of their own, words that are no text."""
+"""Clients that mean no good: slow ones, pages in a browser, runners of their own, words that are not text."""
 
 from __future__ import annotations
 
