@@ -205,7 +205,7 @@ if __name__ == "__main__":
     parser.add_argument("--steady", action="store_true")
     options = parser.parse_args(arguments())
     if options.steady:
-        http_client.KEEPALIVE_S = endpoint_state.CHECK_AFTER_S = 600.0
+        http_client.IDLE_CONNECTION_S = endpoint_state.CHECK_AFTER_S = 600.0
     for limit in (resource.RLIMIT_NOFILE,):
         hard = resource.getrlimit(limit)[1]
         resource.setrlimit(limit, (hard, hard))

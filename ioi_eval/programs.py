@@ -37,7 +37,7 @@ from ioi_eval.tools import Tool, Tools
 ATTEMPTS = 3
 """How often a job is executed at most if its answer cannot be used, or was lost on this machine.
 
-Only `sandbox/piston/cluster.py` repeats requests that a cluster's workers do not answer. Both use the job's `Retries`.
+`sandbox/piston/cluster.py` repeats requests that a cluster's workers do not answer. Both use the job's `Retries`.
 """
 
 T = TypeVar("T")

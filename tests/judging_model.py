@@ -175,7 +175,7 @@ def _deciding(problem: Problem, runs: Mapping[str, Runs], late: list[str]) -> li
 def wanted(judging: Judging, under_way: set[str]) -> Iterator[tuple[str, tuple[PlannedTest, ...]]]:
     """The three lists of what to run, those that are not empty."""
     for way, planned in (
-        ("alone", judging.near_limit_reruns()),
+        ("alone", judging.late_reruns()),
         ("clean", judging.judge_fault_reruns()),
         ("usual", judging.pending(under_way=under_way)),
     ):

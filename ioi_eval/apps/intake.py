@@ -150,7 +150,7 @@ class AppsIntake(DumpReader[AppsCandidate]):
         candidate = reading.candidate(
             listed,
             submitted,
-            family=listed.id,
+            problem_key=listed.id,
             id=name,
             found_by=(submitted.extraction,),
             size=None if submitted.code is None else len(submitted.code),

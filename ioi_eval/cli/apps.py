@@ -12,7 +12,7 @@ import typer
 from ioi_eval.cli import options
 from ioi_eval.cli.apps_options import Problems, Rules, ScoredProblems, ScoreRules
 from ioi_eval.cli.grouped import OptionGroup, grouped
-from ioi_eval.cli.run_call import RunCall
+from ioi_eval.cli.run_call import RunOptions
 from ioi_eval.cli.sandboxes import ProfileChoice, SandboxOptions, sandbox_options_of
 from ioi_eval.config import PATIENCE_S
 from ioi_eval.model.terms import Keep
@@ -25,7 +25,7 @@ _WHERE = OptionGroup(sandbox_options_of, {"profile": ProfileChoice.BUNDLED, "pat
 
 
 @dataclass(frozen=True, kw_only=True)
-class AppsScoreCall(RunCall):
+class AppsScoreCall(RunOptions):
     """What the user asks for: a group of options."""
 
     narrowing: ClassVar = {"--filter-difficulty": "difficulties", "--task": "ids", "--sample": "limit"}

@@ -10,7 +10,7 @@ from ioi_eval.apps.execution import AppsExecutor
 from ioi_eval.apps.outcomes import AppsSettings
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cli.readiness import make_ready
-from ioi_eval.cli.sandboxes import Opened, SandboxOptions, tell
+from ioi_eval.cli.sandboxes import OpenSandbox, SandboxOptions, tell
 from ioi_eval.events import Events
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.sandbox import Sandbox
@@ -26,7 +26,7 @@ def executor(
 
 
 async def ready(
-    here: Opened, settings: AppsSettings, options: SandboxOptions, events: Events | None = None
+    here: OpenSandbox, settings: AppsSettings, options: SandboxOptions, events: Events | None = None
 ) -> AppsExecutor:
     """The executor, after checking that the interpreter can be started.
 

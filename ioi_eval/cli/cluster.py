@@ -259,10 +259,10 @@ def _short(url: str) -> str:
 
 def _runtimes(installed: list[tuple[str, str]]) -> str:
     """The runtimes that judging can use, then how many problems' packages and other packages there are."""
-    from ioi_eval.sandbox.piston.stored_files import PREFIX
+    from ioi_eval.sandbox.piston.wire import PROBLEM_PACKAGE_PREFIX
 
     known = [f"{name} {version}" for name, version in installed if name in {"ioi_eval", "bash", "cms_ioi", "cms"}]
-    problems = sum(name.startswith(PREFIX) for name, _ in installed)
+    problems = sum(name.startswith(PROBLEM_PACKAGE_PREFIX) for name, _ in installed)
     others = len(installed) - len(known) - problems
     counts = [counted(problems, "problem")] * bool(problems) + [f"{others} others"] * bool(others)
     return ", ".join([*known, *counts]) or "none"

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cli.options import ContestRules
-from ioi_eval.cli.sandboxes import Opened, SandboxOptions, opened, tell
+from ioi_eval.cli.sandboxes import OpenSandbox, SandboxOptions, opened, tell
 from ioi_eval.config import KEPT_OUTPUT_BYTES
 from ioi_eval.events import Events
 from ioi_eval.model import Keep
@@ -22,7 +22,7 @@ async def opened_scorer(
     keep: Keep = Keep.INPUTS,
     keep_programs: float | None = None,
     events: Events | None = None,
-) -> AsyncIterator[tuple[Opened, Scorer]]:
+) -> AsyncIterator[tuple[OpenSandbox, Scorer]]:
     """Enter the sandbox, and judge on it; a line at the end describes the compiled programs that were kept.
 
     Args:

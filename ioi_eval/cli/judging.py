@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.cli.outputs import replaced
-from ioi_eval.cli.run_call import RunCall
-from ioi_eval.cli.sandboxes import Opened, tell
+from ioi_eval.cli.run_call import RunOptions
+from ioi_eval.cli.sandboxes import OpenSandbox, tell
 from ioi_eval.cli.watching import tell_judging, tell_summary
 from ioi_eval.errors import ODD_DATA, IoiEvalError
 from ioi_eval.events import Events
@@ -26,9 +26,9 @@ from ioi_eval.version import __version__
 
 
 async def judge_dump(
-    call: RunCall,
+    call: RunOptions,
     family: ProblemFamily[W, R],
-    here: Opened,
+    here: OpenSandbox,
     *,
     rows: int,
     problems: int,

@@ -25,7 +25,8 @@ from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.control import PackageChange, PackageRequest, change, presences
 from ioi_eval.sandbox.piston.endpoints import Source
 from ioi_eval.sandbox.piston.problem_packages import MadePackage, list_packages, make_package
-from ioi_eval.sandbox.piston.stored_files import PREFIX, digest
+from ioi_eval.sandbox.piston.stored_files import digest
+from ioi_eval.sandbox.piston.wire import PROBLEM_PACKAGE_PREFIX
 
 ALL = "all"
 """The value of `uninstall --problems` for the packages of all problems."""
@@ -200,5 +201,5 @@ def _installed(urls: Sequence[str], languages: Collection[str] | None) -> _Versi
     return {
         (language, version)
         for language, version in versions
-        if language.startswith(PREFIX) and (languages is None or language in languages)
+        if language.startswith(PROBLEM_PACKAGE_PREFIX) and (languages is None or language in languages)
     }

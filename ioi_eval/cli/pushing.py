@@ -12,7 +12,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.report.hub import HubResults
 
 if TYPE_CHECKING:
-    from ioi_eval.cli.run_call import RunCall
+    from ioi_eval.cli.run_call import RunOptions
     from ioi_eval.pipeline import Outcome
 
 _REPORTS = ("report.md", "report.html", "summary.json")
@@ -21,7 +21,7 @@ _REPORTS = ("report.md", "report.html", "summary.json")
 def push(
     hub: HubResults,
     config: str,
-    call: RunCall,
+    call: RunOptions,
     outcome: Outcome,
     *,
     pages: Mapping[str, Path] | None = None,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from ioi_eval import shipped
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.cli.sandboxes import Opened, tell
+from ioi_eval.cli.sandboxes import OpenSandbox, tell
 from ioi_eval.config import Policy
 from ioi_eval.model import Problem
 from ioi_eval.programs import Builder
@@ -15,7 +15,7 @@ from ioi_eval.sandbox import LOCAL, Sandbox
 from ioi_eval.sandbox.local.machine_limit import MachineLimit
 
 
-async def make_ready(here: Opened, memory_limits: Sequence[int]) -> None:
+async def make_ready(here: OpenSandbox, memory_limits: Sequence[int]) -> None:
     """Print the limits of this machine that matter for these problems, and compile the runner.
 
     Args:

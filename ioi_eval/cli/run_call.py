@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunCall(ABC):
+class RunOptions(ABC):
     """A group of options: those that every family of problems has."""
 
     narrowing: ClassVar[Mapping[str, str]]
@@ -63,7 +63,7 @@ class RunCall(ABC):
         """The dumps' names, for messages."""
         return ", ".join(self.dumps)
 
-    def pushing(self) -> Callable[[RunCall, Outcome], int]:
+    def pushing(self) -> Callable[[RunOptions, Outcome], int]:
         """What pushes the results at the end, if the user asked for it, and returns the exit code.
 
         Raises:

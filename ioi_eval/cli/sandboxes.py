@@ -71,7 +71,7 @@ class SandboxOptions:
     Args:
         cluster: the Piston servers; `None` for none.
         extension: the name of a sandbox that another Python package brings; `None` for none.
-        why: which option or variable decided between the two.
+        endpoints_from: the option or variable that names the servers.
         profile: `bundled` or `classic`; `None` for the best profile that is available.
         workers: jobs at once; `None` for all slots.
         at_most: use at most this many of the slots; `None` for no limit.
@@ -81,7 +81,7 @@ class SandboxOptions:
 
     cluster: NamedCluster | None = None
     extension: str | None = None
-    why: str = ""
+    endpoints_from: str = ""
     profile: str | None = None
     workers: int | None = None
     at_most: int | None = None
@@ -116,7 +116,7 @@ def sandbox_options_of(
     profile: ProfileOption = ProfileChoice.AUTO,
     patience: PatienceOption = PATIENCE_S,
 ) -> SandboxOptions:
-    """The options that these options name. The environment and `.env` give the values of absent options.
+    """Decide where jobs are executed, from the command's options, the environment and `.env`.
 
     Raises:
         InputError: they contradict each other, an endpoint is not valid, or there is no such sandbox.
@@ -140,7 +140,7 @@ def sandbox_options_of(
     return SandboxOptions(
         cluster=cluster,
         extension=sandbox if other else None,
-        why="--endpoints" if endpoints is not None else "PISTON_ENDPOINTS",
+        endpoints_from="--endpoints" if endpoints is not None else "PISTON_ENDPOINTS",
         profile=None if profile is ProfileChoice.AUTO else profile.value,
         workers=workers,
         isolation=isolation,
@@ -149,7 +149,7 @@ def sandbox_options_of(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
+class OpenSandbox:
     """A sandbox that is ready.
 
     Args:
@@ -168,8 +168,8 @@ class Opened:
 
 
 @asynccontextmanager
-async def opened(options: SandboxOptions, *, events: Events | None = None) -> AsyncIterator[Opened]:
-    """Enter the sandbox; a line describes it.
+async def opened(options: SandboxOptions, *, events: Events | None = None) -> AsyncIterator[OpenSandbox]:
+    """Enter the sandbox, and print a line about it on stderr.
 
     Args:
         options: where jobs are executed.
@@ -187,12 +187,12 @@ async def opened(options: SandboxOptions, *, events: Events | None = None) -> As
         targets = sandbox.targets()
         isolation = _accepted(options, targets)
         slots = sum(target.slots for target in usable_targets(targets, isolation)) or 1
-        yield Opened(
+        yield OpenSandbox(
             sandbox=sandbox,
             workers=options.workers or min(slots, options.at_most or sys.maxsize),
             isolation=isolation,
             limits=sandbox.limits if isinstance(sandbox, LocalSandbox) else (),
-            load=getattr(sandbox, "busy", None),  # of ours
+            load=getattr(sandbox, "busy", None),  # only our own sandboxes have it
         )
 
 
@@ -251,7 +251,7 @@ async def _piston(
         targets = sandbox.targets()
         workers, jobs = len(sandbox.workers), sum(target.slots for target in targets)
         size = f"{_counted(workers, 'worker')}, {_counted(jobs, 'job')} at once"
-        tell(f"Piston cluster, as {options.why} says: {size}")
+        tell(f"Piston cluster, as {options.endpoints_from} says: {size}")
         tell(*(f"  {describe(target)}" for target in targets))
         tell(*(f"  not used: {reason}" for reason in sandbox.unusable.values()))
         try:

@@ -10,7 +10,7 @@ import typer
 from ioi_eval.cli import options
 from ioi_eval.cli.grouped import OptionGroup, grouped
 from ioi_eval.cli.options import ContestRules
-from ioi_eval.cli.run_call import RunCall
+from ioi_eval.cli.run_call import RunOptions
 from ioi_eval.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoreCall(RunCall):
+class ScoreCall(RunOptions):
     """What the user asks for: a group of options."""
 
     narrowing: ClassVar = {"--year": "years", "--problem": "problem_ids", "--limit": "limit"}

@@ -15,7 +15,7 @@ from ioi_eval.cli.contest_scorer import opened_scorer
 from ioi_eval.cli.judging import end_run, judge_dump
 from ioi_eval.cli.outputs import SCORE, check_out
 from ioi_eval.cli.readiness import make_ready, memory_limits_of
-from ioi_eval.cli.sandboxes import Opened, tell
+from ioi_eval.cli.sandboxes import OpenSandbox, tell
 from ioi_eval.cli.score import ScoreCall
 from ioi_eval.errors import InputError
 from ioi_eval.events import Events
@@ -252,12 +252,12 @@ def _check_found(part: DumpToScore, problems: ProblemSet, source: Source) -> Non
     raise InputError(f"{source.describe()} does not have {asked}; it has {', '.join(islice(there, _NAMED))}{more}")
 
 
-def _opened(call: ScoreCall, events: Events | None = None) -> AbstractAsyncContextManager[tuple[Opened, Scorer]]:
+def _opened(call: ScoreCall, events: Events | None = None) -> AbstractAsyncContextManager[tuple[OpenSandbox, Scorer]]:
     return opened_scorer(call.sandbox, call.rules, keep=call.keep, keep_programs=call.keep_programs, events=events)
 
 
 async def _score(
-    sandbox: Opened,
+    sandbox: OpenSandbox,
     scorer: Scorer,
     part: DumpToScore,
     problems: ProblemSet,

@@ -18,7 +18,7 @@ from ioi_eval.errors import InputError, first_own_error
 from ioi_eval.version import __version__
 
 if TYPE_CHECKING:
-    from ioi_eval.cli.sandboxes import Opened
+    from ioi_eval.cli.sandboxes import OpenSandbox
     from ioi_eval.events import Events
 
 LogFile = Annotated[
@@ -110,7 +110,9 @@ class Watch:
         return events
 
 
-def tell_judging(events: Events, sandbox: Opened, *, dump: str, out: Path | None, rows: int, problems: int) -> None:
+def tell_judging(
+    events: Events, sandbox: OpenSandbox, *, dump: str, out: Path | None, rows: int, problems: int
+) -> None:
     """Send the event that judging of a dump begins, with the targets.
 
     Args:

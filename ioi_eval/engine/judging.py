@@ -29,8 +29,8 @@ is known. Such a test is **needed**. The other rules follow from this one:
   asked to. Faults of the runner (a machine too loaded to judge) are repeated in the same way, and are never final. A
   JE that names no program comes from the sandbox. The caller has retried it already, so it is not repeated.
 
-A test runs once, once more for a judge fault, and alone until that gives something other than a JE. That is at most
-four times, plus once for each of the `alone_runs` above 1.
+A test runs at most four times (first, alone, in a clean box, alone again), plus once for each of the `alone_runs` above
+1: it runs alone until that gives something other than a JE.
 
 **A repetition can correct the time only.** Its time and its output are those of one run, and its score is at most what
 each late run before it would have scored in time. So a run with a wrong output is not repeated; and a program that
@@ -202,10 +202,11 @@ class Judging:
         missing = (test for test, state in self._states.items() if state.outcome is None)
         return self._planned(test for test in missing if test not in under_way)
 
-    def near_limit_reruns(self) -> Bundle:
+    def late_reruns(self) -> Bundle:
         """The tests to run once more with nothing else of ours on the machine: their TLE is in doubt, and matters.
 
-        They may run in one job.
+        They may run in one job. This may begin the next round of them; calling it again changes nothing until an
+        outcome is recorded.
         """
         late = self._wanting(Repetition.ALONE)
         if not self.exhaustive:
@@ -221,7 +222,7 @@ class Judging:
     @property
     def done(self) -> bool:
         """Whether no test that is still to be run, or is running, can change the result."""
-        return not (self.pending() or self.near_limit_reruns() or self.judge_fault_reruns())
+        return not (self.pending() or self.late_reruns() or self.judge_fault_reruns())
 
     # ------------------------------------------------------------------- outcomes
 

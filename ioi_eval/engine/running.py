@@ -56,7 +56,7 @@ class Program:
     package: ProblemPackage | None = None
 
 
-class ProgramRunner:
+class TestScheduler:
     """Runs programs on one sandbox. Safe to use from many tasks at once; threads may share it.
 
     Args:
@@ -108,11 +108,11 @@ class ProgramRunner:
 
 
 class _Run:
-    """The running of one program; see `ProgramRunner.run`."""
+    """The running of one program; see `TestScheduler.run`."""
 
     def __init__(
         self,
-        runner: ProgramRunner,
+        runner: TestScheduler,
         program: Program,
         judging: Judging,
         target: Target,
@@ -135,7 +135,7 @@ class _Run:
                 await run_in_parallel(judging, self._cut, self._ask, self._jobs_at_once, self._wanted)
             elif again := judging.judge_fault_reruns():
                 await self._ask(again[:1], own_job=True)
-            elif late := judging.near_limit_reruns():
+            elif late := judging.late_reruns():
                 await self._ask(self._fitting(late, self._most), alone=True)
             else:
                 return self._weakest

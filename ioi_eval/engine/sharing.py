@@ -6,8 +6,8 @@ that are run and judged in the same way. Their programs share nothing else: each
 from an interpreter that has read no program, and leaves nothing behind.
 
 The first of these requests runs the job, and gives the others their parts of the answer. If it is cancelled, the
-others go back to the queue. A shared job that failed is not repeated: each program is run by itself, because one of
-them may have caused the failure.
+others go back to the queue. The sandbox sends a shared job that got no answer up to `_SHARED_ATTEMPTS` times. If it
+still failed, or its answer cannot be used, each program is run by itself, because one of them may be the cause.
 """
 
 from __future__ import annotations
@@ -199,8 +199,8 @@ class SharedJobs:
         turn = waiting.turn
         if not turn.done():
             turn.cancel()
-        elif not turn.cancelled() and turn.exception() is None and isinstance(led := turn.result(), Sequence):
-            self._release(led, queue)
+        elif not turn.cancelled() and turn.exception() is None and isinstance(sharers := turn.result(), Sequence):
+            self._release(sharers, queue)
 
     def _release(self, bundle: Sequence[_Waiting], queue: _Queue) -> None:
         """End a job. Its requests that got no answer go back to the front of the queue."""

@@ -36,7 +36,7 @@ from ioi_eval.toolchain import Toolchain
 _GRACE_MS = 5_000  # the sandbox's hard limits are the runner's limits plus this
 _BUILD = f"chmod +x {BUILD_SCRIPT} && ./{BUILD_SCRIPT} && cp -fT run {{0}}"
 _TRUSTED_TIMES, _TRUSTED_MEMORIES = 6, 4
-"""The problem's own programs get a submission's compile limits times this: nobody makes them large on purpose."""
+"""The problem's own programs get a submission's compile limits times this: their authors are trusted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -379,6 +379,7 @@ def _mentions(output: str, signs: Sequence[str]) -> bool:
 
 
 def was_not_found(error: TransientError) -> bool:
-    """Whether a step's command does not exist in the box, or cannot be executed. Source: `graders/runner.cpp`."""
+    """Whether a step's command does not exist in the box, or cannot be executed. Source:
+    `graders/runner/compile_mode.h`."""
     message = str(error)
     return ": execute " in message and message.endswith(("No such file or directory", "Permission denied"))

@@ -1,12 +1,14 @@
 """Reads the runner's answers to compile plans and run plans, strictly. Pure.
 
 An answer is accepted as a whole or not at all. If it lacks the end line, which repeats the nonce and counts the lines
-before it, or does not match the checksum there, part of the answer was lost or changed: that is a `TransportError` and
-never a verdict. It does happen: newer Piston servers can lose the end of stdout, and a network whose checksums are too
-short for megabytes can change a digit of a score, or a byte of a compiled checker.
+before it, or does not match the checksum there, part of the answer was lost or changed: that is a `TransportError` (a
+`StoppedError` if the box was stopped at its deadline) and never a verdict. It does happen: newer Piston servers can
+lose the end of stdout, and a network whose checksums are too short for megabytes can change a digit of a score, or a
+byte of a compiled checker.
 
-A function's result is compared as data, and other graders compare in their own ways. Both are done on our side, where
-the program cannot interfere. The size of a returned output is limited; for a longer output, only its length is known.
+If the plan's protocol is `none` (functions of APPS, and the comparisons of other graders), lines have no verdict: our
+side judges the outputs that they return. Only the first bytes of an output come back; of a longer one the length is
+known.
 """
 
 from __future__ import annotations
@@ -46,9 +48,12 @@ class StepLine:
     """How one step of a compile plan ended.
 
     Args:
+        step: its number in the plan.
         code, signal: of the command itself.
         limit: which of our limits stopped it, else `None`.
         killed: the signal that killed one of its processes, sent by the machine (out of memory); 0 if none.
+        cpu_ms, wall_ms, memory_bytes: what it used.
+        output: the beginning of what it printed, on both streams.
     """
 
     step: int
@@ -88,7 +93,8 @@ def compile_answer(stage: Stage, nonce: str, returned: Mapping[str, bytes] | Non
         returned: the files that were returned with it.
 
     Raises:
-        TransportError: the answer is incomplete.
+        TransportError, StoppedError: the answer is incomplete.
+        TransientError: the box lacked something.
         IsolationError, RejectedError: the runner refused.
     """
     lines, isolation = whole_lines(stage, nonce)
@@ -125,7 +131,8 @@ def run_answer(stage: Stage, nonce: str, *, names: Mapping[int, str], time_limit
         time_limit_s: to mark near-limit results.
 
     Raises:
-        TransportError: the answer is incomplete.
+        TransportError, StoppedError: the answer is incomplete.
+        TransientError: the box lacked something.
         IsolationError, RejectedError: the runner refused.
     """
     lines, isolation = whole_lines(stage, nonce)
@@ -145,7 +152,8 @@ def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolati
     """Check the end line, and return the lines before it.
 
     Raises:
-        TransportError: the answer is incomplete.
+        TransportError, StoppedError: the answer is incomplete.
+        TransientError: the box lacked something.
         IsolationError, RejectedError: the runner refused.
     """
     parsed: list[dict[str, Any]] = []

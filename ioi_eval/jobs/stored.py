@@ -11,7 +11,8 @@ from __future__ import annotations
 import hashlib
 
 from ioi_eval.model import Content, Problem, ProblemKey, ProblemPackage
-from ioi_eval.sandbox.piston.stored_files import PREFIX, digest, is_worth_storing
+from ioi_eval.sandbox.piston.stored_files import digest, is_worth_storing
+from ioi_eval.sandbox.piston.wire import PROBLEM_PACKAGE_PREFIX
 
 _FORMAT = b"1"  # of the package's contents; part of its name
 
@@ -34,7 +35,7 @@ def package_of(problem: Problem) -> ProblemPackage:
         named.update(bytes.fromhex(each))
     whole = named.digest()
     return ProblemPackage(
-        language=PREFIX + whole.hex()[:24], key=hashlib.sha256(b"names\0" + whole).digest(), held=held
+        language=PROBLEM_PACKAGE_PREFIX + whole.hex()[:24], key=hashlib.sha256(b"names\0" + whole).digest(), held=held
     )
 
 

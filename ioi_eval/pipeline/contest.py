@@ -128,7 +128,7 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
     def lines(
         self, entry: JudgeableRow, judged_row: LedgerResult[SubmissionResult], tests: TestLines
     ) -> tuple[bytes, ...]:
-        """The line of `results.jsonl`."""
+        """Write one row: its line of `results.jsonl`. Also stores its tests, and adds it to the summary."""
         row, target = entry.row.values, entry.target_subtask
         judged, columns = self._parts(entry.candidate, judged_row, tests)
         line = to_json(columns.row(row, judged, target_subtask=target))
@@ -158,7 +158,8 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
         subtasks, line = compact.without_tests(whole.reference["all_subtasks_results"])
         cases = candidate.problem.tests
         name = tests.name(line, str(candidate.problem.key), lambda test: beginning(cases[test].input))
-        columns = whole.sharing(orjson.Fragment(to_json({"": subtasks})[4:-2]), name)
+        encoded = to_json({"": subtasks}).removeprefix(b'{"":').removesuffix(b"}\n")
+        columns = whole.sharing(orjson.Fragment(encoded), name)
         if judged_row.offset is not None:
             self._known[judged_row.offset] = judged.totals, columns
             if len(self._known) > _KNOWN:

@@ -223,7 +223,7 @@ class Intake(DumpReader[ContestCandidate]):
         candidate = reading.candidate(
             problem,
             submission,
-            family=problem.key,
+            problem_key=problem.key,
             id=submission.id,
             found_by=(submission.extraction, *submission.fixes),
             size=None if submission.is_empty else submission.size,

@@ -83,7 +83,7 @@ class Reading:
         problem: P,
         submission: S,
         *,
-        family: ProblemKey | str,
+        problem_key: ProblemKey | str,
         id: str,
         found_by: tuple[str, ...],
         size: int | None,
@@ -93,16 +93,16 @@ class Reading:
         """A submission that is to be judged.
 
         Args:
-            problem, submission, family, id, found_by, size, most_s: as in `Candidate`.
+            problem, submission, problem_key, id, found_by, size, most_s: as in `Candidate`.
             fingerprints: one for each way in which it may be judged. The one for which the journal has most is used;
                 of equals the first.
         """
-        ways = {keys_of(family, id, fingerprint, found_by=found_by): fingerprint for fingerprint in fingerprints}
+        ways = {keys_of(problem_key, id, fingerprint, found_by=found_by): fingerprint for fingerprint in fingerprints}
         keys = next(iter(ways)) if self._stored_level is None or len(ways) == 1 else max(ways, key=self._stored_level)
         return Candidate(
             problem=problem,
             submission=submission,
-            family=family,
+            problem_key=problem_key,
             id=id,
             found_by=found_by,
             size=size,

@@ -119,7 +119,8 @@ class Ledger(Generic[R]):
         copied, _, program = self._leader_of(stored.offset)
         if program != keys.program:
             return None
-        # not a copy if there is no program, or if it is this submission's program, found by another rule then
+        # not shown as a copy if the row has no program, or if the record is this submission's own, from a run that
+        # extracted the same program by another rule
         own = candidate.size is None or copied == candidate.id
         result = self._result_at(stored.offset)
         return LedgerResult(result=result, duplicate_of=None if own else copied, offset=stored.offset)

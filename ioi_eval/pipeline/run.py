@@ -1,8 +1,8 @@
-"""Judges a dump, with a fixed number of workers, one window and one journal.
+"""Judges a dump, with a fixed number of tasks, one window and one journal.
 
 A feeder reads rows in a thread. There are four cases: an earlier run has judged the row; an identical program was
 judged; an identical program is being judged (the row *follows* that one, its leader); or the row waits in the window.
-Workers take rows from the window. A result is in the journal before it counts as done; then its followers get
+Tasks take rows from the window. A result is in the journal before it counts as done; then its followers get
 records that refer to it. Followers do not take over a judge error: the first of them becomes a leader itself.
 """
 
@@ -98,14 +98,14 @@ class _Recorded:
         facts: about the result.
         seconds: how long judging it took.
         leader: the record's offset, for copies of the program; `None` if they must not take the result over.
-        odd_family: the problem, if our own code failed on this row.
+        failed_problem: the problem, if our own code failed on this row.
     """
 
     names: Mapping[str, Any]
     facts: ResultFacts
     seconds: float
     leader: int | None
-    odd_family: object | None
+    failed_problem: object | None
 
 
 class DumpRun(Generic[W, R]):
@@ -116,7 +116,7 @@ class DumpRun(Generic[W, R]):
         ledger: stores the results.
         settings: of the run.
         progress: counts the rows.
-        restore: makes deleted test data in the cache again; called in a thread.
+        restore: recreates test data that was deleted from the cache; called in a thread.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class DumpRun(Generic[W, R]):
         self._restore = restore
         self._restoring = asyncio.Lock()
         self._restored = 0
-        self._odd_in_a_row: set[object] = set()
+        self._failed_problems_in_a_row: set[object] = set()
 
     async def execute(self) -> None:
         """Judge everything that is not judged yet.
@@ -291,7 +291,7 @@ class DumpRun(Generic[W, R]):
             return candidate
 
     async def _score(self, candidate: W) -> tuple[R, float, bool]:
-        """Its result, the seconds, and whether a bug of ours in the handling of this row prevented judging it."""
+        """A submission's result, how long judging it took (s), and whether a bug of ours prevented judging it."""
         begun = time.monotonic()
         try:
             result = await self._judge(candidate)
@@ -304,7 +304,7 @@ class DumpRun(Generic[W, R]):
             return self._family.failed(candidate, message), time.monotonic() - begun, True
         cpu = self._family.facts(result).cpu
         self.done.cpu += cpu
-        self._costs.observe(candidate.family, cpu.total)
+        self._costs.observe(candidate.problem_key, cpu.total)
         return result, time.monotonic() - begun, False
 
     async def _judge(self, candidate: W) -> R:
@@ -327,8 +327,8 @@ class DumpRun(Generic[W, R]):
 
     # ------------------------------------------------------------------ recording
 
-    async def _record(self, candidate: W, result: R, seconds: float, is_of_row: bool) -> None:
-        recorded = await in_thread(self._write, candidate, result, seconds, is_of_row)
+    async def _record(self, candidate: W, result: R, seconds: float, is_our_bug: bool) -> None:
+        recorded = await in_thread(self._write, candidate, result, seconds, is_our_bug)
         facts, leader = recorded.facts, recorded.leader
         if leader is not None and facts.fingerprint not in ("", candidate.fingerprint):
             self._judged_otherwise[candidate.keys.program] = leader
@@ -354,38 +354,38 @@ class DumpRun(Generic[W, R]):
                 self.progress.advance(COPY)
                 self.settings.events.emit("submission_copied", **candidate.names)
 
-    def _write(self, candidate: W, result: R, seconds: float, is_of_row: bool) -> _Recorded:
+    def _write(self, candidate: W, result: R, seconds: float, is_our_bug: bool) -> _Recorded:
         """Store a result; if our own code fails on it, a failure of ours instead. Called from a thread."""
         facts = self._family.facts(result)
         try:
             leader = self.ledger.record(candidate, result, facts.fingerprint)
         except ODD_DATA as error:
-            result, is_of_row = self._family.failed(candidate, internal_error_text(error, "recording this row")), True
+            result, is_our_bug = self._family.failed(candidate, internal_error_text(error, "recording this row")), True
             facts = self._family.facts(result)
             leader = self.ledger.record(candidate, result, facts.fingerprint)
-        odd = candidate.family if is_of_row else None
-        return _Recorded(names=candidate.names, facts=facts, seconds=seconds, leader=leader, odd_family=odd)
+        odd = candidate.problem_key if is_our_bug else None
+        return _Recorded(names=candidate.names, facts=facts, seconds=seconds, leader=leader, failed_problem=odd)
 
     def _count(self, recorded: _Recorded, *, was_in_sandbox: bool = True) -> None:
         self.done.judged += 1
         facts = recorded.facts
         self.progress.advance(facts.verdict, facts.ran)
         facts.emit(self.settings.events, recorded.names, recorded.seconds)
-        self._stop_if_broken(facts, recorded.odd_family, was_in_sandbox)
+        self._stop_if_broken(facts, recorded.failed_problem, was_in_sandbox)
 
-    def _stop_if_broken(self, facts: ResultFacts, odd_family: object | None, was_in_sandbox: bool) -> None:
+    def _stop_if_broken(self, facts: ResultFacts, failed_problem: object | None, was_in_sandbox: bool) -> None:
         """Stop the run if the sandbox fails every time, or our own code fails on problem after problem.
 
         The result of a row without a program does not show that either of them works.
         """
-        if odd_family is not None:
-            self._odd_in_a_row.add(odd_family)
+        if failed_problem is not None:
+            self._failed_problems_in_a_row.add(failed_problem)
         elif facts.is_sandbox_failure:
             self._failures_in_a_row += 1
         elif facts.kept and was_in_sandbox:
             self._failures_in_a_row = 0
-            self._odd_in_a_row.clear()
-        if len(self._odd_in_a_row) >= ODD_PROBLEMS and not self.done.stopped_by:
+            self._failed_problems_in_a_row.clear()
+        if len(self._failed_problems_in_a_row) >= ODD_PROBLEMS and not self.done.stopped_by:
             self.done.stopped_by = f"rows of {ODD_PROBLEMS} problems in a row could not be judged: ioi-eval failed"
         if self._failures_in_a_row >= GIVE_UP_AFTER and not self.done.stopped_by:
             self.done.stopped_by = f"{GIVE_UP_AFTER} submissions in a row could not be judged"

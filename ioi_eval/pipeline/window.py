@@ -37,7 +37,7 @@ class Candidate(Generic[P, S]):
     Args:
         problem: its problem.
         submission: the submission itself.
-        family: the problem's key: submissions with the same key take about equally long.
+        problem_key: the problem's key: submissions with the same key take about equally long.
         id: the submission's id, unique within the problem.
         found_by: how its program was found and changed.
         size: how much memory it needs while it waits, in characters or bytes; `None` if there is nothing to judge.
@@ -48,7 +48,7 @@ class Candidate(Generic[P, S]):
 
     problem: P
     submission: S
-    family: ProblemKey | str
+    problem_key: ProblemKey | str
     id: str
     found_by: tuple[str, ...] = ()
     size: int | None
@@ -58,14 +58,14 @@ class Candidate(Generic[P, S]):
 
     def keys_under(self, fingerprint: str) -> Keys:
         """The keys of its record if it was judged in another way than expected."""
-        return keys_of(self.family, self.id, fingerprint, found_by=self.found_by)
+        return keys_of(self.problem_key, self.id, fingerprint, found_by=self.found_by)
 
     @property
     def names(self) -> Mapping[str, Any]:
         """The names in its record: its id as `submission`, and the problem's."""
-        if isinstance(self.family, str):
-            return {"submission": self.id, "problem": self.family}
-        return {"submission": self.id, "year": self.family.year, "problem": self.family.id}
+        if isinstance(self.problem_key, str):
+            return {"submission": self.id, "problem": self.problem_key}
+        return {"submission": self.id, "year": self.problem_key.year, "problem": self.problem_key.id}
 
 
 W = TypeVar("W", bound=Candidate[Any, Any])
@@ -87,8 +87,8 @@ class Costs:
         """The mean of observed times, else the most that it may take; 0 if there is nothing to judge."""
         if candidate.size is None:
             return 0.0
-        count = self._count[candidate.family]
-        return self._sum[candidate.family] / count if count else candidate.most_s
+        count = self._count[candidate.problem_key]
+        return self._sum[candidate.problem_key] / count if count else candidate.most_s
 
 
 class Window(Generic[W]):

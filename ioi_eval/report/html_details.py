@@ -109,8 +109,8 @@ class Details:
 
     def _add(self, row_index: int, row: PageRow) -> None:
         """Add a row. Copies of a program share their details."""
-        key = row.directory, row.program
-        if row.program and key in self._known:
+        key = row.directory, row.details_key
+        if row.details_key and key in self._known:
             block, index = self._known[key]
             if block == len(self.blocks):
                 self._rows[index].append(row_index)

@@ -48,7 +48,7 @@ class PageRow:
         directory: the position of its directory among those of the report.
         offset, number: the position of its line in `results.jsonl` in bytes, and the number of the line, from 1.
         id: the submission's id.
-        model: the name of its group: the model, as named in the dump; empty if the dump names none.
+        model: the name of its group, by the columns of `--by`: by default the model. Empty if there is none.
         problem: `2024/nile`; for APPS the id.
         verdict: the submission's verdict; empty for a row that was refused.
         score: points, or for APPS the share of tests passed; `None` if unknown.
@@ -58,7 +58,7 @@ class PageRow:
         copy: whether it has the result of an identical program.
         original: the id of the submission with that program; empty if this is not a copy.
         targeted: whether it was written for one subtask.
-        program: a hash; rows with the same hash show the same details. Empty for none.
+        details_key: a hash; rows with the same hash show the same details. Empty for none.
     """
 
     directory: int
@@ -76,7 +76,7 @@ class PageRow:
     copy: bool
     original: str
     targeted: bool
-    program: str
+    details_key: str
 
 
 @dataclass(slots=True, kw_only=True)
@@ -144,7 +144,7 @@ class PageResults(ResultSet):
             try:
                 yield self._page_row(with_our_columns(row), offset, number)
             except ODD_DATA as error:
-                raise self.no_row(number, error) from error
+                raise self.not_a_result_row(number, error) from error
             offset += len(line)
         self._learn_from_summary()
 
@@ -197,7 +197,7 @@ class PageResults(ResultSet):
             copy=row["duplicate_of"] is not None,
             original="" if row["duplicate_of"] is None else _name(row["duplicate_of"]),
             targeted=bool(row.get("target_subtask")),
-            program="" if row["verdict"] == Verdict.NC else _program(row),  # texts without a program differ
+            details_key="" if row["verdict"] == Verdict.NC else _details_key(row),  # texts without a program differ
         )
 
     def _group(self, row: Row) -> str:
@@ -240,7 +240,7 @@ def line_at(path: Path, offset: int) -> bytes:
         return file.readline()
 
 
-def _program(row: Row) -> str:
+def _details_key(row: Row) -> str:
     """A hash of the details that are shown. Equal programs may differ in details: judging failed once, --no-dedupe was
     given, or they were written for different subtasks."""
     if not row["fingerprint"]:

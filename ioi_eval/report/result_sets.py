@@ -76,7 +76,7 @@ class ResultSet:
         }
 
     def rows(self, columns: Collection[str] | None = None, *, tests: bool = False) -> Iterator[dict[str, Any]]:
-        """The rows, one at a time, also those of the reference with our columns.
+        """The rows, one at a time. Those of the reference get our columns too.
 
         Args:
             columns: only these columns, if they exist; `None` for all.
@@ -90,10 +90,10 @@ class ResultSet:
             try:
                 whole = with_our_columns(row)
             except ODD_DATA as error:
-                raise self.no_row(number, error) from error
+                raise self.not_a_result_row(number, error) from error
             yield whole if wanted is None else {name: value for name, value in whole.items() if name in wanted}
 
-    def no_row(self, number: int, error: Exception) -> InputError:
+    def not_a_result_row(self, number: int, error: Exception) -> InputError:
         """The error if the line with this number is not a row of results."""
         return InputError(
             f"{self.path}, line {number}: this is not a row of results ({type(error).__name__}: {error}); name a "

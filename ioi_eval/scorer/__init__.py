@@ -31,7 +31,7 @@ from ioi_eval.model import CompileOutcome, Keep, Language, Problem, Submission, 
 from ioi_eval.problems.submissions import check_fits
 from ioi_eval.programs import ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
-from ioi_eval.scorer.bundled import BundledWay
+from ioi_eval.scorer.bundled import RunnerWay
 from ioi_eval.scorer.run import SubmissionRun
 from ioi_eval.scores import submission_result
 from ioi_eval.toolchain import Toolchain
@@ -87,7 +87,7 @@ class Scorer:
         self._tools: dict[tuple[str, Language], str] = {}  # fingerprints of the targets' tools, as far as known
         headers = PrecompiledHeaders(sandbox, artifacts, policy)
         by_profile = {"bundled": bundle_tests, "classic": 1}
-        self._bundled = BundledWay(
+        self._bundled = RunnerWay(
             sandbox,
             setup.builder,
             headers,
@@ -200,9 +200,9 @@ class Scorer:
         try:
             if not run.target.brings_pair:
                 return await self._bundled.judge(run, code)
-            from ioi_eval.scorer.classic import ClassicWay
+            from ioi_eval.scorer.classic import ScriptsWay
 
-            return await ClassicWay(self._sandbox, self._policy).judge(run, code)
+            return await ScriptsWay(self._sandbox, self._policy).judge(run, code)
         except (UnavailableError, UnfitError):
             raise  # the caller moves the submission to another target, or ends the run
         except ProblemProgramError as error:

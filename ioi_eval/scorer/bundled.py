@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ioi_eval.config import Policy
 from ioi_eval.engine.packing import run_both
-from ioi_eval.engine.running import Program, ProgramRunner
+from ioi_eval.engine.running import Program, TestScheduler
 from ioi_eval.errors import (
     LostDataError,
     SetupError,
@@ -55,7 +55,7 @@ _SURE_SHARE = 0.7
 without that header, so it is repeated without it."""
 
 
-class BundledWay:
+class RunnerWay:
     """Compiles and runs submissions; see the module.
 
     Args:
@@ -76,7 +76,7 @@ class BundledWay:
         headers: PrecompiledHeaders,
         policy: Policy,
         *,
-        runners: Mapping[str, ProgramRunner],
+        runners: Mapping[str, TestScheduler],
         return_bytes: int = 0,
         keep: Keep = Keep.ALL,
         kept: KeptPrograms | None = None,
@@ -161,14 +161,14 @@ class BundledWay:
 
     async def _compiled(self, run: SubmissionRun, recipe: compiling.Recipe) -> CompileAnswer:
         """The answer to a submission's compilation, which is repeated alone if it is in doubt."""
-        answer = await self._compile_quickly(run, recipe)
+        answer = await self._compile_with_header(run, recipe)
         if answer is None:
             answer = await self._builder.compile(recipe, run.target)
         if compiling.is_doubtful(answer):
             answer = await self._builder.compile(recipe, run.target, alone=True)
         return answer
 
-    async def _compile_quickly(self, run: SubmissionRun, recipe: compiling.Recipe) -> CompileAnswer | None:
+    async def _compile_with_header(self, run: SubmissionRun, recipe: compiling.Recipe) -> CompileAnswer | None:
         """The answer with a precompiled header; `None` if there is none, or the program does not compile with it."""
         rules = rules_of(run.language)
         if not (isinstance(rules, CompiledLanguage) and rules.has_precompiled_header):

@@ -40,7 +40,7 @@ def test_the_environment_names_servers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PISTON_MAX_REQUESTS_PER_ENDPOINT", "4")
     options = sandbox_options_of()
     assert options.cluster is not None
-    assert (options.why, options.cluster.max_requests_per_endpoint) == ("PISTON_ENDPOINTS", 4)
+    assert (options.endpoints_from, options.cluster.max_requests_per_endpoint) == ("PISTON_ENDPOINTS", 4)
     assert len(options.cluster.source) == 2  # type: ignore[arg-type]
     assert sandbox_options_of(sandbox=SandboxChoice.EMBEDDED).cluster is None
 
@@ -57,7 +57,7 @@ def test_options_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
     options = sandbox_options_of(endpoints="http://w3:2000", max_requests_per_endpoint=7, profile=ProfileChoice.CLASSIC)
     assert options.cluster is not None
     assert (options.cluster.text, options.cluster.max_requests_per_endpoint) == ("http://w3:2000", 7)
-    assert (options.why, options.profile) == ("--endpoints", "classic")
+    assert (options.endpoints_from, options.profile) == ("--endpoints", "classic")
 
 
 @pytest.mark.parametrize(

@@ -66,9 +66,9 @@ def test_near_limit_tle_waits_until_it_decides() -> None:
     """A near-limit TLE is repeated only once it is certain to be the first zero of a subtask."""
     judging = Judging(make_problem("abc"))
     record(judging, "b", "near")
-    assert judging.near_limit_reruns() == ()
+    assert judging.late_reruns() == ()
     record(judging, "a", "AC")
-    assert names(judging.near_limit_reruns()) == "b"
+    assert names(judging.late_reruns()) == "b"
     assert not judging.done
 
 
@@ -77,7 +77,7 @@ def test_a_program_that_ended_by_itself_is_timed_alone() -> None:
     judging = Judging(make_problem("ab"))
     late = TestOutcome(test="a", verdict=Verdict.TLE, score=0.0, near_limit=False)
     judging.record(replace(late, in_time_score=1.0))
-    assert names(judging.near_limit_reruns()) == "a"
+    assert names(judging.late_reruns()) == "a"
     judging.record(TestOutcome(test="a", verdict=Verdict.AC, score=1.0))
     judging.record(replace(late, test="b"))
     assert judging.done
@@ -154,7 +154,7 @@ def test_the_best_of_so_many_runs_alone() -> None:
         judging = Judging(make_problem("a"), alone_runs=3)
         for outcome in (late("a", 1060.0), late("a", 1020.0), late("a", 1010.0)):
             judging.record(outcome)
-            assert names(judging.near_limit_reruns()) == "a"
+            assert names(judging.late_reruns()) == "a"
         judging.record(last)
         assert judging.done
         outcome = judging.outcomes()["a"]
@@ -198,9 +198,9 @@ def test_where_each_test_counts_the_least_late_are_repeated_first() -> None:
     judging = summed("abcdefgh")
     for place, test in enumerate("abcdefg"):
         judging.record(late(test, 1100.0 - place))
-        assert judging.near_limit_reruns() == ()
+        assert judging.late_reruns() == ()
     record(judging, "h", "AC")
-    assert names(judging.near_limit_reruns()) == "efg"
+    assert names(judging.late_reruns()) == "efg"
     for test in "efg":
         judging.record(late(test, 1050.0))
     assert judging.done
@@ -214,7 +214,7 @@ def test_where_each_test_counts_all_of_a_right_program_are_repeated() -> None:
         judging.record(late(test, 1100.0 + place))
     rounds = []
     while not judging.done:
-        rounds.append(names(judging.near_limit_reruns()))
+        rounds.append(names(judging.late_reruns()))
         for test in rounds[-1]:
             record(judging, test, "AC")
     assert rounds == ["abc", "def", "gh"]
@@ -225,11 +225,11 @@ def test_a_row_of_late_tests_is_counted_across_rounds() -> None:
     judging = summed("abcdefgh")
     for place, test in enumerate("abcdefgh"):
         judging.record(late(test, 1100.0 + place))
-    assert names(judging.near_limit_reruns()) == "abc"
+    assert names(judging.late_reruns()) == "abc"
     record(judging, "a", "AC")
     for test in "bc":
         judging.record(late(test, 1100.0))
-    assert names(judging.near_limit_reruns()) == "d"
+    assert names(judging.late_reruns()) == "d"
     judging.record(late("d", 1100.0))
     assert judging.done
 
@@ -239,10 +239,10 @@ def test_what_decides_is_repeated_however_slow_the_rest_is() -> None:
     judging = Judging(make_problem("abcdef", "ghf"), exhaustive=True)
     for place, test in enumerate("abcdefgh"):
         judging.record(late(test, 1100.0 - place))
-    assert names(judging.near_limit_reruns()) == "ag"
+    assert names(judging.late_reruns()) == "ag"
     record(judging, "a", "AC")
     judging.record(late("g", 1100.0))
-    assert names(judging.near_limit_reruns()) == "b", "the first zero now"
+    assert names(judging.late_reruns()) == "b", "the first zero now"
 
 
 def test_overturned_tle_brings_back_the_tests_behind_it() -> None:
@@ -314,7 +314,7 @@ def test_judge_fault_in_a_run_alone_does_not_use_up_that_run() -> None:
     record(judging, "a", "checker")
     assert names(judging.judge_fault_reruns()) == "a"
     record(judging, "a", "near")
-    assert names(judging.near_limit_reruns()) == "a"
+    assert names(judging.late_reruns()) == "a"
     record(judging, "a", "PA")
     assert judging.done
     assert judging.outcomes()["a"].score == 0.5

@@ -106,7 +106,7 @@ def test_a_worker_behind_a_password(start: Any) -> None:
 
 async def posted(client: HttpClient, url: URL, within_s: float = 60.0) -> bytes | AnswerLostError:
     """The answer to one request."""
-    body = Body(segments=(b"{}",), size=2, waiting_s=0.0)
+    body = Body(segments=(b"{}",), size=2, most_run_s=0.0)
     try:
         return (await client.post(url, Sending(body, within_s, client), most_bytes=1 << 26)).body
     except AnswerLostError as lost:
@@ -161,7 +161,7 @@ def test_a_request_that_is_given_up() -> None:
         assert isinstance(late, AnswerLostError)
         assert late.end is JobEnd.TIMED_OUT
         assert str(late) == f"{url}: no answer within 0 s, or to checks"
-        sending = Sending(Body(segments=(b"{}",), size=2, waiting_s=0.0), 60.0, client)
+        sending = Sending(Body(segments=(b"{}",), size=2, most_run_s=0.0), 60.0, client)
         sending.give_up()
         with pytest.raises(AnswerLostError, match=r"no answer within 60 s"):
             await client.post(url, sending, most_bytes=1)
@@ -179,7 +179,7 @@ def test_a_caller_that_gives_up() -> None:
         await asyncio.Event().wait()
 
     async def use(client: HttpClient, url: URL) -> None:
-        sending = Sending(Body(segments=(b"{}",), size=2, waiting_s=0.0), 60.0, client)
+        sending = Sending(Body(segments=(b"{}",), size=2, most_run_s=0.0), 60.0, client)
         task = asyncio.create_task(client.post(url, sending, most_bytes=1))
         await asyncio.sleep(0.1)
         task.cancel()

@@ -38,7 +38,7 @@ def waiting(name: str, program: int) -> Waiting:
     return Candidate(
         problem=0,
         submission=program,
-        family=NILE.key,
+        problem_key=NILE.key,
         id=name,
         size=10,
         most_s=1.0,

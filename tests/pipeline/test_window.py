@@ -18,7 +18,7 @@ def candidate(name: str, problem: Problem = NILE, code: str | None = "int main()
     return Candidate(
         problem=problem,
         submission=code,
-        family=problem.key,
+        problem_key=problem.key,
         id=name,
         size=None if code is None else len(code),
         most_s=problem.time_limit_s * len(problem.tests),

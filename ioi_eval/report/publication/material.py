@@ -121,7 +121,7 @@ class Material:
             try:
                 by_labels[labels].add(self.results.name(row)[0], row)
             except ODD_DATA as error:
-                raise self.results.no_row(number, error) from error
+                raise self.results.not_a_result_row(number, error) from error
         return by_labels
 
     def _group(self, labels: tuple[str, ...], row: Row) -> ModelGroup:

@@ -33,6 +33,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import ioi_eval
 from ioi_eval.errors import IsolationError, RejectedError, SetupError, TransientError
 from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, JobKind
 from ioi_eval.sandbox import LOCAL, Target
@@ -58,7 +59,7 @@ _FEWER_BOXES = 1 << 9
 _NOBODY = 65534
 """For a container that has only 65,536 uids: boxes get the upper half of those below `nobody`."""
 
-_SLOTS_A_SPARE_BOX = 8
+_SLOTS_PER_SPARE_BOX = 8
 """One spare box for this many slots, and at least one: a job takes 0.1 s or more, making a box 0.008 s."""
 
 _START = b"\n"  # the runner waits for it
@@ -95,7 +96,7 @@ class LocalSandbox:
         profile: str = "bundled",
     ) -> None:
         self._slots = Slots(slots or processors())
-        self._boxes = Slots(self._slots.count + max(1, self._slots.count // _SLOTS_A_SPARE_BOX))
+        self._boxes = Slots(self._slots.count + max(1, self._slots.count // _SLOTS_PER_SPARE_BOX))
         self._least = isolation
         self._strongest = strongest
         self._compiler = compiler
@@ -105,7 +106,7 @@ class LocalSandbox:
         self.why_not_full = ""
         self.limits: tuple[MachineLimit, ...] = ()
         self._allowed: set[tuple[str, ...]] = set()  # values of `Job.sees` that were checked
-        self._hidden = (Path(__file__).resolve().parent.parent,)
+        self._hidden = (Path(ioi_eval.__file__).resolve().parent,)  # no box shows this package
         self._sizes = True  # whether bwrap has `--size`
 
     async def __aenter__(self) -> Self:

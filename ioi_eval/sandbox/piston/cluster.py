@@ -1,13 +1,16 @@
 """A cluster of Piston servers as one sandbox: sends each job to the endpoint that `pool.py` chooses.
 
-    job ── wire: segments ── pool: wait for a slot ── http_client: send ── answer: read ──► Execution
-                                   ▲                                         │
-                                   └──── repeat, on another endpoint ◄── no whole answer
+    job ── pool: wait for a slot ── stored_files: leave out what the worker has ── wire: segments
+                ▲                                                                       │
+                │                                                               http_client: send
+                │                                                                       │
+                └──── repeat, on another endpoint ◄── no whole answer ── answer: read ──┴──► Execution
 
-Only this module sends a job again that a worker did not answer (`retries.py` says how often). There are three
-deadlines: a job waits for a slot as long as an endpoint is in service, and for `patience_s` when none is; a connection
-must be made within seconds; then the job's own limits apply, plus the time that it may wait on the server behind jobs
-of other clients. There is no read timeout: servers send nothing until a job ends.
+Sends a job again if a worker did not answer (`retries.py` says how often). `http_client.py` also sends it once more if
+an idle connection was just closed; this does not count as a repetition. There are three deadlines: a job waits for a
+slot as long as an endpoint is in service, and for `patience_s` when none is; a connection must be made within seconds;
+then the job's own limits apply, plus the time that it may wait on the server behind jobs of other clients. There is no
+read timeout: servers send nothing until a job ends.
 
 Servers cannot cancel: a job that the client gave up still runs there. So deadlines are long, and an endpoint that
 misses one gets no jobs until it answers a check.
@@ -58,7 +61,7 @@ SERVER_QUEUE_S = 60.0
 
 _SLACK_S = 10.0  # making and clearing the box, on a loaded server
 _BYTES_PER_S = 1_000_000  # the slowest upload that does not miss the deadline
-_COLLECT = (20_000, 50, 100)
+_GC_THRESHOLDS = (20_000, 50, 100)
 """While a cluster is entered the garbage collector runs less often: with 1,500 connections it took a quarter of the
 client's CPU at Python's defaults (700, 10, 10), and found almost nothing."""
 
@@ -111,7 +114,7 @@ class PistonCluster:
         self._headers = headers
         self._rng = random.Random()
         self._groups = WorkerGroups(max_requests_per_endpoint)
-        self._pool = Pool(patience_s=patience_s, rng=self._rng, changed=self._tell)
+        self._pool = Pool(patience_s=patience_s, rng=self._rng, changed=self._emit_service_change)
         self._spool = RequestSpool()
         self._stored = StoredFiles()
         self._list: WorkerList | None = None
@@ -134,9 +137,9 @@ class PistonCluster:
             raise
         self._start(workers.keep_refreshing())
         self._start(self._run_ticks(workers))
-        self._collected = gc.get_threshold()
-        if self._collected[0]:  # else the garbage collector is switched off
-            gc.set_threshold(*map(max, _COLLECT, self._collected))
+        self._gc_thresholds_before = gc.get_threshold()
+        if self._gc_thresholds_before[0]:  # else the garbage collector is switched off
+            gc.set_threshold(*map(max, _GC_THRESHOLDS, self._gc_thresholds_before))
         return self
 
     async def __aexit__(
@@ -144,7 +147,7 @@ class PistonCluster:
     ) -> None:
         # if one of our tasks fails, the task group cancels the caller, and raises that task's error in `_close`
         cancelled = kind is not None and issubclass(kind, asyncio.CancelledError)
-        gc.set_threshold(*self._collected)
+        gc.set_threshold(*self._gc_thresholds_before)
         await self._close(*((kind, error, trace) if cancelled else (None, None, None)))
 
     def targets(self) -> Sequence[Target]:
@@ -159,7 +162,7 @@ class PistonCluster:
         """How many jobs run now, and how many may run at once."""
         return self._pool.running(), sum(target.slots for target in self.targets())
 
-    def _tell(self, endpoint: str, in_service: bool) -> None:
+    def _emit_service_change(self, endpoint: str, in_service: bool) -> None:
         self._events.emit("worker_joined" if in_service else "worker_lost", endpoint=endpoint)
 
     @property
@@ -187,6 +190,8 @@ class PistonCluster:
             ExhaustedError: all allowed attempts of the job got no usable answer.
             RejectedError: a server will always refuse the job.
             SetupError: the cluster was entered in another event loop than the caller's.
+            SandboxError: any other failure that another attempt cannot help.
+            InputError: the target is not one of this cluster's.
         """
         group = self._groups.groups.get(target.name)
         if group is None:
@@ -203,12 +208,12 @@ class PistonCluster:
             self._loop.time(),
             is_alone=job.alone,
             is_bound=target.is_only,
-            avoided=retries.tried[-1] if retries.tried else None,
+            last_endpoint=retries.tried[-1] if retries.tried else None,
         )
         while True:
             end = JobEnd.CANCELLED
             try:
-                name = await self._slot(request, retries, last)
+                name = await self._wait_for_slot(request, retries, last)
                 is_first = not retries.tried
                 retries.tried.append(name)
                 end, result = await self._attempt(name, request, job, group, is_first=is_first)
@@ -249,7 +254,7 @@ class PistonCluster:
             literals.append(await self._spool.literal(files[-1].content))
         return wire.body(job, service, files, literals, package=package)
 
-    async def _slot(self, request: SlotRequest, retries: Retries, last: SandboxError | None) -> str:
+    async def _wait_for_slot(self, request: SlotRequest, retries: Retries, last: SandboxError | None) -> str:
         """Wait for the slot, and return the name of its endpoint."""
         if not request.holds_slot and request.failure is None:
             turn: asyncio.Future[None] = self._loop.create_future()
@@ -290,7 +295,7 @@ class PistonCluster:
 
         url = self._groups.execute_urls[name]
         most = job.run_limits.output_bytes
-        within_s = SERVER_QUEUE_S + body.waiting_s + _SLACK_S + body.size / _BYTES_PER_S
+        within_s = SERVER_QUEUE_S + body.most_run_s + _SLACK_S + body.size / _BYTES_PER_S
         sending = Sending(body, within_s, self._client)
         request.abandon = sending.give_up
         try:

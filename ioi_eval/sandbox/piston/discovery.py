@@ -259,7 +259,7 @@ class Prober:
         text = b"".join(segment for segment in body.segments if isinstance(segment, bytes))
         for size in probing.BODY_LADDER:
             packed = await asyncio.to_thread(probing.padded, text, size)
-            reply = await self._post(url, Body(segments=(packed,), size=len(packed), waiting_s=0.0), gzipped=True)
+            reply = await self._post(url, Body(segments=(packed,), size=len(packed), most_run_s=0.0), gzipped=True)
             if reply.status == 200:
                 return size
             if not answer.is_too_large(reply.status, reply.body):

@@ -52,13 +52,13 @@ class JobEnd(Enum):
     NOT_CONNECTED = auto()  # no connection: the job was not sent
     OVERLOADED = auto()  # the server says that it is too busy
     TIMED_OUT = auto()  # no answer within the job's deadline
-    CLIENT_LATE = auto()  # no connection in time, but because this process was late: nothing is known
+    CLIENT_LAGGED = auto()  # no connection in time, but because this process was late: nothing is known
     CANCELLED = auto()  # the caller gave up: nothing is known
 
     @property
     def was_sent(self) -> bool:
         """Whether a server may have worked on the job."""
-        return self not in {JobEnd.NOT_CONNECTED, JobEnd.CLIENT_LATE}
+        return self not in {JobEnd.NOT_CONNECTED, JobEnd.CLIENT_LAGGED}
 
 
 class Availability(Enum):
@@ -93,7 +93,7 @@ class SlotRequest:
         group: where the job may run.
         is_alone: whether it needs a machine to itself.
         is_bound: whether no other group would do.
-        avoided: the endpoint that had the job last, if it was of no use there: another one is better.
+        last_endpoint: the endpoint that had the job last; a repetition prefers another.
         order: its place among all jobs.
         is_repeated: whether a server may have had work from the job before.
         state: the endpoint whose slot it holds, or held last.
@@ -104,13 +104,28 @@ class SlotRequest:
     """
 
     __slots__ = (
-        "abandon", "avoided", "failure", "granted_at", "group", "held_back_since", "holds_slot", "is_alone", "is_bound",
-        "is_repeated", "is_waiting", "order", "reserved", "state", "wake",
+        "abandon",
+        "failure",
+        "granted_at",
+        "group",
+        "held_back_since",
+        "holds_slot",
+        "is_alone",
+        "is_bound",
+        "is_repeated",
+        "is_waiting",
+        "last_endpoint",
+        "order",
+        "reserved",
+        "state",
+        "wake",
     )  # fmt: skip
 
-    def __init__(self, group: Group, order: int, *, is_alone: bool, is_bound: bool, avoided: str | None = None) -> None:
+    def __init__(
+        self, group: Group, order: int, *, is_alone: bool, is_bound: bool, last_endpoint: str | None = None
+    ) -> None:
         self.group = group
-        self.avoided = avoided
+        self.last_endpoint = last_endpoint
         self.order = order
         self.is_alone = is_alone
         self.is_bound = is_bound
@@ -263,7 +278,7 @@ class EndpointState:
 
     def job_ended(self, end: JobEnd, now: float, rng: random.Random) -> None:
         """One of its jobs ended. If it is resting already, only an answer changes anything."""
-        if end is JobEnd.CANCELLED or end is JobEnd.CLIENT_LATE:
+        if end is JobEnd.CANCELLED or end is JobEnd.CLIENT_LAGGED:
             return
         if end is JobEnd.ANSWERED:
             self._heard_at, self._check_after_s, self._failing_since = now, CHECK_AFTER_S, None

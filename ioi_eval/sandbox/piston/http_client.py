@@ -3,8 +3,8 @@
 The only module of the client that uses aiohttp; it is imported when a cluster is entered.
 
 Piston closes a connection that was idle for 5 s. We keep idle connections for less, but a request may still arrive just
-as the server closes. If a connection that was used before breaks within a second, without a byte of an answer, this is
-assumed: the request is sent once more, on another connection, and no failure is counted.
+as the server closes. If a connection that was used before breaks within a second, before the headers of an answer, this
+is assumed: the request is sent once more, on another connection, and no failure is counted.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ioi_eval.sandbox.piston.endpoint_state import JobEnd
 from ioi_eval.sandbox.piston.spool import StoredLiteral
 from ioi_eval.sandbox.piston.wire import Body
 
-KEEPALIVE_S = 4.0
+IDLE_CONNECTION_S = 4.0
 """Below Node's default of 5 s (recorded: `keepalive_idle`)."""
 
 CONNECT_S = 3.0
@@ -40,15 +40,15 @@ CONNECT_S = 3.0
 CONNECTING = 128
 """At most this many connections are made at once: a thousand would delay the event loop so much that they time out."""
 
-_KEEPALIVE = ((socket.TCP_KEEPIDLE, 10), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3))
+_TCP_KEEPALIVE = ((socket.TCP_KEEPIDLE, 10), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3))
 """Servers send nothing until a job ends, so clients of a machine that lost its power keep waiting. Once it is up again
 it answers checks, and only TCP keepalive shows that the old connections are lost. It starts after 10 s of silence."""
 
-_STALE_S = 1.0
-_CLOSED_S = 1.0
+_STALE_S = 1.0  # a used connection that breaks sooner than this was closed while it was idle
+_CLOSED_S = 1.0  # an answer on a closed connection would have been read after this
 _SWEEP_S = 0.25
-_LATE_S = 0.25
-_LATE_FOR_S = 5.0
+_LAG_S = 0.25  # a sweep that is this late shows that the event loop lags,
+_LAGGING_FOR_S = 5.0  # and timeouts are not trusted for this long after it
 _GZIPPED = {"Content-Encoding": "gzip"}
 _PLAIN = "identity"  # without this word a server may compress its answers as it likes (RFC 9110, 12.5.3)
 
@@ -67,7 +67,7 @@ class AnswerLostError(TransportError):
     Args:
         message: what happened, with the endpoint.
         end: what it means for the endpoint.
-        before_answer: whether no byte of an answer had arrived.
+        before_answer: whether the answer's headers had not arrived.
     """
 
     def __init__(self, message: str, end: JobEnd, *, before_answer: bool = False) -> None:
@@ -110,12 +110,12 @@ class Sending(Payload):
         """Not supported: the body is never in memory as a whole."""
         raise NotImplementedError
 
-    async def may_connect(self) -> None:
+    async def wait_to_connect(self) -> None:
         """Wait until this request may make a connection."""
         await self._client.connecting.acquire()
         self._is_connecting = True
 
-    def is_connected(self) -> None:
+    def release_connecting(self) -> None:
         """The request has a connection, or needs none any more."""
         if self._is_connecting:
             self._is_connecting = False
@@ -151,10 +151,10 @@ class Sending(Payload):
         self._task = asyncio.current_task()
         self._cancelled_before = 0 if self._task is None else self._task.cancelling()
 
-    def is_over(self) -> None:
+    def end_wait(self) -> None:
         """The task waits no longer."""
         self._task = None
-        self.is_connected()
+        self.release_connecting()
 
     def why_ended(self) -> AnswerLostError | None:
         """After the task's cancellation: the reason, if the request was given up; `None` if the caller gave up."""
@@ -170,7 +170,7 @@ class Sending(Payload):
 
     async def write(self, writer: AbstractStreamWriter) -> None:
         """Write all segments, waiting whenever the connection is full."""
-        self.is_connected()
+        self.release_connecting()
         transport = self._transport = writer.transport
         self._closed_since = None
         if transport is not None:
@@ -200,7 +200,7 @@ class HttpClient:
         self._session: aiohttp.ClientSession | None = None
         self._under_way: set[Sending] = set()
         self._sweep: asyncio.TimerHandle | None = None
-        self._late_until = 0.0
+        self._lagging_until = 0.0
         self._open_until: dict[URL, list[float]] = {}
         self.used_connections: weakref.WeakSet[asyncio.WriteTransport] = weakref.WeakSet()
         self.connecting = asyncio.Semaphore(CONNECTING)
@@ -208,9 +208,9 @@ class HttpClient:
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
         self.time = self._loop.time
-        self._sweep = self._loop.call_later(_SWEEP_S, self._end_late_requests)
+        self._sweep = self._loop.call_later(_SWEEP_S, self._end_overdue_requests)
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEPALIVE_S, ttl_dns_cache=300),
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_CONNECTION_S, ttl_dns_cache=300),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=self._headers,
@@ -248,7 +248,7 @@ class HttpClient:
             async with asyncio.timeout(within_s):
                 return await self._exchange("GET", url, None, most_bytes=16 << 20)
         except TimeoutError:
-            end = JobEnd.CLIENT_LATE if self.is_late() else JobEnd.TIMED_OUT
+            end = JobEnd.CLIENT_LAGGED if self.is_lagging() else JobEnd.TIMED_OUT
             raise AnswerLostError(f"{url}: no answer within {within_s:g} s", end) from None
         except AnswerTooLongError:
             raise AnswerLostError(f"{url}: the answer is too long to be Piston's", JobEnd.BROKEN) from None
@@ -267,7 +267,7 @@ class HttpClient:
         try:
             sending.begin()
             if not open_until or open_until.pop() < started:  # no open connection is left
-                await sending.may_connect()
+                await sending.wait_to_connect()
             reply = await self._post(url, sending, started, most_bytes=most_bytes, gzipped=gzipped)
         except (AnswerLostError, asyncio.CancelledError) as error:
             reason = sending.why_ended()
@@ -275,9 +275,9 @@ class HttpClient:
                 raise
             raise AnswerLostError(f"{url}: {reason}", reason.end) from error
         finally:
-            sending.is_over()
+            sending.end_wait()
             self._under_way.discard(sending)
-        open_until.append(self.time() + KEEPALIVE_S)
+        open_until.append(self.time() + IDLE_CONNECTION_S)
         return reply
 
     async def _post(self, url: URL, sending: Sending, started: float, *, most_bytes: int, gzipped: bool) -> Reply:
@@ -289,19 +289,19 @@ class HttpClient:
                 raise
         return await self._exchange("POST", url, sending, most_bytes=most_bytes, gzipped=gzipped)
 
-    def is_late(self) -> bool:
+    def is_lagging(self) -> bool:
         """Whether this process was late in the last seconds, so that its timeouts say nothing about endpoints."""
-        return self.time() < self._late_until
+        return self.time() < self._lagging_until
 
-    def _end_late_requests(self) -> None:
+    def _end_overdue_requests(self) -> None:
         """Give up requests that are past their deadline, and note whether this process is late.
 
         Few requests reach their long deadlines: one sweep over all requests costs less than a timer for each.
         """
         now, due = self.time(), self._sweep.when() if self._sweep is not None else self.time()
-        if now - due > _LATE_S:
-            self._late_until = now + _LATE_FOR_S
-        self._sweep = self._loop.call_at(now + _SWEEP_S, self._end_late_requests)
+        if now - due > _LAG_S:
+            self._lagging_until = now + _LAGGING_FOR_S
+        self._sweep = self._loop.call_at(now + _SWEEP_S, self._end_overdue_requests)
         for sending in tuple(self._under_way):
             if sending.deadline < now:
                 sending.give_up()
@@ -333,12 +333,12 @@ class HttpClient:
         except (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError, aiohttp.InvalidURL) as error:
             if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
                 raise SetupError(f"no descriptor left for a connection to {url}: raise `ulimit -n`") from error
-            late = isinstance(error, TimeoutError) and self.is_late()
+            late = isinstance(error, TimeoutError) and self.is_lagging()
             message = str(error).replace(" ssl:default", "")  # which is in the message for plain http too
             if isinstance(error, aiohttp.ClientConnectorCertificateError):
                 message += f"; {answer.UNKNOWN_ISSUER}"
             raise AnswerLostError(
-                f"{url}: no connection: {message}", JobEnd.CLIENT_LATE if late else JobEnd.NOT_CONNECTED
+                f"{url}: no connection: {message}", JobEnd.CLIENT_LAGGED if late else JobEnd.NOT_CONNECTED
             ) from error
         except (aiohttp.ClientError, ConnectionError) as error:
             message = str(error) or type(error).__name__
@@ -349,7 +349,7 @@ def _enable_keepalive(transport: asyncio.WriteTransport) -> None:
     connection = transport.get_extra_info("socket")
     with contextlib.suppress(OSError):  # it was closed at once; writing will fail
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        for option, value in _KEEPALIVE:
+        for option, value in _TCP_KEEPALIVE:
             connection.setsockopt(socket.IPPROTO_TCP, option, value)
 
 

@@ -86,17 +86,17 @@ class Pool:
             state = self._endpoints[endpoint.name] = EndpointState(endpoint, group, machine, now)
             machine.endpoints[state] = None
         else:
-            state.is_listed = False
-            self._update(state, now, forget=False)
+            state.is_listed = False  # leave the old group first, so that its counts and queues are right
+            self._after_change(state, now, forget=False)
             state.begin(endpoint, group, now)
-        self._update(state, now)
+        self._after_change(state, now)
 
     def remove(self, name: str, now: float) -> None:
         """Give an endpoint no more jobs. Those that it runs continue."""
         state = self._endpoints.get(name)
         if state is not None:
             state.is_listed = False
-            self._update(state, now)
+            self._after_change(state, now)
 
     def check_ended(self, name: str, is_alive: bool | None, now: float) -> None:
         """A check of an endpoint ended; `is_alive` is `None` if it failed because this process was late."""
@@ -107,12 +107,12 @@ class Pool:
             for request in tuple(state.running):
                 if request.abandon is not None:
                     request.abandon()
-        self._update(state, now)
+        self._after_change(state, now)
 
     def in_service(self, group: str) -> int:
         """How many endpoints of a group are in service."""
-        state = self._groups.get(group)
-        return 0 if state is None else state.in_service
+        known = self._groups.get(group)
+        return 0 if known is None else known.in_service
 
     def running(self) -> int:
         """How many jobs run on all endpoints together."""
@@ -127,7 +127,7 @@ class Pool:
         *,
         is_alone: bool = False,
         is_bound: bool = False,
-        avoided: str | None = None,
+        last_endpoint: str | None = None,
     ) -> SlotRequest:
         """Ask for a slot for a new job. The request may already hold one when this returns.
 
@@ -136,12 +136,16 @@ class Pool:
             now: the time.
             is_alone: whether the job must run alone on a machine.
             is_bound: whether no other group is suitable.
-            avoided: the endpoint whose answer to this job was of no use; it is given the job only if no other is free.
+            last_endpoint: the endpoint that had the job last; a repetition prefers another.
         """
         request = SlotRequest(
-            self._group(group, now), next(self._order), is_alone=is_alone, is_bound=is_bound, avoided=avoided
+            self._group(group, now),
+            next(self._order),
+            is_alone=is_alone,
+            is_bound=is_bound,
+            last_endpoint=last_endpoint,
         )
-        self._wait(request, now)
+        self._enqueue(request, now)
         return request
 
     def repeat(self, request: SlotRequest, now: float, *, was_sent: bool) -> None:
@@ -149,7 +153,7 @@ class Pool:
         assert not request.holds_slot, "the slot was not released"
         assert request.state is not None, "the request never had a slot: there is nothing to repeat"
         request.is_repeated |= was_sent
-        self._wait(request, now)
+        self._enqueue(request, now)
 
     def release(self, request: SlotRequest, end: JobEnd, now: float) -> None:
         """Release a request's slot, or its place in the queue. May be called in every state, and more than once."""
@@ -157,14 +161,14 @@ class Pool:
         state, machine = request.state, request.reserved
         held, request.holds_slot = request.holds_slot, False
         if machine is not None:
-            self._free(request, now)
+            self._release_machine(request, now)
         if held and state is not None:
             del state.running[request]
             state.machine.running -= 1
             if not end.was_sent:
                 self._budget.take_back(request.granted_at, is_retry=request.is_repeated)
             state.job_ended(end, now, self._rng)
-            self._update(state, now)
+            self._after_change(state, now)
         if machine is not None:
             self._serve_machine(machine, now)
 
@@ -184,7 +188,7 @@ class Pool:
             The endpoints to check now; call `check_ended` after each check.
         """
         for group in self._groups.values():
-            self._hold_back(group, now)
+            self._fail_held_back(group, now)
             self._fail_unserved(group, now)
             if group.repeated:
                 self._serve(group, now)  # the budget has grown
@@ -194,7 +198,7 @@ class Pool:
             self._endpoints[name].is_checked = True
         return names
 
-    def _hold_back(self, group: Group, now: float) -> None:
+    def _fail_held_back(self, group: Group, now: float) -> None:
         """Fail the repeated jobs that the budget has held back for as long as jobs may wait."""
         if not group.repeated or self._budget.allows_retry(now):
             return
@@ -234,7 +238,7 @@ class Pool:
 
     # ------------------------------------------------------------------ which request is served next
 
-    def _wait(self, request: SlotRequest, now: float) -> None:
+    def _enqueue(self, request: SlotRequest, now: float) -> None:
         group = request.group
         request.is_waiting = True
         heapq.heappush(group.repeated if request.is_repeated else group.waiting, request)
@@ -255,7 +259,7 @@ class Pool:
                 request.is_waiting = False
                 self._reserve(request, machine, now)
             else:
-                state = group.free_endpoint(request.avoided)
+                state = group.free_endpoint(request.last_endpoint)
                 if state is None:
                     return
                 heapq.heappop(queue)
@@ -277,12 +281,12 @@ class Pool:
         request.held_back_since = None
         request.granted_at = now
         request.state = state
-        request.avoided = state.endpoint.name
+        request.last_endpoint = state.endpoint.name
         state.job_begins(now)
         state.running[request] = None
         state.machine.running += 1
         self._budget.count(now, is_retry=request.is_repeated)
-        self._file(state, now)
+        self._offer_or_withdraw(state, now)
         if request.wake is not None:
             request.wake()
 
@@ -296,17 +300,17 @@ class Pool:
         request.reserved, machine.reserved_by = machine, request
         self._reserving[request] = None
         for state in machine.endpoints:
-            self._file(state, now)
+            self._offer_or_withdraw(state, now)
         self._serve_machine(machine, now)
 
-    def _free(self, request: SlotRequest, now: float) -> None:
+    def _release_machine(self, request: SlotRequest, now: float) -> None:
         """Release the machine that a request has reserved, or on which its job runs alone."""
         machine, request.reserved = request.reserved, None
         self._reserving.pop(request, None)
         if machine is not None:
             machine.reserved_by = None
             for state in machine.endpoints:
-                self._file(state, now)
+                self._offer_or_withdraw(state, now)
 
     def _serve_machine(self, machine: Machine, now: float) -> None:
         """After a change on a machine: give it to a job that waits to run alone, else give its slots to other jobs."""
@@ -314,7 +318,7 @@ class Pool:
         if request is None and not machine.running:
             request = next((each for each in self._reserving if machine.serving(each.group)), None)
             if request is not None and (left := request.reserved) is not None:  # it waited for another machine
-                self._free(request, now)
+                self._release_machine(request, now)
                 self._reserve(request, machine, now)
                 self._serve_machine(left, now)
                 return
@@ -329,24 +333,24 @@ class Pool:
         no endpoint in service any more, or if the job must be held back."""
         serving = machine.serving(request.group)
         if not serving or (request.is_repeated and not self._budget.allows_retry(now)):
-            self._free(request, now)
-            self._wait(request, now)
+            self._release_machine(request, now)
+            self._enqueue(request, now)
             self._serve_machine(machine, now)
         elif not machine.running:
             del self._reserving[request]
-            self._grant(request, min(serving, key=lambda state: state.endpoint.name == request.avoided), now)
+            self._grant(request, min(serving, key=lambda state: state.endpoint.name == request.last_endpoint), now)
 
     # ------------------------------------------------------------------ bookkeeping
 
     def _group(self, name: str, now: float) -> Group:
-        state = self._groups.get(name)
-        if state is None:
-            state = self._groups[name] = Group(name, now)
-        return state
+        group = self._groups.get(name)
+        if group is None:
+            group = self._groups[name] = Group(name, now)
+        return group
 
-    def _update(self, state: EndpointState, now: float, *, forget: bool = True) -> None:
+    def _after_change(self, state: EndpointState, now: float, *, forget: bool = True) -> None:
         """After every change of an endpoint: serve requests that can be served now, and forget it if it has left."""
-        self._file(state, now)
+        self._offer_or_withdraw(state, now)
         machine = state.machine
         if machine.reserved_by is not None or (self._reserving and not machine.running):
             self._serve_machine(machine, now)
@@ -358,7 +362,7 @@ class Pool:
             if not machine.endpoints and machine.reserved_by is None:
                 self._machines.pop(state.endpoint.machine, None)
 
-    def _file(self, state: EndpointState, now: float) -> None:
+    def _offer_or_withdraw(self, state: EndpointState, now: float) -> None:
         """Offer an endpoint in its group exactly if it has a free slot, and keep count of those in service."""
         group = state.group
         group.withdraw(state)

@@ -1,6 +1,6 @@
 """How often jobs are sent again, and when. Pure: time and randomness are arguments.
 
-Only `cluster.py` sends a job again that a worker did not answer. There are two limits:
+`cluster.py` sends a job again if a worker did not answer. There are two limits:
 
 - one job is repeated `model.job.RETRIES` times at most, over all layers that reject its answers (`Retries`);
 - all jobs together are repeated within a budget (`RetryBudget`). A server that is too busy answers late or badly, which

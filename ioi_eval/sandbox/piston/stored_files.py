@@ -7,7 +7,7 @@ file `stored` names, checks their hashes, and starts the runner with the open fi
 missing or have another hash (`refused`), and the client sends these from then on: a package that is outdated, foreign
 or damaged makes requests larger, but never changes a verdict.
 
-The runner, which every job needs, is in our own package too (`with_runner_there`): a job is sent without the runner, if
+The runner, which every job needs, is in our own package too (`without_runner`): a job is sent without the runner, if
 the package has the same one.
 """
 
@@ -28,9 +28,6 @@ from ioi_eval.sandbox.piston.wire import Starter
 if TYPE_CHECKING:
     from ioi_eval.sandbox.piston.discovery import Worker
 
-PREFIX = wire.PROBLEMS
-"""The prefix of the names of problems' packages."""
-
 LIST = "stored"
 """The name of a job's file that lists its files: stored in the package, or sent."""
 
@@ -48,12 +45,12 @@ _LEAST_BYTES = 128
 
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.]*")
 _PACKAGES = "/piston/packages/"
-"""The directory of packages on servers: since isolate a job sees only its own package there."""
+"""The directory of packages on servers: under Piston v4 a job sees only its own package there."""
 
-_RUNNER_THERE = """runner=$IOI_EVAL_JUDGE/runner
+_RUNNER_THERE = f"""runner=$IOI_EVAL_JUDGE/runner
 if [ -f "$runner" ] && [ "$(sha256sum < "$runner")" = "DIGEST  -" ]; then exec "$runner" --dir .; fi
 echo "not stored: DIGEST is missing"
-exit 66
+exit {REFUSED_CODE}
 """
 
 _REFUSAL = re.compile(r"not stored: ([0-9a-f]{64}|\*) (.*)")
@@ -69,7 +66,7 @@ def is_worth_storing(content: Content) -> bool:
     return (content.size if isinstance(content, Blob) else len(content)) >= _LEAST_BYTES
 
 
-def with_stored(job: Job, absent: Collection[str]) -> Job | None:
+def without_stored_files(job: Job, absent: Collection[str]) -> Job | None:
     """The job that uses the files of its problem's package; `None` if it can use none.
 
     Args:
@@ -96,7 +93,10 @@ def with_stored(job: Job, absent: Collection[str]) -> Job | None:
 
 
 def with_sums_listed(files: Sequence[JobFile]) -> tuple[JobFile, ...]:
-    """The files of such a job, if it is also sent the file with their checksums."""
+    """The files of a job from `without_stored_files`, with the file of checksums added to its list.
+
+    `graders/stored/run` opens only files that are listed.
+    """
     listed = f"sent {wire.SUMS}\n".encode()
     return tuple(
         replace(file, content=file.content + listed) if file.name == LIST and isinstance(file.content, bytes) else file
@@ -146,7 +146,7 @@ class Variant:
         return reasons
 
 
-def with_runner_there(job: Job) -> Job | None:
+def without_runner(job: Job) -> Job | None:
     """The job that uses the runner of our package; `None` if the job has no runner.
 
     `ioi-eval serve` reads `stored`, and starts its own runner; on Piston the script finds the package's runner.
@@ -192,11 +192,11 @@ class StoredFiles:
         has_it = job.package is not None and any(each.language == job.package.language for each in worker.runtimes)
         if job.package is not None and has_it and not any(path.startswith(_PACKAGES) for path in elsewhere):
             package = job.package.language
-            if stored := with_stored(job, self._absent.get((url, package), ())):
+            if stored := without_stored_files(job, self._absent.get((url, package), ())):
                 return Variant(job=stored, package=package)
         if worker.service.starter is not Starter.IOI_EVAL or (url, "") in self._absent:
             return None
-        brought = with_runner_there(job)
+        brought = without_runner(job)
         return None if brought is None else Variant(job=brought, package="")
 
     def note_refusal(self, name: str, variant: Variant, job: Job, result: Execution | SandboxError) -> bool:

@@ -38,7 +38,7 @@ MAIN = "run"
 STDIN = ".stdin"
 SUMS = "sums"  # graders/PROTOCOL.md
 
-PROBLEMS = "ioi_eval_problem_"
+PROBLEM_PACKAGE_PREFIX = "ioi_eval_problem_"
 """The prefix of the names of problems' packages (`stored_files.py`)."""
 
 IDLE_COMPILE = StageLimits(wall_ms=10_000, cpu_ms=10_000)
@@ -100,7 +100,7 @@ class Runtime:
 
 def without_problems(runtimes: Iterable[Runtime]) -> tuple[Runtime, ...]:
     """The runtimes without problems' packages, as these do not change what a worker can do."""
-    return tuple(each for each in runtimes if not each.language.startswith(PROBLEMS))
+    return tuple(each for each in runtimes if not each.language.startswith(PROBLEM_PACKAGE_PREFIX))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,12 +169,12 @@ class Body:
     Args:
         segments: in order.
         size: their length together (the Content-Length).
-        waiting_s: how long the started job may take: the sum of its stages' hard limits.
+        most_run_s: how long the job may run: the sum of its stages' hard limits.
     """
 
     segments: tuple[bytes | Literal, ...]
     size: int
-    waiting_s: float
+    most_run_s: float
 
 
 def literal(content: bytes) -> Inline:
@@ -315,7 +315,7 @@ def body(
     closing = b"".join(text)
     segments.append(closing)
     waiting_ms = limits["run_timeout"] + (limits["compile_timeout"] if job.compile_limits is not None else 0)
-    return Body(segments=tuple(segments), size=size + len(closing), waiting_s=waiting_ms / 1000)
+    return Body(segments=tuple(segments), size=size + len(closing), most_run_s=waiting_ms / 1000)
 
 
 def _limits(job: Job, service: Service) -> Mapping[str, int]:

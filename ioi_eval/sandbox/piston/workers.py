@@ -195,7 +195,7 @@ class WorkerList:
                 elif await self._explore(worker.url):
                     return
             except (SandboxError, SetupError) as error:
-                is_alive = None if getattr(error, "end", None) is JobEnd.CLIENT_LATE else False
+                is_alive = None if getattr(error, "end", None) is JobEnd.CLIENT_LAGGED else False
         self._pool.check_ended(name, is_alive, self._time())
 
     async def _explore(self, url: URL) -> bool:

@@ -28,12 +28,12 @@ from typing import IO
 from ioi_eval.cache_directory import LEAST_FREE_BYTES, make_private_directory
 from ioi_eval.config import MIB
 from ioi_eval.model import Blob, Content, Execution, Stage
-from ioi_eval.sandbox.piston.stored_files import LIST, PREFIX, REFUSED_CODE
-from ioi_eval.sandbox.piston.wire import Runtime
+from ioi_eval.sandbox.piston.stored_files import LIST, REFUSED_CODE
+from ioi_eval.sandbox.piston.wire import PROBLEM_PACKAGE_PREFIX, Runtime
 from ioi_eval.sandbox.serve import request
 from ioi_eval.sandbox.serve.request import Refusal
 
-_LANGUAGE = re.compile(PREFIX + r"[0-9a-f]{24}")
+_LANGUAGE = re.compile(PROBLEM_PACKAGE_PREFIX + r"[0-9a-f]{24}")
 _VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
 _STORED = re.compile(r"stored ([A-Za-z0-9_][A-Za-z0-9_.]*) ([0-9a-f]{64}) ([0-9a-f]{24})")
 _SENT = re.compile(r"(?:sent|program) ([A-Za-z0-9_][A-Za-z0-9_.]*)")
@@ -88,7 +88,7 @@ class InstalledPackages:
 
     def runtimes(self) -> tuple[Runtime, ...]:
         """The installed packages as `GET /runtimes` lists them."""
-        paths = sorted(self._directory.glob(f"{PREFIX}*/*"))
+        paths = sorted(self._directory.glob(f"{PROBLEM_PACKAGE_PREFIX}*/*"))
         return tuple(
             Runtime(language=path.parent.name, version=path.name)
             for path in paths

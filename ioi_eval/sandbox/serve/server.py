@@ -30,8 +30,7 @@ from ioi_eval.errors import IsolationError, OverloadError, RejectedError, SetupE
 from ioi_eval.model import Content, Execution, Isolation, Job
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.sandbox.piston.endpoints import API
-from ioi_eval.sandbox.piston.stored_files import PREFIX
-from ioi_eval.sandbox.piston.wire import Runtime
+from ioi_eval.sandbox.piston.wire import PROBLEM_PACKAGE_PREFIX, Runtime
 from ioi_eval.sandbox.serve import request, request_body, served_runtimes
 from ioi_eval.sandbox.serve.client_names import refuse_foreign_pages
 from ioi_eval.sandbox.serve.connections import Connections
@@ -237,7 +236,7 @@ class _Server:
         wanted = request_body.parse(body, asked.headers.get("Content-Type", ""))
         named = wanted if isinstance(wanted, dict) else {}
         language, version = (_word(named.get(field)) for field in ("language", "version"))
-        if self._packages is not None and language.startswith(PREFIX):
+        if self._packages is not None and language.startswith(PROBLEM_PACKAGE_PREFIX):
             change = self._packages.install if asked.method == "POST" else self._packages.uninstall
             changed = await change(language, version)
             await self._look_at_packages()

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+import ioi_eval
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.errors import TransientError, TransportError
@@ -311,3 +312,8 @@ def test_no_room_for_a_trusted_script_fails_its_job(monkeypatch: pytest.MonkeyPa
             assert (await sandbox.execute(script, target)).run.stdout == "\n"
 
     asyncio.run(scenario())
+
+
+def test_no_box_shows_this_package() -> None:
+    """All of it is hidden, wherever it is installed: it has the expected outputs of the sample contest."""
+    assert LocalSandbox()._hidden == (Path(ioi_eval.__file__).resolve().parent,)

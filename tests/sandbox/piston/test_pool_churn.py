@@ -18,7 +18,7 @@ from ioi_eval.sandbox.piston.retries import backoff_s
 
 CONNECT_S = 3.0  # how long a machine that is silent is tried (`http_client.CONNECT_S`)
 CHECK_S = 3.0  # `discovery.CHECK_S`
-PROBE_S = 10.0  # TCP keepalive starts after this silence (`http_client._KEEPALIVE`), then every 5 s
+PROBE_S = 10.0  # TCP keepalive starts after this silence (`http_client._TCP_KEEPALIVE`), then every 5 s
 ROUND_TRIP_S = 0.001
 
 

@@ -153,7 +153,7 @@ def test_our_own_lateness_blames_nobody() -> None:
     assert world.tick() == ["w0"]
     world.pool.check_ended("w0", None, world.now)
     assert world.pool.in_service("g") == 1
-    world.repeat(first, JobEnd.CLIENT_LATE)
+    world.repeat(first, JobEnd.CLIENT_LAGGED)
     assert first.holds_slot
     assert not first.is_repeated
     world.release(second, JobEnd.NOT_CONNECTED)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ioi_eval.model import Execution, Job, JobFile, JobKind, Stage
 from ioi_eval.sandbox.piston import wire
-from ioi_eval.sandbox.piston.stored_files import LIST, refused, with_runner_there, with_stored, with_sums_listed
+from ioi_eval.sandbox.piston.stored_files import LIST, refused, with_sums_listed, without_runner, without_stored_files
 from ioi_eval.sandbox.piston.wire import Runtime
 from ioi_eval.sandbox.serve.installed_packages import InstalledPackages, NotStored
 from ioi_eval.sandbox.serve.request import Refusal
@@ -64,7 +64,7 @@ def taken(job: Job, given_by: Given) -> tuple[Mapping[str, str], list[int]]:
     """What a runner is given in the end, as a cluster asks for it, and how much each request sends of it."""
     absent: set[str] = set()
     sizes: list[int] = []
-    while (asked := with_stored(job, absent)) is not None:
+    while (asked := without_stored_files(job, absent)) is not None:
         sizes.append(sum(len(file.content) for file in asked.files if isinstance(file.content, bytes)))
         sums = JobFile(name=wire.SUMS, content=b"of the other files\n")
         answer = given_by(replace(asked, files=(*with_sums_listed(asked.files), sums)))
@@ -133,12 +133,12 @@ def test_the_package_s_script_does_the_same(tmp_path: Path, how: str, which: str
 def test_what_is_small_is_sent(tmp_path: Path) -> None:
     """Naming it takes as many bytes; and a job of which nothing is stored is the usual one."""
     problem = some_problem(b"small", b"a" * LARGE)
-    asked = with_stored(a_job(problem), set())
+    asked = without_stored_files(a_job(problem), set())
     assert asked is not None
     assert [file.name for file in asked.files] == [LIST, "plan", "program", "t0.in", "t0.ans"]
     job = a_job(problem)
-    assert with_stored(job, {sha256(file.content) for file in job.files}) is None
-    assert with_stored(job, {"*"}) is None
+    assert without_stored_files(job, {sha256(file.content) for file in job.files}) is None
+    assert without_stored_files(job, {"*"}) is None
 
 
 def test_a_list_that_is_none_is_refused(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_the_runner_of_our_package_is_taken_if_it_is_the_same(
 ) -> None:
     """Else the worker says so, and the client sends its own."""
     job = Job(kind=JobKind.RUNNER, files=(JobFile(name="runner", content=ECHO), *PLAN), run_limits=LIMIT)
-    asked = with_runner_there(job)
+    asked = without_runner(job)
     assert asked is not None
     box, judge = tmp_path / "box", tmp_path / "judge"
     for directory in (box, judge):
