@@ -7,6 +7,7 @@ dump of 100,000 rows measures all of `ioi-eval score` but compilers and programs
 from __future__ import annotations
 
 import base64
+import hashlib
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from hashlib import blake2b
@@ -41,7 +42,9 @@ class FastSandbox:
         assert isinstance(script, bytes)
         if job.kind is JobKind.SCRIPTS:
             nonce = script.decode().split()[-1]
-            return _said(f"{nonce}\n{base64.b64encode(b'runner').decode()}\n{nonce}\n")
+            return _said(
+                f"{nonce}\n{base64.b64encode(b'runner').decode()}\n{hashlib.sha256(b'runner').hexdigest()}  -\n{nonce}\n"
+            )
         plan = script.decode().splitlines()
         nonce = next(line.split()[1] for line in plan if line.startswith("nonce "))
         lines = list(_compiled(plan, files) if "mode compile" in plan else _judged(plan, files))

@@ -240,7 +240,7 @@ int main_of(int argc, char** argv, Lines& lines) {
   }
   Json line;
   line.open('{').member("end", true).member("nonce", lines.nonce).member("lines", lines.printed);
-  line.member("sum", printed.text());
+  line.member("sum", lines.sum.text());
   line.member("isolation", name_of(machine.can.isolation)).member("runner", kVersion).close('}');
   print(line.take() + "\n");
   return 0;

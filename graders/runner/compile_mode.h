@@ -160,7 +160,7 @@ class Compilation {
     line.open('{').member("step", number).member("code", s.process.code()).member("signal", s.process.signal());
     line.member("limit", name_of(s.limit)).member("killed", killed ? SIGKILL : 0).member("cpu_us", s.cpu_us);
     line.member("wall_us", wall).member("memory_bytes", s.peak_bytes).member("output", s.output).close('}');
-    print(line.take() + "\n");
+    lines_.print(line.take() + "\n");
     lines_.printed++;
     return s.limit == Limit::None && !s.process.failed();
   }
@@ -324,11 +324,11 @@ class Compilation {
     if (file >= 0) {
       line.member("into", into);
     } else {
-      print(line.key("base64").open_text().take());
-      print_base64(fd.get(), status.st_size);
+      lines_.print(line.key("base64").open_text().take());
+      print_base64(lines_, fd.get(), status.st_size);
       line.close_text();
     }
-    print(line.member("bytes", status.st_size).close('}').take() + "\n");
+    lines_.print(line.member("bytes", status.st_size).close('}').take() + "\n");
     lines_.printed++;
   }
 

@@ -104,7 +104,7 @@ inline bool copy_bytes(int from, int to) {
 }
 
 // The first bytes of a file, a piece at a time: it may be larger than the memory that we want to use.
-inline void print_base64(int fd, int64_t bytes) {
+inline void print_base64(Lines& lines, int fd, int64_t bytes) {
   unsigned char block[3 * 4096];
   for (int64_t offset = 0; offset < bytes;) {
     size_t want = static_cast<size_t>(std::min<int64_t>(sizeof block, bytes - offset)), got = 0;
@@ -115,7 +115,7 @@ inline void print_base64(int fd, int64_t bytes) {
       got += static_cast<size_t>(n);
     }
     offset += static_cast<int64_t>(got);
-    print(base64(block, got));
+    lines.print(base64(block, got));
   }
 }
 

@@ -18,12 +18,6 @@
 
 namespace runner {
 
-// The lines of a job: the plan's secret number, which the last of them repeats, and how many were printed.
-struct Lines {
-  std::string nonce;
-  int printed = 0;
-};
-
 inline int64_t now_us() {
   timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -70,11 +64,7 @@ class Checksum {
   uint32_t rest_ = ~0u;
 };
 
-// Of all that was printed.
-inline Checksum printed;
-
 inline void print(const char* data, size_t size) {
-  printed.add(data, size);
   while (size > 0) {
     ssize_t n = write(STDOUT_FILENO, data, size);
     if (n < 0 && errno == EINTR) continue;
@@ -85,6 +75,18 @@ inline void print(const char* data, size_t size) {
 }
 
 inline void print(const std::string& text) { print(text.data(), text.size()); }
+
+// The lines of a job: the plan's secret number, which the last of them repeats, how many were printed, and their checksum.
+struct Lines {
+  std::string nonce;
+  int printed = 0;
+  Checksum sum;
+
+  void print(const std::string& text) {
+    sum.add(text.data(), text.size());
+    runner::print(text);
+  }
+};
 
 __attribute__((format(printf, 1, 0))) inline std::string vformat(const char* format, va_list args) {
   va_list again;

@@ -50,11 +50,11 @@ inline void print_line(Lines& lines, const Plan& plan, const Test& test, const O
   if (!plan.interpreter.empty()) line.member("report", o.report);
   if (plan.return_bytes > 0 || plan.left_to_reader()) {
     int64_t bytes = o.output ? file_size(o.output.get()) : 0;
-    print(line.member("output_bytes", bytes).key("output").open_text().take());
-    if (bytes > 0) print_base64(o.output.get(), std::min(bytes, plan.return_bytes));
+    lines.print(line.member("output_bytes", bytes).key("output").open_text().take());
+    if (bytes > 0) print_base64(lines, o.output.get(), std::min(bytes, plan.return_bytes));
     line.close_text();
   }
-  print(line.close('}').take() + "\n");
+  lines.print(line.close('}').take() + "\n");
   lines.printed++;
 }
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ioi_eval.engine.judging import Judging
-from ioi_eval.engine.running import Program, TestScheduler
+from ioi_eval.engine.running import Program, ProgramScheduler
 from ioi_eval.jobs import rules
 from ioi_eval.jobs.run_job import GivenTest, RunSetup
 from ioi_eval.model import Isolation, ScoreType, Subtask, TestOutcome, Verdict
@@ -64,7 +64,7 @@ class TestRuns:
         self.passed: dict[int, bool] = {}
         self.weakest: Isolation | None = None
 
-    async def run(self, runner: TestScheduler, target: Target, *, wanted: Callable[[], bool] = lambda: True) -> None:
+    async def run(self, runner: ProgramScheduler, target: Target, *, wanted: Callable[[], bool] = lambda: True) -> None:
         """Run the tests that matter, and repeat doubtful ones.
 
         Args:

@@ -56,7 +56,7 @@ class Program:
     package: ProblemPackage | None = None
 
 
-class TestScheduler:
+class ProgramScheduler:
     """Runs programs on one sandbox. Safe to use from many tasks at once; threads may share it.
 
     Args:
@@ -108,11 +108,11 @@ class TestScheduler:
 
 
 class _Run:
-    """The running of one program; see `TestScheduler.run`."""
+    """The running of one program; see `ProgramScheduler.run`."""
 
     def __init__(
         self,
-        runner: TestScheduler,
+        runner: ProgramScheduler,
         program: Program,
         judging: Judging,
         target: Target,

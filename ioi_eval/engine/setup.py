@@ -7,7 +7,7 @@ from typing import Generic
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
-from ioi_eval.engine.running import TestScheduler
+from ioi_eval.engine.running import ProgramScheduler
 from ioi_eval.engine.target import Bindings, P
 from ioi_eval.events import Events
 from ioi_eval.jobs.run_job import BUNDLE_TESTS
@@ -39,7 +39,9 @@ class JudgingSetup(Generic[P]):
         self.builder = Builder(sandbox, artifacts, policy, events)
         self.bindings = Bindings(sandbox, refusal)
 
-    def runner(self, *, most_tests: int = BUNDLE_TESTS, spread: bool = True, jobs: int | None = None) -> TestScheduler:
+    def runner(
+        self, *, most_tests: int = BUNDLE_TESTS, spread: bool = True, jobs: int | None = None
+    ) -> ProgramScheduler:
         """The runner of programs on their tests.
 
         Args:
@@ -48,7 +50,7 @@ class JudgingSetup(Generic[P]):
             jobs: how many shared jobs run at once at most, on all targets; `None` for as many as these have slots.
         """
         jobs_at_once = self.bindings.jobs_at_once if spread else _one_job
-        return TestScheduler(self._sandbox, jobs_at_once=jobs_at_once, most_tests=most_tests, jobs=jobs)
+        return ProgramScheduler(self._sandbox, jobs_at_once=jobs_at_once, most_tests=most_tests, jobs=jobs)
 
 
 def in_service(targets: Sequence[Target]) -> Sequence[Target]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ioi_eval.config import Policy
 from ioi_eval.engine.packing import run_both
-from ioi_eval.engine.running import Program, TestScheduler
+from ioi_eval.engine.running import Program, ProgramScheduler
 from ioi_eval.errors import (
     LostDataError,
     SetupError,
@@ -76,7 +76,7 @@ class RunnerWay:
         headers: PrecompiledHeaders,
         policy: Policy,
         *,
-        runners: Mapping[str, TestScheduler],
+        runners: Mapping[str, ProgramScheduler],
         return_bytes: int = 0,
         keep: Keep = Keep.ALL,
         kept: KeptPrograms | None = None,

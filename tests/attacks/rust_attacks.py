@@ -118,7 +118,8 @@ RUNNING = (
         tries="10,000 threads that wait",
         body="let mut made = Vec::new(); for _ in 0..10000 {"
         " match std::thread::Builder::new().stack_size(65536).spawn(|| std::thread::park()) {"
-        ' Ok(thread) => made.push(thread), Err(_) => break } } if made.len() > 64 { got("more threads than 64") }',
+        ' Ok(thread) => made.push(thread), Err(_) => break } } if made.len() > 1000 { got("more than 1,000 threads") }'
+        " std::thread::sleep(std::time::Duration::from_secs(20));",
         expect="RE",
     ),
     RustAttack(

@@ -145,7 +145,12 @@ def test_rows_that_cannot_be_judged_are_named(score: Start, write: Write, rows: 
             ("apps_5", "Could not parse test cases"),
         )
     ]
-    for words in ("unknown problem 77", "problem 3 cannot be judged", "code is not text", "problem_id is missing"):
+    for words in (
+        "unknown problem 77",
+        "problem 3 cannot be judged",
+        "code is neither text nor a list of texts",
+        "problem_id is missing",
+    ):
         assert words in ended.stdout
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert ended.stdout.count("problem 3 cannot be judged") == 1, "a reason is told once"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.apps.running import TestRuns
-from ioi_eval.engine.running import TestScheduler
+from ioi_eval.engine.running import ProgramScheduler
 from ioi_eval.errors import TransportError, UnavailableError
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.python_run import Judgement, RunLimits, setup_of
@@ -108,7 +108,7 @@ def judged(*lines: Line | Exception, ours: bool = False, repeats: int = 1) -> tu
             is_right=lambda _, came: came.output == b"right",
             alone_runs=repeats,
         )
-        await runs.run(TestScheduler(sandbox, jobs_at_once=lambda _: 1), TARGET)
+        await runs.run(ProgramScheduler(sandbox, jobs_at_once=lambda _: 1), TARGET)
         return runs.outcomes[0], runs.passed[0]
 
     sandbox = Scripted(lines)
@@ -227,14 +227,14 @@ class Cutting:
 def test_an_answer_that_is_cut_is_asked_for_in_halves() -> None:
     """Not three times as it was: what cut it was a limit of the server's. What follows is as small from its start."""
 
-    async def run(runner: TestScheduler) -> Sequence[TestOutcome]:
+    async def run(runner: ProgramScheduler) -> Sequence[TestOutcome]:
         given = [GivenTest(input=b"", answer=b"")] * 8
         runs = TestRuns("0", b"", SETUP, given, is_right=lambda *_: False)
         await runs.run(runner, TARGET)
         return [runs.outcomes[place] for place in range(8)]
 
     sandbox = Cutting()
-    runner = TestScheduler(sandbox, jobs_at_once=lambda _: 1)
+    runner = ProgramScheduler(sandbox, jobs_at_once=lambda _: 1)
     for _ in range(2):
         assert {one.verdict for one in asyncio.run(run(runner))} == {Verdict.AC}
     assert sandbox.asked == [8, 4, 2, 2, 2, 2, *[2] * 4]

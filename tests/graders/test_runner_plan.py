@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import ANY
 
 import pytest
 
@@ -106,11 +107,11 @@ def test_root_is_refused(runner: Path, program: Callable[..., Path], tmp_path: P
 
 
 def test_good_plan_runs_everywhere(box: Box, program: Callable[..., Path]) -> None:
-    """In every box the same plan gives the same line, and an end line with nonce, count and isolation."""
+    """In every box the same plan gives the same line, and an end line with nonce, count, checksum and isolation."""
     files: Files = {"program": program("contestant"), "in": b"sum 1\n", "ans": b"2\n"}
     answer = box.run(plan("run", *GOOD, least=box.level), files)
     assert answer.only["verdict"] == "AC"
-    assert answer.last == {"end": True, "nonce": NONCE, "lines": 1, "isolation": box.level, "runner": 1}
+    assert answer.last == {"end": True, "nonce": NONCE, "lines": 1, "isolation": box.level, "runner": 1, "sum": ANY}
     assert answer.code == 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -80,7 +81,9 @@ class Machine:
             script = next(file.content for file in job.files if file.name == "run")
             assert isinstance(script, bytes)
             nonce = script.decode().splitlines()[-1].rpartition(" ")[2]
-            return _said(f"{nonce}\n{base64.b64encode(b'runner').decode()}\n{nonce}\n")
+            return _said(
+                f"{nonce}\n{base64.b64encode(b'runner').decode()}\n{hashlib.sha256(b'runner').hexdigest()}  -\n{nonce}\n"
+            )
         plan = next(file.content for file in job.files if file.name == "plan")
         assert isinstance(plan, bytes)
         lines = plan.decode().splitlines()
