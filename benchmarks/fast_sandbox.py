@@ -42,9 +42,8 @@ class FastSandbox:
         assert isinstance(script, bytes)
         if job.kind is JobKind.SCRIPTS:
             nonce = script.decode().split()[-1]
-            return _said(
-                f"{nonce}\n{base64.b64encode(b'runner').decode()}\n{hashlib.sha256(b'runner').hexdigest()}  -\n{nonce}\n"
-            )
+            binary, digest = base64.b64encode(b"runner").decode(), hashlib.sha256(b"runner").hexdigest()
+            return _said(f"{nonce}\n{binary}\n{digest}  -\n{nonce}\n")
         plan = script.decode().splitlines()
         nonce = next(line.split()[1] for line in plan if line.startswith("nonce "))
         lines = list(_compiled(plan, files) if "mode compile" in plan else _judged(plan, files))

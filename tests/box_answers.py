@@ -23,8 +23,9 @@ def built(job: Job) -> Stage:
     script = next(file.content for file in job.files if file.name == "run")
     assert isinstance(script, bytes)
     nonce = script.decode().split()[-1]
+    binary, digest = base64.b64encode(b"runner").decode(), hashlib.sha256(b"runner").hexdigest()
     return Stage(
-        stdout=f"{nonce}\n{base64.b64encode(b'runner').decode()}\n{hashlib.sha256(b'runner').hexdigest()}  -\n{nonce}\n",
+        stdout=f"{nonce}\n{binary}\n{digest}  -\n{nonce}\n",
         stderr="",
         code=0,
     )

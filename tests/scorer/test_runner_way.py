@@ -81,9 +81,8 @@ class Machine:
             script = next(file.content for file in job.files if file.name == "run")
             assert isinstance(script, bytes)
             nonce = script.decode().splitlines()[-1].rpartition(" ")[2]
-            return _said(
-                f"{nonce}\n{base64.b64encode(b'runner').decode()}\n{hashlib.sha256(b'runner').hexdigest()}  -\n{nonce}\n"
-            )
+            binary, digest = base64.b64encode(b"runner").decode(), hashlib.sha256(b"runner").hexdigest()
+            return _said(f"{nonce}\n{binary}\n{digest}  -\n{nonce}\n")
         plan = next(file.content for file in job.files if file.name == "plan")
         assert isinstance(plan, bytes)
         lines = plan.decode().splitlines()
