@@ -47,7 +47,7 @@ class AppsScoreCall(RunOptions):
         ),
     ] = None
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Judge programs again at which the comparator's checker failed.")
+        bool, typer.Option("--retry-failed", help="Judge again the programs on which the checker failed twice.")
     ] = False
     keep: options.KeepTexts = Keep.FAILING
     sandbox: Annotated[SandboxOptions, _WHERE] = field(default_factory=SandboxOptions)

@@ -69,7 +69,7 @@ def explain(call: ExplainCall) -> int:
     """
     unknown = sorted(set(call.compat or ()) - set(NAMES))
     if unknown:
-        raise InputError(f"there is no profile {unknown[0]!r}; there are: {', '.join(NAMES)}")
+        raise InputError(f"--compat {unknown[0]}: must be one of {', '.join(NAMES)}")
     dump = KeptColumns(open_dump(call.dump, call.problems.selection.ids), submission_columns(call.id_column))
     _ = call.problems.source  # a wrong name is refused before the dump is read
     counts = survey(dump, id_column=call.id_column)

@@ -130,7 +130,7 @@ def install(
     """Install a package on every worker.
 
     It comes from the repository that the worker was started with (PISTON_REPO_URL). With --problems: each problem's
-    test data, checker and manager, as one package a problem, so that jobs need not carry them. They are written to
+    test data, checker and manager, as one package per problem, so that jobs need not carry them. They are written to
     --repository first.
 
     A worker that cannot reach its repository crashes when it is asked for packages. So one worker is asked first, and

@@ -29,7 +29,15 @@ class ExportCall:
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="A setting of the format (model=o3); may be repeated."),
     ] = None
-    by: options.By = None
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--by",
+            metavar="COLUMN",
+            help="Write one file for each group of rows with the same values in these columns (model,temperature; a.b "
+            "for a field). By default, the column that names the model, if there is one. `--by none`: no groups.",
+        ),
+    ] = None
     id_column: options.IdColumnOfRun = None
 
 
@@ -37,9 +45,9 @@ class ExportCall:
 def export(call: ExportCall) -> int:
     """Write results in another program's format.
 
-    Nothing is judged. parquet: one table of all rows. junit: XML for a CI, a suite a problem. One file for each model:
-    inspect (a log for `inspect view`), eval-results (YAML for the model's page on the Hub), every-eval-ever (JSON for
-    its datastore).
+    Nothing is judged. parquet: one table of all rows. junit: XML for a CI, one suite per problem. One file for each
+    model: inspect (a log for `inspect view`), eval-results (YAML for the model's page on the Hub), every-eval-ever
+    (JSON for its datastore).
     """
     from ioi_eval.cli.exporting import write_export
 

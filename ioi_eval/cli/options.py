@@ -22,7 +22,8 @@ Workers = Annotated[
         "--workers",
         metavar="N",
         min=1,
-        help="Jobs at once; by default one per processor (or as a container's CPU quota allows), or per cluster slot.",
+        help="How many jobs run at once (not the number of Piston workers); by default one per processor (or as a"
+        " container's CPU quota allows), on a cluster as many as its servers accept.",
     ),
 ]
 IdColumn = Annotated[
@@ -56,11 +57,16 @@ NearLimitRepeats = Annotated[
         metavar="N",
         min=1,
         max=100,
-        help="Run a late test alone up to N times, again only if it was late by 10 % or less; the fastest counts.",
+        help="If a test exceeds its time limit, repeat it up to N times while none of our other jobs run; after the "
+        "first time, only while it is at most 10 % over the limit. The fastest repetition counts.",
     ),
 ]
 RetryFailed = Annotated[
-    bool, typer.Option("--retry-failed", help="Judge rows again whose checker or manager failed (final JE).")
+    bool,
+    typer.Option(
+        "--retry-failed",
+        help="Judge again the submissions that have no score because a checker or manager failed twice.",
+    ),
 ]
 StandingsFile = Annotated[
     str | None,
@@ -75,8 +81,9 @@ KeepTexts = Annotated[
     Keep,
     typer.Option(
         "--keep",
-        help="What the results hold of inputs and outputs: nothing; the beginning of the inputs that programs fail "
-        "first; that and of their outputs on failing tests; or of all outputs.",
+        help="What to store. none: no inputs or outputs. inputs: the beginning of each input that a program failed "
+        "first. failing: also the beginning of the outputs of failed tests. all: also the beginning of all other "
+        "outputs.",
     ),
 ]
 KeepPrograms = Annotated[
@@ -92,7 +99,7 @@ Bar = Annotated[
     bool | None,
     typer.Option(
         "--progress/--no-progress",
-        help="Show a progress bar: by default on a terminal only; else print a line a minute.",
+        help="Show a progress bar: by default on a terminal only; else print one line per minute.",
     ),
 ]
 By = Annotated[
@@ -101,7 +108,7 @@ By = Annotated[
         "--by",
         metavar="COLUMN",
         help="Report all numbers also for each group: rows with the same values in these columns (model,temperature;"
-        " a.b for a field). By default the column that names the model, if there is one; none for no groups.",
+        " a.b for a field). By default, the column that names the model, if there is one. `--by none`: no groups.",
     ),
 ]
 
@@ -148,7 +155,7 @@ class ContestRules:
         """The number by which time limits are multiplied.
 
         Raises:
-            InputError: the time scale is no such number.
+            InputError: the time scale is not such a number.
         """
         from ioi_eval.problems.ioi import check_time_scale
 

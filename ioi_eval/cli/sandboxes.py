@@ -55,7 +55,9 @@ SandboxOption = Annotated[
 ProfileOption = Annotated[
     ProfileChoice,
     typer.Option(
-        "--profile", help="Many tests a job (bundled), or one (classic); by default the better that each worker can."
+        "--profile",
+        help="Send many tests per job (bundled) or one (classic); by default, bundled on every worker "
+        "that supports it.",
     ),
 ]
 PatienceOption = Annotated[

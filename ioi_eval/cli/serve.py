@@ -62,8 +62,8 @@ def serve(
     """Make this machine a Piston worker.
 
     Serves the embedded sandbox under Piston's API v2, for any client. It offers the packages `ioi_eval` (our own jobs),
-    `cms_ioi` (one test a job, as in huggingface/ioi) and `bash`. There is no authentication: whoever can reach the port
-    can run programs here, confined. Ctrl-C or SIGTERM ends it.
+    `cms_ioi` (one test per job, as in huggingface/ioi) and `bash`. There is no authentication: whoever can reach the
+    port can run programs here, confined. Ctrl-C or SIGTERM ends it.
     """
     import asyncio
 

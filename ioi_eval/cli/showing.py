@@ -243,7 +243,7 @@ def _apps_problem(call: ShowCall, results: ResultSet, problem: str) -> AppsProbl
     dataset = call.problems or results.options.get("dataset")
     try:
         if not dataset:
-            raise InputError("the results do not name its source")
+            raise InputError("the results do not say which data set the problem is from")
         source = open_source(dataset, split=results.options.get("split"), obvious=SPLITS)
         with closing(load_catalog(source, needed={problem})) as catalog:
             if problem not in catalog.listed:

@@ -21,7 +21,12 @@ class ValidateCall:
     """What the user asks for: a group of options."""
 
     solutions: Annotated[
-        str | None, typer.Argument(metavar="SOLUTIONS", help="Rows with expected_subtasks, expected_total or expected.")
+        str | None,
+        typer.Argument(
+            metavar="SOLUTIONS",
+            help="Programs with what their authors state: rows as in a dump, and expected_subtasks, expected_total or"
+            " expected. May be left out with --against.",
+        ),
     ] = None
     problems: options.Problems
     tests: options.Tests
@@ -89,8 +94,8 @@ def validate(call: ValidateCall) -> int:
 
     Official solutions are judged on every test, and compared with what their authors state, or with RESULTS of others.
     These have the columns all_subtasks_points and all_subtasks_results, as `score` and huggingface/ioi write them;
-    their rows are matched by year, problem_id and label (or --id-column). Exit code 1 if a statement is contradicted,
-    or a solution could not be judged.
+    their rows are matched by year, problem_id and label (or --id-column). Exit code 1 if a verdict differs from a
+    stated one, or a solution could not be judged.
     """
     from ioi_eval.cli.validating import validate_solutions
 

@@ -30,6 +30,6 @@ def profile_named(name: str) -> Profile:
         InputError: there is none.
     """
     if name not in NAMES:
-        raise InputError(f"there is no profile {name!r}; there are: {', '.join(NAMES)}")
+        raise InputError(f"compat {name!r}: must be one of {', '.join(NAMES)}")
     profile: Profile = import_module(f"ioi_eval.compat.{name.replace('-', '_')}").PROFILE
     return profile

@@ -96,7 +96,7 @@ def _package(worker: Worker) -> Finding:
     name = f"{service.starter.value} {service.version}"
     install = "ioi-eval cluster install (PISTON_REPO_URL must name a repository with the package)"
     if service.starter is Starter.CMS_IOI:
-        lost = "one test a job, compiled each time; wall-clock limits; programs can reach their judge"
+        lost = "one test per job, compiled each time; wall-clock limits; programs can reach their judge"
         return warning("package", f"{name}: the classic profile only: {lost}", install)
     if service.starter is Starter.BASH:
         return warning("package", f"ioi_eval is missing; {name} is used, under the server's own limits", install)

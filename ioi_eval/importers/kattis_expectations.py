@@ -121,7 +121,7 @@ class Expectations:
             fails = fails or "AC" not in required
         left = [word for word in left if word != "AC"] if fails else left
         if rules and not left:
-            raise InputError(f"{self._where} has no verdict that is both permitted and required; correct it")
+            raise InputError(f"{self._where}: its permitted and required lists together allow no verdict; correct them")
         return () if len(left) == len(_ALL) else tuple(left)
 
     def _stated_verdicts(self, rule: Mapping[str, Any], key: str) -> Sequence[str]:

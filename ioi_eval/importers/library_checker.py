@@ -101,7 +101,10 @@ def _tests(package: Package, info: Mapping[str, Any]) -> dict[str, tuple[str, st
     for table in _tables(package, info, "tests"):
         number = table.get("number")
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= _MOST_TESTS:
-            raise InputError(f"{package.where}: number of the tests {table['name']} in {ROOT_FILE} is {number!r}")
+            raise InputError(
+                f"{package.where}: number of the tests {table['name']} in {ROOT_FILE} is {number!r}; it must be a "
+                f"whole number from 0 to {_MOST_TESTS}"
+            )
         for index in range(number):
             test = f"{PurePosixPath(table['name']).stem}_{index:02}"
             tests[test] = (f"in/{test}.in", f"out/{test}.out")
@@ -154,9 +157,8 @@ def _solutions(
         if not package.has(path):
             raise InputError(f"{package.where}: there is no {path}, which {ROOT_FILE} names")
         if language(path) is None or table.get("function"):
-            notes.append(
-                f"{path} is left out: it is {'a function for a grader' if table.get('function') else 'no source'}"
-            )
+            kind = "a function for a grader" if table.get("function") else "not a source file"
+            notes.append(f"{path} is left out: it is {kind}")
             continue
         verdicts = _expected(package, name, table)
         solutions.append(

@@ -120,7 +120,7 @@ class Package:
                 self._room_for_zips -= len(inner)
                 yield path, inner
         except _DAMAGE as error:
-            raise InputError(f"{self.where}: {name} is damaged, or no zip that can be read: {error}") from error
+            raise InputError(f"{self.where}: {name} is damaged, or is not a readable zip: {error}") from error
 
     def text(self, name: str, most: int = _LARGEST_SOURCE) -> str:
         """A source or statement as text. If it is not UTF-8 (an author's name in a comment) it is read as Latin-1."""

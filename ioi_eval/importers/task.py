@@ -312,7 +312,7 @@ def _test_text(package: Package, name: str) -> str:
         return package.read(name).decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{package.where}: {name} is not text (byte {error.start + 1} is no UTF-8); such tests cannot be rows"
+            f"{package.where}: {name} is not text (byte {error.start + 1} is not UTF-8); such tests cannot be rows"
         ) from error
 
 

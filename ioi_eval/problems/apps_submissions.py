@@ -97,7 +97,10 @@ def samples_of(row: Row) -> tuple[Sample, ...]:
     if column is None:
         there = next((name for name in PROGRAM_COLUMNS if name in row.values), None)
         if there is None:
-            raise row.error(f"there is none of {', '.join(PROGRAM_COLUMNS)}; the row has: {row.columns}")
+            raise row.error(
+                f"the row has no program: it needs one of the columns {', '.join(PROGRAM_COLUMNS)}; its "
+                f"columns are: {row.columns}"
+            )
         return (Sample(column=there, value=None, number=None),)
     value = as_lists(row.values[column])
     several = _conversations(row, value) if column == "messages" else _texts(row, column, value)

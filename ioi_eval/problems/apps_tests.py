@@ -50,7 +50,7 @@ def read_tests(value: object, starter_code: str = "") -> TestSet:
         except big_json.TooLargeError as error:
             return _faulty(RowFault.TOO_LARGE, f"its input_output cannot be read: {error}")
         except json.JSONDecodeError as error:
-            return _faulty(RowFault.BROKEN_JSON, f"its input_output is no JSON: {big_json.place_of(error)}")
+            return _faulty(RowFault.BROKEN_JSON, f"its input_output is not JSON: {big_json.place_of(error)}")
     if not value and (value is None or isinstance(value, dict | list)):
         return _faulty(RowFault.NO_TESTS, "the row has no tests: its input_output is empty")
     if not isinstance(value, dict):

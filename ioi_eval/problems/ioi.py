@@ -145,7 +145,7 @@ def _add(group: _ProblemRows, row: Row) -> None:
     if any(name == other.name for other in group.subtasks):
         raise row.error(f"subtask {name} occurs twice")
     if points < 0:
-        raise row.error(f"subtask {name} is worth {points:g} points")
+        raise row.error(f"subtask {name} is worth {points:g} points; a subtask must be worth 0 or more")
     if not tests:
         raise row.error(f"subtask {name} has no tests: its test_names is empty")
     if len(set(tests)) != len(tests):
@@ -175,7 +175,10 @@ def _with_tests(draft: Problem, data: TestData) -> Problem:
     if not draft.checker_protocol.has_program:
         answers = [case.answer for case in data.cases.values()]
         if None in answers or not any(answers):
-            raise InputError("has no checker, and its tests have no test_output to compare with")
+            raise InputError(
+                "has no checker, and its tests have no test_output to compare with; add checker/checker.cpp to "
+                "grader_files, or test_output to the tests"
+            )
     return replace(draft, tests=with_kind_argument(draft, data.cases), notes=(*draft.notes, *data.notes))
 
 

@@ -206,13 +206,15 @@ def _check_linking(key: ProblemKey, files: GraderFiles, config: GraderConfig) ->
     if files.linked or config.linked is False:
         return
     if config.task_type is TaskType.TWO_STEPS:
-        raise InputError("task type TwoSteps needs a manager that is linked; grader_files holds no graders/manager.cpp")
+        raise InputError(
+            "task type TwoSteps needs a manager that is linked; grader_files holds no graders/manager.cpp; add it"
+        )
     name = "stub.cpp" if config.task_type and config.task_type.has_manager else "grader.cpp"
     own = f"{key.id.lower()}.h"
     header = next((file.path for file in files.headers if file.content and file.name.lower() == own), None)
     if config.linked or header:
         reason = f"there is a header {header}" if header else "its configuration says that one is linked"
-        raise InputError(f"grader_files holds no graders/{name}, though {reason}")
+        raise InputError(f"grader_files holds no graders/{name}, though {reason}; add it")
 
 
 def _check_passes(passes: int, task_type: TaskType, protocol: CheckerProtocol) -> None:
@@ -253,7 +255,7 @@ def _has_checker(sheet: Sheet, config: GraderConfig, files: GraderFiles, task_ty
         wanted = sheet.checker_after_manager
         reason = "checker_after_manager is true"
     if wanted and files.checker is None:
-        raise InputError(f"grader_files holds no checker/checker.cpp, though {reason}")
+        raise InputError(f"grader_files holds no checker/checker.cpp, though {reason}; add it")
     return files.checker is not None if wanted is None else wanted
 
 
@@ -273,7 +275,10 @@ def _checker_args(sheet: Sheet, protocol: CheckerProtocol, has_checker: bool) ->
 
 def _score_type(sheet: Sheet, config: GraderConfig, subtasks: tuple[Subtask, ...]) -> ScoreType:
     if sheet.score_type and config.score_type and sheet.score_type is not config.score_type:
-        raise InputError(f"the row says that the score type is {sheet.score_type}, its files {config.score_type}")
+        raise InputError(
+            f"the row says that the score type is {sheet.score_type}, its files {config.score_type}; make the row and "
+            "graders/grader_config.json agree"
+        )
     score_type = sheet.score_type or config.score_type or ScoreType.GROUP_MIN
     if score_type is ScoreType.GROUP_THRESHOLD and any(subtask.threshold is None for subtask in subtasks):
         raise InputError("its score type GroupThreshold needs a number in the column threshold, in each of its rows")
@@ -315,7 +320,7 @@ def _conflicts(key: ProblemKey, sheet: Sheet, config: GraderConfig) -> tuple[str
         ("id", key.id.lower(), config.code.lower() if config.code else None),
     )
     return tuple(
-        f"the row's {name} {ours} holds, not grader_config.json's {theirs}"
+        f"the row's {name} ({ours}) is used, and grader_config.json's ({theirs}) is ignored"
         for name, ours, theirs in compared
         if ours is not None and theirs is not None and ours != theirs
     )

@@ -70,7 +70,10 @@ def submission_from_row(
     """
     row = row if isinstance(row, Row) else Row(source="submission_from_row", number=1, values=row)
     if row.values.keys().isdisjoint(PROGRAM_COLUMNS):
-        raise row.error(f"there is none of code, generation, messages; the row has: {row.columns}")
+        raise row.error(
+            "the row has no program: it needs one of the columns code, generation, messages, source_files or "
+            f"(submitted outputs) outputs or files; its columns are: {row.columns}"
+        )
     if not row.has(id_column):
         raise row.error(f"{id_column} is missing; the row has: {row.columns}. Name another with --id-column")
     name = row.identifier(id_column)
@@ -87,7 +90,9 @@ def submission_from_row(
     if code is None:
         return Submission(id=name, problem=problem, code=None, language=language, extraction=extraction)
     if len(sources) > MAX_SOURCE_FILES:
-        refused = f"The program has {len(sources):,} files; {MAX_SOURCE_FILES} are taken at most. It was not compiled."
+        refused = (
+            f"The program has {len(sources):,} files; at most {MAX_SOURCE_FILES} are accepted. It was not compiled."
+        )
         return Submission(
             id=name, problem=problem, code=None, language=language, extraction=extraction, refused=refused
         )
@@ -98,7 +103,8 @@ def submission_from_row(
         size, max_code_bytes = sum(sizes), own.code_limit_bytes  # Source: DOMjudge
     if max_code_bytes is not None and size > max_code_bytes:
         refused = (
-            f"The program has {size:,} bytes; the contest server takes {max_code_bytes:,} at most. It was not compiled."
+            f"The program has {size:,} bytes; the contest server accepts at most {max_code_bytes:,}. "
+            "It was not compiled."
         )
         return Submission(
             id=name, problem=problem, code=None, language=language, extraction=extraction, refused=refused

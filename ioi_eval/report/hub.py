@@ -190,7 +190,7 @@ class HubResults:
         except (OSError, ValueError) as error:
             reason = printable(str(error)).rstrip(".")
             raise InputError(
-                f"{name} of the data set {self.name} is no Parquet file: {reason}; {_ELSEWHERE}"
+                f"{name} of the data set {self.name} is not a Parquet file: {reason}; {_ELSEWHERE}"
             ) from error
         if MARKS[family] not in columns:
             raise InputError(

@@ -61,7 +61,7 @@ def _require_lines(path: Path, first: bytes) -> None:
     if first.startswith(b"\x1f\x8b"):
         raise InputError(f"{path} is gzip: name it .jsonl.gz, or unpack it")
     if first.strip() in (b"[", b"{"):
-        raise InputError(f"{path} is JSON over several lines; write it again with one object a line")
+        raise InputError(f"{path} is JSON over several lines; write it again with one object per line")
 
 
 def _row(source: str, number: int, line: bytes, wanted: Collection[str] | None) -> Row:

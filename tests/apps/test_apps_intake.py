@@ -66,7 +66,7 @@ def test_what_cannot_be_judged_is_refused_with_its_reason(intake: Any) -> None:
             "row 2: problem_id is missing",
             "uuid 'a' of problem 0 is already in row 3",
             "row 5: problem 3 cannot be judged: its input_output has 2 inputs and 1 output",
-            "row 6: there is none of code, generation, messages",
+            "row 6: the row has no program: it needs one of the columns code, generation, messages",
         ),
         strict=True,
     ):

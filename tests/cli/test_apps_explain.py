@@ -55,7 +55,7 @@ def test_what_cannot_be_explained_is_said(start: Start, write: Write) -> None:
     assert "problem 1 cannot be judged: the row has no tests" in ended.stdout
     ended = start("apps", "explain", dump, "--dataset", "apps.jsonl", "--compat", "none")
     assert ended.returncode == 2
-    assert "there is no profile 'none'" in ended.stderr
+    assert "--compat none: must be one of hendrycks" in ended.stderr
     other = write("other.jsonl", {"problem_id": 1, "code": DOUBLE})
     ended = start("apps", "explain", other, "--dataset", "apps.jsonl", "-t", "0")
     assert ended.returncode == 2

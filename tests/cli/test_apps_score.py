@@ -331,7 +331,7 @@ def test_pass_at_k(score: Start, write: Write, tmp_path: Path) -> None:
         (["--comparator", "fuzzy"], "there is no comparator 'fuzzy'; there are: exact, lines"),
         (["--comparator", "float:x"], "is not of the form float:ABS"),
         (["--comparator", "checker:none.cpp"], "none.cpp cannot be read"),
-        (["--compat", "codeforces"], "there is no profile 'codeforces'; there are: hendrycks"),
+        (["--compat", "codeforces"], "compat 'codeforces': must be one of hendrycks"),
         (["--compat", "mcpbr", "--comparator", "exact"], "has its own rules"),
         (["--filter-difficulty", "hard"], "has no problem of difficulty hard; there are: competition"),
         (["-t", "1000"], "has no problem of id 1000"),

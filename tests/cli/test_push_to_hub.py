@@ -123,7 +123,7 @@ def test_what_cannot_be_pushed_is_said_first(start: Start, score: tuple[str | Pa
             "has rows that are not results of contest problems, which these would replace (its columns: text)",
         ),
         ([apps_row("a", True)], "has rows that are not results of contest problems, which these would replace"),
-        (None, "is no Parquet file"),
+        (None, "is not a Parquet file"),
     ],
     ids=["other rows", "the other family", "damaged"],
 )

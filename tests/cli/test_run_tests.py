@@ -112,7 +112,7 @@ def test_a_stale_code_column_does_not_win(start: Start, write: Write, rows_here:
     assert (rows["one"]["verdict"], rows["one"]["code"]) == ("AC", RIGHT)
     assert ended.returncode == 1
     assert rows["two"]["total_score"] is None
-    assert "there is none of code, generation, messages" in rows["two"]["error"]
+    assert "the row has no program: it needs one of the columns code, generation" in rows["two"]["error"]
 
 
 def test_messages_for_fine_tuning(start: Start, write: Write, rows_here: None, tmp_path: Path) -> None:

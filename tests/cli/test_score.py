@@ -208,7 +208,8 @@ def test_rows_that_cannot_be_judged_are_listed_and_the_rest_is_scored(
         f"problem_id is missing (a text is needed); the row has: uuid, code:\n  {dump}, row 2\n",
         "uuid is missing; the row has: year, problem_id, code, name. Name another with --id-column:\n"
         f"  {dump}, row 3\n",
-        f"there is none of code, generation, messages; the row has: year, problem_id, uuid, text:\n  {dump}, row 4\n",
+        "the row has no program: it needs one of the columns code, generation, messages, source_files or "
+        f"(submitted outputs) outputs or files; its columns are: year, problem_id, uuid, text:\n  {dump}, row 4\n",
         f"1 not judged: unknown problem 2024/ad: it is not in --problems:\n  {dump}, row 5\n",
         "unknown problem 2019/add: it is not in --problems; did you mean 2024/add?",
         "unknown problem 2024/Add: it is not in --problems; did you mean 2024/add?",

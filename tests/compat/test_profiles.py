@@ -31,7 +31,7 @@ def test_names(name: str) -> None:
 
 def test_unknown_name() -> None:
     """Another name is an error that says what there is."""
-    with pytest.raises(InputError, match=f"no profile 'codeforces'; there are: {', '.join(NAMES)}"):
+    with pytest.raises(InputError, match=f"compat 'codeforces': must be one of {', '.join(NAMES)}"):
         profile_named("codeforces")
 
 

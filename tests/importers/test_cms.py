@@ -284,7 +284,7 @@ def test_what_is_not_supported_is_refused_by_name(tmp_path: Path, changes: dict[
 def test_test_that_is_no_text_is_named(tmp_path: Path) -> None:
     """Rows hold text; a binary test is refused when it is written."""
     task = read(tmp_path, **{"tests/2-01.in": b"ok\xff"})
-    with pytest.raises(InputError, match=r"tests/2-01\.in is not text \(byte 3 is no UTF-8\)"):
+    with pytest.raises(InputError, match=r"tests/2-01\.in is not text \(byte 3 is not UTF-8\)"):
         list(task.tests())
 
 

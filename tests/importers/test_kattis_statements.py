@@ -145,7 +145,10 @@ def test_entry_points_that_cannot_be_started(tmp_path: Path, files: dict[str, st
         ("accepted: 5", "accepted is 5, where named values are needed"),
         ("other: {permitted: [OK]}", "permitted is \\['OK'\\]"),
         ("other: {required: []}", r"required is \[\]"),
-        ("other: {permitted: [AC], required: [WA]}", "has no verdict that is both permitted and required"),
+        (
+            "other: {permitted: [AC], required: [WA]}",
+            "its permitted and required lists together allow no verdict; correct them",
+        ),
         ("other: {score: high}", "score is 'high'"),
         ("'" + "{a,b}" * 20 + "': {}", "stands for more than 10000 patterns"),
     ],

@@ -90,7 +90,8 @@ def test_what_cannot_be_judged_is_listed_and_the_rest_is_scored(contest: Contest
         "the same uuid and problem as an earlier row",
         "uuid is missing; the row has: year, problem_id, code, id. Name another with --id-column",
         "problem_id is missing (a text is needed); the row has: year, code, uuid",
-        "there is none of code, generation, messages; the row has: year, problem_id, uuid",
+        "the row has no program: it needs one of the columns code, generation, messages, source_files or "
+        "(submitted outputs) outputs or files; its columns are: year, problem_id, uuid",
         "its language is pascal",
     ):
         assert words in reasons

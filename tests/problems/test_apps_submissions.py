@@ -73,7 +73,10 @@ def test_arrays_are_lists() -> None:
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"text": "x"}, "there is none of code, generation, messages; the row has: problem_id, text"),
+        (
+            {"text": "x"},
+            "needs one of the columns code, generation, messages; its columns are: problem_id, text",
+        ),
         ({"code": 7}, "code is neither text nor a list of texts"),
         ({"code": []}, "code is neither text nor a list of texts"),
         ({"code": ["a", 7]}, r"code holds something of type int \(at 1\), no text"),

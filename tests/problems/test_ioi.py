@@ -150,7 +150,7 @@ def test_without_a_checker_outputs_are_compared(tmp_path: Path) -> None:
     assert without_files.linked == ()
     tests = [test_row("1-01", test_output=""), test_row("1-02", test_output="")]
     error = load(tmp_path, [problem_row(grader_files=bare)], tests).unusable[KEY]
-    assert "no checker, and its tests have no test_output" in str(error)
+    assert "no checker, and its tests have no test_output to compare with; add checker/checker.cpp to" in str(error)
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_one_bad_problem_does_not_spoil_the_others(tmp_path: Path) -> None:
         ({"memory_limit": 256}, "memory_limit is 256, where bytes are needed"),
         ({"memory_limit": None}, "gives a memory_limit"),
         ({"score_precision": -1}, "score_precision is -1"),
-        ({"score": -5}, "worth -5 points"),
+        ({"score": -5}, "worth -5 points; a subtask must be worth 0 or more"),
         ({"score": None}, "score is missing"),
         ({"task_type": "TwoSteps", "grader_files": BATCH_FILES[:1]}, "TwoSteps needs a manager that is linked"),
         ({"score_type": "GroupThreshold"}, "GroupThreshold needs a number in the column threshold"),
@@ -256,7 +256,10 @@ def test_one_bad_problem_does_not_spoil_the_others(tmp_path: Path) -> None:
         ({"subtask": None}, "subtask is missing"),
         ({"task_type": None, "grader_files": []}, "gives a task_type"),
         ({"cxx_std": "c++2049"}, "is not a C\\+\\+ standard"),
-        ({"grader_files": BATCH_FILES[:1] + BATCH_FILES[2:]}, "no graders/grader.cpp, though there is a header"),
+        (
+            {"grader_files": BATCH_FILES[:1] + BATCH_FILES[2:]},
+            "no graders/grader.cpp, though there is a header .*; add it",
+        ),
         ({"grader_files": [["grader.cpp", "x"]]}, "grader.cpp, where nothing uses it; call it graders/grader.cpp"),
         ({"grader_files": [["graders/stub.cc", "x"]]}, "stub.cc, where nothing uses it; call it graders/stub.cpp"),
         ({"grader_files": [["checkers/checker.cpp", "x"]]}, "nothing uses it; call it checker/checker.cpp, or set"),
@@ -356,7 +359,7 @@ def test_the_rows_limits_hold_and_the_difference_is_noted(tmp_path: Path) -> Non
     files = [*BATCH_FILES[:3], ["graders/grader_config.json", config]]
     problem = load_one(tmp_path, grader_files=files).problems[KEY]
     assert problem.time_limit_s == 1.0
-    assert problem.notes == ("the row's time_limit 1.0 holds, not grader_config.json's 5.0",)
+    assert problem.notes == ("the row's time_limit (1.0) is used, and grader_config.json's (5.0) is ignored",)
     problem = load_one(tmp_path, grader_files=files, time_limit=None, memory_limit=None).problems[KEY]
     assert (problem.time_limit_s, problem.memory_limit_bytes) == (5.0, 2147483648)
 

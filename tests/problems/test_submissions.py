@@ -109,7 +109,7 @@ def test_any_column_may_name_the_submission() -> None:
     [
         ({"uuid": None, "code": "x"}, "uuid is missing; the row has: uuid, problem_id, year, code. Name another with"),
         ({"problem_id": None, "code": "x"}, "problem_id is missing .*the row has: uuid, problem_id, year, code"),
-        ({}, "there is none of code, generation, messages; the row has: uuid, problem_id, year"),
+        ({}, "the row has no program: it needs one of the columns code, .*; its columns are: uuid, problem_id, year"),
         ({"code": 5}, "code is 5, where a text is needed"),
         ({"generation": ["a"]}, "generation is \\['a'\\]"),
         ({"code": "x", "year": "soon"}, "year is 'soon'"),
@@ -327,7 +327,7 @@ def test_more_files_than_a_job_may_hold_are_refused() -> None:
     assert read(source_files={"a.cpp": "int a;", **files}).refused == ""
     found = read(source_files={"a.cpp": "int a;", "b.cpp": "", **files})
     assert (found.code, found.sources) == (None, ())
-    assert "has 33 files; 32 are taken at most" in found.refused
+    assert "has 33 files; at most 32 are accepted" in found.refused
 
 
 def test_source_files_share_the_limit_of_a_problem() -> None:

@@ -156,7 +156,7 @@ def test_the_split_that_is_meant(tmp_path: Path) -> None:
     ("content", "words"),
     [
         (gzip.compress(b'{"id": 1}\n', mtime=0), r"is gzip: name it \.jsonl\.gz, or unpack it"),
-        (b'[\n  {"id": 1}\n]\n', "is JSON over several lines; write it again with one object a line"),
+        (b'[\n  {"id": 1}\n]\n', "is JSON over several lines; write it again with one object per line"),
         (b'{\n  "id": 1\n}\n', "is JSON over several lines"),
         (b'{"id": "x', "is not JSON: Unterminated string starting at character 8;"),
     ],

@@ -88,7 +88,7 @@ def endpoint_url(text: str) -> str:
     except ValueError:
         valid, url = False, ""
     if not valid or parts.netloc.endswith(":") or parts.query or parts.fragment or " " in written:
-        raise InputError(f"endpoint {text!r} is no URL of a server; write http://host:port")
+        raise InputError(f"endpoint {text!r} is not the URL of a server; write http://host:port")
     return url
 
 
