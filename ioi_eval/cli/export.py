@@ -35,7 +35,8 @@ class ExportCall:
             "--by",
             metavar="COLUMN",
             help="Write one file for each group of rows with the same values in these columns (model,temperature; a.b "
-            "for a field). By default, the column that names the model, if there is one. `--by none`: no groups.",
+            "for a field); junit: add the group to the names of classes. By default, the column that names the model, "
+            "if there is one. `--by none`: no groups.",
         ),
     ] = None
     id_column: options.IdColumnOfRun = None

@@ -75,7 +75,8 @@ def test_arrays_are_lists() -> None:
     [
         (
             {"text": "x"},
-            "needs one of the columns code, generation, messages; its columns are: problem_id, text",
+            "the row has no program: it needs one of the columns code, generation, messages; its columns are: "
+            "problem_id, text",
         ),
         ({"code": 7}, "code is neither text nor a list of texts"),
         ({"code": []}, "code is neither text nor a list of texts"),

@@ -182,7 +182,7 @@ def test_programs_over_the_limit_are_refused_in_words() -> None:
     for code in ("x" * (MAX_CODE_BYTES + 1), "ü" * (MAX_CODE_BYTES // 2 + 1), "x" * 50_000_000):
         found = read(code=code)
         assert found.code is None
-        assert f"{MAX_CODE_BYTES:,} at most" in found.refused
+        assert f"at most {MAX_CODE_BYTES:,}" in found.refused
         assert found.extraction == "column:code"
     row = Row(source="d", number=1, values={"uuid": "u", "problem_id": "p", "code": "x" * 200_000})
     assert submission_from_row(row, max_code_bytes=None).code == "x" * 200_000
@@ -196,7 +196,7 @@ def test_a_problem_may_have_a_limit_of_its_own() -> None:
         row = Row(source="d", number=1, values={**values, "year": year, "code": "x" * length})
         found = submission_from_row(row, problems={nile.key: nile})
         assert (found.code is not None) is taken
-        assert ("200,000 at most" in found.refused) is (length == 200_001)
+        assert ("at most 200,000" in found.refused) is (length == 200_001)
 
 
 def problem(*headers: str) -> Problem:
@@ -334,7 +334,7 @@ def test_source_files_share_the_limit_of_a_problem() -> None:
     """Source: DOMjudge, whose limit is of all files of a submission together."""
     nile = replace(problem(), code_limit_bytes=120_000)
     values = {"uuid": "u", "problem_id": "nile", "year": 2023}
-    for more, words in ((0, ""), (1, "has 120,001 bytes; the contest server takes 120,000 at most")):
+    for more, words in ((0, ""), (1, "has 120,001 bytes; the contest server accepts at most 120,000")):
         files = {"a.cpp": "x" * 60_000, "a.h": "ü" * 30_000 + "x" * more}
         row = Row(source="d", number=1, values={**values, "source_files": files})
         found = submission_from_row(row, problems={nile.key: nile})
