@@ -148,4 +148,4 @@ def _words(path: Path, values: Mapping[str, Any], key: str, what: str) -> tuple[
 
 
 def _wrong(path: Path, key: str, values: Mapping[str, Any], needed: str) -> InputError:
-    return InputError(f"the configuration {path}: {key} is {values[key]!r}, where {needed} is needed")
+    return InputError(f"the configuration {path}: {key} is {values[key]!r}; it must be {needed}")

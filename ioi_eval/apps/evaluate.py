@@ -129,21 +129,21 @@ def _settings(kwargs: Mapping[str, Any]) -> AppsSettings:
     timeout = kwargs.get("execution_timeout")
     timeout = TIMEOUT_S if timeout is None else timeout
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < math.inf:
-        raise InputError(f"execution_timeout is {timeout!r}, where a number of seconds above 0 is needed")
+        raise InputError(f"execution_timeout is {timeout!r}; it must be a number of seconds above 0")
     comparator = kwargs.get("comparator")
     compat = kwargs.get("compat")
     if compat not in (None, PAGE, CODE, OURS):
-        raise InputError(f"compat is {compat!r}, where one of {PAGE}, {CODE}, {OURS} is possible")
+        raise InputError(f"compat is {compat!r}; it must be one of {PAGE}, {CODE}, {OURS}")
     if comparator is not None and compat in (PAGE, CODE):
         raise InputError(f"{compat} has its own rules; remove comparator={comparator!r} or compat={compat!r}")
     if compat is None:
         compat = PAGE if comparator is None else OURS
     memory_mb = kwargs.get("memory_mb", 1024)
     if isinstance(memory_mb, bool) or not isinstance(memory_mb, int):
-        raise InputError(f"memory_mb is {memory_mb!r}, where a whole number is needed")
+        raise InputError(f"memory_mb is {memory_mb!r}; it must be a whole number")
     isolation = kwargs.get("isolation", Isolation.REDUCED)
     if isolation not in set(Isolation):
-        raise InputError(f"isolation is {isolation!r}, where one of {', '.join(Isolation)} is needed")
+        raise InputError(f"isolation is {isolation!r}; it must be one of {', '.join(Isolation)}")
     return AppsSettings(
         time_limit_s=float(timeout),
         memory_limit_bytes=memory_mb * MIB,

@@ -70,7 +70,7 @@ def content_text(content: object) -> str:
         parts = content if isinstance(content, list | tuple) else content.tolist()
         return "".join(_text_of(part) for part in parts)
     raise InputError(
-        f"the content of a message is of type {type(content).__name__}; a text or a list of parts is needed"
+        f"the content of a message is of type {type(content).__name__}; it must be a text or a list of parts"
     )
 
 
@@ -85,5 +85,5 @@ def _part(message: object, name: str) -> Any:
     if isinstance(message, Mapping):
         return message.get(name)
     if message is None or isinstance(message, str | bytes | int | float | list | tuple):
-        raise InputError(f"a message is of type {type(message).__name__}; an object with role and content is needed")
+        raise InputError(f"a message is of type {type(message).__name__}; it must be an object with role and content")
     return getattr(message, name, None)

@@ -153,7 +153,7 @@ def _config(package: Package, meta: Mapping[str, Any], task_type: TaskType) -> R
     if isinstance(params, list):  # CMS's own form, in packages of protocol version 2
         params = by_name(params, task_type, where)
     if not isinstance(params, dict):
-        raise InputError(f"{where} is {params!r}, where named parameters or CMS's list of them are needed")
+        raise InputError(f"{where} is {params!r}; it must be named parameters or CMS's list of them")
     fields = ("code", "name", "time_limit", "memory_limit")
     return {"task_type": task_type.value, **{field: meta[field] for field in fields if field in meta}, **params}
 
@@ -220,9 +220,9 @@ def _read_otherwise(subtask: SubtaskFile, tests: tuple[str, ...]) -> Iterator[st
 
 def _subtask(where: str, name: str, points: object, listed: object, tests: tuple[str, ...]) -> SubtaskFile:
     if isinstance(points, bool) or not isinstance(points, int | float):
-        raise InputError(f"{where}: score is {points!r}, where a number of points is needed")
+        raise InputError(f"{where}: score is {points!r}; it must be a number of points")
     if not isinstance(listed, list) or not all(isinstance(test, str) for test in listed):
-        raise InputError(f"{where}: testcases is {listed!r}, where a list of tests is needed")
+        raise InputError(f"{where}: testcases is {listed!r}; it must be a list of tests")
     if not listed:
         raise InputError(f"{where}: the subtask has no tests")
     if absent := [test for test in listed if test not in tests]:

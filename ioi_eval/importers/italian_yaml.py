@@ -110,7 +110,7 @@ def _number(package: Package, meta: Mapping[str, Any], *names: str) -> float:
     except (TypeError, ValueError):
         number = 0.0
     if not 0 < number < _LARGEST:
-        raise InputError(f"{package.where}: {names[0]} is {value!r} in {ROOT_FILE}, where a number above 0 is needed")
+        raise InputError(f"{package.where}: {names[0]} is {value!r} in {ROOT_FILE}; it must be a number above 0")
     return number
 
 
@@ -160,7 +160,7 @@ def _count(package: Package, value: object) -> int:
     if isinstance(value, str) and value.isdecimal():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST_TESTS:
-        raise InputError(f"{package.where}: n_input is {value!r} in {ROOT_FILE}, where a number of tests is needed")
+        raise InputError(f"{package.where}: n_input is {value!r} in {ROOT_FILE}; it must be a whole number from 1 on")
     return value
 
 
@@ -193,7 +193,7 @@ def _generated(package: Package, meta: Mapping[str, Any]) -> tuple[list[tuple[in
             groups.append((points, tests))
         stated = comment.removeprefix("ST:").strip()
         if not stated.isdecimal():
-            raise InputError(f"{here}: the subtask is worth {stated!r}, where whole points are needed")
+            raise InputError(f"{here}: the subtask is worth {stated!r}; it must be a whole number of points")
         points, tests = int(stated), 0
     groups.append((points, tests))
     count = sum(tests for _, tests in groups)
@@ -263,7 +263,7 @@ def _output_tests(package: Package, meta: Mapping[str, Any], kind: str) -> list[
     stated = meta.get(f"{kind}_testcases")
     numbers = [part.strip() for part in str("" if stated is None else stated).split(",") if part.strip()]
     if wrong := next((number for number in numbers if not number.isdecimal()), None):
-        raise InputError(f"{package.where}: {kind}_testcases in {ROOT_FILE} holds {wrong!r}, where numbers are needed")
+        raise InputError(f"{package.where}: {kind}_testcases in {ROOT_FILE} holds {wrong!r}; it must hold numbers only")
     return [f"{int(number):03}" for number in numbers]
 
 

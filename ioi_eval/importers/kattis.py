@@ -294,14 +294,14 @@ def _for_all_groups(where: Path, meta: Mapping[str, Any]) -> dict[str, Any]:
 def _mapping(where: Path, meta: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     value = meta.get(name) or {}
     if not isinstance(value, Mapping):
-        raise InputError(f"{where}: {name} in {ROOT_FILE} is {value!r}, where named values are needed")
+        raise InputError(f"{where}: {name} in {ROOT_FILE} is {value!r}; it must be a mapping of names to values")
     return value
 
 
 def _number(where: Path, values: Mapping[str, Any], name: str, default: float) -> float:
     value = values.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _LARGEST:
-        raise InputError(f"{where}: {name} in {ROOT_FILE} is {value!r}, where a number above 0 is needed")
+        raise InputError(f"{where}: {name} in {ROOT_FILE} is {value!r}; it must be a number above 0")
     return value
 
 

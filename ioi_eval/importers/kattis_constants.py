@@ -31,7 +31,7 @@ def constants(where: Path, meta: Mapping[str, Any]) -> Callable[[str, str], str]
     if stated is None:
         return None
     if not isinstance(stated, Mapping):
-        raise InputError(f"{where}: constants in problem.yaml is {stated!r}, where named values are needed")
+        raise InputError(f"{where}: constants in problem.yaml is {stated!r}; it must be a mapping of names to values")
     values: dict[tuple[str, str], str] = {}
     for name, value in stated.items():
         variants = value if isinstance(value, Mapping) else {"value": value}
@@ -42,7 +42,7 @@ def constants(where: Path, meta: Mapping[str, Any]) -> Callable[[str, str], str]
         for variant, constant in variants.items():
             if isinstance(constant, bool) or not isinstance(constant, int | float | str):
                 raise InputError(
-                    f"{where}: the constant {name} in problem.yaml is {constant!r}; a number or a text is needed"
+                    f"{where}: the constant {name} in problem.yaml is {constant!r}; it must be a number or a text"
                 )
             values[name, str(variant)] = str(constant)
 

@@ -130,7 +130,7 @@ def scored_by_validator(where: Path, group: TestGroup) -> TestGroup:
         _, high = (float(word) for word in str(group.config["range"]).split())
     except ValueError:
         stated = group.config["range"]
-        raise InputError(f"{where}: range of {group.path} is {stated!r}, where two numbers are needed") from None
+        raise InputError(f"{where}: range of {group.path} is {stated!r}; it must be two numbers") from None
     return replace(group, config={**group.config, "accept_score": high, "grader_flags": _with_min(group)})
 
 

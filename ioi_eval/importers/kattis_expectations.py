@@ -128,18 +128,18 @@ class Expectations:
         stated = rule.get(key, _ALL)
         stated = [stated] if isinstance(stated, str) else stated
         if not isinstance(stated, Sequence) or not stated or any(word not in _ALL for word in stated):
-            raise InputError(f"{self._where}: {key} is {stated!r}; a list of {', '.join(_ALL)} is needed")
+            raise InputError(f"{self._where}: {key} is {stated!r}; it must be a list of {', '.join(_ALL)}")
         return stated
 
     def _score(self, value: Any) -> Range:
         ends = value if isinstance(value, list) else [value, value]
         if len(ends) != 2 or any(isinstance(end, bool) or not isinstance(end, int | float) for end in ends):
-            raise InputError(f"{self._where}: score is {value!r}, where a number or two are needed")
+            raise InputError(f"{self._where}: score is {value!r}; it must be one number or two")
         return float(ends[0]), float(ends[1])
 
     def _mapping(self, name: Any, value: Any) -> Mapping[str, Any]:
         if value is not None and not isinstance(value, Mapping):
-            raise InputError(f"{self._where}: {name} is {value!r}, where named values are needed")
+            raise InputError(f"{self._where}: {name} is {value!r}; it must be a mapping of names to values")
         return value or {}
 
     def _patterns(self, name: str) -> Sequence[str]:

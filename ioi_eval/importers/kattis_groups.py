@@ -323,7 +323,7 @@ def _points(where: Path, group: TestGroup) -> float:
     points, rejected = group.config.get("accept_score", 1), group.config.get("reject_score", 0)
     for name, value in (("accept_score", points), ("reject_score", rejected)):
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise InputError(f"{where}: {name} of {group.path} is {value!r}, where a number is needed")
+            raise InputError(f"{where}: {name} of {group.path} is {value!r}; it must be a number")
     if rejected != 0:
         raise UnsupportedError(f"{where}: reject_score of {group.path} is {rejected}; only 0 is supported")
     return float(points) if isinstance(points, float) and not points.is_integer() else int(points)

@@ -81,7 +81,7 @@ def validator_flags(where: str, config: Mapping[str, Any]) -> list[str]:
         return flag_words(where, stated.get("flags") if isinstance(stated, Mapping) else stated)
     flags = config["output_validator_args"] or []
     if not isinstance(flags, list) or not all(isinstance(word, str) for word in flags):
-        raise InputError(f"{where}: output_validator_args is {flags!r}, where a list of texts is needed")
+        raise InputError(f"{where}: output_validator_args is {flags!r}; it must be a list of texts")
     return flags
 
 
@@ -92,7 +92,7 @@ def flag_words(where: str, stated: object) -> list[str]:
         InputError: it is not text.
     """
     if isinstance(stated, Mapping | list):
-        raise InputError(f"{where}: the flags of the output validator are {stated!r}, where a text is needed")
+        raise InputError(f"{where}: the flags of the output validator are {stated!r}; they must be a text")
     return str(stated or "").split()
 
 

@@ -126,5 +126,5 @@ def _points(where: Path, group: TestGroup, default: Any = "unbounded") -> int:
     if stated == "unbounded":
         raise UnsupportedError(f"{where}: {group.path} has no max_score; unbounded scores are not supported")
     if isinstance(stated, bool) or not isinstance(stated, int) or stated < 0:
-        raise InputError(f"{where}: max_score of {group.path} is {stated!r}, where whole points are needed")
+        raise InputError(f"{where}: max_score of {group.path} is {stated!r}; it must be a whole number of points")
     return stated

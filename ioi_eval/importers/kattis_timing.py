@@ -62,7 +62,7 @@ def derived_timing(package: Package, root_file: str, ini: Mapping[str, str]) -> 
     ):
         if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= 1000:
             raise InputError(
-                f"{package.where}: {name} in {root_file} is {value!r}, where a number from {least:g} is needed"
+                f"{package.where}: {name} in {root_file} is {value!r}; it must be a number from {least:g} to 1,000"
             )
         values.append(float(value))
     names = [name.removeprefix(_FOLDER) for name in package.names(_FOLDER.rstrip("/"))]

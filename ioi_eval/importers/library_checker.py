@@ -58,7 +58,10 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     solutions = _solutions(package, info, sources, headers, notes)
     limit = info.get("timelimit") if time_limit_s is None else time_limit_s
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit < _MOST_LIMIT_S:
-        raise InputError(f"{where}: timelimit in {ROOT_FILE} is {limit!r}, where a number of seconds is needed")
+        raise InputError(
+            f"{where}: timelimit in {ROOT_FILE} is {limit!r}; it must be a number of seconds above 0 and below "
+            f"{_MOST_LIMIT_S:,}"
+        )
     shared = {
         "year": year,
         "name": str(info.get("title") or package.name),

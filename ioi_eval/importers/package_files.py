@@ -268,7 +268,7 @@ def _regular_file(path: Path, root: Path, most: int) -> bytes:
 def _require_regular(mode: int) -> None:
     if not stat.S_ISREG(mode):
         kind = next((description for matches, description in _KINDS if matches(mode)), "something else")
-        raise OSError(f"it is {kind}, where a regular file is needed")
+        raise OSError(f"it is {kind}; it must be a regular file")
 
 
 def _check_size(size: int, most: int) -> None:

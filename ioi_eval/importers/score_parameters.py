@@ -40,7 +40,7 @@ def subtasks_of(where: Path, score_type: ScoreType, parameters: object, tests: S
         points = _number(where, "score_type_parameters", parameters)
         return [SubtaskFile(name=SUM_SUBTASK, points=points * len(names), tests=tuple(names))]
     if not isinstance(parameters, list) or not parameters:
-        raise InputError(f"{where}: score_type_parameters is {parameters!r}, where a list of groups is needed")
+        raise InputError(f"{where}: score_type_parameters is {parameters!r}; it must be a list of groups")
     groups = [_group(where, number, group) for number, group in enumerate(parameters)]
     kinds = {type(group["testcases"]) for group in groups}
     if len(kinds) > 1:
@@ -81,8 +81,8 @@ def _group(where: Path, number: int, group: object) -> Mapping[str, Any]:
     wanted = named["testcases"]
     if isinstance(wanted, bool) or not isinstance(wanted, int | str | list) or (isinstance(wanted, int) and wanted < 0):
         raise InputError(
-            f"{where}: group {number} of score_type_parameters has the tests {wanted!r}, where a number of tests, a"
-            " regular expression or a list of names is needed"
+            f"{where}: group {number} of score_type_parameters has the tests {wanted!r}; they must be a number of "
+            "tests, a regular expression or a list of names"
         )
     return named
 
@@ -101,5 +101,5 @@ def _threshold(where: Path, subtask: str, group: Mapping[str, Any]) -> float:
 
 def _number(where: Path, what: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise InputError(f"{where}: {what} is {value!r}, where a number is needed")
+        raise InputError(f"{where}: {what} is {value!r}; it must be a number")
     return value

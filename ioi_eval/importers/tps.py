@@ -104,21 +104,23 @@ def _required(package: Package, meta: Mapping[str, Any], field: str) -> Any:
 def _number(package: Package, meta: Mapping[str, Any], field: str) -> float:
     value = _required(package, meta, field)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _LARGEST:
-        raise InputError(f"{package.where}: {field} is {value!r} in {ROOT_FILE}, where a number above 0 is needed")
+        raise InputError(f"{package.where}: {field} is {value!r} in {ROOT_FILE}; it must be a number above 0")
     return value
 
 
 def _flag(package: Package, meta: Mapping[str, Any], field: str, default: bool) -> bool:
     value = meta.get(field, default)
     if not isinstance(value, bool):
-        raise InputError(f"{package.where}: {field} is {value!r} in {ROOT_FILE}, where true or false is needed")
+        raise InputError(f"{package.where}: {field} is {value!r} in {ROOT_FILE}; it must be true or false")
     return value
 
 
 def _config(package: Package, meta: Mapping[str, Any], shared: RowValues) -> RowValues:
     params = meta.get("type_params") or {}
     if not isinstance(params, dict):
-        raise InputError(f"{package.where}: type_params is {params!r} in {ROOT_FILE}, where named values are needed")
+        raise InputError(
+            f"{package.where}: type_params is {params!r} in {ROOT_FILE}; it must be a mapping of names to values"
+        )
     config = {
         "task_type": shared["task_type"],
         "code": shared["id"],
@@ -239,7 +241,7 @@ def _stated(package: Package) -> dict[str, dict[str, Any]]:
         for field, kind in (("index", int), ("score", (int, float))):
             value = meta.get(field) if isinstance(meta, dict) else None
             if isinstance(value, bool) or not isinstance(value, kind):
-                raise InputError(f"{package.where}: subtasks.json: {field} of {name} is {value!r}; a number is needed")
+                raise InputError(f"{package.where}: subtasks.json: {field} of {name} is {value!r}; it must be a number")
     return dict(sorted(stated.items(), key=lambda item: int(item[1]["index"])))
 
 
@@ -282,7 +284,7 @@ def _mapping(
             continue
         where = f"{package.where}: {_MAPPING}, line {number}"
         if len(words) != 2:
-            raise InputError(f"{where} is {line!r}, where a subtask and a test are needed")
+            raise InputError(f"{where} is {line!r}; it must be a subtask and a test")
         subtask, test = words
         if subtask not in stated:
             raise InputError(f"{where} names the subtask {subtask}, which is not in subtasks.json")

@@ -113,7 +113,7 @@ def _lines(value: object, what: str, number: int) -> Lines:
         return value
     if isinstance(value, list | tuple) and all(isinstance(line, str) for line in value):
         return tuple(value)
-    raise _WrongTestError(f"{what} {number} is {_kind(value)}; a text or a list of lines is needed")
+    raise _WrongTestError(f"{what} {number} is {_kind(value)}; it must be a text or a list of lines")
 
 
 # --------------------------------------------------------------------------- calls
@@ -122,7 +122,7 @@ def _lines(value: object, what: str, number: int) -> Lines:
 def _calls(inputs: Sequence[Any], outputs: Sequence[Any], fn_name: str, starter_code: str) -> tuple[AppsTest, ...]:
     for number, given in enumerate(inputs):
         if not isinstance(given, list | tuple):
-            raise _WrongTestError(f"input {number} is {_kind(given)}; a list of arguments for {fn_name} is needed")
+            raise _WrongTestError(f"input {number} is {_kind(given)}; it must be a list of arguments for {fn_name}")
     for value in (*inputs, *outputs):
         apps_values.encode(value)  # a value that was read may be nested too deeply to be written
     wrapped = _may_be_wrapped(outputs, _result_depth(starter_code, fn_name))

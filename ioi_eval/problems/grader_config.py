@@ -167,7 +167,7 @@ def _text(values: Mapping[str, Any], key: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise InputError(f"{key} in {PATH} is {value!r}, where a text is needed")
+        raise InputError(f"{key} in {PATH} is {value!r}; it must be a text")
     return value.strip()
 
 
@@ -176,7 +176,7 @@ def _positive(values: Mapping[str, Any], key: str) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < sys.float_info.max:
-        raise InputError(f"{key} in {PATH} is {value!r}, where a number above 0 is needed")
+        raise InputError(f"{key} in {PATH} is {value!r}; it must be a number above 0")
     return float(value)
 
 
@@ -186,7 +186,7 @@ def _count(values: Mapping[str, Any], key: str) -> int | None:
         value = int(value)
     number = _positive({key: value}, key)
     if number is not None and not number.is_integer():
-        raise InputError(f"{key} in {PATH} is {value!r}, where a whole number is needed")
+        raise InputError(f"{key} in {PATH} is {value!r}; it must be a whole number")
     return None if number is None else int(number)
 
 
@@ -230,7 +230,7 @@ def _file_names(values: Mapping[str, Any], task_type: TaskType | None) -> tuple[
         key = parameter_key(task_type, parameter)
         name = _text(values, key)
         if name in (".", "..") or "/" in name or "\0" in name or len(name.encode()) > _LONGEST_NAME:
-            raise InputError(f"{key} in {PATH} is {name!r}, where the plain name of a file is needed, without a folder")
+            raise InputError(f"{key} in {PATH} is {name!r}; it must be the plain name of a file, without a folder")
         names.append(name)
     if names[0] and names[0] == names[1]:
         raise UnsupportedError(f"{PATH} gives {names[0]!r} to input and output; one file for both is not supported")

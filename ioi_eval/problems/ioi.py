@@ -159,7 +159,7 @@ def _threshold(row: Row) -> float | None:
         return None
     threshold = row.number_of("threshold")
     if not 0 < threshold <= 1:
-        raise row.error(f"threshold is {threshold:g}, where a score above 0 and at most 1 is needed")
+        raise row.error(f"threshold is {threshold:g}; it must be a score above 0 and at most 1")
     return threshold
 
 

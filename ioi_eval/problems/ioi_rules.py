@@ -65,13 +65,13 @@ def read_sheet(row: Row) -> Sheet:
     task_type = row.optional_text("task_type")
     time_limit = row.number_of("time_limit") if row.has("time_limit") else None
     if time_limit is not None and time_limit <= 0:
-        raise row.error(f"time_limit is {time_limit:g}, where CPU seconds above 0 are needed")
+        raise row.error(f"time_limit is {time_limit:g}; it must be a number of CPU seconds above 0")
     memory_limit = row.integer("memory_limit") if row.has("memory_limit") else None
     if memory_limit is not None and memory_limit < _LEAST_MEMORY:
-        raise row.error(f"memory_limit is {memory_limit}, where bytes are needed (1 MiB or more)")
+        raise row.error(f"memory_limit is {memory_limit}; it must be a number of bytes, 1 MiB or more")
     precision = row.integer("score_precision", 2)  # Source: CMS's default of a TPS task
     if precision < 0:
-        raise row.error(f"score_precision is {precision}, where a number of decimals is needed")
+        raise row.error(f"score_precision is {precision}; it must be a number of decimals, 0 or more")
     std = row.optional_text("cxx_std")
     check_std(std)
     return Sheet(
@@ -97,14 +97,14 @@ def read_sheet(row: Row) -> Sheet:
 def _passes(row: Row) -> int:
     passes = row.integer("passes", 1)
     if not 1 <= passes <= _MOST_PASSES:
-        raise row.error(f"passes is {passes}, where a number from 1 to {_MOST_PASSES:,} is needed")
+        raise row.error(f"passes is {passes}; it must be a number from 1 to {_MOST_PASSES:,}")
     return passes
 
 
 def _bytes(row: Row, column: str) -> int | None:
     limit = row.integer(column) if row.has(column) else None
     if limit is not None and limit <= 0:
-        raise row.error(f"{column} is {limit}, where a number of bytes is needed")
+        raise row.error(f"{column} is {limit}; it must be a number of bytes above 0")
     return limit
 
 

@@ -87,7 +87,7 @@ class Row:
             value = int(value)
         if isinstance(value, int) and not isinstance(value, bool):
             if value.bit_length() > _NAME_BITS:
-                raise self.error(f"{column} is an integer of {value.bit_length():,} bits, where a name is needed")
+                raise self.error(f"{column} is an integer of {value.bit_length():,} bits; it must be a name")
             return str(value)
         return self.text(column)
 
@@ -132,7 +132,7 @@ class Row:
         values = self.items(column)
         for value in values:
             if not isinstance(value, str):
-                raise self.error(f"{column} holds {_short(value)}, where a list of texts is needed")
+                raise self.error(f"{column} holds {_short(value)}; it must hold texts only")
         return tuple(values)
 
     def arguments(self, column: str) -> tuple[str, ...] | None:
@@ -145,15 +145,15 @@ class Row:
     def pairs(self, column: str) -> tuple[tuple[str, str | None], ...]:
         """A list of `[name, content]` pairs, required; a content may be null."""
         if isinstance(self.values.get(column), dict):
-            raise self.error(f'{column} is an object, where a list of pairs is needed: [["path", "content"], …]')
+            raise self.error(f'{column} is an object; it must be a list of pairs: [["path", "content"], …]')
         result = []
         for item in self.items(column):
             pair = _as_list(item)
             if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str):
-                raise self.error(f"{column} holds {_short(item)}, where pairs of path and content are needed")
+                raise self.error(f"{column} holds {_short(item)}; it must hold pairs of path and content")
             name, content = pair
             if content is not None and not isinstance(content, str):
-                raise self.error(f"the content of {name} in {column} is {_short(content)}, where a text is needed")
+                raise self.error(f"the content of {name} in {column} is {_short(content)}; it must be a text")
             result.append((name, content))
         return tuple(result)
 
@@ -163,7 +163,7 @@ class Row:
         return self.error(f"{column} is missing ({needed} is needed); the row has: {self.columns}")
 
     def _wrong(self, column: str, needed: str) -> RowError:
-        return self.error(f"{column} is {_short(self.values[column])}, where {needed} is needed")
+        return self.error(f"{column} is {_short(self.values[column])}; it must be {needed}")
 
 
 @lru_cache(maxsize=4096, typed=True)

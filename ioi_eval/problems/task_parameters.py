@@ -70,5 +70,5 @@ def by_name(parameters: Sequence[Any], task_type: TaskType | None, where: str) -
 def _paired(names: Sequence[Any], values: Any, where: str) -> list[tuple[Any, Any]]:
     if not isinstance(values, list) or len(values) != len(names):
         wanted = ", ".join("/".join(name) if isinstance(name, tuple) else name for name in names)
-        raise InputError(f"{where} holds {values!r}, where a list of {wanted} is needed")
+        raise InputError(f"{where} holds {values!r}; it must be a list of {wanted}")
     return list(zip(names, values, strict=True))

@@ -133,7 +133,7 @@ def _add(data: TestData, name: str, row: Row, store: _DataStore) -> None:
 def _whole(row: Row, column: str, default: int, *, least: int) -> int:
     value = row.integer(column, default)
     if not least <= value <= 10**9:
-        raise row.error(f"{column} is {value}, where a whole number from {least} to 10^9 is needed")
+        raise row.error(f"{column} is {value}; it must be a whole number from {least} to 10^9")
     return value
 
 

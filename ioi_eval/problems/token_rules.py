@@ -30,7 +30,7 @@ def check_token_flags(flags: Sequence[str]) -> None:
             tolerance = next(words, None)
             if tolerance is None or not _NUMBER.fullmatch(tolerance):
                 stated = "nothing" if tolerance is None else repr(tolerance)
-                raise InputError(f"{flag} is followed by {stated}, where a number from 0 on is needed (1e-6)")
+                raise InputError(f"{flag} is followed by {stated}; it must be followed by a number from 0 on (1e-6)")
         elif flag not in _SWITCHES:
             raise InputError(
                 f"the comparison of tokens has no flag {flag!r}; it has {', '.join(_SWITCHES + _TOLERANCES)}"

@@ -89,7 +89,7 @@ def _parsed(source: str, number: int, line: bytes) -> dict[str, Any]:
     if values is None or isinstance(values, dict):
         values = _parsed_slowly(row, line)
     if not isinstance(values, dict):
-        raise row.error(f"is a JSON {_kind(values)}, where an object with columns is needed")
+        raise row.error(f"is a JSON {_kind(values)}; it must be an object with columns")
     return values
 
 

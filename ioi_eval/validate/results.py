@@ -163,7 +163,7 @@ def _test_statuses(values: Row) -> dict[str, str]:
     statuses = {}
     for item in values.items("test_results"):
         if not isinstance(item, Mapping):
-            raise values.error(f"test_results holds {item!r:.60}, where objects are needed")
+            raise values.error(f"test_results holds {item!r:.60}; it must hold objects only")
         name, status = item.get("test_name"), item.get("status")
         if isinstance(name, str) and isinstance(status, str) and status not in _SILENT:
             statuses[sys.intern(name)] = sys.intern(status)  # there may be a million texts, but few different ones

@@ -182,16 +182,19 @@ def test_unequal_rows_have_no_valid_score() -> None:
 @pytest.mark.parametrize(
     ("kwargs", "words"),
     [
-        ({"execution_timeout": -1}, "execution_timeout is -1, where a number of seconds above 0"),
+        ({"execution_timeout": -1}, "execution_timeout is -1; it must be a number of seconds above 0"),
         ({"execution_timeout": "10"}, "execution_timeout is '10'"),
-        ({"compat": "hendrycks"}, "compat is 'hendrycks', where one of eval-protocol-page, eval-protocol, ioi_eval"),
+        (
+            {"compat": "hendrycks"},
+            "compat is 'hendrycks'; it must be one of eval-protocol-page, eval-protocol, ioi_eval",
+        ),
         (
             {"compat": "eval-protocol", "comparator": "exact"},
             "eval-protocol has its own rules; remove comparator='exact'",
         ),
         ({"comparator": "fuzzy"}, "there is no comparator 'fuzzy'"),
-        ({"isolation": "strong"}, "isolation is 'strong', where one of full, reduced, none is needed"),
-        ({"memory_mb": "x"}, "memory_mb is 'x', where a whole number is needed"),
+        ({"isolation": "strong"}, "isolation is 'strong'; it must be one of full, reduced, none"),
+        ({"memory_mb": "x"}, "memory_mb is 'x'; it must be a whole number"),
     ],
 )
 def test_arguments_that_make_no_sense(kwargs: dict[str, Any], words: str) -> None:

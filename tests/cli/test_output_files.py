@@ -118,7 +118,7 @@ def test_program_and_outputs(score: Start, write: Write, results: Results) -> No
         ({"answer.txt": "3"}, "the file 'answer.txt' is for no test of 2024/sums"),
         ({"output_a.txt": "3", "a.out": "3"}, "there are two outputs for test a"),
         ({"output_a.txt": 3}, "outputs has 'output_a.txt' with a value that is not text"),
-        ("3", "outputs is '3', where a list is needed"),
+        ("3", "outputs is '3'; it must be a list"),
     ],
 )
 def test_what_is_no_set_of_outputs(score: Start, write: Write, outputs: Any, words: str) -> None:

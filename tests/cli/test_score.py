@@ -165,7 +165,7 @@ def test_a_missing_file_is_named(start: Start, write: Write, tmp_path: Path, mis
     ("line", "words"),
     [
         (b'{"uuid": "x", ', "row 2: is not JSON"),
-        (b"[1, 2]\n", "row 2: is a JSON list, where an object with columns is needed"),
+        (b"[1, 2]\n", "row 2: is a JSON list; it must be an object with columns"),
         (b'{"uuid": "\xff"}\n', "row 2: is not valid UTF-8"),
     ],
     ids=["torn", "list", "encoding"],

@@ -94,7 +94,7 @@ def _m_benchmark_key(row: Cells, folder: Path) -> None:
     assert ids(configured(row[0], folder)) == ALL
     (folder / "config.yaml").write_text("benchmark: codecontests\n")
     ended = run(folder, "ioi-eval apps score DUMP.jsonl --dataset SRC.jsonl --out OTHER -c config.yaml")
-    assert (ended.returncode, "where apps is needed" in ended.stderr) == (2, True)
+    assert (ended.returncode, "it must be apps" in ended.stderr) == (2, True)
 
 
 def _m_size(row: Cells, folder: Path) -> None:

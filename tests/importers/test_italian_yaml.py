@@ -214,7 +214,7 @@ def test_score_type_parameters(
         ({"task.yaml": parameters("GroupMin", "[[50]]")}, "group 0 of score_type_parameters is [50], not"),
         ({"task.yaml": parameters("GroupMin", "[[50, ['7']]]")}, "names the test '7', which is not there"),
         ({"task.yaml": parameters("GroupThreshold", "[[50, 1]]")}, "subtask 00 has no threshold"),
-        ({"task.yaml": parameters("Sum", "[1]")}, "score_type_parameters is [1], where a number is needed"),
+        ({"task.yaml": parameters("Sum", "[1]")}, "score_type_parameters is [1]; it must be a number"),
         ({"task.yaml": parameters("GroupSum", "[[1, 1]]")}, "score type 'GroupSum' is not supported"),
     ],
 )

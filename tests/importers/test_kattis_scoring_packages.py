@@ -212,7 +212,7 @@ def test_scores_of_a_validator_for_domjudge(tmp_path: Path) -> None:
     }
     for group, words in (
         ("range: 0 70\n", "data/secret/two has one range for the sum of several tests' scores"),
-        ("range: all\ngrader_flags: min\n", "range of data/secret/two is 'all', where two numbers are needed"),
+        ("range: all\ngrader_flags: min\n", "range of data/secret/two is 'all'; it must be two numbers"),
     ):
         changes["data/secret/two/testdata.yaml"] = group
         with pytest.raises(InputError, match=words):

@@ -142,7 +142,7 @@ def test_entry_points_that_cannot_be_started(tmp_path: Path, files: dict[str, st
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("accepted: 5", "accepted is 5, where named values are needed"),
+        ("accepted: 5", "accepted is 5; it must be a mapping of names to values"),
         ("other: {permitted: [OK]}", "permitted is \\['OK'\\]"),
         ("other: {required: []}", r"required is \[\]"),
         (

@@ -177,7 +177,7 @@ NO_TESTS: dict[str, Any] = {name: None for name in FOLDER if name.startswith("te
         (NO_TESTS, "holds no tests/*.in; generate them with `tps gen`"),
         ({"tests/big-01.out": None}, "1 of 3 tests have no output (tests/big-01.out, …); generate them"),
         ({"tests/mapping": None}, "there is no tests/mapping; generate them with `tps gen`"),
-        ({"tests/mapping": "samples\n"}, "tests/mapping, line 1 is 'samples', where a subtask and a test are needed"),
+        ({"tests/mapping": "samples\n"}, "tests/mapping, line 1 is 'samples'; it must be a subtask and a test"),
         ({"tests/mapping": "\nhuge 0-01\n"}, "tests/mapping, line 2 names the subtask huge"),
         ({"tests/mapping": "full 9-99\n"}, "line 1 names the test 9-99, but there is no tests/9-99.in"),
         ({"tests/mapping": "samples 0-01\nfull 0-01\n"}, "tests/mapping gives the subtask small no tests"),

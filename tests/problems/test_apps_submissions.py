@@ -83,7 +83,7 @@ def test_arrays_are_lists() -> None:
         ({"code": ["a", 7]}, r"code holds something of type int \(at 1\), no text"),
         ({"generation": {"a": 1}}, "generation is neither text nor a list of texts"),
         ({"messages": "x"}, "messages is not a list of messages"),
-        ({"messages": ["x"]}, "a message is of type str; an object with role and content is needed"),
+        ({"messages": ["x"]}, "a message is of type str; it must be an object with role and content"),
         ({"messages": [{"role": "assistant", "content": 7}]}, "the content of a message is of type int"),
         ({"code": "int main(){}", "language": "cpp"}, "its language is cpp; programs for APPS are in Python"),
     ],

@@ -25,7 +25,7 @@ def test_integers_arrive_in_many_forms(value: object) -> None:
 @pytest.mark.parametrize("value", [True, 2024.5, "soon", "", [2024], float("inf")])
 def test_what_is_no_integer_is_refused(value: object) -> None:
     """The message has place, column and value."""
-    with pytest.raises(RowError, match=r"d\.jsonl, row 7: year is .*, where a whole number is needed"):
+    with pytest.raises(RowError, match=r"d\.jsonl, row 7: year is .*; it must be a whole number"):
         row(year=value).integer("year")
 
 
@@ -107,5 +107,5 @@ def test_truth_values() -> None:
     """Only true and false are; the default stands for nothing."""
     assert row(flag=True).boolean("flag", False) is True
     assert row().boolean("flag", True) is True
-    with pytest.raises(RowError, match="flag is 1, where true or false is needed"):
+    with pytest.raises(RowError, match="flag is 1; it must be true or false"):
         row(flag=1).boolean("flag", False)

@@ -110,7 +110,7 @@ def test_any_column_may_name_the_submission() -> None:
         ({"uuid": None, "code": "x"}, "uuid is missing; the row has: uuid, problem_id, year, code. Name another with"),
         ({"problem_id": None, "code": "x"}, "problem_id is missing .*the row has: uuid, problem_id, year, code"),
         ({}, "the row has no program: it needs one of the columns code, .*; its columns are: uuid, problem_id, year"),
-        ({"code": 5}, "code is 5, where a text is needed"),
+        ({"code": 5}, "code is 5; it must be a text"),
         ({"generation": ["a"]}, "generation is \\['a'\\]"),
         ({"code": "x", "year": "soon"}, "year is 'soon'"),
         ({"code": "x", "uuid": ["u"]}, "uuid is \\['u'\\]"),
@@ -306,7 +306,7 @@ def test_a_program_of_several_files(columns: dict[str, Any]) -> None:
         ({"source_files": {"a.cpp": "x"}, "language": "C"}, "the file 'a.cpp', .* in its language \\(.c\\)"),
         ({"source_files": {"a.cpp": 5}}, "source_files has 'a.cpp' with a value that is not text"),
         ({"code": [["a.cpp", "x"], ["a.cpp", "y"]]}, "code holds a.cpp twice"),
-        ({"source_files": 5}, "source_files is 5, where a list is needed"),
+        ({"source_files": 5}, "source_files is 5; it must be a list"),
     ],
 )
 def test_source_files_that_cannot_be_used(columns: dict[str, Any], words: str) -> None:

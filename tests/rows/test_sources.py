@@ -83,7 +83,7 @@ def test_splits_without_an_obvious_one_are_listed(tmp_path: Path) -> None:
         (b'{"a": 1}\n{"a": }\n', r"d.jsonl, row 2: is not JSON: Expecting value at character 7$"),
         (b'{"a": 1}\n{"a": 2}\n{"a": "tor', r"row 3: is not JSON.*the file ends within this row: remove it"),
         (b'{"a": 1}\n{"a": "\xff"}\n', r"row 2: is not valid UTF-8 \(byte 8 of the line\)$"),
-        (b'{"a": 1}\n[1, 2]\n', "row 2: is a JSON list, where an object with columns is needed"),
+        (b'{"a": 1}\n[1, 2]\n', "row 2: is a JSON list; it must be an object with columns"),
         (b'"text"\n', "row 1: is a JSON text"),
         (b"null\n", "row 1: is a JSON null"),
         (b"7\n", "row 1: is a JSON number"),

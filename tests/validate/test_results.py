@@ -171,8 +171,8 @@ def test_our_own_results_agree_with_themselves_and_with_nothing_else() -> None:
         (theirs(sub("AC", name="09")), "names 09, but problem 2024/nile has the subtasks 00-samples, 01, 02"),
         (theirs("AC"), "entry 1 of all_subtasks_results is not an object"),  # type: ignore[arg-type]
         (theirs({"status": "AC"}), "subtask is missing"),
-        (theirs(sub("AC", weighted_score="7")), "weighted_score is '7', where a finite number"),
-        (theirs(sub("AC", test_results=["AC"])), "test_results holds 'AC', where objects are needed"),
+        (theirs(sub("AC", weighted_score="7")), "weighted_score is '7'; it must be a finite number"),
+        (theirs(sub("AC", test_results=["AC"])), "test_results holds 'AC'; it must hold objects only"),
         (Row(source="results", number=7, values={}), "all_subtasks_results is missing"),
     ],
 )
