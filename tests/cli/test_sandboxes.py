@@ -66,7 +66,7 @@ def test_options_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"sandbox": SandboxChoice.EMBEDDED, "endpoints": "http://w1"}, "leave out one of them"),
         ({"sandbox": SandboxChoice.PISTON}, "no server is named"),
         ({"max_requests_per_endpoint": 2}, "none is named"),
-        ({"endpoints": "http://"}, "no URL of a server"),
+        ({"endpoints": "http://"}, "not the URL of a server"),
         ({"endpoints": " , "}, "no Piston endpoint is named"),
     ],
 )

@@ -109,5 +109,5 @@ def test_endpoints_as_users_write_them(text: str, url: str) -> None:
 )
 def test_what_is_no_endpoint(text: str) -> None:
     """A mistake is told at once, and not taken for a dead worker."""
-    with pytest.raises(InputError, match="no URL of a server"):
+    with pytest.raises(InputError, match="not the URL of a server"):
         endpoint_url(text)
