@@ -4,8 +4,8 @@ It uses three pure parts: `jobs/` makes the jobs and reads the answers, `engine/
 `scores.py` computes the score. If the sandbox raises `SandboxError`, the test (in `engine/running.py`) or the
 compilation (here) becomes JE, not final. A failure of ours never becomes a score.
 
-    Scorer ── engine/target.py: which target ──┬── bundled.py: compiles; engine/running.py runs, many tests a job
-              (another, if it is lost)         └── classic.py: the worker's own scripts judge, one test a job
+    Scorer ── engine/target.py: which target ──┬── runner_way.py: compiles; engine/running.py runs, many tests a job
+              (another, if it is lost)         └── scripts_way.py: the worker's own scripts judge, one test a job
 
 `run.py` has the state of a submission that is being judged.
 """
@@ -31,8 +31,8 @@ from ioi_eval.model import CompileOutcome, Keep, Language, Problem, Submission, 
 from ioi_eval.problems.submissions import check_fits
 from ioi_eval.programs import ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
-from ioi_eval.scorer.bundled import RunnerWay
 from ioi_eval.scorer.run import SubmissionRun
+from ioi_eval.scorer.runner_way import RunnerWay
 from ioi_eval.scores import submission_result
 from ioi_eval.toolchain import Toolchain
 from ioi_eval.tools import Tool
@@ -200,7 +200,7 @@ class Scorer:
         try:
             if not run.target.brings_pair:
                 return await self._bundled.judge(run, code)
-            from ioi_eval.scorer.classic import ScriptsWay
+            from ioi_eval.scorer.scripts_way import ScriptsWay
 
             return await ScriptsWay(self._sandbox, self._policy).judge(run, code)
         except (UnavailableError, UnfitError):

@@ -33,7 +33,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import ioi_eval
 from ioi_eval.errors import IsolationError, RejectedError, SetupError, TransientError
 from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, JobKind
 from ioi_eval.sandbox import LOCAL, Target
@@ -106,7 +105,7 @@ class LocalSandbox:
         self.why_not_full = ""
         self.limits: tuple[MachineLimit, ...] = ()
         self._allowed: set[tuple[str, ...]] = set()  # values of `Job.sees` that were checked
-        self._hidden = (Path(ioi_eval.__file__).resolve().parent,)  # no box shows this package
+        self._hidden = (Path(__file__).resolve().parents[2],)  # no box shows this package
         self._sizes = True  # whether bwrap has `--size`
 
     async def __aenter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""Judges a submission by the runner: one compilation, then many tests in each job (in the classic profile one).
+"""Judges a submission with our runner: one compilation, then many tests in each job (in the classic profile one).
 
 What is repeated, and why:
 - a compilation with a precompiled header that produced no program: again without that header;
