@@ -34,7 +34,7 @@ from ioi_eval.report.one_submission import (
     Limits,
     Seen,
     TestTexts,
-    failing_test,
+    first_failed,
     listing,
     submission_text,
     tests_of,
@@ -114,7 +114,7 @@ def _chosen_test(call: ShowCall, row: Mapping[str, Any]) -> str | None:
     """
     tests = tests_of(row)
     if call.test is None:
-        return failing_test(row)
+        return first_failed(tests)
     if call.test not in tests:
         there = ", ".join(map(printable, list(tests)[:20]))
         raise InputError(f"this submission has no test {call.test}; it has {there or 'none, as nothing was run'}")

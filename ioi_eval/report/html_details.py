@@ -23,7 +23,7 @@ from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.html_rows import PageResults, PageRow, line_at
 from ioi_eval.report.inputs import INPUTS
 from ioi_eval.report.naming import PASSED, message_of_test, name_of_test
-from ioi_eval.report.one_submission import failing_test, tests_of
+from ioi_eval.report.one_submission import first_failed, tests_of
 from ioi_eval.report.result_sets import Family
 
 CODE, WORDS, MESSAGE, SHOWN_TESTS = 60_000, 4_000, 600, 200
@@ -161,8 +161,9 @@ def detail_of(results: PageResults, row: PageRow) -> dict[str, Any]:
         row: its row.
     """
     values = results.row_with_tests(row)
-    subtasks = values.get("all_subtasks_results") or [] if results.family is Family.CONTEST else []
-    tests = tests_of(values)
+    has_program = row.verdict != Verdict.NC  # else nothing ran, and neither tests nor subtasks have details
+    subtasks = values.get("all_subtasks_results") or [] if has_program and results.family is Family.CONTEST else []
+    tests = tests_of(values) if has_program else {}
     names = list(tests)
     if len(names) > SHOWN_TESTS:  # failed ones first
         names = sorted(names, key=lambda name: tests[name]["status"] in PASSED)[:SHOWN_TESTS]
@@ -176,7 +177,7 @@ def detail_of(results: PageResults, row: PageRow) -> dict[str, Any]:
         "message": _cut(values.get("message"), WORDS),
         "target": _cut(values.get("target_subtask"), MESSAGE),
         "judged": _cut(values.get("target"), MESSAGE),
-        "text": _both_ends(values.get("generation"), WORDS) if row.verdict == Verdict.NC else "",
+        "text": "" if has_program else _both_ends(values.get("generation"), WORDS),
         "subtasks": [
             [
                 _cut(subtask["subtask"], MESSAGE),
@@ -187,7 +188,7 @@ def detail_of(results: PageResults, row: PageRow) -> dict[str, Any]:
             ]
             for subtask in subtasks
         ],
-        "input": _input(results, row.problem, failing_test(values)),
+        "input": _input(results, row.problem, first_failed(tests)),
         "tests": [_test(name, tests[name]) for name in names],
         "more": len(tests) - len(names),
     }

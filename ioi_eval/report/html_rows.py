@@ -138,9 +138,9 @@ class PageResults(ResultSet):
         Raises:
             InputError: there are no results, or a line is damaged or is not a row of results.
         """
-        offset = 0
-        for number, line in lines_of(self.path):
-            row = parsed_line(self.path, number, line)
+        offset, path = 0, self.path
+        for number, line in lines_of(path):
+            row = parsed_line(path, number, line)
             try:
                 yield self._page_row(with_our_columns(row), offset, number)
             except ODD_DATA as error:

@@ -70,9 +70,9 @@ def tests_of(row: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return tests
 
 
-def failing_test(row: Mapping[str, Any]) -> str | None:
-    """The first test that failed; `None` if none failed."""
-    return next((name for name, test in tests_of(row).items() if test["status"] not in PASSED), None)
+def first_failed(tests: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """The first of these tests (see `tests_of`) that failed; `None` if none failed."""
+    return next((name for name, test in tests.items() if test["status"] not in PASSED), None)
 
 
 def submission_text(

@@ -349,3 +349,11 @@ def test_a_test_that_one_subtask_skipped_has_the_result_of_another(tmp_path: Pat
     assert {one[0]: one[4] for one in shown["subtasks"]} == {
         "first": [0, 1], "second": [0, 1, 2], "third": [2], "fourth": [4, 3], "fifth": [4],
     }  # fmt: skip
+
+
+def test_a_submission_without_a_program_has_its_text_only(tmp_path: Path) -> None:
+    """Nothing ran, so its tests and subtasks say no more than its verdict."""
+    row = contest_row("a", 0.0, code=None, verdict="NC", fingerprint="none", generation="I do not know.")
+    (shown,) = blocks(html(write_results(tmp_path, [row])))["block-0"]
+    assert shown.items() >= {"text": "I do not know.", "extraction": "fence:cpp"}.items()
+    assert shown.keys().isdisjoint({"tests", "subtasks", "code", "input"})

@@ -16,7 +16,7 @@ from ioi_eval.estimates import Estimate, mean_estimates
 from ioi_eval.report.excerpt import excerpt
 from ioi_eval.report.groups import MOST_GROUPS, NONE, Grouping, group_name
 from ioi_eval.report.naming import full_marks_of, message_of_test, share_of, verdict_of
-from ioi_eval.report.one_submission import failing_test, tests_of
+from ioi_eval.report.one_submission import first_failed, tests_of
 from ioi_eval.report.result_sets import Family, ResultSet
 from ioi_eval.report.tally import KS
 from ioi_eval.report.terminal import points
@@ -235,9 +235,10 @@ def details(row: Row) -> str:
     parts = []
     if row.get("code_compiles") is False or verdict_of(row) in {"CE", "NC"}:
         parts += excerpt(str(row.get("compile_message") or row.get("message") or ""), lines=_LINES, width=_WIDTH)
-    name = failing_test(row)
+    tests = tests_of(row)
+    name = first_failed(tests)
     if name is not None:
-        test = tests_of(row)[name]
+        test = tests[name]
         first, *more = excerpt(message_of_test(test), lines=_LINES, width=_WIDTH) or [""]
         parts += [f"test {name}: {test['status']}{', ' if first else ''}{first}", *more]
     return "\n".join(parts)
