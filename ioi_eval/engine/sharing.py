@@ -73,17 +73,28 @@ class _Waiting:
 
     Args:
         request: what is run.
-        turn: the requests of the job that it is to run, itself first; or its part of the answer to another's job; or
-            `None` if that job failed.
+        assigned: the shared job that it is to run; or its answer, which another request's job brought; or `None` if
+            that job failed and it is to run by itself.
     """
 
     request: RunRequest
-    turn: asyncio.Future[Sequence[_Waiting] | Answer | None]
+    assigned: asyncio.Future[_SharedJob | Answer | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _SharedJob:
+    """A job for several requests.
+
+    Args:
+        requests: the first of them runs the job for all.
+    """
+
+    requests: Sequence[_Waiting]
 
 
 @dataclass(slots=True)
 class _Queue:
-    """The requests for a target in one event loop, and how many jobs run. (`turn` is a future of that loop.)"""
+    """The requests for a target in one event loop, and how many jobs run. (`assigned` is a future of that loop.)"""
 
     target: Target
     waiting: deque[_Waiting] = field(default_factory=deque)
@@ -131,13 +142,12 @@ class SharedJobs:
         queue.waiting.append(waiting)
         try:
             self._start_all()
-            turn = await waiting.turn
+            assigned = await waiting.assigned
         except BaseException:
             self._give_up(waiting, queue)
             raise
-        if isinstance(turn, Sequence):
-            turn = await self._run_for_all(turn, queue)
-        return await self._run_unshared(request) if turn is None else turn
+        answer = await self._run_for_all(assigned, queue) if isinstance(assigned, _SharedJob) else assigned
+        return await self._run_unshared(request) if answer is None else answer
 
     async def _run_unshared(self, request: RunRequest) -> Answer:
         (answer,) = await self._execute([request], request.retries)
@@ -158,24 +168,24 @@ class SharedJobs:
             now = slots.get(queue.target.name, queue.target.slots)
             most = max(1, now if self._jobs is None else min(now, self._jobs))
             while queue.running < most and (self._jobs is None or sum(other.running for other in queues) < self._jobs):
-                if not (bundle := self._take(queue, most)):
+                if not (requests := self._take(queue, most)):
                     break
                 queue.running += 1
-                bundle[0].turn.set_result(bundle)
+                requests[0].assigned.set_result(_SharedJob(requests))
 
     def _take(self, queue: _Queue, slots: int) -> list[_Waiting]:
         """Take the first request and those that share its job out of the queue: at most one slot's share of tests."""
-        queue.waiting = deque(waiting for waiting in queue.waiting if not waiting.turn.done())
+        queue.waiting = deque(waiting for waiting in queue.waiting if not waiting.assigned.done())
         share = math.ceil(sum(len(waiting.request.program.tests) for waiting in queue.waiting) / slots)
-        bundle: list[_Waiting] = []
+        taken: list[_Waiting] = []
         for waiting in queue.waiting:
-            if bundle and waiting.request.setup != bundle[0].request.setup:
+            if taken and waiting.request.setup != taken[0].request.setup:
                 continue
-            if bundle and not self._fits([*(each.request for each in bundle), waiting.request], share):
+            if taken and not self._fits([*(each.request for each in taken), waiting.request], share):
                 break
-            bundle.append(waiting)
-        queue.waiting = deque(waiting for waiting in queue.waiting if waiting not in bundle)
-        return bundle
+            taken.append(waiting)
+        queue.waiting = deque(waiting for waiting in queue.waiting if waiting not in taken)
+        return taken
 
     def _fits(self, requests: Sequence[RunRequest], share: int) -> bool:
         """Whether a job for all of them is within all limits, also in time: slow programs gain nothing by sharing."""
@@ -196,62 +206,65 @@ class SharedJobs:
 
     def _give_up(self, waiting: _Waiting, queue: _Queue) -> None:
         """Remove a request that was cancelled. If it was to run a job, the others go back to the queue."""
-        turn = waiting.turn
-        if not turn.done():
-            turn.cancel()
-        elif not turn.cancelled() and turn.exception() is None and isinstance(sharers := turn.result(), Sequence):
-            self._release(sharers, queue)
+        assigned = waiting.assigned
+        if not assigned.done():
+            assigned.cancel()
+            return
+        failed = assigned.cancelled() or assigned.exception() is not None
+        if not failed and isinstance(job := assigned.result(), _SharedJob):
+            self._release(job, queue)
 
-    def _release(self, bundle: Sequence[_Waiting], queue: _Queue) -> None:
+    def _release(self, job: _SharedJob, queue: _Queue) -> None:
         """End a job. Its requests that got no answer go back to the front of the queue."""
-        queue.waiting.extendleft(waiting for waiting in reversed(bundle) if not waiting.turn.done())
+        queue.waiting.extendleft(waiting for waiting in reversed(job.requests) if not waiting.assigned.done())
         queue.running -= 1
         self._start_all()
 
     # ------------------------------------------------------------------ running
 
-    async def _run_for_all(self, bundle: Sequence[_Waiting], queue: _Queue) -> Answer | None:
+    async def _run_for_all(self, job: _SharedJob, queue: _Queue) -> Answer | None:
         """Run a job for all of them. If no test of a program was begun, because others took long, it waits again."""
-        followers = bundle[1:]
+        first, *followers = job.requests
         try:
-            answers = await self._run_shared(bundle) if followers else [await self._run_unshared(bundle[0].request)]
+            answers = await self._run_shared(job) if followers else [await self._run_unshared(first.request)]
             for follower, answer in zip(followers, answers[1:], strict=True):
                 unbegun = isinstance(answer, RunAnswer) and not answer.tests
-                if not unbegun and not follower.turn.done():
-                    follower.turn.set_result(answer)
+                if not unbegun and not follower.assigned.done():
+                    follower.assigned.set_result(answer)
             return None if answers[0] is None else _with_first_test(answers[0])
         except IoiEvalError as error:
             for follower in followers:
-                if not follower.turn.done():
-                    follower.turn.set_exception(error)
+                if not follower.assigned.done():
+                    follower.assigned.set_exception(error)
             raise
         finally:
-            self._release(bundle, queue)
+            self._release(job, queue)
 
-    async def _run_shared(self, bundle: Sequence[_Waiting]) -> Sequence[Answer | None]:
+    async def _run_shared(self, job: _SharedJob) -> Sequence[Answer | None]:
         """The answer for each program; `None` for all if the job failed.
 
         Raises:
             UnavailableError: no endpoint is left to run on.
             SetupError: the runner cannot work there.
         """
-        target, count = bundle[0].request.target.name, sum(len(waiting.request.program.tests) for waiting in bundle)
+        requests = [waiting.request for waiting in job.requests]
+        target, count = requests[0].target.name, sum(len(request.program.tests) for request in requests)
         retries = Retries(left=_SHARED_ATTEMPTS - 1)
         try:
-            answers = await self._execute([waiting.request for waiting in bundle], retries)
+            answers = await self._execute(requests, retries)
         except UnavailableError:
             raise
         except SandboxError:
-            for waiting in bundle:
-                waiting.request.retries.left -= _SHARED_ATTEMPTS - max(0, retries.left)
-            return [None] * len(bundle)
+            for request in requests:
+                request.retries.left -= _SHARED_ATTEMPTS - max(0, retries.left)
+            return [None] * len(requests)
         if not isinstance(answers[0], SandboxError):
             held = sum(len(answer.tests) for answer in answers if isinstance(answer, RunAnswer))
             self._answer_sizes.observe(target, asked=count, granted=count, held=held)
             return answers
         if isinstance(answers[0], TransportError | StoppedError):
             self._answer_sizes.observe_cut(target, count)
-        return [None] * len(bundle)
+        return [None] * len(requests)
 
     async def _execute(self, requests: Sequence[RunRequest], retries: Retries) -> list[Answer]:
         """Run one job.
