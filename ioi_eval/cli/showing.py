@@ -80,8 +80,8 @@ def _is_meant(call: ShowCall, name: Name) -> bool:
 
 
 def _listed(call: ShowCall, results: ResultSet) -> Iterator[tuple[Name, Mapping[str, Any]]]:
-    for row in results.rows((*results.naming, "verdict", "total_score", "passed", "total")):
-        name = results.name(row)
+    for row in results.rows((*results.naming_columns, "verdict", "total_score", "passed", "total")):
+        name = results.name_of(row)
         if _is_meant(call, name) and call.verdict in {None, row.get("verdict")}:
             yield name, row
 
@@ -90,7 +90,7 @@ def _find(call: ShowCall, results: ResultSet) -> tuple[dict[str, Any], Name]:
     """The row of the submission, with its tests."""
     matches = [
         (number, name)
-        for number, name in enumerate(map(results.name, results.rows(results.naming)))
+        for number, name in enumerate(map(results.name_of, results.rows(results.naming_columns)))
         if name[1] == call.submission and _is_meant(call, name)
     ]
     if not matches:

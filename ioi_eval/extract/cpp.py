@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ioi_eval.extract.fences import Extracted, extract_tagged
+from ioi_eval.extract.fences import LOOKED_AT, Extracted, extract_tagged
 
 CPP_TAGS = frozenset({"cpp", "c++", "cc", "cxx"})
 C_TAGS = frozenset({"c"})
@@ -27,7 +27,6 @@ _OTHER = re.compile(
     r"|\b(?:public|private|protected)[ \t]+(?:static|class|final|int|void)\b|\bSystem\.out\b|\bConsole\.",
     re.MULTILINE,
 )
-_LOOKED_AT = 1 << 16
 
 
 def extract_cpp(generation: str, tags: frozenset[str] = CPP_TAGS) -> Extracted:
@@ -42,7 +41,7 @@ def extract_cpp(generation: str, tags: frozenset[str] = CPP_TAGS) -> Extracted:
 
 def looks_like_cpp(code: str) -> bool:
     """Whether code without a tag is C++ (or C), judged by its first 64 kB."""
-    beginning = code[:_LOOKED_AT]
+    beginning = code[:LOOKED_AT]
     if _SURE.search(beginning):
         return True
     return _LIKELY.search(beginning) is not None and _OTHER.search(beginning) is None

@@ -40,6 +40,9 @@ _LANGUAGES = frozenset(
 _THINK = re.compile(r"</?think>")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
+LOOKED_AT = 1 << 16
+"""How many characters of a text are searched for signs of a language."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extracted:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ioi_eval.extract.fences import Block, Extracted, blocks, encodable, split_thoughts
+from ioi_eval.extract.fences import LOOKED_AT, Block, Extracted, blocks, encodable, split_thoughts
 
 _TAGS = frozenset({"py", "python", "pypy", "ipython", "sage"})
 _OTHER_LANGUAGES = frozenset(
@@ -35,7 +35,6 @@ _CODE_LINE = re.compile(
 )
 _PASSED_OVER = re.compile(r"(?:[ \t]*+(?:#[^\n]*)?\n)*+")
 _FENCE_LINE = re.compile(r"^[ \t]*+(?:`{3,}+|~{3,}+)[ \t\r]*+(\S?)", re.MULTILINE)
-_LOOKED_AT = 1 << 16
 
 
 def extract_python(generation: str) -> Extracted:
@@ -66,7 +65,7 @@ def extract_python(generation: str) -> Extracted:
 
 def looks_like_python(code: str) -> bool:
     """Whether code without a tag is Python, judged by its first 64 kB."""
-    return _CODE_LINE.search(code, 0, _LOOKED_AT) is not None
+    return _CODE_LINE.search(code, 0, LOOKED_AT) is not None
 
 
 def _last_block(pieces: list[str], where: str) -> Extracted | None:
@@ -80,7 +79,7 @@ def _last_block(pieces: list[str], where: str) -> Extracted | None:
             if block.tag.rstrip("0123456789.") in _TAGS:
                 tagged = block
             elif block.tag.rstrip("0123456789") not in _OTHER_LANGUAGES:
-                if looks_like_python(block.text[block.start : min(block.end, block.start + _LOOKED_AT)]):
+                if looks_like_python(block.text[block.start : min(block.end, block.start + LOOKED_AT)]):
                     likely = block
                 elif not block.tag:
                     untagged = block
@@ -101,7 +100,7 @@ def _bare(text: str) -> Extracted | None:
         return _program(text[: first.start()], "bare:before-fence")
     if _is_code_from_start(text):
         return _program(text, "bare")
-    code = _CODE_LINE.search(text, 0, _LOOKED_AT)
+    code = _CODE_LINE.search(text, 0, LOOKED_AT)
     return _program(text[code.start() :], "bare:after-words") if code else None
 
 

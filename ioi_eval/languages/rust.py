@@ -13,14 +13,13 @@ import re
 import signal
 from collections.abc import Sequence
 
-from ioi_eval.extract.fences import Extracted, extract_tagged
+from ioi_eval.extract.fences import LOOKED_AT, Extracted, extract_tagged
 from ioi_eval.languages.rules import Command, FoundLanguage
 from ioi_eval.model import Language, Problem
 from ioi_eval.toolchain import Toolchain
 
 _TAGS = frozenset({"rust", "rs"})
 _SURE = re.compile(r"^[ \t]*(?:pub[ \t]+)?fn[ \t]+main[ \t]*\(", re.MULTILINE)
-_LOOKED_AT = 1 << 16
 
 # Source of the places: Debian's and Ubuntu's packages `rustc` and `rustc-1.80`; the image `rust` of Docker Hub, whose
 # commands on the PATH are rustup's, which needs its settings; Piston's package, with compiler and library in two
@@ -153,7 +152,7 @@ _STATIC = ("-C", "target-feature=+crt-static", "-C", "relocation-model=static")
 
 def _looks_right(text: str) -> bool:
     """Whether code without a tag is a Rust program, judged by its first 64 kB."""
-    return _SURE.search(text, 0, _LOOKED_AT) is not None
+    return _SURE.search(text, 0, LOOKED_AT) is not None
 
 
 RULES = Rust()

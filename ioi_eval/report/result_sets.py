@@ -100,15 +100,15 @@ class ResultSet:
             "directory that `ioi-eval score` or `ioi-eval apps score` has written"
         )
 
-    def name(self, row: Mapping[str, Any], *, otherwise: str = "–") -> Name:
+    def name_of(self, row: Mapping[str, Any], *, otherwise: str = "–") -> Name:
         """The problem and submission of a row; `otherwise` if the row names no submission."""
         if self.family is Family.APPS:
             return str(row.get("problem_id")), str(row.get("submission") or otherwise)
         return "/".join(problem_of(row)), submission_of(row, self.id_column, otherwise=otherwise)
 
     @property
-    def naming(self) -> tuple[str, ...]:
-        """The columns that `name` reads."""
+    def naming_columns(self) -> tuple[str, ...]:
+        """The columns that `name_of` reads."""
         return ("problem_id", "submission") if self.family is Family.APPS else name_columns(self.id_column)
 
 

@@ -88,10 +88,10 @@ def selection_table(
     grouping = grouping or Grouping()
     groups: Groups[_Problems] = Groups(grouping, _Problems)
     everything = _Problems()
-    wanted = {*_COLUMNS, *results.naming, *(name.split(".")[0] for name in grouping.columns)}
+    wanted = {*_COLUMNS, *results.naming_columns, *(name.split(".")[0] for name in grouping.columns)}
     for number, row in enumerate(results.rows(wanted), 1):
         group = groups.of(row) or everything
-        problem, _ = results.name(row)
+        problem, _ = results.name_of(row)
         light = _light(row, f"row {number} of {results.path}")
         group.rows.setdefault(problem, []).append(light)
         group.days.setdefault(problem, str(row.get("day") or results.days.get(problem) or ""))

@@ -221,12 +221,12 @@ def _results(of: ResultSet, only: Only) -> dict[Name, Result]:
     column = only.column.split(".")[0]
     by_name: dict[Name, Result] = {}
     has_column = False
-    for row in of.rows((*_COLUMNS, *of.naming, *([column] if column else []))):
+    for row in of.rows((*_COLUMNS, *of.naming_columns, *([column] if column else []))):
         if column:
             has_column = has_column or row.get(column) is not None
             if Grouping(columns=(only.column,)).labels(row) != (only.value,):
                 continue
-        name = of.name(row)
+        name = of.name_of(row)
         if name not in by_name or not by_name[name].verdict:
             by_name[name] = _result(of.family, row)
     if not by_name:

@@ -81,7 +81,7 @@ def _write(material: Material, open_file: Open) -> None:
             packed.comment = MARK
             logs[group.name] = _Log(packed, material.model_of(group) or group.name or _UNKNOWN)
         for row in material.rows():
-            logs[material.group_of(row).name].add(row, *material.results.name(row))
+            logs[material.group_of(row).name].add(row, *material.results.name_of(row))
         for group in material.groups.values():
             log = logs[group.name]
             log.put("summaries.json", log.summaries)

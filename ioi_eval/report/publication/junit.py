@@ -55,7 +55,7 @@ def _write(material: Material, open_file: Open) -> None:
     """Write the file. All cases are kept in memory before, because a suite begins with its counts."""
     suites: dict[str, _Suite] = {}
     for row in material.rows():
-        problem, submission = material.results.name(row)
+        problem, submission = material.results.name_of(row)
         group = material.group_of(row).name
         classname = ".".join(part.replace(".", "_") for part in (group, problem) if part)
         suites.setdefault(problem, _Suite()).add(row, submission, classname)

@@ -107,7 +107,7 @@ class Material:
             InputError: there are too many, or a row is not from results.
         """
         columns = self.grouping.columns
-        wanted = (*_READ, *self.results.naming, *(name.split(".")[0] for name in columns))
+        wanted = (*_READ, *self.results.naming_columns, *(name.split(".")[0] for name in columns))
         by_labels: dict[tuple[str, ...], ModelGroup] = {}
         for number, row in enumerate(self.results.rows(wanted), 1):
             labels = self.grouping.labels(row)
@@ -119,7 +119,7 @@ class Material:
                     )
                 by_labels[labels] = self._group(labels, row)
             try:
-                by_labels[labels].add(self.results.name(row)[0], row)
+                by_labels[labels].add(self.results.name_of(row)[0], row)
             except ODD_DATA as error:
                 raise self.results.not_a_result_row(number, error) from error
         return by_labels
