@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import zlib
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from hashlib import blake2b
@@ -47,8 +48,9 @@ class FastSandbox:
         plan = script.decode().splitlines()
         nonce = next(line.split()[1] for line in plan if line.startswith("nonce "))
         lines = list(_compiled(plan, files) if "mode compile" in plan else _judged(plan, files))
-        end = {"end": True, "nonce": nonce, "lines": len(lines), "isolation": "full", "runner": 1}
-        return _said("".join(f"{orjson.dumps(line).decode()}\n" for line in (*lines, end)))
+        text = "".join(f"{orjson.dumps(line).decode()}\n" for line in lines)
+        end = {"end": True, "nonce": nonce, "lines": len(lines), "sum": f"{zlib.crc32(text.encode()):08x}"}
+        return _said(f"{text}{orjson.dumps({**end, 'isolation': 'full', 'runner': 1}).decode()}\n")
 
 
 def _compiled(plan: Sequence[str], files: dict[str, Content]) -> Iterator[dict[str, Any]]:

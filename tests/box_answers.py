@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import orjson
 
@@ -31,6 +33,13 @@ def built(job: Job) -> Stage:
     )
 
 
+def answer_text(lines: Sequence[Mapping[str, Any]], nonce: str, /, **end: object) -> str:
+    """What the runner prints: these lines, and its end line with their checksum, changed so."""
+    text = "".join(f"{orjson.dumps(line).decode()}\n" for line in lines)
+    closing = {"end": True, "nonce": nonce, "lines": len(lines), "sum": f"{zlib.crc32(text.encode()):08x}"}
+    return f"{text}{orjson.dumps({**closing, 'isolation': 'full', 'runner': 1, **end}).decode()}\n"
+
+
 def said(artifact: str | None = None, **changes: object) -> Callable[[Job], Stage]:
     """The runner's answer to a compile job: one step that ended so, and perhaps an artifact."""
 
@@ -41,8 +50,7 @@ def said(artifact: str | None = None, **changes: object) -> Callable[[Job], Stag
         if artifact is not None:
             lines.append({"artifact": artifact, "base64": base64.b64encode(b"x").decode(), "bytes": 1})
         nonce = plan_of(job).split("\n")[1].split()[1]
-        end = {"end": True, "nonce": nonce, "lines": len(lines), "isolation": "full"}
-        return Stage(stdout="".join(f"{orjson.dumps(line).decode()}\n" for line in (*lines, end)), stderr="", code=0)
+        return Stage(stdout=answer_text(lines, nonce), stderr="", code=0)
 
     return answer
 

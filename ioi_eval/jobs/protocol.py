@@ -178,7 +178,7 @@ def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolati
     whole = last.get("end") is True and last.get("nonce") == nonce and last.get("lines") == len(parsed)
     if not whole:
         raise _unfinished(stage)
-    if "sum" in last and last["sum"] != _checksum(stage.stdout):
+    if last.get("sum") != _checksum(stage.stdout):
         raise TransportError("the runner's answer was changed on the way: it does not match its checksum")
     try:
         return parsed, Isolation(last["isolation"])

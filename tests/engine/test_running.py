@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,6 +18,7 @@ from ioi_eval.jobs.python_run import Judgement, RunLimits, setup_of
 from ioi_eval.jobs.run_job import GivenTest
 from ioi_eval.model import Execution, Isolation, Job, Stage, TestOutcome, Verdict
 from ioi_eval.sandbox import Target
+from tests.box_answers import answer_text
 from tests.small_targets import small_target
 
 TARGET = small_target()
@@ -85,9 +85,7 @@ class Scripted:
         answer = self.lines.pop(0)
         if isinstance(answer, Exception):
             raise answer
-        end = {"end": True, "nonce": nonce, "lines": 1, "isolation": "full", "runner": 1}
-        said = f"{json.dumps(answer)}\n{json.dumps(end)}\n"
-        return Execution(run=Stage(stdout=said, stderr="", code=0))
+        return Execution(run=Stage(stdout=answer_text([answer], nonce), stderr="", code=0))
 
 
 def settled(*lines: Line | Exception) -> tuple[TestOutcome, list[bool]]:
@@ -219,8 +217,7 @@ class Cutting:
         tests, nonce = plan.count(b"\ntest "), plan.decode().partition("\nnonce ")[2].partition("\n")[0]
         self.asked.append(tests)
         lines = [{**RIGHT, "cpu_us": 1000, "test": number} for number in range(tests)]
-        lines.append({"end": True, "nonce": nonce, "lines": tests, "isolation": "full", "runner": 1})
-        said = "".join(f"{json.dumps(line)}\n" for line in lines)
+        said = answer_text(lines, nonce)
         return Execution(run=Stage(stdout=said if tests <= 2 else said[: len(said) // 2], stderr="", code=0))
 
 

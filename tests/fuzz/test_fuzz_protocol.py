@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import zlib
 from collections.abc import Mapping
 
 from hypothesis import given
@@ -15,7 +16,7 @@ from ioi_eval.model import Isolation, Stage, Verdict
 from tests.fuzz.budget import damaged, fuzzed, mutated
 
 NONCE = "0123456789abcdef" * 2
-END = {"end": True, "nonce": NONCE, "lines": 2, "isolation": "full", "runner": 1}
+END = {"end": True, "nonce": NONCE, "lines": 2, "sum": "", "isolation": "full", "runner": 1}
 LINE = {
     "test": 0, "verdict": "AC", "score": "1.0", "message": "ok", "cpu_us": 1000, "wall_us": 2000, "idle_us": 0,
     "memory_bytes": 1 << 20, "code": 0, "signal": 0, "limit": None, "attempted": {"socket": 1}, "stderr": "",
@@ -27,10 +28,20 @@ ARTIFACT = {"artifact": "a.out", "base64": "f0VMRgA=", "bytes": 5}
 
 
 def stages(*lines: Mapping[str, object]) -> st.SearchStrategy[Stage]:
-    """Answers that were damaged as values, as bytes, or both."""
+    """Answers that were damaged as values, as bytes, or both; most with the checksum of what they are then."""
     values = st.tuples(*(damaged(line) for line in (*lines, END)))
     texts = values.map(lambda parts: "".join(json.dumps(part) + "\n" for part in parts).encode())
-    return texts.flatmap(mutated).map(lambda raw: Stage(stdout=raw.decode("utf-8", "replace"), stderr="", code=0))
+    answers = st.tuples(texts.flatmap(mutated), st.sampled_from((True, True, True, False)))
+    return answers.map(
+        lambda drawn: Stage(stdout=with_sum(drawn[0].decode("utf-8", "replace"), drawn[1]), stderr="", code=0)
+    )
+
+
+def with_sum(text: str, is_right: bool) -> str:
+    """The answer with the checksum of its lines, where its end line has one."""
+    lines, newline, last = text.rstrip("\n").rpartition("\n")
+    checksum = f"{zlib.crc32((lines + newline).encode('utf-8', 'replace')):08x}" if is_right else "0"
+    return lines + newline + last.replace('"sum": ""', f'"sum": "{checksum}"') + "\n"
 
 
 @fuzzed

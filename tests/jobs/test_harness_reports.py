@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ioi_eval.jobs.protocol import run_answer
 from ioi_eval.model import Report, Stage
+from tests.box_answers import answer_text
 
 NONCE = "0123456789abcdef" * 2
 
@@ -23,8 +24,7 @@ def report_of(said: str) -> Report:
         "memory_bytes": 0, "code": 0, "signal": 0, "limit": None, "attempted": {}, "stderr": "",
         "judge": {"cpu_us": 0, "wall_us": 0}, "report": said.encode().decode("latin-1"),
     }  # fmt: skip
-    end = {"end": True, "nonce": NONCE, "lines": 1, "isolation": "full", "runner": 1}
-    stage = Stage(stdout=f"{json.dumps(line)}\n{json.dumps(end)}\n", stderr="", code=0)
+    stage = Stage(stdout=answer_text([line], NONCE), stderr="", code=0)
     return run_answer(stage, NONCE, names={0: "0"}, time_limit_s=1.0).tests[0].returned.report
 
 

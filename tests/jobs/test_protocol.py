@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import zlib
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 from ioi_eval.errors import IsolationError, RejectedError, SandboxError, TransportError
 from ioi_eval.jobs.protocol import compile_answer, run_answer
 from ioi_eval.model import Isolation, Stage, Verdict
+from tests.box_answers import answer_text
 
 NONCE = "0123456789abcdef" * 2
 NAMES = {0: "0-01", 1: "0-02"}
@@ -22,9 +22,8 @@ NAMES = {0: "0-01", 1: "0-02"}
 
 def stage(*lines: dict[str, Any], end: bool = True, **changes: Any) -> Stage:
     """A run stage whose stdout holds these lines and, unless told otherwise, the right end line."""
-    closing = {"end": True, "nonce": NONCE, "lines": len(lines), "isolation": "full", "runner": 1} | changes
-    texts = [json.dumps(line) for line in (*lines, *([closing] if end else []))]
-    return Stage(stdout="\n".join(texts) + "\n", stderr="", code=0)
+    text = answer_text(lines, NONCE, **changes)
+    return Stage(stdout=text if end else "".join(text.splitlines(keepends=True)[:-1]), stderr="", code=0)
 
 
 def line(**changes: Any) -> dict[str, Any]:
@@ -151,16 +150,9 @@ def test_artifacts_arrive_byte_for_byte() -> None:
         compile_answer(stage(step, artifact | {"base64": "!"}), NONCE)
 
 
-def summed(*lines: dict[str, Any]) -> str:
-    """An answer with these lines, as the runner prints it."""
-    text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
-    closing = {"end": True, "nonce": NONCE, "lines": len(lines), "sum": f"{zlib.crc32(text.encode()):08x}"}
-    return text + json.dumps({**closing, "isolation": "full", "runner": 1}, separators=(",", ":")) + "\n"
-
-
 def test_a_score_that_was_changed_on_the_way() -> None:
     """Each other digit makes a line that could be true; the checksum says that it is not."""
-    answer = summed(line(verdict="PA", score="0.25"))
+    answer = answer_text([line(verdict="PA", score="0.25")], NONCE)
     assert read(Stage(stdout=answer, stderr="", code=0)).tests[0].score == 0.25
     for digit in "0134567":
         with pytest.raises(TransportError, match="changed on the way"):
@@ -172,7 +164,7 @@ def test_a_program_that_was_changed_on_the_way() -> None:
     step = {
         "step": 0, "code": 0, "signal": 0, "limit": None, "cpu_us": 1, "wall_us": 1, "memory_bytes": 1, "output": "",
     }  # fmt: skip
-    answer = summed(step, {"artifact": "checker", "base64": "AAAA", "bytes": 3})
+    answer = answer_text([step, {"artifact": "checker", "base64": "AAAA", "bytes": 3}], NONCE)
     assert compile_answer(Stage(stdout=answer, stderr="", code=0), NONCE).artifacts == {"checker": bytes(3)}
     with pytest.raises(TransportError, match="changed on the way"):
         compile_answer(Stage(stdout=answer.replace("AAAA", "AABA"), stderr="", code=0), NONCE)

@@ -11,6 +11,7 @@ import pytest
 from ioi_eval.errors import TransportError
 from ioi_eval.jobs.protocol import FAILED, run_answer
 from ioi_eval.model import CheckerProtocol, Isolation, Stage, Verdict
+from tests.box_answers import answer_text
 from tests.schemas import errors, plan_lines, schema
 
 pytest.importorskip("jsonschema", reason="jsonschema is not installed (a development dependency)")
@@ -48,8 +49,7 @@ def test_the_schema_requires_what_the_reader_needs() -> None:
     """If the reader does not believe a line without a member, then no line without it is one."""
 
     def read(line: dict[str, Any]) -> None:
-        end = {"end": True, "nonce": NONCE, "lines": 1, "isolation": "full", "runner": 1}
-        stage = Stage(stdout=f"{json.dumps(line)}\n{json.dumps(end)}\n", stderr="", code=0)
+        stage = Stage(stdout=answer_text([line], NONCE), stderr="", code=0)
         run_answer(stage, NONCE, names={number: str(number) for number in range(9)}, time_limit_s=1.0)
 
     needed = set()

@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 
 from ioi_eval.artifacts import ArtifactStore
@@ -20,6 +19,7 @@ from ioi_eval.model import Execution, Isolation, Job, JobKind, OutputFile, Stage
 from ioi_eval.sandbox import Target
 from ioi_eval.scorer import Scorer
 from ioi_eval.toolchain import Toolchain
+from tests.box_answers import answer_text
 from tests.small_problems import small_problem
 
 RIGHT = {
@@ -88,7 +88,7 @@ class Machine:
         lines = plan.decode().splitlines()
         nonce = next(line.split()[1] for line in lines if line.startswith("nonce "))
         if "mode compile" in lines:
-            return _said(_answer(nonce, self._compiled(lines, alone=job.alone)))
+            return _said(answer_text(self._compiled(lines, alone=job.alone), nonce))
         tests = sum(line.startswith("test ") for line in lines)
         first = not self.asked
         self.asked.append(tests)
@@ -102,7 +102,7 @@ class Machine:
         told = [{"test": number, **self._line} for number in range(min(tests, self._holds))]
         if first:
             told[4:5] = [{**line, **self._fifth} for line in told[4:5]]
-        answer = _answer(nonce, told)
+        answer = answer_text(told, nonce)
         return _said(answer if tests <= self._most else answer[: len(answer) // 2])
 
     def _compiled(self, plan: Sequence[str], *, alone: bool) -> list[dict[str, object]]:
@@ -113,11 +113,6 @@ class Machine:
         steps = sum(line.startswith("step ") for line in plan)
         program = {"artifact": "a.out", "base64": base64.b64encode(b"program").decode(), "bytes": 7}
         return [*({"step": number, **STEP} for number in range(steps)), program]
-
-
-def _answer(nonce: str, told: Sequence[Mapping[str, object]]) -> str:
-    end = {"end": True, "nonce": nonce, "lines": len(told), "isolation": "full", "runner": 1}
-    return "".join(f"{orjson.dumps(line).decode()}\n" for line in (*told, end))
 
 
 def _said(stdout: str) -> Execution:
