@@ -107,7 +107,7 @@ def run_once(benchmark: Benchmark, directory: Path, given: dict[str, str]) -> Ru
     """
     program, *rest = (PLACEHOLDER.sub(lambda match: given[match[1]], word) for word in benchmark.command)
     command = [sys.executable, str(directory / program), *rest, "--json"]
-    before = OccupancyReading.now()
+    before, server_before_s = OccupancyReading.now(), server_cpu_s(given)
     with tempfile.TemporaryFile("w+") as printed:
         process = subprocess.Popen(command, stdout=printed, stderr=subprocess.STDOUT, start_new_session=True)
         try:
@@ -127,8 +127,17 @@ def run_once(benchmark: Benchmark, directory: Path, given: dict[str, str]) -> Ru
         raise BenchmarkError(f"exit code {code}: {last}")
     if not figures:
         raise BenchmarkError(f"gave no figures: {last}")
-    others = after.others_since(before) or 0.0
+    of_server = (server_cpu_s(given) - server_before_s) / (after.at_s - before.at_s)
+    others = max(0.0, (after.others_since(before) or 0.0) - of_server)
     return Run(figures=tuple(figures), seconds=after.at_s - before.at_s, others=others)
+
+
+def server_cpu_s(given: dict[str, str]) -> float:
+    """The CPU time of the Piston server that was given, with its jobs: part of what is measured; 0 if none was."""
+    if "piston_pid" not in given:
+        return 0.0
+    fields = Path(f"/proc/{given['piston_pid']}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def measure(benchmark: Benchmark, directory: Path, given: dict[str, str], repeats: int) -> Measured:

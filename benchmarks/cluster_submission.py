@@ -2,8 +2,8 @@
 
 30 tests, judged exhaustively, with a grader and a checker that takes seconds to compile, two slots, the bundled
 profile. First with an empty cache, then five times with the problem's programs in the cache; and the same in the
-embedded sandbox. CPU time is that of this process and its children, plus that of the server with all its jobs if its
-process id is given.
+embedded sandbox, which in a checkout also compiles the runner (about 7 CPU-s) if nothing is in the cache. CPU time is
+that of this process and its children, plus that of the server with all its jobs if its process id is given.
 """
 
 from __future__ import annotations

@@ -1,8 +1,11 @@
-"""How many bytes a submission takes, with and without its problem on the worker: `problem_bytes.py URL [--tests N]`.
+"""How many bytes a submission takes, with and without its problem on the worker.
+
+    problem_bytes.py URL [--tests N] [--repository DIR --repository-url URL]
 
 A checker, and N tests (30) of which each has 2 kB of input and 1 kB of answer, judged exhaustively; what is compiled of
-the problem is in the cache already. Counted on the wire, between this client and the server at URL: once as the server
-is, and once for each problem's package that it has (`--repository DIR` makes the package there and installs it).
+the problem is in the cache already. Counted on the wire, between this client and the server at URL: without the
+problem's package (one of an earlier run is removed), and with `--repository` also with it: the package is made there,
+and the server, which was started with `PISTON_REPO_URL=<repository URL>/index`, installs it.
 """
 
 from __future__ import annotations
@@ -63,6 +66,11 @@ async def measure(url: str, judged: Problem, cache: str, what: str, bound: float
         )
 
 
+async def remove(url: str, judged: Problem) -> None:
+    """Have the server remove the problem's package, if it has it."""
+    await change([f"{url}/api/v2"], PackageRequest(language=package_of(judged).language, is_wanted=False))
+
+
 async def install(url: str, judged: Problem, cache: str, repository: Path, served: str) -> None:
     """Make the problem's package and have the server install it."""
     async with PistonCluster([url], profile="bundled") as cluster:
@@ -86,6 +94,7 @@ if __name__ == "__main__":
     parser.add_argument("--cache", help="where compiled programs are kept; a new directory by default")
     options = parser.parse_args(arguments())
     judged_problem = padded(options.tests)
+    asyncio.run(remove(options.url, judged_problem))
     with tempfile.TemporaryDirectory() as new:
         directory = options.cache or new
         asyncio.run(measure(options.url, judged_problem, directory, "as it is", 1e6))

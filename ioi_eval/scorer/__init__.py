@@ -229,9 +229,10 @@ def refusal(target: Target, problem: Problem, policy: Policy) -> str | None:
 
 
 def _describe(target: Target, tool: Tool) -> str:
-    if isinstance(tool, Toolchain):
-        return f"{target.name}, {target.profile}, {tool.version}, {'static' if tool.static else 'dynamic'}"
-    return f"{target.name}, {target.profile}, {tool}"
+    named = tool.version if isinstance(tool, Toolchain) else str(tool)
+    linking = ("static" if tool.static else "dynamic") if isinstance(tool, Toolchain) else ""
+    parts = (target.name, target.profile, "" if named in target.name else named, linking)
+    return ", ".join(filter(None, parts))
 
 
 async def score_submission(
