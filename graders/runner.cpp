@@ -74,10 +74,13 @@
 
 // The parts are headers in `runner/`. Each includes what it uses and compiles alone; boxes get them as one file. From the
 // bottom up:
-// kernel, rules, numbers, verdicts, tasks, json, lines, descriptors, decimal, reader, comparators, protocols, bytes,
-// white_diff, tokens, plan_lines, scores, plan, job_files, plan_reader, system_calls, decisions, seccomp, landlock,
-// directories, pid_namespaces, capabilities, processes, hidden_calls, proc_files, job, process_directories, contestants,
-// warm_interpreter, judges, outcome, hang_ups, passes, test_state, watching, one_test, run_mode, compile_mode.
+// - kernel, texts and numbers: kernel, rules, numbers, verdicts, tasks, json, lines, descriptors, decimal, reader
+// - comparing outputs: comparators, protocols, bytes, white_diff, tokens
+// - the plan: plan_lines, scores, plan, job_files, plan_reader
+// - confinement: system_calls, decisions, seccomp, landlock, directories, pid_namespaces, capabilities
+// - processes: processes, hidden_calls, proc_files, job, process_directories, contestants, warm_interpreter
+// - a test: judges, outcome, hang_ups, passes, test_state, watching, one_test
+// - a job: run_mode, compile_mode
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
     ├── SetupError                this machine or target lacks something                 exit code 2
     │   └── IsolationError        the isolation that was asked for is not available here
     └── SandboxError              our failure while a job was executed                   becomes JE
-        ├── TransientError        may succeed elsewhere or later; retried, never journaled
+        ├── TransientError        may succeed elsewhere or later; the job is repeated
         │   ├── TransportError    refused, reset, truncated, lost tail, no end line
         │   ├── OverloadError     the server itself says that it is too busy
         │   └── UnavailableError  no worker has been in service for as long as jobs may wait: the run ends

@@ -37,15 +37,14 @@ _RULES = (
     *("interpreters.py", "programs.py", "reductions.py", "scores.py", "toolchain.py", "tools.py"),
     *("apps/execution.py", "apps/outcomes.py", "apps/running.py", "apps/verdicts.py"),
     *("problems/apps_values.py", "problems/big_json.py", "problems/token_rules.py"),
-    *(
-        "sandbox/piston/answer.py",
-        "sandbox/local/confinement.py",
-        "sandbox/local/scripts.py",
-    ),  # contents of a box, and how a stage ended
+    # contents of a box, and how a stage ended
+    *("sandbox/local/confinement.py", "sandbox/local/scripts.py", "sandbox/piston/answer.py"),
     "sandbox/piston/two_stages.py",
-    *("sandbox/local/compiler.py", "sandbox/piston/probing.py"),  # files of a machine that a compiler sees
+    # files of a machine that a compiler sees
+    *("sandbox/local/compiler.py", "sandbox/piston/probing.py"),
 )
-
+"""Folders and modules whose code may change a verdict. If it changes in more than comments and docstrings, even by another
+name for a variable, all submissions are judged again."""
 
 _REMEMBERED, _SMALL = 4096, 10_000  # programs, and their bytes: a dump holds many copies
 

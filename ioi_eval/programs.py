@@ -128,7 +128,7 @@ class Builder:
                 if refused:
                     raise
                 refused = True
-                raise TransientError(f"{error} (said once; the other answers were lost)") from error
+                raise TransientError(f"{error} (one answer said so; the others did not arrive)") from error
 
         return await self._artifacts.ensure(runner_key(target.toolchain), lambda: repeated(ask))
 

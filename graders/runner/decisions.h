@@ -118,10 +118,10 @@ class Decider {
   bool holds(Where where) const {
     switch (where) {
       case Where::Full: return !reduced_;
-      case Where::OnlyChild: return !siblings_;
-      case Where::FullAlone: return !reduced_ && !siblings_;
-      case Where::OrFull: return !(reduced_ && siblings_) || (in_turn_ && libraries_);
-      case Where::OrApart: return !((reduced_ || libraries_) && siblings_);
+      case Where::NoSiblings: return !siblings_;
+      case Where::FullNoSiblings: return !reduced_ && !siblings_;
+      case Where::ExceptReducedSiblings: return !(reduced_ && siblings_) || (in_turn_ && libraries_);
+      case Where::ExceptLinkedSiblings: return !((reduced_ || libraries_) && siblings_);
       case Where::Sockets: return interpreted_ && !siblings_;
       case Where::NoSockets: return !(interpreted_ && !siblings_);
       default: return true;
@@ -161,7 +161,7 @@ class Decider {
         emit(BPF_JMP | BPF_JSET | BPF_K, bits, 1, 0);
         allow();
         return refuse(rule);
-      case Let::Told:
+      case Let::NotifyThenAllow:
         if (asks()) return refuse(rule);
         [[fallthrough]];
       case Let::OwnClock:

@@ -72,6 +72,11 @@ inline int64_t file_size(int fd) {
   return fstat(fd, &status) == 0 ? status.st_size : 0;
 }
 
+inline bool is_regular(int fd) {
+  struct stat status;
+  return fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 // The first bytes of a file, whatever the descriptor's offset.
 inline std::string head(int fd, size_t most) {
   std::string text(static_cast<size_t>(std::min<int64_t>(static_cast<int64_t>(most), file_size(fd))), '\0');

@@ -23,7 +23,7 @@ class HangUps {
  public:
   explicit HangUps(Job& job)
       : closes_(job.closes),
-        interactive_(job.plan.task == TaskType::Interactive),
+        interactive_(rules_of(job.plan.task).interactive),
         forgeable_(job.plan.shows_fifos() && job.machine.can.landlock == 0),
         first_(job.directories.size(), Nobody),
         left_by_manager_(first_.size(), 0) {

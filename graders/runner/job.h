@@ -26,7 +26,8 @@ struct Job {
   const Plan& plan;
   const Machine& machine;
   std::vector<Fd> programs = {};                     // one copy each: processes could communicate through shared pages
-  Fd interpreter = {}, with = {};                    // an interpreter, executed instead of the program, and its file
+  Fd interpreter = {};                               // executed with the program as its argument, if the plan has one
+  Fd with = {};                                      // the plan's `with=` file, which is open for the interpreter
   std::vector<ProcessDirectories> directories = {};  // for each process
   Filter filter = {};
   // An inotify descriptor: it reports who closed a FIFO. All tests share it, because closing one that had watches takes the

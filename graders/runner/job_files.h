@@ -64,7 +64,7 @@ class JobFiles {
     }
     int fd = by_path_ ? open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
     if (fd < 0) plan_fault("the job has no file %s", name.c_str());
-    if (file_size(fd) < 0) plan_fault("%s is not a file", name.c_str());
+    if (!is_regular(fd)) plan_fault("%s is not a file", name.c_str());
     unlink(name.c_str());  // if this fails, Landlock or the root directory still hides it from contestants
     entries_.emplace_back(name, fd);
     return checked(name, fd);

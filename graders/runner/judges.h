@@ -197,8 +197,9 @@ class Judge {
 
   const char* name() const { return name_of(who_); }
 
-  // The most bytes that it may write to a file. Its stdout and stderr are memory, which no other limit counts. A checker that reads
-  // numbers to the end of an output, and prints a message for each wrong one, never ends on a word that is not a number.
+  // The most bytes that it may write to a file. Its stdout and stderr are memory, which no other limit counts. A checker
+  // in a loop would fill the memory: for example one that reads numbers until the end of the output, and prints a message for each
+  // wrong one, if a word is not a number.
   int64_t most_written() const { return job_.plan.output_bytes + kFileSlackBytes; }
 
   const Job& job_;

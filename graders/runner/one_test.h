@@ -180,7 +180,7 @@ class TestRun : Watching {
         judgement.message = "The program ended before the manager was done";
       } else if (manager_.fault != JudgeFault::None) {
         return judge_error(manager_.fault, manager_.culprit(), manager_.explanation);
-      } else if (!plan_.has_checker || (plan_.task == TaskType::Interactive && manager_.process.code() != 0)) {
+      } else if (!plan_.has_checker || (rules_of(plan_.task).interactive && manager_.process.code() != 0)) {
         judgement = read_judgement(manager_.result(), plan_.manager.protocol, test_.full);
         if (!judgement.valid) return judge_error(JudgeFault::Score, Culprit::Manager, judgement.error);
         decided = true;

@@ -14,6 +14,7 @@
 #include "judges.h"
 #include "lines.h"
 #include "plan.h"
+#include "protocols.h"
 
 namespace runner {
 
@@ -45,9 +46,9 @@ class Passes {
     std::string feedback = validator.directory + "/feedback", next = feedback + "/nextpass.in";
     Fd input = open_if_there(next, O_RDONLY | O_NOFOLLOW);
     if (!input) return "";
-    if (validator.process.code() != 42) return "it asks for another pass of an output that it rejects";
+    if (!has(rules_of(job_.plan.protocol).accepts, validator.process.code())) return "it asks for another pass of an output that it rejects";
     if (done_ >= job_.plan.passes) return format("it asks for more than %ld passes", job_.plan.passes);
-    if (file_size(input.get()) < 0) return "its nextpass.in is not a file";
+    if (!is_regular(input.get())) return "its nextpass.in is not a file";
     feedback_ = job_.machine.base + "/" + random_name();
     if (unlink(next.c_str()) != 0 || rename(feedback.c_str(), feedback_.c_str()) != 0) system_fault("keep a feedback directory");
     input_ = std::move(input);

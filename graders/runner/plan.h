@@ -75,10 +75,10 @@ struct Plan {
   int64_t enough_ms = 0;  // after this much wall clock no further test is started; 0: no bound
   std::vector<Test> tests;
 
-  bool has_manager() const { return runner::has_manager(task); }
+  bool has_manager() const { return rules_of(task).has_manager; }
 
   // Whether processes get paths of FIFOs as arguments.
-  bool shows_fifos() const { return task == TaskType::TwoSteps || (has_manager() && fifo_use == FifoUse::Paths); }
+  bool shows_fifos() const { return rules_of(task).passes_paths || (has_manager() && fifo_use == FifoUse::Paths); }
 
   // Whether the reader of our lines judges the output.
   bool left_to_reader() const { return rules_of(protocol).judged_by == JudgedBy::Reader; }

@@ -148,7 +148,7 @@ inline void read_checker_line(PlanLine& line, JobFiles& files, Plan& plan) {
   plan.checker.protocol = plan.protocol;
   if (line.has("passes")) {
     plan.passes = line.number("passes", 1, 1000);
-    if (plan.protocol != Protocol::Kattis) line.bad("has `passes`, which are for the protocol kattis");
+    if (!rules_of(plan.protocol).has_feedback) line.bad("has `passes`, which are for the protocol kattis");
   }
   if (plan.protocol == Protocol::WhiteDiff && !plan.checker.args.empty()) line.bad("takes no `args`");
 }
@@ -193,12 +193,12 @@ inline void check_task(const Plan& plan) {
       break;
     case TaskType::Interactive:
       if (plan.processes != 1 || plan.fifo_use == FifoUse::Paths) plan_fault("an interactor talks to one process, by std_io");
-      if (plan.has_checker && plan.manager.protocol != Protocol::Testlib) {
-        plan_fault("after an interactor of kattis comes no checker");
+      if (plan.has_checker && !rules_of(plan.manager.protocol).before_checker) {
+        plan_fault("a %s interactor cannot be followed by a checker", rules_of(plan.manager.protocol).name);
       }
       [[fallthrough]];
     case TaskType::Communication:
-      if (plan.protocol == Protocol::Compare || plan.protocol == Protocol::None) plan_fault("such a checker is for batch tasks");
+      if (rules_of(plan.protocol).batch_only) plan_fault("the protocol %s is for batch tasks only", rules_of(plan.protocol).name);
       break;
   }
   if (plan.passes > 1) plan_fault("passes are for batch tasks");
@@ -278,7 +278,7 @@ inline Plan read_plan(JobFiles& files, std::string& nonce) {
       plan.compile = mode == "compile";
     } else {
       bool repeats = std::any_of(std::begin(kRepeated), std::end(kRepeated), [&](const char* name) { return line.name == name; });
-      if (!repeats && std::find(seen.begin(), seen.end(), line.name) != seen.end()) line.bad("stands twice");
+      if (!repeats && std::find(seen.begin(), seen.end(), line.name) != seen.end()) line.bad("occurs twice");
       if (!repeats || seen.empty() || seen.back() != line.name) seen.push_back(line.name);
       plan.compile ? read_compile_line(line, files, plan) : read_run_line(line, files, plan);
     }
@@ -297,7 +297,7 @@ inline Plan read_plan(JobFiles& files, std::string& nonce) {
   for (const char* name : {"task", "order"}) needs(name);
   needs(plan.has_manager() ? "manager" : "checker");
   bool manager_is_there = std::find(seen.begin(), seen.end(), "manager") != seen.end();
-  if (!plan.has_manager() && manager_is_there) plan_fault("a batch task has no manager");
+  if (!plan.has_manager() && manager_is_there) plan_fault("a task of this type has no manager");
   if (plan.has_manager() && rules_of(plan.manager.protocol).can_interact) plan.task = TaskType::Interactive;
   check_task(plan);
   for (const Test& test : plan.tests) {

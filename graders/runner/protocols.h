@@ -1,7 +1,8 @@
 // Checker protocols: who judges an output, and how a judge program reports its score.
 //
-// Every difference between two protocols is a row of this table, or a case of a `switch` without `default`. If a protocol
-// is forgotten in one of these places, the code does not compile (the tests compile it with -Werror=switch).
+// Two protocols differ in the fields of this table, in cases of `switch`es without `default`, and in what their line of a plan may
+// have (plan_reader.h). If a protocol is forgotten here or in a `switch`, the code does not compile (the tests compile it with
+// -Werror=switch).
 #pragma once
 
 #include <stddef.h>
@@ -34,17 +35,20 @@ struct ProtocolRules {
   std::initializer_list<const char*> args = {};  // before its own
   bool has_feedback = false;           // a directory to write to; and the output comes on stdin
   bool can_interact = false;           // such a program can be an interactor, with the same arguments
+  bool before_checker = false;         // a checker may judge what such an interactor writes
+  bool batch_only = false;             // judges outputs of batch tasks only
 };
 
 // CMS: https://cms.readthedocs.io, "Task types". testlib.h as it is published: 0 ok, 7 points; 1 wrong answer,
 // 2 presentation error, 4 dirt, 8 unexpected end of file. Kattis: its problem format, "Output validators".
 constexpr ProtocolRules kCms = {"cms", JudgedBy::Program, {0}, {}, {"input.txt", "correct_output.txt", "output.txt"}};
 constexpr ProtocolRules kTestlib = {
-    "testlib", JudgedBy::Program, {0, 7}, {1, 2, 4, 8}, {"input.txt", "output.txt", "correct_output.txt"}, false, true};
+    "testlib", JudgedBy::Program, {0, 7}, {1, 2, 4, 8}, {"input.txt", "output.txt", "correct_output.txt"}, false, true, true};
 constexpr ProtocolRules kKattis = {
     "kattis", JudgedBy::Program, {42}, {43}, {"input.txt", "correct_output.txt", "feedback/"}, true, true};
-constexpr ProtocolRules kWhiteDiff = {"white-diff"}, kTokens = {"tokens"}, kCompare = {"compare"};
-constexpr ProtocolRules kNone = {"none", JudgedBy::Reader};
+constexpr ProtocolRules kWhiteDiff = {"white-diff"}, kTokens = {"tokens"};
+constexpr ProtocolRules kCompare = {"compare", JudgedBy::Runner, {}, {}, {}, false, false, false, true};
+constexpr ProtocolRules kNone = {"none", JudgedBy::Reader, {}, {}, {}, false, false, false, true};
 
 inline const ProtocolRules& rules_of(Protocol protocol) {
   switch (protocol) {

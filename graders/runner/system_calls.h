@@ -33,34 +33,34 @@ namespace runner {
 
 enum class Let {
   Always,
-  OnSelf,    // argument `arg` is 0 or the process's own id
-  SignalSelf,  // the same, and the signal, argument values[0], is neither SIGKILL nor SIGSYS: those are ours and the filter's
-  OneOf,     // argument `arg` is one of `values`
-  Without,   // argument `arg` has none of the bits of values[0]
-  OwnClock,  // argument `arg` is not a clock of another process (those are negative numbers)
-  Counted,   // a mapping whose pages count as resident: no huge pages; shared pages only of files, and read-only
-  Private,   // with siblings: a futex of this process alone, or a wait without a timeout
-  Untimed,   // argument `arg`, the address of a timeout, is null
-  Unwaiting, // argument `arg`, a timeout in milliseconds, is 0, or negative (no timeout)
-  Pair,      // two connected stream sockets of this process
-  Connected, // to and from a connected socket: no address, only the flags of plain reads and writes
-  Told,      // as OwnClock; but if there is a listener, it is told and lets the call pass
-  OwnLimit,  // argument 0 is 0 or the process's own id, and argument 2 is null or argument 1 one of `values`
-  Never,     // refused by errno
-  Deadly,    // no honest program needs it: ends the program
+  OnSelf,           // argument `arg` is 0 or the process's own id
+  SignalSelf,       // the same, and the signal, argument values[0], is neither SIGKILL nor SIGSYS: those are ours and the filter's
+  OneOf,            // argument `arg` is one of `values`
+  Without,          // argument `arg` has none of the bits of values[0]
+  OwnClock,         // argument `arg` is not a clock of another process (those are negative numbers)
+  Counted,          // a mapping whose pages count as resident: no huge pages; shared pages only of files, and read-only
+  Private,          // with siblings: a futex of this process alone, or a wait without a timeout
+  Untimed,          // argument `arg`, the address of a timeout, is null
+  Unwaiting,        // argument `arg`, a timeout in milliseconds, is 0, or negative (no timeout)
+  Pair,             // two connected stream sockets of this process
+  Connected,        // to and from a connected socket: no address, only the flags of plain reads and writes
+  NotifyThenAllow,  // as OwnClock; but if there is a listener, it is told and lets the call pass
+  OwnLimit,         // argument 0 is 0 or the process's own id, and argument 2 is null or argument 1 one of `values`
+  Never,            // refused by errno
+  Deadly,           // no honest program needs it: ends the program
 };
 
 // Where a rule holds; elsewhere it becomes `Never`. Siblings are other processes of the same submission, also of other passes.
 enum class Where {
   Everywhere,
-  Full,         // not under reduced isolation
-  Sibling,      // only for a contestant with siblings: for others the rule is Always
-  OnlyChild,    // not for a contestant with siblings
-  FullAlone,    // neither under reduced isolation nor with siblings
-  OrFull,       // not for a contestant with siblings, under reduced isolation
-  OrApart,      // as OrFull, and not if siblings map the same libraries
-  Sockets,      // only for an interpreted contestant without siblings: it may have pairs of sockets
-  NoSockets,    // for all other contestants
+  Full,                   // not under reduced isolation
+  Sibling,                // only for a contestant with siblings: for others the rule is Always
+  NoSiblings,             // not for a contestant with siblings
+  FullNoSiblings,         // neither under reduced isolation nor with siblings
+  ExceptReducedSiblings,  // not with siblings under reduced isolation (passes of a dynamically linked program excepted)
+  ExceptLinkedSiblings,   // not with siblings under reduced isolation, nor with siblings that map the same libraries
+  Sockets,                // only for an interpreted contestant without siblings: it may have pairs of sockets
+  NoSockets,              // for all other contestants
 };
 
 struct CallName {
@@ -106,10 +106,10 @@ constexpr Rule kRules[] = {
     // With siblings even threads are refused if siblings could communicate by them: under reduced isolation by thread ids;
     // with shared libraries by the futex that the kernel wakes at a thread's end, on a page of a library.
     {Let::OneOf, 0, {kThread | 0x380000 /* SETTLS, PARENT_SETTID, CHILD_CLEARTID: glibc */,
-                     kThread | 0x780000 /* the same, DETACHED: musl */, kThread /* by hand */}, Where::OrApart, EPERM, true,
+                     kThread | 0x780000 /* the same, DETACHED: musl */, kThread /* by hand */}, Where::ExceptLinkedSiblings, EPERM, true,
      {C(clone)}},
     // When a process dies with a lock, the kernel wakes processes that wait for it, on any page.
-    {Let::Always, 0, {}, Where::OrApart, ENOSYS, false, {C(set_robust_list)}},
+    {Let::Always, 0, {}, Where::ExceptLinkedSiblings, ENOSYS, false, {C(set_robust_list)}},
     // On a mapped file, a futex that is not private is identified by the file: siblings could wake each other on a page of a
     // shared libc. Waiting alone sends nothing, and libc waits this way for a thread's end. (std::future uses such a wake.)
     {Let::Private, 1, {}, Where::Everywhere, EPERM, true, {C(futex)}},
@@ -117,13 +117,13 @@ constexpr Rule kRules[] = {
     // Clocks of other processes show how they spend their time.
     {Let::OwnClock, 0, {}, Where::Everywhere, EINVAL, true, {C(clock_gettime), C(clock_getres)}},
     // A timer can send any signal, SIGKILL too: so timers are reported to the runner.
-    {Let::Told, 0, {}, Where::OnlyChild, EAGAIN, true, {C(timer_create)}},
+    {Let::NotifyThenAllow, 0, {}, Where::NoSiblings, EAGAIN, true, {C(timer_create)}},
     // Siblings cannot wait for a time. Otherwise one could keep the manager waiting, and the next could measure how long, and
     // neither would use CPU time for it. So a sleep ends at once, an alarm never rings, and waits are for the manager or a
     // thread only. (They can still compute for a certain time, but that counts against the limit.)
-    {Let::OwnClock, 0, {}, Where::OnlyChild, 0, true, {C(clock_nanosleep)}},
-    {Let::Always, 0, {}, Where::OnlyChild, 0, true, {C(nanosleep), C(alarm), C(setitimer)}},
-    {Let::Always, 0, {}, Where::OnlyChild, EAGAIN, true, {C(rt_sigtimedwait)}},
+    {Let::OwnClock, 0, {}, Where::NoSiblings, 0, true, {C(clock_nanosleep)}},
+    {Let::Always, 0, {}, Where::NoSiblings, 0, true, {C(nanosleep), C(alarm), C(setitimer)}},
+    {Let::Always, 0, {}, Where::NoSiblings, EAGAIN, true, {C(rt_sigtimedwait)}},
     {Let::Unwaiting, 2, {}, Where::Sibling, EINVAL, true, {C(poll)}},
     {Let::Untimed, 2, {}, Where::Sibling, EINVAL, true, {C(ppoll)}},
     {Let::Untimed, 4, {}, Where::Sibling, EINVAL, true, {C(select), C(pselect6)}},
@@ -138,7 +138,7 @@ constexpr Rule kRules[] = {
     // is ENOSYS.
     {Let::OnSelf, 0, {}, Where::Everywhere, ENOSYS, false, {C(sched_getaffinity)}},
     // On older kernels the answer depends on how many processes want the processor.
-    {Let::OnSelf, 0, {}, Where::OnlyChild, EPERM, true, {C(sched_rr_get_interval)}},
+    {Let::OnSelf, 0, {}, Where::NoSiblings, EPERM, true, {C(sched_rr_get_interval)}},
     {Let::OnSelf, 1, {}, Where::Everywhere, EPERM, true, {C(getpriority)}},
     // Limits can be read. None can be raised, and only those can be lowered for which the kernel sends no signal: a SIGKILL
     // for a CPU limit that the program set itself would look like one from outside.
@@ -175,13 +175,13 @@ constexpr Rule kRules[] = {
      {C(unlink), C(unlinkat), C(rename), C(renameat), C(renameat2), C(mkdir), C(mkdirat), C(rmdir)}},
     // Landlock does not forbid looking up a path, and /proc would show siblings to each other. (A dynamic loader needs it, so it
     // is allowed to passes of a program that has one: they never run at the same time.)
-    {Let::Always, 0, {}, Where::OrFull, EACCES, false,
+    {Let::Always, 0, {}, Where::ExceptReducedSiblings, EACCES, false,
      {C(stat), C(lstat), C(newfstatat), C(statx), C(access), C(faccessat), {439, "faccessat2"}, C(chdir), C(fchdir)}},
     // It would show where the judge stores the input.
     {Let::Always, 0, {}, Where::Full, EACCES, false, {C(readlink), C(readlinkat)}},
     // Waiting for a real disk uses no CPU time: if the scratch directory, or libraries that siblings see, are on one, the call
     // returns at once.
-    {Let::Always, 0, {}, Where::FullAlone, 0, false, {C(fsync), C(fdatasync), C(msync)}},
+    {Let::Always, 0, {}, Where::FullNoSiblings, 0, false, {C(fsync), C(fdatasync), C(msync)}},
     // Without flags: RWF_NOWAIT shows whether another process has read a part of a file before.
     {Let::OneOf, 5, {0}, Where::Everywhere, EOPNOTSUPP, true, {C(preadv2), C(pwritev2)}},
     // Its own descriptors.
@@ -190,11 +190,11 @@ constexpr Rule kRules[] = {
       C(lseek), C(close), C(fstat), C(ftruncate), C(copy_file_range), C(dup), C(dup2), C(dup3)}},
     // The kernel numbers pipes from one counter for all processes: a sibling could read how many there were. Watches are
     // counted for a user; and a timer is a sleep.
-    {Let::Always, 0, {}, Where::OnlyChild, EPERM, true,
+    {Let::Always, 0, {}, Where::NoSiblings, EPERM, true,
      {C(pipe), C(pipe2), C(epoll_create), C(epoll_create1), C(epoll_ctl), C(epoll_wait), C(epoll_pwait), C(eventfd),
       C(eventfd2), C(timerfd_create), C(timerfd_settime), C(timerfd_gettime), C(signalfd), C(signalfd4)}},
     // The machine's free memory, which a sibling could change. (libc asks for it in sort functions, and can do without.)
-    {Let::Always, 0, {}, Where::OnlyChild, EPERM, false, {C(sysinfo)}},
+    {Let::Always, 0, {}, Where::NoSiblings, EPERM, false, {C(sysinfo)}},
     // Its own memory, threads, signals and timers.
     {Let::Always, 0, {}, Where::Everywhere, EPERM, true,
      {C(munmap), C(mremap), C(mprotect), C(brk), C(set_tid_address), {334, "rseq"}, C(sched_yield), C(sched_get_priority_max),

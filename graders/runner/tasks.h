@@ -1,7 +1,7 @@
 // Task types: which processes talk to each other, and how. Source: https://cms.readthedocs.io, "Task types".
 //
-// Every difference between two types is a case of a `switch` without `default`, here or in the code that runs a test. If a type
-// is forgotten, the code does not compile (the tests compile it with -Werror=switch).
+// Two types differ in the fields of this table, and in cases of `switch`es without `default` in the code that runs a test. If a
+// type is forgotten in one of these places, the code does not compile (the tests compile it with -Werror=switch).
 #pragma once
 
 namespace runner {
@@ -13,14 +13,21 @@ enum class TaskType {
   Interactive,    // a manager that is an interactor: its stdin and stdout are those of one process
 };
 
-constexpr bool has_manager(TaskType type) {
+struct TaskRules {
+  bool has_manager;   // a manager talks to the processes
+  bool interactive;   // it is an interactor, with the arguments of a checker
+  bool limits_each;   // each process has the whole CPU limit; else all of them together
+  bool passes_paths;  // processes get paths of FIFOs as arguments, whatever the plan's `io`
+};
+
+constexpr TaskRules rules_of(TaskType type) {
   switch (type) {
-    case TaskType::Batch:
-    case TaskType::TwoSteps: return false;
-    case TaskType::Communication:
-    case TaskType::Interactive: return true;
+    case TaskType::Batch: return {false, false, false, false};
+    case TaskType::TwoSteps: return {false, false, true, true};
+    case TaskType::Communication: return {true, false, false, false};
+    case TaskType::Interactive: return {true, true, false, false};
   }
-  return false;
+  __builtin_unreachable();
 }
 
 // How a process gets the FIFOs to and from its manager: opened as stdin and stdout, or as paths.

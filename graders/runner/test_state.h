@@ -54,11 +54,11 @@ class TestState {
     outcome_.explanation = explanation;
   }
 
-  // The CPU time that counts against the limit. For TwoSteps, each of the two processes has the whole limit.
+  // The CPU time that counts against the limit: of all processes together, or the most of one if each has the whole limit.
   int64_t total_cpu_us() const {
     int64_t total = 0;
-    bool apart = plan_.task == TaskType::TwoSteps;
-    for (const Contestant& c : contestants_) total = apart ? std::max(total, c.cpu_us()) : total + c.cpu_us();
+    bool each = rules_of(plan_.task).limits_each;
+    for (const Contestant& c : contestants_) total = each ? std::max(total, c.cpu_us()) : total + c.cpu_us();
     return total;
   }
 
@@ -101,7 +101,7 @@ class TestState {
   std::vector<Contestant> contestants_;
   HangUps hang_ups_;
   Judge manager_;
-  Limit limit_ = Limit::None;  // the rule that stopped all processes, if it is one about all of them together
+  Limit limit_ = Limit::None;  // the limit that stopped all processes together (CPU or idle time), if one did
 };
 
 }  // namespace runner

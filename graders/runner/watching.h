@@ -105,7 +105,7 @@ class Watching : protected TestState {
       args.push_back(job_.directories[i].fifo_in);
     }
     Fd input = judge_file(test_.input), again = judge_file(test_.input), answer = judge_file(test_.answer);
-    const ProcessDirectories* partner = plan_.task == TaskType::Interactive ? &job_.directories[0] : nullptr;
+    const ProcessDirectories* partner = rules_of(plan_.task).interactive ? &job_.directories[0] : nullptr;
     if (partner != nullptr) {
       const ProtocolRules& rules = rules_of(plan_.manager.protocol);
       args.assign(rules.args.begin(), rules.args.end());
@@ -344,7 +344,7 @@ class Watching : protected TestState {
 
   bool rejected_by_interactor() const {
     const ProtocolRules& rules = rules_of(plan_.manager.protocol);
-    return plan_.task == TaskType::Interactive && manager_.fault == JudgeFault::None && has(rules.rejects, manager_.process.code());
+    return rules_of(plan_.task).interactive && manager_.fault == JudgeFault::None && has(rules.rejects, manager_.process.code());
   }
 
   Fd held_in_, held_out_;  // only with an interactor

@@ -3,8 +3,8 @@
 Theory of operation
 ===================
 
-A subtask's score is the minimum over its tests, and its verdict is that of its first zero in *listed* order
-(`scores.py`). So a test can still change the result if at least one subtask lists it at a position before which no zero
+Under GroupMin (the last paragraph is about the other types) a subtask's score is the minimum over its tests, and its
+verdict is that of its first zero in *listed* order (`scores.py`). So a test can still change the result if at least one subtask lists it at a position before which no zero
 is known. Such a test is **needed**. The other rules follow from this one:
 
 - `pending` are the needed tests that have no outcome yet: subtask by subtask, in listed order, each at the first

@@ -6,8 +6,8 @@ What is repeated, and why:
 - a checker or manager that failed: once, in a clean box. If the same one fails again, the JE is final.
 - a job whose answer was lost: it has up to `ATTEMPTS` attempts, because its worker may have been lost. A cluster
   repeats unanswered requests itself; all jobs for the same tests share one `Retries`.
-- a job whose answer was cut off: its first half, because a limit of the server's may be the cause. Later jobs on this
-  target are as small.
+- a job whose answer arrived and cannot be used (cut off, stopped, the box lacked something): its first half, because a
+  limit of the server's may be the cause. Later jobs on this target are as small.
 If the sandbox still fails, the verdict is JE, which has no score; the test is judged again in a later run.
 
 The outcomes say what happened; `scorer/` and `apps/` compute scores from them.

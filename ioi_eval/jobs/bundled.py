@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from ioi_eval.config import JudgeLimits, Policy
 from ioi_eval.jobs import rules
@@ -121,23 +122,26 @@ def _judging(problem: Problem, programs: Programs, policy: Policy, return_bytes:
 
     judge = policy.judge
     checker_ms = {"cpu_ms": round(judge.cpu_s * 1000), "wall_ms": round(judge.wall_s * 1000)}
-    if problem.task_type.has_manager:
-        add("task", kind="communication", io=problem.process_io.value)
-        add(
-            "manager",
-            file="manager",
-            cpu_ms=manager_cpu_ms(problem, policy.judge),
-            wall_ms=most_wall_ms(problem, policy),
-            memory_bytes=judge.memory_bytes,
-            args=words(problem.manager_args) if problem.manager_args else None,
-            protocol=None if problem.manager_protocol is CheckerProtocol.CMS else problem.manager_protocol.value,
-        )
-        if not problem.checker_after_manager:
-            return lines
-    elif problem.task_type is TaskType.TWO_STEPS:
-        add("task", kind="two-steps")
-    else:
-        add("task", kind="batch", input_file=problem.input_file or None, output_file=problem.output_file or None)
+    match problem.task_type:
+        case TaskType.COMMUNICATION | TaskType.INTERACTIVE:
+            add("task", kind="communication", io=problem.process_io.value)
+            add(
+                "manager",
+                file="manager",
+                cpu_ms=manager_cpu_ms(problem, policy.judge),
+                wall_ms=most_wall_ms(problem, policy),
+                memory_bytes=judge.memory_bytes,
+                args=words(problem.manager_args) if problem.manager_args else None,
+                protocol=None if problem.manager_protocol is CheckerProtocol.CMS else problem.manager_protocol.value,
+            )
+            if not problem.checker_after_manager:
+                return lines
+        case TaskType.TWO_STEPS:
+            add("task", kind="two-steps")
+        case TaskType.BATCH | TaskType.OUTPUT_ONLY | TaskType.BATCH_AND_OUTPUT:
+            add("task", kind="batch", input_file=problem.input_file or None, output_file=problem.output_file or None)
+        case _:
+            assert_never(problem.task_type)
     protocol = problem.checker_protocol
     if programs.checker is None and protocol.has_program:
         protocol = CheckerProtocol.WHITE_DIFF

@@ -43,9 +43,8 @@ HARD_LIMIT_S = 3.0
 documents, "2 or 3 additional seconds"."""
 
 RUNNER_SLACK_MS = 80_000
-"""The same if the runner judges. It is added to the wall clock at which the runner gives a test up if its manager has
-10 s of CPU time. The runner enforces all limits itself, its checker has 60 s, and a busy machine must not decide a
-verdict."""
+"""If our runner judges, this is added to the wall clock at which it gives a test up: time for the checker (60 s) and for
+a busy machine. The runner enforces all limits itself."""
 
 COMPILE_LIMITS = StageLimits(wall_ms=60_000, cpu_ms=60_000, memory_bytes=4 << 30, output_bytes=16 << 20)
 """A checker that includes testlib took 10.4 s of wall clock on a busy worker (recorded: `cms_ac_testlib`)."""

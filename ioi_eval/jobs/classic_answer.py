@@ -16,8 +16,7 @@ from __future__ import annotations
 import re
 
 from ioi_eval.errors import OverloadError, SandboxError, TransientError, TransportError
-from ioi_eval.jobs.protocol import signal_name
-from ioi_eval.model import CompileOutcome, Execution, Stage, TestOutcome, Verdict
+from ioi_eval.model import CompileOutcome, Execution, Stage, TestOutcome, Verdict, signal_name
 
 _SCORE = re.compile(r"[0-9]+\.?(?:[eE][+-]?[0-9]+)?|[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?")
 _TIME = re.compile(r"Time limit exceeded \([0-9.]+s\)")

@@ -16,7 +16,7 @@ from ioi_eval import boxfiles
 from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.errors import TransientError
 from ioi_eval.jobs.plan import RunnerPlan
-from ioi_eval.jobs.protocol import CompileAnswer, StepLine, signal_name
+from ioi_eval.jobs.protocol import CompileAnswer, StepLine
 from ioi_eval.languages import ObjectLanguage, compiled
 from ioi_eval.model import (
     CompileOutcome,
@@ -29,6 +29,7 @@ from ioi_eval.model import (
     SourceFile,
     StageLimits,
     Verdict,
+    signal_name,
 )
 from ioi_eval.problems.grader_files import BUILD_SCRIPT
 from ioi_eval.toolchain import Toolchain

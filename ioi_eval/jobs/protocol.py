@@ -17,7 +17,6 @@ import base64
 import binascii
 import json
 import math
-import signal
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,7 +33,7 @@ from ioi_eval.errors import (
     TransportError,
 )
 from ioi_eval.extract.fences import encodable
-from ioi_eval.model import Isolation, Report, Returned, Stage, TestOutcome, Verdict
+from ioi_eval.model import Isolation, Report, Returned, Stage, TestOutcome, Verdict, signal_name
 
 FAILED = frozenset({Verdict.TLE, Verdict.MLE, Verdict.OLE, Verdict.SV, Verdict.RE})
 
@@ -216,7 +215,7 @@ def _step(line: dict[str, Any]) -> StepLine:
     )
 
 
-_UNJUDGED = {"verdict": "JE", "score": None, "program": "reader", "words": "nobody has judged it yet"}
+_UNJUDGED = {"verdict": "JE", "score": None, "program": "reader", "words": "internal error: the output was not judged"}
 
 
 def _outcome(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcome:
@@ -349,16 +348,6 @@ def _in_time(verdict: Verdict, line: dict[str, Any]) -> float | None:
     if verdict is not Verdict.TLE or not 0.0 <= score <= 1.0:
         raise ValueError(f"verdict {verdict} with {line['in_time']!r} in time")
     return score
-
-
-def signal_name(number: int) -> str | None:
-    """`SIGKILL` for 9; `None` for 0."""
-    if not number:
-        return None
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"SIG{number}"
 
 
 def _text(escaped: str) -> str:

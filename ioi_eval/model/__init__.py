@@ -5,7 +5,17 @@ submissions; `apps` for those of APPS), `job` (what a sandbox gets and returns),
 names.
 """
 
-from ioi_eval.model.job import Execution, Job, JobFile, JobKind, ProblemPackage, Retries, Stage, StageLimits
+from ioi_eval.model.job import (
+    Execution,
+    Job,
+    JobFile,
+    JobKind,
+    ProblemPackage,
+    Retries,
+    Stage,
+    StageLimits,
+    signal_name,
+)
 from ioi_eval.model.outcome import (
     CompileOutcome,
     JudgedResult,
@@ -63,4 +73,5 @@ __all__ = [
     "TestCase",
     "TestOutcome",
     "Verdict",
+    "signal_name",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -99,7 +100,7 @@ class Job:
         stdin: standard input of the run stage (kind SCRIPTS only).
         compile_limits: limits of the compile stage (kind SCRIPTS with a `compile` file only).
         run_limits: limits of the run stage.
-        alone: no other job of ours may run on that machine at the same time (a near-limit time is measured again).
+        alone: no other job of ours may run on that machine at the same time (its time, or a compilation that a limit stopped, is measured again).
         trusted: nothing in the box comes from a submission (the runner's own compilation).
         sees: further directories of the machine that are visible in the box, read-only (an interpreter that is not the
             system's). On a server, its operator decides what boxes see.
@@ -124,6 +125,16 @@ class Job:
     retries: Retries | None = field(default=None, compare=False)
     package: ProblemPackage | None = None
     nonce: str = ""
+
+
+def signal_name(number: int) -> str | None:
+    """`SIGKILL` for 9; `None` for 0. Real-time signals have no names of their own: `SIG40`."""
+    if not number:
+        return None
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"SIG{number}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

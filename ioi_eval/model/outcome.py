@@ -28,7 +28,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Returned:
-    """What was returned about a run whose output is judged outside the box. Held in memory only.
+    """Details of a run that results do not store. Held in memory only.
 
     Args:
         judged: whether the runner has judged; if not, the verdict is JE until our side has judged.

@@ -125,7 +125,7 @@ class DumpReader(ABC, Generic[W]):
 
     @abstractmethod
     def ways(self) -> Iterator[str]:
-        """For each problem, everything on which its results depend, as texts."""
+        """For each problem, texts that change if its results could change."""
 
     @abstractmethod
     def entries(

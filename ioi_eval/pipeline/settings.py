@@ -14,8 +14,8 @@ _SPARE = 2
 """How many more submissions than jobs are in progress, so that no slot waits for work between jobs."""
 
 _MEANWHILE, _MOST_MEANWHILE = 2, 32
-"""How many more for each job, and how many in all, to use the slots while some wait to run alone: these let four jobs
-for each slot overtake, and are in progress all that time. (Each keeps a compiled program in memory.)"""
+"""Further submissions for each slot, and the most of them: while some wait to run alone, up to four other jobs for each
+slot run first, and these need submissions in progress. (Each keeps a compiled program in memory.)"""
 
 _IN_LINE, _MOST_IN_LINE = 7, 56
 """How many programs wait for each running job, to share the next one; and how many in all, because their tests are in

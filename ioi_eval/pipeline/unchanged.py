@@ -37,7 +37,7 @@ def signature(dump: object, ways: Iterable[str], options: Mapping[str, Any]) -> 
 
     Args:
         dump: the source of rows.
-        ways: the fingerprints of some program for each problem.
+        ways: for each problem, texts that change if its results could change.
         options: all options of the run.
     """
     digest = dump.digest() if isinstance(dump, Source) else None

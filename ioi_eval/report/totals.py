@@ -78,7 +78,7 @@ class Totals:
 
     Args:
         compiles: whether the program compiles; `None` if we failed to find out.
-        scores: score and points of each subtask as doubles, one after the other; NaN if unknown.
+        scores: score and weighted score of each subtask as doubles, one after the other; NaN if unknown.
         near_limit: whether a test's time was near the limit.
         suspicious: whether the program made system calls that no solution needs.
         attempted: refused system calls, with their counts.

@@ -43,9 +43,10 @@ class Target:
         max_output_bytes: how much stdout one job may return.
         max_wall_ms: the longest run stage it allows; `None` for no bound.
         max_body_bytes: the largest request it accepts; `None` for no bound.
-        narrowed: the limits of the machine that give programs less than judging grants elsewhere; empty if none do.
-        is_only: set by the caller that binds work to it: no other target in service is suitable, so its jobs wait for
-            it as long as for all targets.
+        narrowed: the limits of the machine that give programs less than judging grants elsewhere, as text for
+            fingerprints; empty if none do.
+        is_only: whether no other target with workers may judge the submission; set by `engine/target.py`. Its jobs then
+            wait for it as long as for all targets.
     """
 
     name: str

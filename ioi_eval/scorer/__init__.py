@@ -53,7 +53,7 @@ class Scorer:
         bundle_tests: most tests in a job.
         spread: let a submission use idle slots; otherwise it has one job at a time.
         return_bytes: how many bytes of each output results contain; for Batch tasks in the bundled profile only.
-        keep: for which tests.
+        keep: for which tests results contain outputs.
         kept: programs that earlier runs compiled on this machine; `None` to compile all.
         events: gets an event when a problem's own program is compiled.
     """

@@ -14,6 +14,7 @@ echo "$count" > feedback/count
 echo "pass $count: $said" >> feedback/judgemessage.txt
 case "$word$count" in
   forever*) echo "forever again" > feedback/nextpass.in; exit 42 ;;
+  pipe*) mkfifo feedback/nextpass.in; exit 42 ;;
   liar*) echo again > feedback/nextpass.in; exit 43 ;;
   wrong2) exit 43 ;;
   *3) [ "$said" = "third 3" ] && exit 42; exit 43 ;;
@@ -41,6 +42,7 @@ EXPECTED = {
     "loop": Verdict.TLE,
     "forever": Verdict.JE,
     "liar": Verdict.JE,
+    "pipe": Verdict.JE,
 }
 
 
@@ -57,6 +59,7 @@ def test_passes(bench: Any, problem_from: Any) -> None:
     assert outcomes["right"].message.split("\n") == ["pass 1: right first", "pass 2: right second", "pass 3: third 3"]
     assert "more than 3 passes" in outcomes["forever"].message
     assert "of an output that it rejects" in outcomes["liar"].message
+    assert "nextpass.in is not a file" in outcomes["pipe"].message
 
 
 def test_passes_in_python(full_bench: Any, problem_from: Any) -> None:

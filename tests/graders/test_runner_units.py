@@ -21,7 +21,8 @@ def own_includes(source: Path) -> set[str]:
 def listed_parts() -> list[str]:
     """The parts in the order in which the essay at the top of `runner.cpp` names them."""
     essay = RUNNER_SOURCE.read_text(encoding="utf-8").partition("#include")[0]
-    return re.findall(r"\w+", essay.rpartition("bottom up:")[2].replace("//", ""))
+    lines = re.findall(r"^// - [^:]+: (.+)$", essay.rpartition("bottom up:")[2], re.MULTILINE)
+    return re.findall(r"\w+", " ".join(lines))
 
 
 def test_every_header_compiles_alone() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import TransientError
-from ioi_eval.model import Stage
+from ioi_eval.model import Stage, signal_name
 
 _CHUNK = 1 << 16
 _STDERR_BYTES = 1 << 20
@@ -106,7 +106,7 @@ def stage_of(end: ProcessEnd) -> Stage:
         stdout=end.stdout.decode("utf-8", "replace"),
         stderr=end.stderr.decode("utf-8", "replace"),
         code=None if killed else end.returncode,
-        signal=("SIGKILL" if over else signal.Signals(-end.returncode).name) if killed else None,
+        signal=("SIGKILL" if over else signal_name(-end.returncode)) if killed else None,
         status=status,
         wall_ms=end.wall_ms,
     )

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +28,7 @@ import orjson
 
 from ioi_eval import boxfiles, shipped
 from ioi_eval.errors import RejectedError, SetupError, TransientError
-from ioi_eval.model import Execution, Job, Stage, StageLimits
+from ioi_eval.model import Execution, Job, Stage, StageLimits, signal_name
 from ioi_eval.sandbox import DEFAULT_MEMORY_BYTES
 from ioi_eval.sandbox.local.confinement import PATH, as_user, in_namespaces
 from ioi_eval.sandbox.local.descriptors import sealed
@@ -293,13 +292,6 @@ _LIMITS = {
 """Status and message. Source: Piston since isolate (recorded: `cpu_time_limit`, `run_timeout_sleep`, `limit_*`)."""
 
 
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:  # real-time signals have no names of their own
-        return f"SIG{number}"
-
-
 def _stage(frame: _Frame) -> Stage:
     code: int | None = frame.code
     name = None
@@ -308,7 +300,7 @@ def _stage(frame: _Frame) -> Stage:
         code, name = None, "SIGKILL"
         status, message = _LIMITS[frame.limit]
     elif frame.signal:
-        code, name = None, _signal_name(frame.signal)
+        code, name = None, signal_name(frame.signal)
         status, message = "SG", f"Caught fatal signal {frame.signal}"
     elif frame.code:
         status, message = "RE", f"Exited with error status {frame.code}"

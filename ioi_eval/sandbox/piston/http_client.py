@@ -47,8 +47,8 @@ it answers checks, and only TCP keepalive shows that the old connections are los
 _STALE_S = 1.0  # a used connection that breaks sooner than this was closed while it was idle
 _CLOSED_S = 1.0  # an answer on a closed connection would have been read after this
 _SWEEP_S = 0.25
-_LAG_S = 0.25  # a sweep that is this late shows that the event loop lags,
-_LAGGING_FOR_S = 5.0  # and timeouts are not trusted for this long after it
+_LAG_S = 0.25  # a sweep that starts this late shows that the event loop lags
+_LAGGING_FOR_S = 5.0  # for this long after that, timeouts say nothing about endpoints
 _GZIPPED = {"Content-Encoding": "gzip"}
 _PLAIN = "identity"  # without this word a server may compress its answers as it likes (RFC 9110, 12.5.3)
 

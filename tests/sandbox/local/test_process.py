@@ -46,6 +46,11 @@ def test_what_went_over_a_limit_was_killed(over: dict[str, Any], status: str) ->
     assert (stage.code, stage.signal, stage.status) == (None, "SIGKILL", status)
 
 
+def test_a_signal_without_a_name() -> None:
+    """Real-time signals have numbers only."""
+    assert stage_of(run("kill -40 $$")).signal == "SIG40"
+
+
 def test_deadline_keeps_what_was_written() -> None:
     """Killed at the deadline; what came before it is there."""
     end = run("echo early; sleep 60", wall_ms=300)
