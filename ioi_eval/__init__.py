@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ioi_eval.scorer import Scorer, score_submission
     from ioi_eval.scorer.run_submission import run_submission
 
-_HOMES = {
+_MODULES = {
     "ArtifactStore": "ioi_eval.artifacts",
     "BlobStore": "ioi_eval.blobs",
     "IoiEvalError": "ioi_eval.errors",
@@ -127,8 +127,8 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for."""
     if name == "sample":
         return import_module("ioi_eval.sample")
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
     if name in _NAMES_HERE:  # not an AttributeError: `from ioi_eval import …` would not show its message
         raise ImportError(f"ioi_eval has no {name}; what huggingface/ioi calls so is ioi_eval.{_NAMES_HERE[name]} here")
     if name in _IN_APPS:

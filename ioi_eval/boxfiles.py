@@ -39,7 +39,7 @@ def read(name: str) -> bytes:
 
 
 @cache
-def classic_pair() -> Mapping[str, bytes]:
+def classic_scripts() -> Mapping[str, bytes]:
     """The scripts of the classic contract, and the files that they need in addition to the runner."""
     return {name: read(name) for name in ("compile", "run", "compiler_files")}
 

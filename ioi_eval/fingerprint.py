@@ -43,8 +43,8 @@ _RULES = (
     # files of a machine that a compiler sees
     *("sandbox/local/compiler.py", "sandbox/piston/probing.py"),
 )
-"""Folders and modules whose code may change a verdict. If it changes in more than comments and docstrings, even by another
-name for a variable, all submissions are judged again."""
+"""Folders and modules whose code may change a verdict. If it changes in more than comments and docstrings, even by
+another name for a variable, all submissions are judged again."""
 
 _REMEMBERED, _SMALL = 4096, 10_000  # programs, and their bytes: a dump holds many copies
 
@@ -78,7 +78,7 @@ class Fingerprints:
             # keep a reference to the problem, so that Python cannot reuse its id() for another one
             known = self._problems[id(problem)] = (problem, problem_digest(problem))
         key = submission.code, submission.sources, submission.outputs, submission.language, submission.refused
-        kind = target.profile, target.isolation, target.toolchain.fingerprint, target.brings_pair
+        kind = target.profile, target.isolation, target.toolchain.fingerprint, target.has_own_scripts
         where = known[1], *kind, target.narrowed, target.outer_filter, tool
         fingerprint = self._found.get((key, where))
         if fingerprint is None:
@@ -92,7 +92,7 @@ class Fingerprints:
     def _of(self, submission: Submission, target: Target, problem: str, tool: str) -> str:
         rules = rules_of(submission.language)
         is_compiled = isinstance(rules, CompiledLanguage)
-        own = (tool,) if rules.is_found else None
+        own = (tool,) if rules.needs_own_tool else None
         return digest_of(
             [
                 (submission.code or "").encode("utf-8", "surrogatepass"),
@@ -127,7 +127,7 @@ def problem_digest(problem: Problem) -> str:
 
 def _judges_digest(target: Target) -> str:
     """A hash of our programs that judge in the box or decide what it shows; empty if the target's own scripts judge."""
-    if target.brings_pair:
+    if target.has_own_scripts:
         return ""
     return runner_digest() + _hash([script_meaning(boxfiles.read("compiler_files"))])
 

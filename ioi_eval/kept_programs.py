@@ -41,7 +41,7 @@ from ioi_eval.config import MIB, CompileLimits, Environment
 from ioi_eval.errors import SetupError
 from ioi_eval.fingerprint import digest_of, runner_digest
 from ioi_eval.jobs.compile import Recipe, failed_by_itself, is_doubtful
-from ioi_eval.jobs.protocol import CompileAnswer, StepLine
+from ioi_eval.jobs.runner_answer import CompileAnswer, StepLine
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox import LOCAL, Target
 from ioi_eval.sandbox.local.compiler_contents import contents_of, files_of_compiler, identity_of_compiler, state_of
@@ -103,7 +103,7 @@ class KeptPrograms:
             return None
         compiler = self._compilers[toolchain][1]
         where = (target.isolation, target.narrowed, target.outer_filter)
-        return digest_of([_VERSION, recipe.key(toolchain), recipe.reads, compiler, limits, *where, runner_digest()])
+        return digest_of([_VERSION, recipe.key(toolchain), recipe.sees, compiler, limits, *where, runner_digest()])
 
     async def answer(self, key: str) -> CompileAnswer | None:
         """The compiler's answer from an earlier run, with times of 0; `None` if it is not stored."""

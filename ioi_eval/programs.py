@@ -26,8 +26,8 @@ from ioi_eval.errors import (
 )
 from ioi_eval.events import Events
 from ioi_eval.jobs import compile as compiling
-from ioi_eval.jobs.protocol import CompileAnswer, compile_answer
 from ioi_eval.jobs.runner import runner_binary, runner_job, runner_key
+from ioi_eval.jobs.runner_answer import CompileAnswer, compile_answer
 from ioi_eval.languages import CompiledLanguage, compiled, rules_of
 from ioi_eval.model import Blob, Content, Language, Problem, ProblemKey, Retries, SourceFile
 from ioi_eval.sandbox import Sandbox, Target
@@ -157,7 +157,7 @@ class Builder:
 
     async def _ask(self, recipe: compiling.Recipe, target: Target) -> CompileAnswer:
         """Execute a recipe without a submission's files, with the target's runner."""
-        return await self._execute(recipe, await self.runner(target), target, trusted=True)
+        return await self._execute(recipe, await self.runner(target), target, of_problem=True)
 
     async def judge_program(self, what: str, source: SourceFile, target: Target, *, std: str) -> Content:
         """A checker or manager of one source file, ready to start; a script is not changed.
@@ -212,7 +212,7 @@ class Builder:
             ]
         )
 
-    async def require_good_compiler(
+    async def require_working_compiler(
         self, std: str, target: Target, *, language: Language = Language.CPP, refused: str = "", crashed: bool = False
     ) -> None:
         """Before a refusal counts, check that the compiler compiles a program that is known to be good.
@@ -275,7 +275,7 @@ class Builder:
     async def _try_good(self, std: str, runner: Content, target: Target, language: Language) -> str | None:
         recipe = compiling.good_recipe(await self.tools.toolchain(language, target), std, language)
         try:
-            answer = await self._execute(recipe, runner, target, trusted=True)
+            answer = await self._execute(recipe, runner, target, of_problem=True)
         except TransientError as error:
             if compiling.was_not_found(error):
                 return str(error)
@@ -288,7 +288,7 @@ class Builder:
         raise TransientError(f"the compiler on {target.name} did not finish with -std={std}: {output}")
 
     async def compile(
-        self, recipe: compiling.Recipe, target: Target, *, trusted: bool = False, alone: bool = False
+        self, recipe: compiling.Recipe, target: Target, *, of_problem: bool = False, alone: bool = False
     ) -> CompileAnswer:
         """Execute a compile recipe on a target; the job is repeated if its answer is lost.
 
@@ -298,18 +298,24 @@ class Builder:
         """
         runner = await self.runner(target)
         try:
-            return await self._execute(recipe, runner, target, trusted=trusted, alone=alone)
+            return await self._execute(recipe, runner, target, of_problem=of_problem, alone=alone)
         except TransientError as error:
             if compiling.was_not_found(error):
-                await self.require_good_compiler(compiled(Language.CPP).good_standard, target)
+                await self.require_working_compiler(compiled(Language.CPP).good_standard, target)
             raise
 
     async def _execute(
-        self, recipe: compiling.Recipe, runner: Content, target: Target, *, trusted: bool = False, alone: bool = False
+        self,
+        recipe: compiling.Recipe,
+        runner: Content,
+        target: Target,
+        *,
+        of_problem: bool = False,
+        alone: bool = False,
     ) -> CompileAnswer:
         async def ask(retries: Retries) -> CompileAnswer:
             nonce = secrets.token_hex(16)
-            job = compiling.compile_job(recipe, runner, self._policy, nonce=nonce, trusted=trusted, alone=alone)
+            job = compiling.compile_job(recipe, runner, self._policy, nonce=nonce, of_problem=of_problem, alone=alone)
             execution = await self._sandbox.execute(replace(job, retries=retries), target)
             return compile_answer(execution.run, nonce, execution.returned)
 
@@ -351,16 +357,16 @@ class Builder:
                 return await compile_it()
 
         async def compile_it() -> bytes:
-            answers = [await self.compile(recipe, target, trusted=True)]
+            answers = [await self.compile(recipe, target, of_problem=True)]
             if compiling.is_doubtful(answers[0]):
-                answers.append(await self.compile(recipe, target, trusted=True, alone=True))
+                answers.append(await self.compile(recipe, target, of_problem=True, alone=True))
             answer = answers[-1]
             if name in answer.artifacts:
                 return answer.artifacts[name]
             output = answer.steps[-1].output.strip()[-2000:] if answer.steps else "the compiler was not started"
-            stopped = compiling.limit_that_stopped_both(answers, compiling.trusted_limits(self._policy.compile))
+            stopped = compiling.limit_that_stopped_both(answers, compiling.problem_limits(self._policy.compile))
             if stopped or (answer.steps and compiling.failed_by_itself(answer.steps[-1])):
-                await self.require_good_compiler(std, target, language=language)
+                await self.require_working_compiler(std, target, language=language)
                 why = "\n".join(filter(None, (stopped, output, _hint(output))))
                 self._refused[key] = f"the problem's {recipe.what} does not compile: {why}"
                 raise ProblemProgramError(self._refused[key])

@@ -14,8 +14,8 @@ from ioi_eval.interpreters import located, places_of, require_narrow, require_th
 from ioi_eval.jobs.compile import Recipe, is_machine_failure, was_not_found
 from ioi_eval.jobs.compilers import compiler_of, compiler_recipe
 from ioi_eval.jobs.harness import Interpreter, interpreter_of, interpreter_recipe
-from ioi_eval.jobs.protocol import CompileAnswer
-from ioi_eval.languages import CompiledLanguage, FoundLanguage, rules_of
+from ioi_eval.jobs.runner_answer import CompileAnswer
+from ioi_eval.languages import CompiledLanguage, OwnToolLanguage, rules_of
 from ioi_eval.model import Isolation, Language
 from ioi_eval.sandbox import LOCAL, Target
 from ioi_eval.sandbox.local.slots import Slots
@@ -68,7 +68,7 @@ class Tools:
             SandboxError: a job could not be run.
         """
         rules = rules_of(language)
-        if not isinstance(rules, FoundLanguage):
+        if not isinstance(rules, OwnToolLanguage):
             return target.toolchain
         return await self._once(self._compilers, (target.name, rules.name), lambda: self._ask_compiler(rules, target))
 
@@ -110,7 +110,7 @@ class Tools:
             raise SetupError(answer)
         return answer
 
-    async def _ask_compiler(self, rules: FoundLanguage, target: Target) -> Toolchain | str:
+    async def _ask_compiler(self, rules: OwnToolLanguage, target: Target) -> Toolchain | str:
         """Ask for the compiler of a language. Returns it; or, if there certainly is none, the reason.
 
         Raises:

@@ -27,7 +27,7 @@ async def evaluate(dump: str, problem_rows: str, test_rows: str, directory: Path
     from ioi_eval.journal import Journal
     from ioi_eval.pipeline import Settings, score_dump
     from ioi_eval.pipeline.contest import ContestFamily
-    from ioi_eval.pipeline.contest_intake import Intake, RowSelection, survey
+    from ioi_eval.pipeline.contest_dump_reader import ContestDumpReader, RowSelection, survey
     from ioi_eval.pipeline.progress import progress_for
 
     rows, everything = open_source(dump), RowSelection()
@@ -43,11 +43,11 @@ async def evaluate(dump: str, problem_rows: str, test_rows: str, directory: Path
     async with LocalSandbox() as sandbox:
         scorer = Scorer(sandbox, artifacts=ArtifactStore())
         await scorer.learn_tools(seen.languages)
-        intake = Intake(rows, everything, problems, fingerprints=scorer.fingerprints)
+        dump_reader = ContestDumpReader(rows, everything, problems, fingerprints=scorer.fingerprints)
         with Journal(directory, options=options) as journal:
             outcome = await score_dump(
                 directory,
-                ContestFamily(intake, scorer),
+                ContestFamily(dump_reader, scorer),
                 journal=journal,
                 settings=Settings(workers=sandbox.targets()[0].slots, options=options),
                 progress=progress_for(seen.rows, bar=None),

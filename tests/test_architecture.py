@@ -15,7 +15,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "ioi_eval"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "records", "version"),
+    ("errors", "fast_dataclass", "version"),
     ("model", "config_file", "events", "extensions"),
     ("config", "toolchain", "expectations"),
     ("boxfiles", "cache_directory"),
@@ -33,7 +33,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("interpreters",),
     ("tools",),
     ("programs", "fingerprint"),
-    ("headers", "kept_programs"),
+    ("precompiled_headers", "kept_programs"),
     ("engine",),
     ("scorer",),
     ("selection",),
@@ -199,7 +199,7 @@ NOT_OF_EVERY_RUN = {
     *("sandbox.piston", "sandbox.serve", "scorer.scripts_way"),
 }
 """Parts that scoring contest problems in the embedded sandbox needs only if an option or the dump asks for them."""
-NOT_OF_CONTESTS = {"pipeline.contest", "pipeline.contest_intake", "problems.ioi", "problems.submissions", "scorer"}
+NOT_OF_CONTESTS = {"pipeline.contest", "pipeline.contest_dump_reader", "problems.ioi", "problems.submissions", "scorer"}
 """Parts for contest problems: scoring programs for APPS needs none."""
 
 

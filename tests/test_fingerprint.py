@@ -126,7 +126,7 @@ def test_submission_policy_and_target_count() -> None:
         fingerprint(isolation=Isolation.REDUCED),
         fingerprint(outer_filter=True),
         fingerprint(profile="classic"),
-        fingerprint(profile="classic", brings_pair=True),
+        fingerprint(profile="classic", has_own_scripts=True),
         fingerprint(toolchain=replace(TARGET.toolchain, version="13")),
         Fingerprints(Policy(output_bytes=1)).of(PROBLEM, SUBMISSION, TARGET),
         Fingerprints(Policy(near_limit_repeats=2)).of(PROBLEM, SUBMISSION, TARGET),
@@ -144,7 +144,7 @@ def test_what_is_remembered_of_one_target_is_not_taken_for_another() -> None:
         replace(TARGET, outer_filter=True),
         replace(TARGET, narrowed="no counters"),
         replace(TARGET, profile="classic"),
-        replace(TARGET, profile="classic", brings_pair=True),
+        replace(TARGET, profile="classic", has_own_scripts=True),
         replace(TARGET, toolchain=replace(TARGET.toolchain, version="13")),
     ]
     made = Fingerprints(Policy())

@@ -16,7 +16,7 @@ import pytest
 from ioi_eval.config import CompileLimits
 from ioi_eval.errors import SetupError
 from ioi_eval.jobs.compile import Recipe, Step
-from ioi_eval.jobs.protocol import CompileAnswer, StepLine
+from ioi_eval.jobs.runner_answer import CompileAnswer, StepLine
 from ioi_eval.kept_programs import KeptPrograms
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox import Target
@@ -32,7 +32,7 @@ def recipe(code: bytes = b"int main() {}", **other: object) -> Recipe:
     """How a program is compiled."""
     usual: dict[str, object] = {
         "what": "submission",
-        "steps": (Step(argv=("g++", "a.cpp", "-o", "a.out"), sees=(("a.cpp", code),)),),
+        "steps": (Step(argv=("g++", "a.cpp", "-o", "a.out"), files=(("a.cpp", code),)),),
         "artifacts": ("a.out",),
     }
     return Recipe(**(usual | other))  # type: ignore[arg-type]
@@ -187,11 +187,11 @@ def test_all_that_decides_a_program_is_in_its_key(tmp_path: Path, compiler: Comp
         recipe(),
         recipe(b"int main() { }"),
         recipe(artifacts=("b.out",)),
-        recipe(reads=("/usr/include",)),
+        recipe(sees=("/usr/include",)),
         recipe(steps=(*steps, *steps)),
         recipe(steps=(replace(steps[0], argv=("g++", "-O3", "a.cpp", "-o", "a.out")),)),
-        recipe(steps=(replace(steps[0], sees=(*steps[0].sees, ("a.h", b""))),)),
-        recipe(steps=(replace(steps[0], sees=(*steps[0].sees, ("linked.o", b"grader"))),)),
+        recipe(steps=(replace(steps[0], files=(*steps[0].files, ("a.h", b""))),)),
+        recipe(steps=(replace(steps[0], files=(*steps[0].files, ("linked.o", b"grader"))),)),
     ]
     keys = [compiler.key(tmp_path, made) for made in recipes]
     keys.append(compiler.key(tmp_path, limits=CompileLimits(cpu_s=9.0)))

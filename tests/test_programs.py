@@ -179,10 +179,10 @@ def test_a_disk_that_is_full_now_is_looked_at_now(tmp_path: Path) -> None:
         sandbox = Scripted(built, GOOD, GOOD, said(code=1, output=full))
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         for words in ("x.cpp:1:1: error: no", "", full):
-            await builder.require_good_compiler("gnu++17", TARGET, refused=words)
+            await builder.require_working_compiler("gnu++17", TARGET, refused=words)
         assert sandbox.asked == 3
         with pytest.raises(TransientError, match="No space left"):
-            await builder.require_good_compiler("gnu++17", TARGET, refused=full)
+            await builder.require_working_compiler("gnu++17", TARGET, refused=full)
 
     asyncio.run(scenario())
 
@@ -193,10 +193,10 @@ def test_a_compiler_that_was_brought_down_is_tried_anew(tmp_path: Path) -> None:
     async def scenario() -> None:
         sandbox = Scripted(built, GOOD, GOOD, said(code=0, signal=7))
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
-        await builder.require_good_compiler("gnu++17", TARGET)
-        await builder.require_good_compiler("gnu++17", TARGET, crashed=True)
+        await builder.require_working_compiler("gnu++17", TARGET)
+        await builder.require_working_compiler("gnu++17", TARGET, crashed=True)
         with pytest.raises(TransientError, match="did not finish"):
-            await builder.require_good_compiler("gnu++17", TARGET, crashed=True)
+            await builder.require_working_compiler("gnu++17", TARGET, crashed=True)
 
     asyncio.run(scenario())
 
@@ -223,7 +223,7 @@ def test_many_whose_programs_are_refused_wait_for_one_try(tmp_path: Path) -> Non
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         async with asyncio.TaskGroup() as group:
             for _ in range(20):
-                group.create_task(builder.require_good_compiler("gnu++17", TARGET))
+                group.create_task(builder.require_working_compiler("gnu++17", TARGET))
         return sandbox.asked
 
     assert asyncio.run(scenario()) == 2
@@ -351,11 +351,11 @@ def test_a_header_that_a_box_hides_is_our_fault(cache: Path) -> None:
             sees = (*(path for path in target.toolchain.sees if path != str(hidden.parent)), *beside)
             blind = replace(target, toolchain=replace(target.toolchain, sees=sees))
             builder = Builder(sandbox, ArtifactStore(cache), Policy())
-            await builder.require_good_compiler("gnu++17", target)
+            await builder.require_working_compiler("gnu++17", target)
             with pytest.raises(
                 SetupError,
                 match=r"(?s)does not work inside a box of local: .*pthread\.h: (No such file|Permission denied)",
             ):
-                await Builder(sandbox, ArtifactStore(cache), Policy()).require_good_compiler("gnu++17", blind)
+                await Builder(sandbox, ArtifactStore(cache), Policy()).require_working_compiler("gnu++17", blind)
 
     asyncio.run(main())

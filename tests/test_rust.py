@@ -15,8 +15,8 @@ from ioi_eval.errors import SetupError, UnsupportedError
 from ioi_eval.fingerprint import Fingerprints
 from ioi_eval.jobs.compile import compile_outcome, submission_recipe
 from ioi_eval.jobs.compilers import compiler_of, compiler_recipe
-from ioi_eval.jobs.protocol import CompileAnswer, StepLine
-from ioi_eval.languages import FoundLanguage, language_called, rules_of
+from ioi_eval.jobs.runner_answer import CompileAnswer, StepLine
+from ioi_eval.languages import OwnToolLanguage, language_called, rules_of
 from ioi_eval.model import (
     Execution,
     Isolation,
@@ -45,7 +45,7 @@ MIB = 1 << 20
 LEVELS = (Isolation.FULL, Isolation.REDUCED)
 GCC = small_target().toolchain
 _RULES = rules_of(Language.RUST)
-assert isinstance(_RULES, FoundLanguage)
+assert isinstance(_RULES, OwnToolLanguage)
 RULES = _RULES
 RUSTC = Toolchain(
     command="/usr/bin/rustc",
@@ -108,7 +108,7 @@ def test_the_recipe_is_one_command_for_all_files() -> None:
     files = [SourceFile(path=name, content=b"") for name in ("geometry.rs", "main.rs")]
     recipe = submission_recipe(problem(), files, (), RUSTC, std="c++20", language=Language.RUST)
     (step,) = recipe.steps
-    assert [name for name, _ in step.sees] == ["geometry.rs", "main.rs"]
+    assert [name for name, _ in step.files] == ["geometry.rs", "main.rs"]
     assert step.argv[:5] == ("/usr/bin/rustc", "--sysroot", "/usr", "--edition", "2021")
     assert step.argv[-3:] == ("main.rs", "-o", "a.out")
     assert "linker=g++" in step.argv
@@ -317,7 +317,7 @@ def test_every_verdict(bench: Bench) -> None:
     assert {name: one.verdict for name, one in outcomes.items() if one.verdict not in EXPECTED[name].split()} == {}
     panic = outcomes["panics"]
     assert panic.exit_code == 101
-    assert "the buoy 41 is lost" in panic.evidence
+    assert "the buoy 41 is lost" in panic.stderr
     assert "rustc" in result.target
     assert not {call for one in outcomes.values() for call in one.attempted}
 

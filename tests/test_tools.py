@@ -8,7 +8,7 @@ import pytest
 
 from ioi_eval.errors import SetupError, TransientError
 from ioi_eval.jobs.compile import Recipe
-from ioi_eval.jobs.protocol import CompileAnswer
+from ioi_eval.jobs.runner_answer import CompileAnswer
 from ioi_eval.sandbox import Target
 from ioi_eval.tools import Tools
 from tests.small_targets import small_target

@@ -57,9 +57,9 @@ def serve(control_fd: int, grader: Any = None, preload: str = "") -> NoReturn:
     """Fork for each request until the socket is closed, then exit; a fork exits with the exit code of its program.
 
     A request is one message of a SOCK_SEQPACKET socket: JSON with `descriptors` (the names of the descriptors that come
-    with the message: task, stdin, stdout, stderr, and maybe code, report, ready, landlock, directory, zone), `sibling`,
-    and the rules of `confine`. `zone` is a PID namespace for the fork. The answer is `{"pid": …}`, as this process's
-    namespace sees it.
+    with the message: task, stdin, stdout, stderr, and maybe code, report, ready, landlock, directory, pid_namespace),
+    `sibling`, and the rules of `confine`. `pid_namespace` is a PID namespace for the fork. The answer is `{"pid": …}`,
+    as this process's namespace sees it.
     """
     control = _socket_of(control_fd)
     load(",".join(_COMMON))
@@ -78,8 +78,8 @@ def serve(control_fd: int, grader: Any = None, preload: str = "") -> NoReturn:
         if data != last:  # the requests of a job's tests are equal
             last, request = data, _parsed(data)
         fds = {name: descriptors[index] for index, name in enumerate(request["descriptors"])}
-        if "zone" in fds:
-            _must(_libc.setns(fds["zone"], CLONE_NEWPID), "setns")
+        if "pid_namespace" in fds:
+            _must(_libc.setns(fds["pid_namespace"], CLONE_NEWPID), "setns")
         pid = fork_sibling() if request.get("sibling") else os.fork()
         if pid == 0:
             control.close()

@@ -117,8 +117,8 @@ inline bool make_base(std::string& base) {
 inline bool can_make_pid_namespaces(Fd& own) {
   own = Fd(open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC));
   if (!own || setns(own.get(), CLONE_NEWPID) != 0) return false;
-  PidNamespace zone;
-  if (!zone.enter(own)) return false;
+  PidNamespace pid_namespace;
+  if (!pid_namespace.enter(own)) return false;
   PidNamespace::leave(own);
   return true;
 }

@@ -207,7 +207,7 @@ class Compilation {
     if (cpu > plan_.cpu_ms * 1000) stop(s, Limit::Cpu);
     if (now_us() - s.begun_us > plan_.wall_ms * 1000) stop(s, Limit::Wall);
     if (static_cast<long>(family.size()) > plan_.processes) stop(s, Limit::Processes);
-    if (largest_file() > plan_.file_bytes) stop(s, Limit::File);
+    if (largest_file() > plan_.file_bytes) stop(s, Limit::FileSize);
   }
 
   // A compiler waits for a processor or a disk only. If it waits for something else, a program made it open a pipe: under
@@ -223,7 +223,7 @@ class Compilation {
   Limit late_limit(const Step& s) const {
     if (s.cpu_us > plan_.cpu_ms * 1000) return Limit::Cpu;
     if (s.peak_bytes > plan_.memory_bytes) return Limit::Memory;
-    if (largest_file() > plan_.file_bytes) return Limit::File;
+    if (largest_file() > plan_.file_bytes) return Limit::FileSize;
     return Limit::None;
   }
 

@@ -19,11 +19,11 @@
 namespace runner {
 
 // Instructions that end in a decision.
-struct Piece {
+struct FilterPiece {
   std::vector<sock_filter> code;
   std::vector<size_t> self;  // the instructions whose constant is the contestant's own process id
 
-  bool operator==(const Piece& other) const {
+  bool operator==(const FilterPiece& other) const {
     return self == other.self && code.size() == other.code.size() &&
            memcmp(code.data(), other.code.data(), code.size() * sizeof code[0]) == 0;
   }
@@ -46,9 +46,9 @@ struct CallSet {
 // The filter also decides calls that are hidden from a listener because an outer filter answers them with an error: of several
 // errors the kernel takes that of the newest filter, which is ours, and a kill outranks an error. So the result of a call is
 // the same everywhere.
-class Decider {
+class CallFilter {
  public:
-  Decider(bool notify, bool reduced, Siblings siblings, bool libraries, bool interpreted)
+  CallFilter(bool notify, bool reduced, Siblings siblings, bool libraries, bool interpreted)
       : notify_(notify),
         reduced_(reduced),
         siblings_(siblings != Siblings::Nobody),
@@ -57,20 +57,20 @@ class Decider {
         interpreted_(interpreted) {}
 
   // The decision about a call that is not in the table.
-  Piece unknown(bool hidden) {
+  FilterPiece unknown(bool hidden) {
     hidden_ = hidden;
     emit(BPF_RET | BPF_K, asks() ? static_cast<uint32_t>(SECCOMP_RET_USER_NOTIF) : SECCOMP_RET_ERRNO | ENOSYS);
     return std::exchange(piece_, {});
   }
 
   // `hidden`: whether some of its calls may be hidden from the listener.
-  Piece foreign_abi(bool hidden) {
+  FilterPiece foreign_abi(bool hidden) {
     hidden_ = hidden;
     end_program();
     return std::exchange(piece_, {});
   }
 
-  Piece by(const Rule& rule, bool hidden) {
+  FilterPiece by(const Rule& rule, bool hidden) {
     hidden_ = hidden;
     Let let = rule.where == Where::Sibling && !siblings_ ? Let::Always : holds(rule.where) ? rule.let : Let::Never;
     if (asks() && rule.noted && (let == Let::Never || let == Let::Deadly)) return unknown(false);  // the listener decides
@@ -247,7 +247,7 @@ class Decider {
   }
 
   bool notify_, reduced_, siblings_, in_turn_, libraries_, interpreted_, hidden_ = false;
-  Piece piece_;
+  FilterPiece piece_;
 };
 
 }  // namespace runner

@@ -37,7 +37,7 @@ class HangUps {
   // Removes the watches and empties the queue, for the next test.
   ~HangUps() {
     for (const Watched& w : watched_) inotify_rm_watch(closes_.get(), w.descriptor);
-    if (lifeline_ >= 0) inotify_rm_watch(closes_.get(), lifeline_);
+    if (manager_end_watch_ >= 0) inotify_rm_watch(closes_.get(), manager_end_watch_);
     char buffer[2048];
     while (closes_ && read(closes_.get(), buffer, sizeof buffer) > 0) {
     }
@@ -49,8 +49,8 @@ class HangUps {
   // manager also has the file `errors` open at its lowest and its highest descriptor number: at its end, one of these is closed
   // before any FIFO.
   void watch_end(const Judge& manager) {
-    lifeline_ = inotify_add_watch(closes_.get(), format("/proc/self/fd/%d", manager.errors.get()).c_str(), IN_CLOSE_WRITE);
-    if (lifeline_ < 0) system_fault("inotify_add_watch");
+    manager_end_watch_ = inotify_add_watch(closes_.get(), format("/proc/self/fd/%d", manager.errors.get()).c_str(), IN_CLOSE_WRITE);
+    if (manager_end_watch_ < 0) system_fault("inotify_add_watch");
   }
 
   void watch(size_t process, const ProcessDirectories& directories) {
@@ -64,7 +64,7 @@ class HangUps {
     while (closes_ && (n = read(closes_.get(), buffer, sizeof buffer)) > 0) {
       for (ssize_t at = 0; at < n;) {
         const inotify_event* event = reinterpret_cast<const inotify_event*>(buffer + at);
-        manager_leaves_ |= event->wd == lifeline_;
+        manager_leaves_ |= event->wd == manager_end_watch_;
         for (const Watched& w : watched_) {
           if (w.descriptor != event->wd || first_[w.process] != Nobody) continue;
           if ((event->mask & w.of_process) != 0) first_[w.process] = TheProcess;
@@ -98,7 +98,7 @@ class HangUps {
   bool forgeable_;  // the process can open the manager's ends too, and close them: without Landlock only the manager's end counts
   std::vector<Side> first_;
   std::vector<uint32_t> left_by_manager_;
-  int lifeline_ = -1;
+  int manager_end_watch_ = -1;
   bool manager_leaves_ = false;
   std::vector<Watched> watched_;
 };

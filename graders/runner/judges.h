@@ -55,7 +55,7 @@ class Judge {
 
   JudgeResult result() const { return {process.code(), output.get(), errors.get(), directory + "/feedback"}; }
 
-  Culprit culprit() const { return ours ? Culprit::Runner : who_; }
+  TrustedProgram failed_program() const { return ours ? TrustedProgram::Runner : who_; }
 
   // Called before `begin`, so that they can be watched from the start.
   void open_outputs() {
@@ -64,7 +64,7 @@ class Judge {
   }
 
   // `partner` is given for an interactor: the directories of the program whose FIFOs become its stdin and stdout.
-  void begin(Culprit who, const JudgeSpec& spec, const std::vector<std::string>& args, int input, int answer,
+  void begin(TrustedProgram who, const JudgeSpec& spec, const std::vector<std::string>& args, int input, int answer,
              int result, int standard_input, const ProcessDirectories* partner = nullptr) {
     who_ = who;
     spec_ = &spec;
@@ -203,7 +203,7 @@ class Judge {
   int64_t most_written() const { return job_.plan.output_bytes + kFileSlackBytes; }
 
   const Job& job_;
-  Culprit who_ = Culprit::Checker;
+  TrustedProgram who_ = TrustedProgram::Checker;
   const JudgeSpec* spec_ = nullptr;
   StartError start_error_;
 };

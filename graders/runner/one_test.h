@@ -125,11 +125,11 @@ class TestRun : Watching {
 
   void decide() {
     for (const Contestant& c : contestants_) {
-      if (killed_from_outside(c)) return judge_error(JudgeFault::Signal, Culprit::Runner, kKilledFromOutside);
+      if (killed_from_outside(c)) return judge_error(JudgeFault::Signal, TrustedProgram::Runner, kKilledFromOutside);
       bool never_ran = !c.started && !c.not_executable && !c.stopped && c.limit == Limit::None;
       if (never_ran) {
         std::string words = format("it ended before the program began: %s ", c.how().c_str());
-        return judge_error(JudgeFault::Start, Culprit::Runner, words + head(c.errors.get(), 300));
+        return judge_error(JudgeFault::Start, TrustedProgram::Runner, words + head(c.errors.get(), 300));
       }
     }
     decide_by_time();
@@ -179,15 +179,15 @@ class TestRun : Watching {
         judgement.valid = true;
         judgement.message = "The program ended before the manager was done";
       } else if (manager_.fault != JudgeFault::None) {
-        return judge_error(manager_.fault, manager_.culprit(), manager_.explanation);
+        return judge_error(manager_.fault, manager_.failed_program(), manager_.explanation);
       } else if (!plan_.has_checker || (rules_of(plan_.task).interactive && manager_.process.code() != 0)) {
         judgement = read_judgement(manager_.result(), plan_.manager.protocol, test_.full);
-        if (!judgement.valid) return judge_error(JudgeFault::Score, Culprit::Manager, judgement.error);
+        if (!judgement.valid) return judge_error(JudgeFault::Score, TrustedProgram::Manager, judgement.error);
         decided = true;
       }
     }
     if (!crossed && !decided && plan_.has_checker) {
-      if (plan_.left_to_reader()) return leave_to_reader();
+      if (plan_.left_to_client()) return leave_to_client();
       if (!check_output(judgement)) return;
     }
     round_down(judgement);
@@ -216,7 +216,7 @@ class TestRun : Watching {
       outcome_.limit = Limit::Output;
       return set_verdict(Verdict::OLE, "0", "");
     }
-    if (plan_.left_to_reader()) return leave_to_reader();
+    if (plan_.left_to_client()) return leave_to_client();
     Judgement judgement;
     if (!check(test_.output, judgement)) return;
     round_down(judgement);
@@ -281,8 +281,8 @@ class TestRun : Watching {
     outcome_.zero = strtod(score.c_str(), nullptr) == 0.0;
   }
 
-  // The program has broken no rule; the reader of its output judges it.
-  void leave_to_reader() { outcome_.verdict = Verdict::LeftToReader; }
+  // The program has broken no rule; the client judges its output.
+  void leave_to_client() { outcome_.verdict = Verdict::LeftToClient; }
 
   // Compares an output with the answer, without a judge program.
   void compare(int output, Judgement& judgement) {
@@ -331,12 +331,12 @@ class TestRun : Watching {
     outcome_.judge_cpu_us += checker.process.cpu_us() + kill_leftovers({warm_.pid()});
     outcome_.judge_wall_us += checker.ended_us - checker.started_us;
     if (checker.fault != JudgeFault::None) {
-      judge_error(checker.fault, checker.culprit(), checker.explanation);
+      judge_error(checker.fault, checker.failed_program(), checker.explanation);
     } else if (!judgement.valid) {
-      judge_error(JudgeFault::Score, Culprit::Checker, judgement.error);
+      judge_error(JudgeFault::Score, TrustedProgram::Checker, judgement.error);
     } else if (plan_.passes > 1) {
       std::string wrong = passes_.conclude(checker);
-      if (!wrong.empty()) judge_error(JudgeFault::Score, Culprit::Checker, wrong);
+      if (!wrong.empty()) judge_error(JudgeFault::Score, TrustedProgram::Checker, wrong);
     }
     return outcome_.fault == JudgeFault::None;
   }
@@ -349,7 +349,7 @@ class TestRun : Watching {
     args.insert(args.end(), plan_.checker.args.begin(), plan_.checker.args.end());
     args.insert(args.end(), test_.args.begin(), test_.args.end());
     checker.open_outputs();
-    checker.begin(Culprit::Checker, plan_.checker, args, input.get(), answer.get(), result.get(), standard_input.get());
+    checker.begin(TrustedProgram::Checker, plan_.checker, args, input.get(), answer.get(), result.get(), standard_input.get());
   }
 };
 

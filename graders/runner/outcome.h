@@ -28,7 +28,7 @@ struct Outcome {
   std::string errors, report;
   Fd output;                          // its first bytes are returned
   JudgeFault fault = JudgeFault::None;  // of a JE, with the program at fault and an explanation
-  Culprit program = Culprit::Runner;
+  TrustedProgram program = TrustedProgram::Runner;
   std::string explanation;
   bool zero = false;
 };
@@ -48,7 +48,7 @@ inline void print_line(Lines& lines, const Plan& plan, const Test& test, const O
     line.member("fault", name_of(o.fault)).member("program", name_of(o.program)).member("words", o.explanation);
   }
   if (!plan.interpreter.empty()) line.member("report", o.report);
-  if (plan.return_bytes > 0 || plan.left_to_reader()) {
+  if (plan.return_bytes > 0 || plan.left_to_client()) {
     int64_t bytes = o.output ? file_size(o.output.get()) : 0;
     lines.print(line.member("output_bytes", bytes).key("output").open_text().take());
     if (bytes > 0) print_base64(lines, o.output.get(), std::min(bytes, plan.return_bytes));

@@ -52,10 +52,10 @@ class PidNamespace {
   pid_t pid() const { return pid_; }
 
  private:
-  static int sleep(void* zone) {
+  static int sleep(void* pid_namespace) {
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     // The runner may have died before. In this namespace its pid is not visible, so it is checked by its pidfd.
-    pollfd parent = {static_cast<const PidNamespace*>(zone)->parent_.get(), POLLIN, 0};
+    pollfd parent = {static_cast<const PidNamespace*>(pid_namespace)->parent_.get(), POLLIN, 0};
     if (syscall(SYS_poll, &parent, 1, 0) == 1 && (parent.revents & POLLIN) != 0) syscall(SYS_exit_group, 0);
     for (;;) syscall(SYS_pause);
   }

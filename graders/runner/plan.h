@@ -68,7 +68,7 @@ struct Plan {
   Protocol protocol = Protocol::Cms;
   comparators::Spec rule;
   int64_t return_bytes = 0;  // of each output
-  int64_t ready_bytes = 0;   // memory that the runner touches first, so that a virtual machine gets it from its host
+  int64_t prefault_bytes = 0;   // memory that the runner touches first, so that a virtual machine gets it from its host
   int64_t room_ms = -1;      // how much wall clock the sandbox allows for all tests; -1: no bound
   long passes = 1;           // most runs of a program on one test
   bool needed_only = false;
@@ -80,8 +80,8 @@ struct Plan {
   // Whether processes get paths of FIFOs as arguments.
   bool shows_fifos() const { return rules_of(task).passes_paths || (has_manager() && fifo_use == FifoUse::Paths); }
 
-  // Whether the reader of our lines judges the output.
-  bool left_to_reader() const { return rules_of(protocol).judged_by == JudgedBy::Reader; }
+  // Whether the client judges the output.
+  bool left_to_client() const { return rules_of(protocol).judged_by == JudgedBy::Client; }
 
   // Whether the runner itself compares the output with the test's answer.
   bool compares() const { return rules_of(protocol).judged_by == JudgedBy::Runner; }
@@ -95,14 +95,14 @@ struct Plan {
   }
 
   // How much memory the runner allocates and frees before the first test: no more than a program may have.
-  int64_t bytes_to_take() const { return std::min(ready_bytes, memory_bytes); }
+  int64_t bytes_to_prefault() const { return std::min(prefault_bytes, memory_bytes); }
 
   // After this much wall clock of a test, page faults give its program no further time: if a test took more than its share of
   // `room_ms`, the job could reach the sandbox's limit, and no line would arrive.
   int64_t pages_stop_us() const {
     if (room_ms < 0) return INT64_MAX;
-    int64_t taking_ms = bytes_to_take() / kPageBytes * kPageUs / 1000;
-    return std::max<int64_t>(1, (room_ms - taking_ms) / std::max<int64_t>(1, static_cast<int64_t>(tests.size()))) * 1000;
+    int64_t prefault_ms = bytes_to_prefault() / kPageBytes * kPageUs / 1000;
+    return std::max<int64_t>(1, (room_ms - prefault_ms) / std::max<int64_t>(1, static_cast<int64_t>(tests.size()))) * 1000;
   }
 
   bool names_files() const { return !input_file.empty() || !output_file.empty(); }

@@ -218,7 +218,7 @@ inline void read_run_line(PlanLine& line, JobFiles& files, Plan& plan) {
     plan.stderr_bytes = line.number("stderr_bytes", 0, kMostBytes);
     plan.processes = line.number("processes", 1, 64);
     plan.threads = line.number("threads", 1, 100'000);
-    if (line.has("ready_bytes")) plan.ready_bytes = line.number("ready_bytes", 0, kMostBytes);
+    if (line.has("prefault_bytes")) plan.prefault_bytes = line.number("prefault_bytes", 0, kMostBytes);
     if (line.has("room_ms")) plan.room_ms = line.number("room_ms", 0, kMostMs);
   } else if (line.name == "task") {
     read_task_line(line, plan);

@@ -24,7 +24,7 @@ static_assert(std::size(kProtocols) == static_cast<size_t>(Protocol::None) + 1, 
 enum class JudgedBy {
   Program,  // a checker
   Runner,   // the runner, which compares with the test's answer
-  Reader,   // the reader of our lines, who gets the output
+  Client,   // the client of the job, which gets the output
 };
 
 struct ProtocolRules {
@@ -48,7 +48,7 @@ constexpr ProtocolRules kKattis = {
     "kattis", JudgedBy::Program, {42}, {43}, {"input.txt", "correct_output.txt", "feedback/"}, true, true};
 constexpr ProtocolRules kWhiteDiff = {"white-diff"}, kTokens = {"tokens"};
 constexpr ProtocolRules kCompare = {"compare", JudgedBy::Runner, {}, {}, {}, false, false, false, true};
-constexpr ProtocolRules kNone = {"none", JudgedBy::Reader, {}, {}, {}, false, false, false, true};
+constexpr ProtocolRules kNone = {"none", JudgedBy::Client, {}, {}, {}, false, false, false, true};
 
 inline const ProtocolRules& rules_of(Protocol protocol) {
   switch (protocol) {

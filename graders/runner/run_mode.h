@@ -125,12 +125,12 @@ inline Outcome after(const Outcome& earlier, Outcome outcome) {
 // Allocates memory, touches it and frees it: pages that were in use a moment ago cost a program less than pages that a virtual
 // machine must get from its host. A separate process does it, because the runner's memory at a fork counts as a child's peak
 // memory. If memory is short, the kernel kills this process first, and that excuses no contestant.
-inline void take_pages_once(Job& job) {
-  int64_t bytes = job.plan.bytes_to_take();
-  Process taker;
-  if (bytes == 0 || start(taker) > 0) {
-    taker.reap(true);
-    if (taker.failed()) job.kills_seen = out_of_memory_kills();
+inline void prefault_once(Job& job) {
+  int64_t bytes = job.plan.bytes_to_prefault();
+  Process prefaulter;
+  if (bytes == 0 || start(prefaulter) > 0) {
+    prefaulter.reap(true);
+    if (prefaulter.failed()) job.kills_seen = out_of_memory_kills();
     return;
   }
   write_text("/proc/self/oom_score_adj", "1000");
@@ -142,8 +142,8 @@ inline void take_pages_once(Job& job) {
 // The seccomp filter for the programs of this job.
 inline Filter filter_of(const Plan& plan, const Machine& machine) {
   Siblings siblings = plan.processes > 1 ? Siblings::Together : plan.passes > 1 ? Siblings::InTurn : Siblings::Nobody;
-  Decider decider(machine.can.notify, !machine.full(), siblings, !plan.is_static, !plan.interpreter.empty());
-  return FilterWriter(decider, machine.can.hidden).filter;
+  CallFilter call_filter(machine.can.notify, !machine.full(), siblings, !plan.is_static, !plan.interpreter.empty());
+  return FilterWriter(call_filter, machine.can.hidden).filter;
 }
 
 inline void run_tests(const Plan& plan, const Machine& machine, JobFiles& files, Lines& lines) {
@@ -162,7 +162,7 @@ inline void run_tests(const Plan& plan, const Machine& machine, JobFiles& files,
   malloc_trim(0);  // our memory at a fork counts as a child's peak memory
   job.filter = filter_of(plan, machine);
   job.directories.resize(static_cast<size_t>(plan.processes));
-  take_pages_once(job);
+  prefault_once(job);
   WarmInterpreter warm(job);
   NeededTests needed(plan);
   int64_t begun_us = now_us();

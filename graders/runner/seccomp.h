@@ -33,21 +33,21 @@ struct Filter {
 
 class FilterWriter {
  public:
-  FilterWriter(Decider decider, const CallSet& hidden) {
-    pieces_.push_back(decider.unknown(hidden.any()));
+  FilterWriter(CallFilter call_filter, const CallSet& hidden) {
+    pieces_.push_back(call_filter.unknown(hidden.any()));
     bool named[kCalls] = {};
     for (const Rule& rule : kRules) {
-      size_t seen = number_of(decider.by(rule, false)), unseen = number_of(decider.by(rule, true));
+      size_t seen = number_of(call_filter.by(rule, false)), unseen = number_of(call_filter.by(rule, true));
       for (const CallName& call : rule.calls) {
         decisions_.push_back({call.number, hidden.has[call.number] ? unseen : seen});
         named[call.number] = true;
       }
     }
-    size_t heard = number_of(decider.unknown(false));
+    size_t heard = number_of(call_filter.unknown(false));
     for (long number = 0; number < kLastCall; number++) {
       if (!named[number] && !hidden.has[number]) decisions_.push_back({number, heard});
     }
-    size_t foreign = number_of(decider.foreign_abi(hidden.any()));
+    size_t foreign = number_of(call_filter.foreign_abi(hidden.any()));
     find_ranges();
     near_.assign(pieces_.size(), kNowhere);
     size_t tree = node(0, ranges_.size());
@@ -70,7 +70,7 @@ class FilterWriter {
     size_t piece;
   };
 
-  size_t number_of(const Piece& piece) {
+  size_t number_of(const FilterPiece& piece) {
     auto known = std::find(pieces_.begin(), pieces_.end(), piece);
     if (known == pieces_.end()) known = pieces_.insert(known, piece);
     return static_cast<size_t>(known - pieces_.begin());
@@ -105,7 +105,7 @@ class FilterWriter {
 
   size_t leaf(size_t number) {
     if (near_[number] != kNowhere && back_.size() - near_[number] < kNear) return near_[number];
-    const Piece& piece = pieces_[number];
+    const FilterPiece& piece = pieces_[number];
     size_t end = back_.size() + piece.code.size() - 1;
     for (size_t at : piece.self) filter.self.push_back(end - at);
     back_.insert(back_.end(), piece.code.rbegin(), piece.code.rend());
@@ -128,7 +128,7 @@ class FilterWriter {
     return back_.size() - 1;
   }
 
-  std::vector<Piece> pieces_;
+  std::vector<FilterPiece> pieces_;
   std::vector<Range> decisions_, ranges_;
   std::vector<size_t> near_;  // where each piece was last written
   std::vector<sock_filter> back_;

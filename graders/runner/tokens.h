@@ -23,7 +23,7 @@ struct TokenRules {
   bool numeric() const { return absolute >= 0 || relative >= 0; }
 };
 
-inline bool is_blank(int c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+inline bool is_token_space(int c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 // A number as scanf reads it, and nothing else: decimal or hexadecimal, an infinity, NaN.
 inline bool read_number(const std::string& token, long double& value) {
@@ -58,7 +58,7 @@ inline bool near(long double ours, long double theirs, const TokenRules& rules) 
   return difference <= rules.absolute || difference <= rules.relative * std::fabs(theirs);
 }
 
-inline bool in_token(Bytes& bytes) { return bytes.peek() != Bytes::End && !is_blank(bytes.peek()); }
+inline bool in_token(Bytes& bytes) { return bytes.peek() != Bytes::End && !is_token_space(bytes.peek()); }
 
 // Reads a token of each file; a token may be longer than memory.
 inline bool same_token(Bytes& ours, Bytes& theirs, const TokenRules& rules) {
@@ -80,11 +80,11 @@ inline bool same_tokens(int output, int answer, const TokenRules& rules, Differe
   Bytes ours(output), theirs(answer);
   for (;;) {
     where = {ours.offset(), theirs.offset()};
-    while (theirs.peek() != Bytes::End && is_blank(theirs.peek())) {
+    while (theirs.peek() != Bytes::End && is_token_space(theirs.peek())) {
       int c = theirs.next();
       if (rules.space_sensitive && ours.next() != c) return false;
     }
-    while (ours.peek() != Bytes::End && is_blank(ours.peek())) {
+    while (ours.peek() != Bytes::End && is_token_space(ours.peek())) {
       if (rules.space_sensitive) return false;
       ours.next();
     }

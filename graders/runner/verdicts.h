@@ -19,9 +19,9 @@ constexpr const char* name_of(Isolation isolation) {
 }
 
 // The order is that of PROTOCOL.md.
-enum class Verdict { AC, PA, WA, TLE, MLE, OLE, SV, RE, JE, LeftToReader };
+enum class Verdict { AC, PA, WA, TLE, MLE, OLE, SV, RE, JE, LeftToClient };
 
-// nullptr: the reader of our lines judges the output.
+// nullptr: the client judges the output.
 constexpr const char* name_of(Verdict verdict) {
   switch (verdict) {
     case Verdict::AC: return "AC";
@@ -33,13 +33,13 @@ constexpr const char* name_of(Verdict verdict) {
     case Verdict::SV: return "SV";
     case Verdict::RE: return "RE";
     case Verdict::JE: return "JE";
-    case Verdict::LeftToReader: return nullptr;
+    case Verdict::LeftToClient: return nullptr;
   }
   return nullptr;
 }
 
-// The rule that stopped a program, or a step of a compilation (Wall, File and Processes only such a step).
-enum class Limit { None, Cpu, Idle, Wall, Memory, Output, File, Files, Threads, Processes };
+// The rule that stopped a program, or a step of a compilation (Wall, FileSize and Processes only such a step).
+enum class Limit { None, Cpu, Idle, Wall, Memory, Output, FileSize, Scratch, Threads, Processes };
 
 // nullptr: no rule did.
 constexpr const char* name_of(Limit limit) {
@@ -50,8 +50,8 @@ constexpr const char* name_of(Limit limit) {
     case Limit::Wall: return "wall";
     case Limit::Memory: return "memory";
     case Limit::Output: return "output";
-    case Limit::File: return "file";
-    case Limit::Files: return "files";
+    case Limit::FileSize: return "file";
+    case Limit::Scratch: return "files";
     case Limit::Threads: return "threads";
     case Limit::Processes: return "processes";
   }
@@ -89,13 +89,13 @@ constexpr const char* name_of(FaultKind kind) {
 }
 
 // Who failed. A checker or manager has this name in its own directory, too.
-enum class Culprit { Runner, Checker, Manager };
+enum class TrustedProgram { Runner, Checker, Manager };
 
-constexpr const char* name_of(Culprit culprit) {
-  switch (culprit) {
-    case Culprit::Runner: return "runner";
-    case Culprit::Checker: return "checker";
-    case Culprit::Manager: return "manager";
+constexpr const char* name_of(TrustedProgram program) {
+  switch (program) {
+    case TrustedProgram::Runner: return "runner";
+    case TrustedProgram::Checker: return "checker";
+    case TrustedProgram::Manager: return "manager";
   }
   return "";
 }

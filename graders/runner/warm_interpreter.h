@@ -60,8 +60,8 @@ class WarmInterpreter {
   // 0: there is none.
   pid_t pid() const { return process_.alive() ? process_.pid : 0; }
 
-  // Forks the contestant, in the PID namespace `zone` if there is one. Returns an error if it failed, else nothing.
-  std::string fork(Contestant& c, const ProcessDirectories& directories, int control, int input, int task, int zone) {
+  // Forks the contestant, in the PID namespace `pid_namespace` if there is one. Returns an error if it failed, else nothing.
+  std::string fork(Contestant& c, const ProcessDirectories& directories, int control, int input, int task, int pid_namespace) {
     if (!process_.alive() || process_.reap(false)) begin(directories);
     Fd output(open_output(plan_, c)), errors(reopen(c.errors.get(), O_WRONLY | O_APPEND));
     Fd program(reopen(task, O_RDONLY)), report(reopen(c.report.get(), O_WRONLY | O_APPEND));
@@ -73,7 +73,7 @@ class WarmInterpreter {
         {"stdin", input}, {"stdout", output.get()}, {"stderr", errors.get()}, {"task", program.get()}, {"code", code.get()},
         {"report", report.get()}, {"ready", control}, {"directory", directory.get()}};
     if (landlock >= 0) descriptors.emplace_back("landlock", landlock);
-    if (zone >= 0) descriptors.emplace_back("zone", zone);
+    if (pid_namespace >= 0) descriptors.emplace_back("pid_namespace", pid_namespace);
     if (request_.empty()) request_ = request(descriptors);
     if (!send(request_, descriptors)) return gone("does not listen");
     int64_t deadline = now_us() + kWarmUs;
@@ -236,10 +236,10 @@ inline std::string start_contestant(Job& job, WarmInterpreter& warm, Contestant&
   contestant.control = Fd(ends[0]);
   Fd theirs(ends[1]);
   if (job.plan.warm) {
-    Fd zone(job.full() ? open("/proc/self/ns/pid_for_children", O_RDONLY | O_CLOEXEC) : -1);
-    if (job.full() && !zone) system_fault("open a PID namespace");
+    Fd pid_namespace(job.full() ? open("/proc/self/ns/pid_for_children", O_RDONLY | O_CLOEXEC) : -1);
+    if (job.full() && !pid_namespace) system_fault("open a PID namespace");
     if (job.full()) PidNamespace::leave(job.machine.own_pidns);
-    return warm.fork(contestant, directories, theirs.get(), input, task, zone.get());
+    return warm.fork(contestant, directories, theirs.get(), input, task, pid_namespace.get());
   }
   if (start(contestant.process) == 0) Launch(job, contestant, directories, theirs.get(), input, task).run();
   if (job.full()) PidNamespace::leave(job.machine.own_pidns);

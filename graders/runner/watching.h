@@ -40,13 +40,13 @@ class Watching : protected TestState {
 
   void begin() {
     if (plan_.has_manager()) begin_manager();
-    begun_us_ = ticked_us_ = settled_us_ = now_us();
+    begun_us_ = ticked_us_ = accounted_us_ = now_us();
     for (size_t i = 0; i < contestants_.size(); i++) {
       Contestant& c = contestants_[i];
       c.index = static_cast<long>(i);
       Fd input = standard_input(i);
       std::string error = start_contestant(job_, warm_, c, job_.directories[i], input.get(), test_.program);
-      if (!error.empty()) judge_error(JudgeFault::Start, Culprit::Runner, error);
+      if (!error.empty()) judge_error(JudgeFault::Start, TrustedProgram::Runner, error);
     }
   }
 
@@ -116,7 +116,7 @@ class Watching : protected TestState {
     if (partner != nullptr && !plan_.has_checker) args.insert(args.end(), test_.args.begin(), test_.args.end());
     manager_.open_outputs();
     hang_ups_.watch_end(manager_);  // before its start: it may end before we run again
-    manager_.begin(Culprit::Manager, plan_.manager, args, again.get(), answer.get(), -1, input.get(), partner);
+    manager_.begin(TrustedProgram::Manager, plan_.manager, args, again.get(), answer.get(), -1, input.get(), partner);
   }
 
   // An interactor may write to a program that has ended, and a program to an interactor that has accepted it, without getting
@@ -167,7 +167,7 @@ class Watching : protected TestState {
   void listen(Contestant& c) {
     if (c.control) {
       std::string error = read_start_messages(plan_, c);
-      if (!error.empty()) judge_error(JudgeFault::Start, Culprit::Runner, error);
+      if (!error.empty()) judge_error(JudgeFault::Start, TrustedProgram::Runner, error);
     }
     if (!c.listener) return;
     pollfd ready = {c.listener.get(), POLLIN, 0};
@@ -181,7 +181,7 @@ class Watching : protected TestState {
 
   // Every few milliseconds the runner reads what the processes use, and applies the rules that stop a program.
   void tick(int64_t now) {
-    bool due = now - settled_us_ >= kTickUs;  // early ticks do not settle; the first later one settles for them too
+    bool due = now - accounted_us_ >= kTickUs;  // early ticks do not settle; the first later one settles for them too
     for (Contestant& c : contestants_) {
       if (c.process.alive()) look(c, due);
     }
@@ -203,14 +203,14 @@ class Watching : protected TestState {
   // Idle time since the last settlement: wall clock minus CPU time and run-queue delay. Waiting for the machine's disk is not
   // idle; only the wall clock of the test bounds it.
   int64_t settle(int64_t now) {
-    int64_t busy = busy_us(manager_.process, manager_.last), idle = now - settled_us_ - (busy - manager_settled_us_);
-    manager_settled_us_ = busy;
+    int64_t busy = busy_us(manager_.process, manager_.last), idle = now - accounted_us_ - (busy - manager_accounted_us_);
+    manager_accounted_us_ = busy;
     for (Contestant& c : contestants_) {
       busy = busy_us(c.process, c.last);
       idle -= busy - c.settled_us;
       c.settled_us = busy;
     }
-    settled_us_ = now;
+    accounted_us_ = now;
     return anybody(&Sample::waits) ? 0 : std::max<int64_t>(0, idle);
   }
 
@@ -233,7 +233,7 @@ class Watching : protected TestState {
     if (!job_.full()) {
       ScratchUse use = measure_scratch(directories.scratch, plan_.output_file, false);
       ScratchLimit room = scratch_limit(plan_, test_);
-      if (use.bytes > room.bytes || use.files > room.files) end(c, Limit::Files);
+      if (use.bytes > room.bytes || use.files > room.files) end(c, Limit::Scratch);
     }
     struct stat status;
     if (!plan_.output_file.empty()) c.written_bytes = find_output(directories, plan_.output_file, status) ? status.st_size : 0;
@@ -255,14 +255,14 @@ class Watching : protected TestState {
     if (given_up) {
       int64_t busy = busy_us(manager_.process, manager_.last);
       for (const Contestant& c : contestants_) busy += busy_us(c.process, c.last);
-      if (busy >= wall / 2) return judge_error(JudgeFault::Wall, Culprit::Runner, "the machine is too loaded to judge on");
+      if (busy >= wall / 2) return judge_error(JudgeFault::Wall, TrustedProgram::Runner, "the machine is too loaded to judge on");
     }
     // The machine's load does not explain this much wall clock, so the program was waiting, even if the ticks did not see it.
     if (!given_up && idle_us_ < idle_stop_us(plan_.cpu_ms)) return;
     auto waits = std::find_if(contestants_.begin(), contestants_.end(),
                               [](const Contestant& c) { return c.process.alive() && !c.started; });
     if (waits != contestants_.end() && manager_.process.alive())
-      return judge_error(JudgeFault::Stall, Culprit::Manager, "it does not open its FIFOs" + unopened(waits->index));
+      return judge_error(JudgeFault::Stall, TrustedProgram::Manager, "it does not open its FIFOs" + unopened(waits->index));
     end_all(Limit::Idle);
   }
 
@@ -349,7 +349,7 @@ class Watching : protected TestState {
 
   Fd held_in_, held_out_;  // only with an interactor
   int64_t begun_us_ = 0, ticked_us_ = 0, idle_us_ = 0, manager_idle_us_ = 0;
-  int64_t settled_us_ = 0, manager_settled_us_ = 0;
+  int64_t accounted_us_ = 0, manager_accounted_us_ = 0;
 };
 
 }  // namespace runner

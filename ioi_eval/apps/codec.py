@@ -10,18 +10,18 @@ from typing import Any
 
 from ioi_eval.apps.outcomes import AppsResult
 from ioi_eval.compat.terms import Graded
-from ioi_eval.model import Isolation, Report, Returned, TestOutcome, Verdict
+from ioi_eval.model import HarnessReport, Isolation, RunDetails, TestOutcome, Verdict
 from ioi_eval.model.apps import RowFault
 
 _TEST: Mapping[str, Any] = {
     **dict.fromkeys(("test", "verdict", "passed", "time_s", "wall_s", "memory_bytes")),
     **dict.fromkeys(("message", "error", "output"), ""),
     **{"code": None, "judged_by": "", "exit_code": None, "signal": None, "limit": None, "attempted": {}},
-    **{"evidence": "", "judge_program": None, "final": False, "near_limit": False, "reran": False},
+    **{"stderr": "", "judge_program": None, "final": False, "near_limit": False, "reran": False},
 }
 """The fields of a test in order, with their defaults. The first three are always written."""
 
-_SAME = ("memory_bytes", "message", "exit_code", "signal", "limit", "evidence", "judge_program")
+_SAME = ("memory_bytes", "message", "exit_code", "signal", "limit", "stderr", "judge_program")
 _FLAGS = ("final", "near_limit", "reran")
 _TEXTS = ("judged_by", "message", "load_error", "target", "python")
 
@@ -99,6 +99,6 @@ def _decode_test(row: list[Any]) -> TestOutcome:
         wall_ms=None if named["wall_s"] is None else milliseconds(named["wall_s"]),
         attempted=named["attempted"],
         output=named["output"].encode(),
-        returned=Returned(report=Report(error=named["error"])),
+        returned=RunDetails(report=HarnessReport(error=named["error"])),
         **{name: named[name] for name in (*_SAME, *_FLAGS)},
     )

@@ -24,7 +24,7 @@ from ioi_eval.events import Events
 from ioi_eval.jobs import python_run
 from ioi_eval.jobs.harness import Interpreter, preloaded, task
 from ioi_eval.jobs.python_run import Judgement, RunLimits
-from ioi_eval.jobs.run_job import GivenTest
+from ioi_eval.jobs.run_job import JobTest
 from ioi_eval.model import Isolation, SourceFile, TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, StdinTest
 from ioi_eval.problems.apps_submissions import AppsSubmission
@@ -73,7 +73,7 @@ class AppsExecutor:
             refusal=lambda target, _: _refusal(target, settings.isolation),
             events=events,
         )
-        self._builder, self._bindings, self._runner = setup.builder, setup.bindings, setup.runner(jobs=jobs)
+        self._builder, self._bindings, self._scheduler = setup.builder, setup.bindings, setup.scheduler(jobs=jobs)
         self._ways: dict[str, str] = {}  # by target, if its interpreter is known
         self._checker = read_checker(settings)
 
@@ -115,7 +115,7 @@ class AppsExecutor:
         if settings.profile is None and (refused := verdicts.refusal_of(problem, settings)):
             return _unjudged(problem, settings, refused)
         try:
-            return await self._bindings.judged(None, lambda to: self._score_on(to, problem, code))
+            return await self._bindings.judge_on_target(None, lambda to: self._score_on(to, problem, code))
         except NoTargetError as error:
             if error.unfit:
                 self._suitable()
@@ -192,7 +192,7 @@ class AppsExecutor:
         except SandboxError as error:
             return _unjudged(problem, settings, str(error))
         if settings.profile is None:
-            await runs.run(self._runner, target)
+            await runs.run(self._scheduler, target)
             result = _judge(problem, runs, settings)
         else:
             try:
@@ -208,7 +208,7 @@ class AppsExecutor:
         )
 
     async def _runs(
-        self, problem: AppsProblem, code: str, target: Target, interpreter: Interpreter, given: Sequence[GivenTest]
+        self, problem: AppsProblem, code: str, target: Target, interpreter: Interpreter, given: Sequence[JobTest]
     ) -> TestRuns:
         settings, profile = self._settings, self._settings.profile
         fn_name = problem.fn_name if profile is None or profile.calls is Calls.CALL else None
@@ -221,7 +221,7 @@ class AppsExecutor:
             least=settings.isolation,
             warm=settings.warm,
             preload=preloaded(code, calls=fn_name is not None),
-            stops=settings.fail_fast if profile is None else profile.stops,
+            needed_only=settings.fail_fast if profile is None else profile.stops,
         )
 
         def is_right(index: int, outcome: TestOutcome) -> bool:
@@ -247,7 +247,7 @@ class AppsExecutor:
             seen, ran = _seen(problem, runs, profile)
             return _fault(seen) is None and profile.wants_another(problem, ran)
 
-        await runs.run(self._runner, target, wanted=wanted)
+        await runs.run(self._scheduler, target, wanted=wanted)
         seen, ran = _seen(problem, runs, profile)
         fault = _fault(seen)
         if fault is not None:
@@ -359,19 +359,19 @@ def _judge(problem: AppsProblem, runs: TestRuns, settings: AppsSettings) -> Apps
     return verdicts.without_program(result, load_error) if load_error else result
 
 
-def _given_tests(problem: AppsProblem, profile: Profile | None) -> Sequence[GivenTest]:
+def _given_tests(problem: AppsProblem, profile: Profile | None) -> Sequence[JobTest]:
     """The inputs of a program. If the profile's grader only loads programs, there is one run with an empty input."""
     if profile is None:
         return [_given(test) for test in problem.tests]
     if not problem.tests or (problem.fn_name is not None and profile.calls is Calls.LOAD):
-        return (GivenTest(input=b""),)
-    return [GivenTest(input=profile.given(test)) for test in problem.tests]
+        return (JobTest(input=b""),)
+    return [JobTest(input=profile.given(test)) for test in problem.tests]
 
 
-def _given(test: AppsTest) -> GivenTest:
+def _given(test: AppsTest) -> JobTest:
     if isinstance(test, CallTest):
-        return GivenTest(input=encode(arguments_of(test)))
-    return GivenTest(input=test.stdin, answer=test.answer)
+        return JobTest(input=encode(arguments_of(test)))
+    return JobTest(input=test.stdin, answer=test.answer)
 
 
 def _seen(problem: AppsProblem, runs: TestRuns, profile: Profile) -> tuple[list[TestOutcome], list[TestRun]]:

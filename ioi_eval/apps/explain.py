@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ioi_eval.apps.dump_reader import JudgeableSample
 from ioi_eval.apps.family import Executor
-from ioi_eval.apps.intake import JudgeableSample
 from ioi_eval.apps.outcomes import AppsResult
 from ioi_eval.errors import ODD_DATA, RowError, SetupError, internal_error_text
 from ioi_eval.model import Verdict

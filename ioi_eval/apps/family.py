@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from ioi_eval.apps import mcpbr
 from ioi_eval.apps.codec import decode_result, encode_result
-from ioi_eval.apps.intake import AppsCandidate, AppsIntake, Invalid, JudgeableSample
+from ioi_eval.apps.dump_reader import AppsCandidate, AppsDumpReader, Invalid, JudgeableSample
 from ioi_eval.apps.outcomes import AppsResult, fingerprint_of
 from ioi_eval.apps.report import markdown_report
 from ioi_eval.apps.results import AppsSummary, JudgedSample, error_of, refused_row, result_row
@@ -20,10 +20,10 @@ from ioi_eval.errors import RowError
 from ioi_eval.journal import RecordKind
 from ioi_eval.model import Verdict
 from ioi_eval.model.apps import AppsProblem
+from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.pipeline.family import ProblemFamily, ResultFacts
 from ioi_eval.pipeline.finish import TestLines, to_json
-from ioi_eval.pipeline.intake import Refused
-from ioi_eval.pipeline.ledger import Format, LedgerResult
+from ioi_eval.pipeline.ledger import LedgerResult, ResultCodec
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.problems.apps_submissions import problem_of
 from ioi_eval.problems.apps_values import shown_texts
@@ -58,7 +58,7 @@ def is_sandbox_failure(result: AppsResult) -> bool:
     return result.fault is None and (not errors or any(test.judge_program is None for test in errors))
 
 
-APPS_FORMAT = Format(
+APPS_CODEC = ResultCodec(
     encode=encode_result,
     decode=decode_result,
     kind=kind_of,
@@ -86,22 +86,22 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
     """A dump of programs for APPS.
 
     Args:
-        intake: reads it.
+        dump_reader: reads it.
         executor: judges a program.
         judged_by: the name of the rules.
         summary: sums up results.
     """
 
-    form = APPS_FORMAT
+    codec = APPS_CODEC
     facts = staticmethod(apps_facts)
     files = (RESULTS, "mcpbr.jsonl")
     report = staticmethod(markdown_report)
     summary: AppsSummary
 
-    def __init__(self, intake: AppsIntake, executor: Executor, judged_by: str, summary: AppsSummary) -> None:
-        super().__init__(intake, summary, [intake.id_column, summary.ks, summary.by])
-        self._executor, self._catalog, self._judged_by = executor, intake.catalog, judged_by
-        summary.passed_over = lambda: intake.passed_over
+    def __init__(self, dump_reader: AppsDumpReader, executor: Executor, judged_by: str, summary: AppsSummary) -> None:
+        super().__init__(dump_reader, summary, [dump_reader.id_column, summary.ks, summary.by])
+        self._executor, self._catalog, self._judged_by = executor, dump_reader.catalog, judged_by
+        summary.passed_over = lambda: dump_reader.passed_over
 
     async def judge(self, candidate: AppsCandidate) -> AppsResult:
         """Judge a submission. Without a program nothing is run, and no test is passed."""

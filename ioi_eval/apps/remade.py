@@ -8,7 +8,7 @@ from typing import Any
 from ioi_eval.apps.codec import milliseconds
 from ioi_eval.apps.outcomes import AppsResult
 from ioi_eval.apps.results import AppsSummary, JudgedSample
-from ioi_eval.model import Isolation, Report, Returned, TestOutcome, Verdict
+from ioi_eval.model import HarnessReport, Isolation, RunDetails, TestOutcome, Verdict
 from ioi_eval.problems.apps_submissions import AppsSubmission
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.remade import OF_THE_RUN, add_up, are_the_same, facts_of, grouping_of_runs, take_from_run
@@ -86,5 +86,5 @@ def _test(test: Row) -> TestOutcome:
         score=float(test.get("passed") is True),
         cpu_ms=None if time_s is None else milliseconds(time_s),
         near_limit=bool(test.get("near_limit")),
-        returned=Returned(report=Report(error=test.get("message", ""))),
+        returned=RunDetails(report=HarnessReport(error=test.get("message", ""))),
     )

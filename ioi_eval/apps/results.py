@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ioi_eval.apps.catalog import Listed
-from ioi_eval.apps.intake import JudgeableSample
+from ioi_eval.apps.dump_reader import JudgeableSample
 from ioi_eval.apps.outcomes import AppsResult
 from ioi_eval.apps.summary import DifficultyTable
 from ioi_eval.model import TestOutcome, Verdict
-from ioi_eval.pipeline.intake import Refused
+from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.pipeline.ledger import LedgerResult
 from ioi_eval.problems.apps_submissions import PROGRAM_COLUMNS, AppsSubmission
 from ioi_eval.report.compact import TEST_RESULTS
@@ -119,7 +119,7 @@ def _test(test: TestOutcome, result: AppsResult) -> dict[str, Any]:
     }
     row["output"] = test.printed_text
     if test.passed is not True:
-        row["stderr"] = test.evidence
+        row["stderr"] = test.stderr
     if (code := result.code_of(test)) is not None:
         row["code"] = code
     return row

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from ioi_eval.engine.judging import Judging
 from ioi_eval.engine.running import Program, ProgramScheduler
 from ioi_eval.jobs import rules
-from ioi_eval.jobs.run_job import GivenTest, RunSetup
+from ioi_eval.jobs.run_job import JobTest, RunSetup
 from ioi_eval.model import Isolation, ScoreType, Subtask, TestOutcome, Verdict
 from ioi_eval.sandbox import Target
 
@@ -45,7 +45,7 @@ class TestRuns:
         problem: str,
         task: bytes,
         setup: RunSetup,
-        given: Sequence[GivenTest],
+        given: Sequence[JobTest],
         *,
         is_right: Callable[[int, TestOutcome], bool],
         alone_runs: int = 1,
@@ -57,7 +57,7 @@ class TestRuns:
         self._is_right = is_right
         row = _Row(
             subtasks=(Subtask(name="", points=1.0, tests=names),),
-            score_type=ScoreType.GROUP_MIN if setup.stops else ScoreType.SUM,
+            score_type=ScoreType.GROUP_MIN if setup.needed_only else ScoreType.SUM,
         )
         self._judging = Judging(row, alone_runs=alone_runs)
         self.outcomes: dict[int, TestOutcome] = {}
@@ -86,7 +86,7 @@ class TestRuns:
     def _assessed(self, index: int, outcome: TestOutcome) -> TestOutcome:
         """The outcome for `Judging`. A test passes with the full score only; any other score is a zero."""
         if outcome.verdict is Verdict.TLE:
-            if outcome.in_time_score is None and self._ended(outcome) and self._program.setup.by_reader:
+            if outcome.in_time_score is None and self._ended(outcome) and self._program.setup.judged_by_client:
                 return replace(outcome, in_time_score=float(self._is_right(index, outcome)))
             return replace(outcome, in_time_score=_whole(outcome.in_time_score))
         if not outcome.returned.judged:

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from ioi_eval.apps.outcomes import AppsResult, AppsSettings
 from ioi_eval.compat.terms import Ending, Graded, Profile, TestRun, judges
-from ioi_eval.model import Report, Returned, TestOutcome, Verdict
+from ioi_eval.model import HarnessReport, RunDetails, TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault
 from ioi_eval.problems import big_json
 from ioi_eval.problems.apps_values import Foreign, Value, ValueFormatError, decode, result_is_right
@@ -73,7 +73,9 @@ def _result(outcome: TestOutcome, settings: AppsSettings, verdict: Verdict, mess
         message=message,
         judge_program=outcome.judge_program if verdict is Verdict.JE else None,
         output=outcome.printed[: settings.shown_bytes],
-        returned=Returned(report=Report(error=outcome.returned.report.error if verdict is not Verdict.AC else "")),
+        returned=RunDetails(
+            report=HarnessReport(error=outcome.returned.report.error if verdict is not Verdict.AC else "")
+        ),
     )
 
 
@@ -85,7 +87,7 @@ def _how_it_failed(outcome: TestOutcome, settings: AppsSettings) -> tuple[Verdic
     if outcome.limit == "threads":
         return Verdict.RE, f"more than {settings.threads} threads at once"
     if report.exit or not report.traceback:
-        return Verdict.RE, f"{outcome.message}\n{outcome.evidence[-_TRACEBACK:]}".strip()
+        return Verdict.RE, f"{outcome.message}\n{outcome.stderr[-_TRACEBACK:]}".strip()
     return Verdict.RE, f"{outcome.message}: {report.traceback[-_TRACEBACK:]}".strip()
 
 
@@ -157,11 +159,11 @@ def result_of(problem: AppsProblem, tests: Sequence[TestOutcome], settings: Apps
 
 def without_program(result: AppsResult, error: str) -> AppsResult:
     """The result of a program that does not compile: CE for every test, with the compiler's message."""
-    returned = Returned(report=Report(error=error))
+    returned = RunDetails(report=HarnessReport(error=error))
     tests = tuple(
         test
         if test.passed is None
-        else replace(test, verdict=Verdict.CE, score=0.0, message=error, returned=returned, evidence="", output=None)
+        else replace(test, verdict=Verdict.CE, score=0.0, message=error, returned=returned, stderr="", output=None)
         for test in result.tests
     )
     verdict = Verdict.JE if any(test.passed is None for test in tests) else Verdict.CE

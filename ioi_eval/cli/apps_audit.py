@@ -20,8 +20,8 @@ from ioi_eval.apps.audit import (
     comparators_that_take,
 )
 from ioi_eval.apps.catalog import Catalog
+from ioi_eval.apps.dump_reader import AppsDumpReader
 from ioi_eval.apps.family import AppsFamily
-from ioi_eval.apps.intake import AppsIntake
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.apps import AuditCall
 from ioi_eval.cli.exits import FAILED
@@ -30,7 +30,7 @@ from ioi_eval.cli.sandboxes import opened, tell
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal
 from ioi_eval.model.apps import Comparator
-from ioi_eval.pipeline import Outcome, Settings, score_dump
+from ioi_eval.pipeline import DumpOutcome, Settings, score_dump
 from ioi_eval.pipeline.finish import replacing
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.settings import spare_for
@@ -88,7 +88,7 @@ def _working_directory(out: Path | None) -> Iterator[Path]:
 
 async def _audit(
     call: AuditCall, catalog: Catalog, solutions: ReferenceSolutions, dump: Source, directory: Path, *, count: int
-) -> tuple[Outcome, list[RowFinding]]:
+) -> tuple[DumpOutcome, list[RowFinding]]:
     settings = call.settings
     options = {**call.problems.as_dict(), "judged_by": settings.judged_by, **call.sandbox.as_dict()}
     summary = AuditSummary()
@@ -97,10 +97,10 @@ async def _audit(
         workers = apps_calls.workers(call.sandbox, executor)
         with Journal(directory, options=options) as journal:
             tell(*journal.notes)
-            intake = AppsIntake(dump, catalog, fingerprints=executor.fingerprints, test_s=settings.cpu_s)
+            dump_reader = AppsDumpReader(dump, catalog, fingerprints=executor.fingerprints, test_s=settings.cpu_s)
             outcome = await score_dump(
                 directory,
-                AppsFamily(intake, executor, settings.judged_by, summary),
+                AppsFamily(dump_reader, executor, settings.judged_by, summary),
                 journal=journal,
                 settings=Settings(workers=workers, spare=spare_for(workers, shares=True), options=options),
                 progress=progress_for(count, bar=call.bar, load=here.load),

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ioi_eval.apps.catalog import Catalog
+from ioi_eval.apps.dump_reader import AppsDumpReader, JudgeableSample
 from ioi_eval.apps.dumps import open_dump, survey
 from ioi_eval.apps.explain import OURS, Opinion, differ, differing_tests, opinions
-from ioi_eval.apps.intake import AppsIntake, JudgeableSample
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.apps import ExplainCall
 from ioi_eval.cli.exits import FAILED
@@ -75,16 +75,16 @@ def explain(call: ExplainCall) -> int:
     counts = survey(dump, id_column=call.id_column)
     needed = {problem for problem in counts if problem is not None}
     with call.problems.catalog(needed=needed) as catalog:
-        intake = AppsIntake(dump, catalog, fingerprints=lambda *_: ("",), id_column=call.id_column)
+        dump_reader = AppsDumpReader(dump, catalog, fingerprints=lambda *_: ("",), id_column=call.id_column)
         count = sum(count for problem, count in counts.items() if problem in catalog.listed)
         if not count:
             raise InputError(f"{dump.describe()} has no program for any of the problems that were asked for")
-        explained = asyncio.run(_explain(call, intake, catalog, count))
+        explained = asyncio.run(_explain(call, dump_reader, catalog, count))
     _report(explained)
     return FAILED if explained.unjudged or explained.refused else 0
 
 
-async def _explain(call: ExplainCall, intake: AppsIntake, catalog: Catalog, count: int) -> _Explained:
+async def _explain(call: ExplainCall, dump_reader: AppsDumpReader, catalog: Catalog, count: int) -> _Explained:
     explained = _Explained()
     progress = progress_for(count, bar=call.bar)
     async with opened(call.sandbox) as here:
@@ -107,15 +107,15 @@ async def _explain(call: ExplainCall, intake: AppsIntake, catalog: Catalog, coun
 
         jobs = apps_calls.workers(call.sandbox, executors[OURS])
         try:
-            await for_each(_accepted(intake, explained), ask, workers=jobs + spare_for(jobs, shares=True))
+            await for_each(_accepted(dump_reader, explained), ask, workers=jobs + spare_for(jobs, shares=True))
         finally:
             progress.close()
     return explained
 
 
-def _accepted(intake: AppsIntake, explained: _Explained) -> Iterator[tuple[int, JudgeableSample]]:
+def _accepted(dump_reader: AppsDumpReader, explained: _Explained) -> Iterator[tuple[int, JudgeableSample]]:
     """The programs that can be judged, with their positions."""
-    for index, entry in enumerate(intake.entries()):
+    for index, entry in enumerate(dump_reader.entries()):
         if isinstance(entry, JudgeableSample):
             yield index, entry
         else:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from ioi_eval.apps.catalog import Catalog
+from ioi_eval.apps.dump_reader import AppsDumpReader
 from ioi_eval.apps.dumps import open_dump, survey
 from ioi_eval.apps.family import AppsFamily
-from ioi_eval.apps.intake import AppsIntake
 from ioi_eval.apps.report import terminal_report
 from ioi_eval.apps.results import AppsSummary
 from ioi_eval.cli import apps_calls
@@ -17,7 +17,7 @@ from ioi_eval.cli.outputs import APPS_SCORE, check_out
 from ioi_eval.cli.sandboxes import opened, tell
 from ioi_eval.errors import InputError
 from ioi_eval.events import Events
-from ioi_eval.pipeline import Outcome
+from ioi_eval.pipeline import DumpOutcome
 from ioi_eval.problems.apps_submissions import RULES, our_rules, submission_columns
 from ioi_eval.report.groups import grouping_of
 from ioi_eval.report.terminal import counted
@@ -71,12 +71,12 @@ def _counts(catalog: Catalog, problem: str | None) -> bool:
 
 async def _score(
     call: AppsScoreCall, dump: Source, catalog: Catalog, summary: AppsSummary, *, rows: int, events: Events
-) -> Outcome:
+) -> DumpOutcome:
     settings = call.settings
     async with opened(call.sandbox, events=events) as here:
         executor = await apps_calls.ready(here, settings, call.sandbox, events)
         profile = settings.profile
-        intake = AppsIntake(
+        dump_reader = AppsDumpReader(
             dump,
             catalog,
             fingerprints=executor.fingerprints,
@@ -86,7 +86,7 @@ async def _score(
         )
         return await judge_dump(
             call,
-            AppsFamily(intake, executor, settings.judged_by, summary),
+            AppsFamily(dump_reader, executor, settings.judged_by, summary),
             here,
             workers=apps_calls.workers(call.sandbox, executor),
             rows=rows,

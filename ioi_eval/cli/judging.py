@@ -13,7 +13,7 @@ from ioi_eval.cli.watching import tell_judging, tell_summary
 from ioi_eval.errors import ODD_DATA, IoiEvalError
 from ioi_eval.events import Events
 from ioi_eval.journal import Journal
-from ioi_eval.pipeline import Outcome, Settings, score_dump
+from ioi_eval.pipeline import DumpOutcome, Settings, score_dump
 from ioi_eval.pipeline.family import ProblemFamily, R
 from ioi_eval.pipeline.finish import replacing
 from ioi_eval.pipeline.progress import progress_for
@@ -36,7 +36,7 @@ async def judge_dump(
     shares: bool,
     events: Events,
     restore: Callable[[], None] | None = None,
-) -> Outcome:
+) -> DumpOutcome:
     """Judge a dump. The directory is made last, when all else is ready, so a command that fails earlier leaves none.
 
     Args:

@@ -165,7 +165,7 @@ async def _make(source: Source, problems: Sequence[Problem], repository: Path) -
     made = []
     async with PistonCluster(source, profile="bundled") as cluster:
         builder = Builder(cluster, ArtifactStore(Environment.read().cache), Policy())
-        targets = [target for target in cluster.targets() if not target.brings_pair]
+        targets = [target for target in cluster.targets() if not target.has_own_scripts]
         common = [program for target in targets for program in await _runners(builder, target)]
         for problem in problems:
             compiled = [program for target in targets for program in await _judges(builder, problem, target)]

@@ -13,7 +13,7 @@ from ioi_eval.report.hub import HubResults
 
 if TYPE_CHECKING:
     from ioi_eval.cli.run_call import RunOptions
-    from ioi_eval.pipeline import Outcome
+    from ioi_eval.pipeline import DumpOutcome
 
 _REPORTS = ("report.md", "report.html", "summary.json")
 
@@ -22,7 +22,7 @@ def push(
     hub: HubResults,
     config: str,
     call: RunOptions,
-    outcome: Outcome,
+    outcome: DumpOutcome,
     *,
     pages: Mapping[str, Path] | None = None,
     replace: bool = False,

@@ -50,7 +50,7 @@ async def compile_runner(sandbox: Sandbox, artifacts: ArtifactStore) -> None:
     """
     builder = Builder(sandbox, artifacts, Policy())
     for target in sandbox.targets():
-        if target.brings_pair:
+        if target.has_own_scripts:
             continue
         is_new = not builder.has_runner(target)
         ready = shipped.program(shipped.RUNNER, target.toolchain.machine) if is_new else None

@@ -19,7 +19,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.model.terms import Keep
 
 if TYPE_CHECKING:
-    from ioi_eval.pipeline import Outcome
+    from ioi_eval.pipeline import DumpOutcome
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +63,7 @@ class RunOptions(ABC):
         """The dumps' names, for messages."""
         return ", ".join(self.dumps)
 
-    def pushing(self) -> Callable[[RunOptions, Outcome], int]:
+    def pushing(self) -> Callable[[RunOptions, DumpOutcome], int]:
         """What pushes the results at the end, if the user asked for it, and returns the exit code.
 
         Raises:

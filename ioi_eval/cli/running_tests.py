@@ -13,7 +13,7 @@ from ioi_eval.cli.run_tests import RunTestsCall
 from ioi_eval.cli.sandboxes import tell
 from ioi_eval.cli.score import ScoreCall
 from ioi_eval.events import Events
-from ioi_eval.pipeline import Outcome
+from ioi_eval.pipeline import DumpOutcome
 from ioi_eval.pipeline.finish import replacing
 from ioi_eval.report.hub import HubResults, check_name
 from ioi_eval.report.pages import INDEX, overview_page, write_pages
@@ -87,7 +87,7 @@ class _Pages:
         self._wanted, self._hub = wanted, hub
         self._directory = wanted.local_results_path / REPORTS
 
-    def add(self, call: ScoreCall, outcome: Outcome) -> int:
+    def add(self, call: ScoreCall, outcome: DumpOutcome) -> int:
         """Write the reports of a finished data set and the overview; push them with its results.
 
         Returns:

@@ -268,7 +268,7 @@ def describe(target: Target) -> str:
     The runner finds out in each job how strongly it can isolate. Before that only the weakest accepted level is known.
     """
     linking = "static" if target.toolchain.static else "dynamic"
-    least = target.isolation.value if target.brings_pair else f"{target.isolation.value} at least"
+    least = target.isolation.value if target.has_own_scripts else f"{target.isolation.value} at least"
     jobs = _counted(target.slots, "job")
     return f"{target.name}, {linking}: {target.profile}, {jobs} at once, isolation {least}"
 
@@ -285,7 +285,7 @@ def _accepted(options: SandboxOptions, targets: Sequence[Target]) -> Isolation:
     """
     if options.isolation is not None:
         return options.isolation
-    if options.profile == "classic" and all(target.brings_pair for target in targets):
+    if options.profile == "classic" and all(target.has_own_scripts for target in targets):
         tell("the cms_ioi package confines nothing (isolation none): a program can reach its judge there")
         return Isolation.NONE
     return Isolation.REDUCED

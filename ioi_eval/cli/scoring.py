@@ -21,9 +21,9 @@ from ioi_eval.errors import InputError
 from ioi_eval.events import Events
 from ioi_eval.journal import Index, peek
 from ioi_eval.model import Language, ProblemKey
-from ioi_eval.pipeline import Outcome
+from ioi_eval.pipeline import DumpOutcome
 from ioi_eval.pipeline.contest import ContestFamily
-from ioi_eval.pipeline.contest_intake import Intake, Survey, survey
+from ioi_eval.pipeline.contest_dump_reader import ContestDumpReader, Survey, survey
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.problems.ioi import ProblemSet, load_problems, scaled_set
@@ -90,7 +90,7 @@ def score(call: ScoreCall) -> int:
 def score_all(
     calls: Sequence[ScoreCall],
     *,
-    after: Callable[[ScoreCall, Outcome], int],
+    after: Callable[[ScoreCall, DumpOutcome], int],
     events: Events,
 ) -> int:
     """Score several dumps, one after the other, each into a directory of its own, and show each result.
@@ -115,7 +115,7 @@ def score_all(
         tell("the cache was deleted in mid-run; reading problems and tests again")
         _read(parts, problem_source, test_source, blobs)
 
-    def show(part: DumpToScore, outcome: Outcome) -> int:
+    def show(part: DumpToScore, outcome: DumpOutcome) -> int:
         call, texts = part.call, [terminal_report(outcome.summary)]
         if call.suspicious:
             texts.append(suspicious_report(suspicious_of(result_rows(call.out), id_column=call.id_column)))
@@ -161,7 +161,7 @@ def dry_run_all(calls: Sequence[ScoreCall]) -> int:
     Returns:
         The exit code: 1 if some rows cannot be judged.
     """
-    from ioi_eval.pipeline.plan import plan
+    from ioi_eval.pipeline.dry_run import plan
 
     problem_source, test_source, parts = _open(calls)
     problems = _load(parts, problem_source, test_source, BlobStore())
@@ -172,9 +172,9 @@ def dry_run_all(calls: Sequence[ScoreCall]) -> int:
             for part in parts:
                 index, notes = peek(part.call.out) if not part.call.no_resume else (Index(), ())
                 tell(*notes)
-                intake = await _intake(part, part.own(problems), scorer)
+                dump_reader = await _dump_reader(part, part.own(problems), scorer)
                 again = {"dedupe": not part.call.no_dedupe, "retry_failed": part.call.retry_failed}
-                planned = await in_thread(plan, intake, index, **again)
+                planned = await in_thread(plan, dump_reader, index, **again)
                 print(f"{part.call.dump}\n\n{planned.describe()}\n" if len(parts) > 1 else planned.describe())
                 complete = complete and not planned.refused.counts
         return complete
@@ -264,12 +264,12 @@ async def _score(
     *,
     restore: Callable[[], None],
     events: Events,
-) -> Outcome:
+) -> DumpOutcome:
     call = part.call
-    intake = await _intake(part, problems, scorer)
+    dump_reader = await _dump_reader(part, problems, scorer)
     return await judge_dump(
         call,
-        ContestFamily(intake, scorer, unscored=call.unscored, grouping=part.grouping),
+        ContestFamily(dump_reader, scorer, unscored=call.unscored, grouping=part.grouping),
         sandbox,
         workers=sandbox.workers,
         rows=part.seen.rows,
@@ -280,9 +280,9 @@ async def _score(
     )
 
 
-async def _intake(part: DumpToScore, problems: ProblemSet, scorer: Scorer) -> Intake:
+async def _dump_reader(part: DumpToScore, problems: ProblemSet, scorer: Scorer) -> ContestDumpReader:
     await scorer.learn_tools(part.seen.languages)
-    return Intake(
+    return ContestDumpReader(
         part.dump,
         part.call.selection,
         problems,

@@ -111,7 +111,7 @@ def _attempt(outcome: TestOutcome) -> Finding:
         return fine(what, "killed")
     if outcome.score == 1.0:
         return fine(what, outcome.message)
-    detail = f"{outcome.verdict}: {outcome.message or outcome.evidence}"
+    detail = f"{outcome.verdict}: {outcome.message or outcome.stderr}"
     advice = "do not score untrusted programs on this machine; please report this"
     return bad(what, detail, advice)
 

@@ -4,8 +4,9 @@ Theory of operation
 ===================
 
 Under GroupMin (the last paragraph is about the other types) a subtask's score is the minimum over its tests, and its
-verdict is that of its first zero in *listed* order (`scores.py`). So a test can still change the result if at least one subtask lists it at a position before which no zero
-is known. Such a test is **needed**. The other rules follow from this one:
+verdict is that of its first zero in *listed* order (`scores.py`). So a test can still change the result if at least one
+subtask lists it at a position before which no zero is known. Such a test is **needed**. The other rules follow from
+this one:
 
 - `pending` are the needed tests that have no outcome yet: subtask by subtask, in listed order, each at the first
   position at which it is needed. If tests run one after the other, none that follows a zero runs needlessly.
@@ -43,10 +44,10 @@ virtual machine asks its host for each page, the program's time would include th
 
 **Which late tests are repeated.** If a zero decides a subtask: a late test that is the first zero of a subtask, once
 all tests before it have outcomes. If each test counts by itself (a sum, APPS, or all tests are shown): once all tests
-have had their usual runs, first those that decide a subtask, then the others, the least late first, `CONFIRMED` at a
-time, until that many in a row were late again. A right program that was late only because of the machine is not late
-again, so all of its tests are repeated. A program that is too slow is known to be so by then; its other tests, which
-were even later, stay TLE without another run.
+have had their usual runs, first those that decide a subtask, then the others, the least late first,
+`LATE_RERUNS_IN_A_ROW` at a time, until that many in a row were late again. A right program that was late only because
+of the machine is not late again, so all of its tests are repeated. A program that is too slow is known to be so by
+then; its other tests, which were even later, stay TLE without another run.
 
 **Why the result is that of exhaustive judging.** A test's outcome is *settled* when no repetition is left; it does not
 depend on when the test ran. When `done`, take a subtask, and let z be the first position with a known zero. No zero is
@@ -72,14 +73,14 @@ from ioi_eval.model import ScoreType, Subtask, TestOutcome, Verdict
 
 Bundle = tuple[PlannedTest, ...]
 
-CONFIRMED = 3
+LATE_RERUNS_IN_A_ROW = 3
 """A program is too slow for certain if this many late tests in a row are late again when they run alone."""
 
 _NEVER_RECORDED = frozenset({Verdict.CE, Verdict.NC, Verdict.SKIPPED})
 _JUDGE_PROGRAMS = frozenset({"checker", "manager"})
 
 
-class Repetition(Enum):
+class Rerun(Enum):
     """How a test is run once more."""
 
     ALONE = "alone"  # with nothing else of ours on the machine: its time is in doubt
@@ -100,18 +101,18 @@ class TestState:
         self._most_alone = alone_runs
         self._had_alone = 0
         self._had_clean = False
-        self._most_score = 1.0  # the lowest score that a late run so far would have had in time
+        self._score_cap = 1.0  # the lowest score that a late run so far would have had in time
 
     @property
-    def repetition(self) -> Repetition | None:
+    def repetition(self) -> Rerun | None:
         """How it is to be run once more; `None` if its outcome is settled, or it has none yet."""
         outcome = self.outcome
         if outcome is None:
             return None
         if outcome.may_be_in_time and (self._had_alone == 0 or self._may_be_better(outcome)):
-            return Repetition.ALONE
+            return Rerun.ALONE
         at_fault = outcome.verdict is Verdict.JE and outcome.judge_program is not None
-        return Repetition.CLEAN if at_fault and not self._had_clean else None
+        return Rerun.CLEAN if at_fault and not self._had_clean else None
 
     def record(self, outcome: TestOutcome) -> bool:
         """Record the outcome of its first run, or of the repetition that was asked for.
@@ -127,12 +128,12 @@ class TestState:
             raise ValueError(f"test {outcome.test!r} has a settled outcome already: {earlier.verdict}")
         if earlier is None:
             self.outcome = outcome
-        elif repetition is Repetition.ALONE:
+        elif repetition is Rerun.ALONE:
             return self._record_alone(earlier, outcome)
         else:
             self._had_clean = True
             same = outcome.judge_program == earlier.judge_program and outcome.judge_program in _JUDGE_PROGRAMS
-            self.outcome = replace(_at_most(outcome, self._most_score), final=same)
+            self.outcome = replace(_at_most(outcome, self._score_cap), final=same)
         return True
 
     def _may_be_better(self, outcome: TestOutcome) -> bool:
@@ -144,15 +145,15 @@ class TestState:
         if outcome.verdict is not Verdict.JE:  # a judge that failed has measured nothing
             self._had_alone += 1
         known = [run.in_time_score for run in (earlier, outcome) if run.in_time_score is not None]
-        self._most_score = min([self._most_score, *known])
+        self._score_cap = min([self._score_cap, *known])
         both_late = earlier.reran and outcome.verdict is Verdict.TLE
         if both_late and (earlier.cpu_ms or 0.0) < (outcome.cpu_ms or 0.0) and outcome.in_time_score != 0.0:
             return False
-        self.outcome = replace(_at_most(outcome, self._most_score), reran=True)
+        self.outcome = replace(_at_most(outcome, self._score_cap), reran=True)
         return True
 
 
-class Grouped(Protocol):
+class HasSubtasks(Protocol):
     """The part of a problem that judging needs: its subtasks' tests, and whether a zero decides."""
 
     @property
@@ -178,7 +179,7 @@ class Judging:
         alone_runs: how many runs alone may measure a late test's time; the best of them counts.
     """
 
-    def __init__(self, problem: Grouped, *, exhaustive: bool = False, alone_runs: int = 1) -> None:
+    def __init__(self, problem: HasSubtasks, *, exhaustive: bool = False, alone_runs: int = 1) -> None:
         self.exhaustive = exhaustive or not problem.score_type.zero_decides
         self._zero_decides = problem.score_type.zero_decides
         self._groups = tuple(subtask.tests for subtask in problem.subtasks)
@@ -208,7 +209,7 @@ class Judging:
         They may run in one job. This may begin the next round of them; calling it again changes nothing until an
         outcome is recorded.
         """
-        late = self._wanting(Repetition.ALONE)
+        late = self._wanting(Rerun.ALONE)
         if not self.exhaustive:
             return self._planned(test for test in late if self._decides(test))
         if not any(test in late for test in self._round) and not self.pending() and not self.judge_fault_reruns():
@@ -217,7 +218,7 @@ class Judging:
 
     def judge_fault_reruns(self) -> Bundle:
         """The tests to run once more in a clean box, because a judge program failed on them."""
-        return self._planned(self._wanting(Repetition.CLEAN))
+        return self._planned(self._wanting(Rerun.CLEAN))
 
     @property
     def done(self) -> bool:
@@ -275,7 +276,7 @@ class Judging:
             for group, position in self._positions[test]
         )
 
-    def _wanting(self, repetition: Repetition) -> list[str]:
+    def _wanting(self, repetition: Rerun) -> list[str]:
         """The tests that are to be repeated in this way."""
         return [test for test, state in self._states.items() if state.repetition is repetition]
 
@@ -286,7 +287,7 @@ class Judging:
             if outcome is not None and outcome.verdict is not Verdict.JE:
                 self._late_in_a_row = self._late_in_a_row + 1 if outcome.verdict is Verdict.TLE else 0
         deciding = [test for test in late if self._zero_decides and self._decides(test)]
-        others = sorted(late, key=self._lateness)[: max(0, CONFIRMED - self._late_in_a_row)]
+        others = sorted(late, key=self._lateness)[: max(0, LATE_RERUNS_IN_A_ROW - self._late_in_a_row)]
         self._round = deciding or others
 
     def _lateness(self, test: str) -> float:

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from ioi_eval.engine.judging import Bundle, Judging
 from ioi_eval.errors import InputError
-from ioi_eval.jobs.run_job import GivenTest, Room
+from ioi_eval.jobs.run_job import JobBounds, JobTest
 from ioi_eval.model import TestOutcome
 
 BUNDLE_S = 2.0
@@ -200,8 +200,8 @@ def _other_groups_first(pending: Bundle, running: Bundle) -> Bundle:
 
 def fitting(
     pending: Bundle,
-    tests: Mapping[str, GivenTest],
-    room: Room,
+    tests: Mapping[str, JobTest],
+    bounds: JobBounds,
     *,
     most_tests: int,
     wall_ms_per_test: int,
@@ -214,7 +214,7 @@ def fitting(
     Args:
         pending: in the order in which they are to run.
         tests: as they are sent, by name.
-        room: how much a job on this target may hold.
+        bounds: how much a job on this target may hold.
         most_tests: in a job.
         wall_ms_per_test: the longest that one test is expected to take (`jobs.rules.usual_wall_ms`).
         taken_bytes: the size of the program.
@@ -224,11 +224,11 @@ def fitting(
     """
     if most_tests < 1:
         raise InputError(f"jobs of at most {most_tests} tests cannot hold one; give 1 or more")
-    most = min(most_tests, room.tests)
-    if room.wall_ms is not None:
-        most = min(most, max(1, room.wall_ms // wall_ms_per_test))
+    most = min(most_tests, bounds.tests)
+    if bounds.wall_ms is not None:
+        most = min(most, max(1, bounds.wall_ms // wall_ms_per_test))
     for number, planned in enumerate(pending[:most]):
         taken_bytes += tests[planned.test].size
-        if number and room.test_bytes is not None and taken_bytes > room.test_bytes:
+        if number and bounds.test_bytes is not None and taken_bytes > bounds.test_bytes:
             return pending[:number]
     return pending[:most]

@@ -23,8 +23,8 @@ from ioi_eval.engine.packing import AnswerSizes, Durations, fitting, run_in_para
 from ioi_eval.engine.sharing import MOST_TESTS, RunRequest, SharedJobs
 from ioi_eval.errors import RejectedError, SandboxError, TransientError, UnavailableError
 from ioi_eval.jobs import rules
-from ioi_eval.jobs.protocol import RunAnswer
-from ioi_eval.jobs.run_job import BUNDLE_TESTS, GivenProgram, GivenTest, RunSetup, room, size
+from ioi_eval.jobs.run_job import BUNDLE_TESTS, JobProgram, JobTest, RunSetup, bounds_of, size
+from ioi_eval.jobs.runner_answer import RunAnswer
 from ioi_eval.model import Content, Isolation, ProblemPackage, Retries, TestOutcome, Verdict
 from ioi_eval.programs import ATTEMPTS
 from ioi_eval.sandbox import Sandbox, Target
@@ -50,7 +50,7 @@ class Program:
 
     problem: Hashable
     content: Content | None
-    tests: Mapping[str, GivenTest]
+    tests: Mapping[str, JobTest]
     setup: RunSetup
     one_by_one: bool = False
     package: ProblemPackage | None = None
@@ -112,7 +112,7 @@ class _Run:
 
     def __init__(
         self,
-        runner: ProgramScheduler,
+        scheduler: ProgramScheduler,
         program: Program,
         judging: Judging,
         target: Target,
@@ -120,12 +120,14 @@ class _Run:
         record: Callable[[TestOutcome], None],
         wanted: Callable[[], bool],
     ) -> None:
-        self._runner, self._program, self._judging = runner, program, judging
+        self._scheduler, self._program, self._judging = scheduler, program, judging
         self._target, self._record, self._wanted = target, record, wanted
-        self._grows = program.setup.stops and program.setup.by_reader
-        self._next = 1 if self._grows else runner.most_tests
-        self._most = runner.most_tests  # fewer once an answer was cut off: `answer_sizes` learns of whole answers only
-        self._room = room(target, program.setup)
+        self._grows = program.setup.needed_only and program.setup.judged_by_client
+        self._next = 1 if self._grows else scheduler.most_tests
+        self._most = (
+            scheduler.most_tests
+        )  # fewer once an answer was cut off: `answer_sizes` learns of whole answers only
+        self._bounds = bounds_of(target, program.setup)
         self._weakest: Isolation | None = None
 
     async def run(self) -> Isolation | None:
@@ -141,15 +143,15 @@ class _Run:
                 return self._weakest
 
     def _jobs_at_once(self) -> int:
-        return 1 if self._grows or self._program.one_by_one else self._runner.jobs_at_once(self._target)
+        return 1 if self._grows or self._program.one_by_one else self._scheduler.jobs_at_once(self._target)
 
     def _cut(self, pending: Bundle) -> Bundle:
         """The tests of the next job."""
-        runner = self._runner
-        by_time = runner.durations.tests_for_job(self._program.problem, len(pending), self._jobs_at_once())
-        by_answer = runner.answer_sizes.most_tests(self._target.name)
+        scheduler = self._scheduler
+        by_time = scheduler.durations.tests_for_job(self._program.problem, len(pending), self._jobs_at_once())
+        by_answer = scheduler.answer_sizes.most_tests(self._target.name)
         bundle = self._fitting(pending, min(self._next, self._most, by_time, by_answer))
-        self._next = min(self._next * _GROWTH, runner.most_tests)
+        self._next = min(self._next * _GROWTH, scheduler.most_tests)
         return bundle
 
     def _fitting(self, pending: Bundle, most_tests: int) -> Bundle:
@@ -157,7 +159,7 @@ class _Run:
         return fitting(
             pending,
             program.tests,
-            self._room,
+            self._bounds,
             most_tests=most_tests,
             wall_ms_per_test=rules.usual_wall_ms(program.setup.time_limit_s),
             taken_bytes=0 if program.content is None else size(program.content),
@@ -168,7 +170,7 @@ class _Run:
         program, known = self._program, self._judging.outcomes()
         return RunRequest(
             problem=program.problem,
-            program=GivenProgram(
+            program=JobProgram(
                 content=program.content,
                 tests=[program.tests[planned.test] for planned in tests],
                 at=[planned.at for planned in tests],
@@ -178,7 +180,7 @@ class _Run:
             target=self._target,
             retries=retries,
             alone=alone,
-            ready_bytes=max(known[planned.test].memory_bytes or 0 for planned in tests) if alone else 0,
+            prefault_bytes=max(known[planned.test].memory_bytes or 0 for planned in tests) if alone else 0,
         )
 
     async def _ask(self, tests: Bundle, *, own_job: bool = False, alone: bool = False) -> None:
@@ -188,7 +190,7 @@ class _Run:
             attempts -= 1
             arrived = True
             try:
-                answer = await self._runner.jobs.run(self._request(tests, retries, alone=alone), own_job=own_job)
+                answer = await self._scheduler.jobs.run(self._request(tests, retries, alone=alone), own_job=own_job)
             except UnavailableError:
                 raise
             except SandboxError as error:
@@ -205,7 +207,7 @@ class _Run:
         if len(tests) < asked:
             self._most = min(self._most, len(tests))
         if isinstance(answer, RunAnswer):
-            self._runner.answer_sizes.observe(
+            self._scheduler.answer_sizes.observe(
                 self._target.name, asked=asked, granted=len(tests), held=len(answer.tests)
             )
             self._record_answer(tests, answer)

@@ -16,7 +16,7 @@ from ioi_eval.sandbox import Sandbox, Target
 
 
 class JudgingSetup(Generic[P]):
-    """The parts of `Scorer` and `AppsExecutor`: `builder` compiles, `bindings` chooses targets, a runner runs tests.
+    """The parts of `Scorer` and `AppsExecutor`: `builder` compiles, `bindings` chooses targets, `scheduler` runs tests.
 
     Args:
         sandbox: executes the jobs.
@@ -39,10 +39,10 @@ class JudgingSetup(Generic[P]):
         self.builder = Builder(sandbox, artifacts, policy, events)
         self.bindings = Bindings(sandbox, refusal)
 
-    def runner(
+    def scheduler(
         self, *, most_tests: int = BUNDLE_TESTS, spread: bool = True, jobs: int | None = None
     ) -> ProgramScheduler:
-        """The runner of programs on their tests.
+        """The scheduler that runs programs on their tests.
 
         Args:
             most_tests: in one job.

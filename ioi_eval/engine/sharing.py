@@ -24,8 +24,8 @@ from weakref import WeakKeyDictionary
 from ioi_eval.engine.packing import BUNDLE_S, AnswerSizes, Durations
 from ioi_eval.errors import IoiEvalError, SandboxError, StoppedError, TransportError, UnavailableError
 from ioi_eval.jobs import rules
-from ioi_eval.jobs.protocol import RunAnswer, run_answer
-from ioi_eval.jobs.run_job import BUNDLE_TESTS, GivenProgram, RunSetup, room, run_job
+from ioi_eval.jobs.run_job import BUNDLE_TESTS, JobProgram, RunSetup, bounds_of, run_job
+from ioi_eval.jobs.runner_answer import RunAnswer, run_answer
 from ioi_eval.model import Retries
 from ioi_eval.sandbox import Sandbox, Target
 
@@ -55,16 +55,16 @@ class RunRequest:
         target: where they run.
         retries: how often the job may still be repeated.
         alone: run nothing else of ours on that machine.
-        ready_bytes: how much memory the machine is made to have before the first test.
+        prefault_bytes: how much memory the machine is made to have before the first test.
     """
 
     problem: Hashable
-    program: GivenProgram
+    program: JobProgram
     setup: RunSetup
     target: Target
     retries: Retries = field(default_factory=Retries)
     alone: bool = False
-    ready_bytes: int = 0
+    prefault_bytes: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -135,7 +135,7 @@ class SharedJobs:
         Raises:
             SandboxError: the job could not be run: no answer arrived.
         """
-        if own_job or request.alone or not request.setup.shares:
+        if own_job or request.alone or not request.setup.may_share:
             return await self._run_unshared(request)
         waiting = _Waiting(request, asyncio.get_running_loop().create_future())
         queue = self._queue(request.target)
@@ -190,7 +190,7 @@ class SharedJobs:
     def _fits(self, requests: Sequence[RunRequest], share: int) -> bool:
         """Whether a job for all of them is within all limits, also in time: slow programs gain nothing by sharing."""
         first = requests[0]
-        bounds = room(first.target, first.setup)
+        bounds = bounds_of(first.target, first.setup)
         tests = sum(len(request.program.tests) for request in requests)
         expected_s = sum(
             self._durations.expected_s(request.problem, len(request.program.tests)) for request in requests
@@ -277,7 +277,7 @@ class SharedJobs:
             SetupError: the runner cannot work there.
         """
         setup, target = requests[0].setup, requests[0].target
-        alone, ready_bytes = requests[0].alone, requests[0].ready_bytes
+        alone, prefault_bytes = requests[0].alone, requests[0].prefault_bytes
         programs = [request.program for request in requests]
         nonce = secrets.token_hex(16)
         job = run_job(
@@ -285,8 +285,8 @@ class SharedJobs:
             setup,
             nonce=nonce,
             alone=alone,
-            ready_bytes=ready_bytes,
-            room_ms=room(target, setup).wall_ms,
+            prefault_bytes=prefault_bytes,
+            room_ms=bounds_of(target, setup).wall_ms,
             enough_s=None if alone else _ENOUGH_S,
         )
         execution = await self._sandbox.execute(replace(job, retries=retries), target)

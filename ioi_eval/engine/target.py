@@ -51,7 +51,9 @@ class Bindings(Generic[P]):
         self._seen: dict[str, Target] = {}
         self._reasons: dict[tuple[int, str], tuple[P, str | None]] = {}
 
-    async def judged(self, problem: P, judge: Callable[[Target], Awaitable[R]], *, any_will_do: bool = False) -> R:
+    async def judge_on_target(
+        self, problem: P, judge: Callable[[Target], Awaitable[R]], *, any_will_do: bool = False
+    ) -> R:
         """Judge a submission on one target.
 
         Args:
@@ -72,7 +74,7 @@ class Bindings(Generic[P]):
                 refusals = (self.refusal(each, problem) for each in targets)
                 unfit = not any(isinstance(error, TargetLostError) for error in failed.values())
                 raise NoTargetError("; ".join([*map(str, failed.values()), *filter(None, refusals)]), unfit=unfit)
-            target = self.committed(target, targets, problem, without=failed)
+            target = self.with_is_only(target, targets, problem, without=failed)
             try:
                 with self.bound(target):
                     return await judge(target)
@@ -109,7 +111,9 @@ class Bindings(Generic[P]):
         candidates = [target for target in self.suitable(targets, problem) if target.name not in without]
         return min(candidates, key=self._load, default=None)
 
-    def committed(self, chosen: Target, targets: Sequence[Target], problem: P, *, without: Collection[str]) -> Target:
+    def with_is_only(
+        self, chosen: Target, targets: Sequence[Target], problem: P, *, without: Collection[str]
+    ) -> Target:
         """The chosen target, marked as the only one if no other that may judge has workers."""
         others = [target for target in self.suitable(targets, problem) if target.name not in {chosen.name, *without}]
         return replace(chosen, is_only=not any(target.slots for target in others))

@@ -1,10 +1,10 @@
 """Makes jobs for boxes, and reads their answers. Pure.
 
-- Bundled profile: `compile` and `run_job` make jobs, with a `plan` for the runner. `protocol` reads the runner's
+- Bundled profile: `compile` and `run_job` make jobs, with a `plan` for the runner. `runner_answer` reads the runner's
   answers. `runner` makes the job that compiles the runner itself, `precompiled` the one that compiles
-  `<bits/stdc++.h>`. `rules` has the runner's time limits; `stored` names a problem's package. `compilers` asks a target for the compiler of a
-  language other than C++.
+  `<bits/stdc++.h>`. `rules` has the runner's time limits; `stored` names a problem's package. `compilers` asks a target
+  for the compiler of a language other than C++.
 - How programs are run: `bundled` for contest problems, `python_run` for APPS, `harness` for how an interpreter is
   started.
-- Classic profile: `classic` makes jobs, `classic_answer` reads the answers.
+- Classic profile: `scripts_job` makes jobs of the scripts `compile` and `run`, `scripts_answer` reads the answers.
 """

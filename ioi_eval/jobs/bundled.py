@@ -10,7 +10,7 @@ from ioi_eval.config import JudgeLimits, Policy
 from ioi_eval.jobs import rules
 from ioi_eval.jobs.harness import Interpreter, program_line
 from ioi_eval.jobs.plan import Value, words
-from ioi_eval.jobs.run_job import GivenTest, RunSetup, Values
+from ioi_eval.jobs.run_job import JobTest, RunSetup, Values
 from ioi_eval.model import CheckerProtocol, Content, JobFile, Problem, TaskType, TestCase
 
 
@@ -79,9 +79,9 @@ def setup_of(
             "threads": policy.threads,
         },
         judging=tuple(_judging(problem, programs, policy, returned)),
-        stops=not exhaustive,
-        reports=programs.interpreter is not None,
-        shares=programs.interpreter is not None and is_batch and problem.passes == 1,
+        needed_only=not exhaustive,
+        has_interpreter=programs.interpreter is not None,
+        may_share=programs.interpreter is not None and is_batch and problem.passes == 1,
         time_limit_s=problem.time_limit_s,
         most_wall_ms=most_wall_ms(problem, policy),
         return_bytes=returned,
@@ -89,10 +89,10 @@ def setup_of(
     )
 
 
-def given_tests(problem: Problem, outputs: Mapping[str, Content]) -> dict[str, GivenTest]:
+def given_tests(problem: Problem, outputs: Mapping[str, Content]) -> dict[str, JobTest]:
     """A problem's tests as a job sends them, by name, with the outputs that were submitted instead of a program."""
     return {
-        name: GivenTest(input=case.input, answer=case.answer, output=outputs.get(name), scoring=_scoring(case))
+        name: JobTest(input=case.input, answer=case.answer, output=outputs.get(name), scoring=_scoring(case))
         for name, case in problem.tests.items()
     }
 

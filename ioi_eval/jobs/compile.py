@@ -16,7 +16,7 @@ from ioi_eval import boxfiles
 from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.errors import TransientError
 from ioi_eval.jobs.plan import RunnerPlan
-from ioi_eval.jobs.protocol import CompileAnswer, StepLine
+from ioi_eval.jobs.runner_answer import CompileAnswer, StepLine
 from ioi_eval.languages import ObjectLanguage, compiled
 from ioi_eval.model import (
     CompileOutcome,
@@ -45,7 +45,7 @@ class Step:
     """One command of a recipe, and the files that are put into the box for it and the later steps."""
 
     argv: tuple[str, ...]
-    sees: tuple[tuple[str, Content], ...] = ()
+    files: tuple[tuple[str, Content], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class Recipe:
         what: for messages (`checker`, `grader`, `submission`).
         steps: in order.
         artifacts: the files to return, by their path in the work directory.
-        reads: files and directories of the machine that the steps see.
+        sees: files and directories of the machine that the steps see.
         sees_system: whether the steps see the system's programs and libraries too. Only for recipes without a
             submission's files.
         refusal: the exit code with which a step rejects its input; `None` for any except 0, as compilers do.
@@ -66,7 +66,7 @@ class Recipe:
     what: str
     steps: tuple[Step, ...]
     artifacts: tuple[str, ...]
-    reads: tuple[str, ...] = ()
+    sees: tuple[str, ...] = ()
     sees_system: bool = False
     refusal: int | None = None
     crashes: frozenset[int] = frozenset()
@@ -78,7 +78,7 @@ class Recipe:
             digest.update(b"\0s")
             for part in step.argv:
                 digest.update(b"\0a" + part.encode())
-            for path, content in step.sees:
+            for path, content in step.files:
                 body = content if isinstance(content, bytes) else content.sha256.encode()
                 digest.update(f"\0f{path}\0{len(body)}\0".encode() + body)
         digest.update(("\0o" + "\0".join(self.artifacts)).encode())
@@ -111,11 +111,11 @@ def submission_recipe(
     commands = rules.commands(toolchain, parts, [name for name, _ in objects], "a.out", std=dialect)
     last = len(commands) - 1
     steps = (
-        Step(argv=argv, sees=(*(() if index else seen), *(objects if index == last else ())))
+        Step(argv=argv, files=(*(() if index else seen), *(objects if index == last else ())))
         for index, argv in enumerate(commands)
     )
     return Recipe(
-        what="submission", steps=tuple(steps), artifacts=("a.out",), reads=toolchain.sees, crashes=rules.crashes
+        what="submission", steps=tuple(steps), artifacts=("a.out",), sees=toolchain.sees, crashes=rules.crashes
     )
 
 
@@ -134,9 +134,9 @@ def grader_recipe(
     for index, source in enumerate(linked):
         name = f"linked{index}.o"
         argv = rules.compile_argv(toolchain, source.name, name, std=rules.standard(problem, std))
-        steps.append(Step(argv=argv, sees=(*(headers if index == 0 else ()), (source.name, source.content))))
+        steps.append(Step(argv=argv, files=(*(headers if index == 0 else ()), (source.name, source.content))))
         objects.append(name)
-    return Recipe(what="grader", steps=tuple(steps), artifacts=tuple(objects), reads=toolchain.sees)
+    return Recipe(what="grader", steps=tuple(steps), artifacts=tuple(objects), sees=toolchain.sees)
 
 
 def program_recipe(
@@ -148,19 +148,19 @@ def program_recipe(
     if source.name == BUILD_SCRIPT:
         return Recipe(
             what=what,
-            steps=(Step(argv=("/bin/sh", "-c", _BUILD.format(what)), sees=tuple(seen.items())),),
+            steps=(Step(argv=("/bin/sh", "-c", _BUILD.format(what)), files=tuple(seen.items())),),
             artifacts=(what,),
-            reads=toolchain.sees,
+            sees=toolchain.sees,
             sees_system=True,
         )
     return Recipe(
         what=what,
         steps=(
-            Step(argv=toolchain.compile_argv(source.name, f"{what}.o", std=std), sees=tuple(seen.items())),
+            Step(argv=toolchain.compile_argv(source.name, f"{what}.o", std=std), files=tuple(seen.items())),
             Step(argv=toolchain.link_argv((f"{what}.o",), what)),
         ),
         artifacts=(what,),
-        reads=toolchain.sees,
+        sees=toolchain.sees,
     )
 
 
@@ -175,8 +175,8 @@ def good_recipe(toolchain: Toolchain, std: str | None = None, language: Language
     rules = compiled(language)
     name, source = rules.good_program
     commands = rules.commands(toolchain, [name], [], "good", std=std or rules.good_standard)
-    steps = (Step(argv=argv, sees=() if index else ((name, source),)) for index, argv in enumerate(commands))
-    return Recipe(what="good program", steps=tuple(steps), artifacts=("good",), reads=toolchain.sees)
+    steps = (Step(argv=argv, files=() if index else ((name, source),)) for index, argv in enumerate(commands))
+    return Recipe(what="good program", steps=tuple(steps), artifacts=("good",), sees=toolchain.sees)
 
 
 def is_compiled(source: SourceFile) -> bool:
@@ -185,19 +185,19 @@ def is_compiled(source: SourceFile) -> bool:
 
 
 def compile_job(
-    recipe: Recipe, runner: Content, policy: Policy, *, nonce: str, trusted: bool = False, alone: bool = False
+    recipe: Recipe, runner: Content, policy: Policy, *, nonce: str, of_problem: bool = False, alone: bool = False
 ) -> Job:
     """The job that executes a recipe.
 
     Args:
         recipe: what to build.
         runner: the runner for this target.
-        policy: gives the compile limits; the problem's own programs (`trusted`) get multiples of them.
+        policy: gives the compile limits; the problem's own programs (`of_problem`) get multiples of them.
         nonce: 32 hexadecimal digits.
-        trusted: whether the source is the problem's, not a submission's.
+        of_problem: whether the source is the problem's, not a submission's.
         alone: no other job of ours may run at the same time.
     """
-    limits = trusted_limits(policy.compile) if trusted else policy.compile
+    limits = problem_limits(policy.compile) if of_problem else policy.compile
     cpu_ms, wall_ms = int(limits.cpu_s * 1000), int(limits.wall_s * 1000)
     plan = RunnerPlan(mode="compile", nonce=nonce, least=policy.isolation)
     plan.line(
@@ -211,11 +211,11 @@ def compile_job(
     )
     if recipe.sees_system:
         plan.line("system")
-    for path in recipe.reads:
+    for path in recipe.sees:
         plan.line("sees", path=path)
     files: list[JobFile] = []
     for step in recipe.steps:
-        for path, content in step.sees:
+        for path, content in step.files:
             name = f"f{len(files)}"
             files.append(JobFile(name=name, content=content))
             plan.line("see", file=name, **{"as": path})
@@ -231,13 +231,13 @@ def compile_job(
             wall_ms=wall_ms * total + _GRACE_MS, cpu_ms=cpu_ms * total + _GRACE_MS, output_bytes=2 * limits.file_bytes
         ),
         alone=alone,
-        sees=recipe.reads,
+        sees=recipe.sees,
         returns=returns,
         nonce=nonce,
     )
 
 
-def trusted_limits(limits: CompileLimits) -> CompileLimits:
+def problem_limits(limits: CompileLimits) -> CompileLimits:
     """The compile limits for a problem's own programs, given those for submissions."""
     return replace(
         limits,

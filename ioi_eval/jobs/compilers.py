@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from ioi_eval.errors import SetupError
 from ioi_eval.jobs.compile import Recipe, Step
-from ioi_eval.jobs.protocol import CompileAnswer
-from ioi_eval.languages import FoundLanguage
+from ioi_eval.jobs.runner_answer import CompileAnswer
+from ioi_eval.languages import OwnToolLanguage
 from ioi_eval.toolchain import Toolchain, outermost
 
 _SCRIPT, _FOUND = "finder", "found"
 _ONCE = ("command", "version", "machine")
 
 
-def compiler_recipe(rules: FoundLanguage, cpp: Toolchain) -> Recipe:
+def compiler_recipe(rules: OwnToolLanguage, cpp: Toolchain) -> Recipe:
     """The compile plan that asks a target for its compiler of a language; it has no files of a submission."""
     step = Step(
         argv=("bash", "-c", f'bash {_SCRIPT} "$1" > {_FOUND}.part && mv {_FOUND}.part {_FOUND}', _SCRIPT, cpp.command),
-        sees=((_SCRIPT, rules.finder.encode()),),
+        files=((_SCRIPT, rules.finder.encode()),),
     )
-    return Recipe(what="compiler", steps=(step,), artifacts=(_FOUND,), reads=cpp.sees, sees_system=True)
+    return Recipe(what="compiler", steps=(step,), artifacts=(_FOUND,), sees=cpp.sees, sees_system=True)
 
 
-def compiler_of(answer: CompileAnswer, rules: FoundLanguage, cpp: Toolchain) -> Toolchain:
+def compiler_of(answer: CompileAnswer, rules: OwnToolLanguage, cpp: Toolchain) -> Toolchain:
     """The compiler from the answer to `compiler_recipe`. It links with the C++ compiler, so boxes also show its files.
 
     Raises:

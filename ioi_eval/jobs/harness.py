@@ -16,7 +16,7 @@ from ioi_eval import boxfiles
 from ioi_eval.errors import SetupError
 from ioi_eval.jobs.compile import Recipe, Step
 from ioi_eval.jobs.plan import Value
-from ioi_eval.jobs.protocol import CompileAnswer
+from ioi_eval.jobs.runner_answer import CompileAnswer
 from ioi_eval.model import JobFile, SourceFile
 from ioi_eval.toolchain import outermost
 
@@ -92,11 +92,11 @@ def submission_recipe(interpreter: Interpreter, sources: Sequence[SourceFile]) -
     Source: CMS, which compiles submissions in Python to bytecode that it then runs.
     """
     steps = [
-        Step(argv=(interpreter.path, "-I", "-B", "-c", _CHECK, file.name), sees=((file.name, file.content),))
+        Step(argv=(interpreter.path, "-I", "-B", "-c", _CHECK, file.name), files=((file.name, file.content),))
         for file in sources
     ]
     return Recipe(
-        what="submission", steps=tuple(steps), artifacts=("checked",), reads=interpreter.sees, refusal=_REFUSED
+        what="submission", steps=tuple(steps), artifacts=("checked",), sees=interpreter.sees, refusal=_REFUSED
     )
 
 
@@ -167,8 +167,8 @@ def interpreter_recipe(python: str, reads: tuple[str, ...] = ()) -> Recipe:
         reads: the directories that it needs, if it is not the system's.
     """
     argv = (python, "-s", "-B", "harness.pyz", "bundle", "harness.bin")
-    step = Step(argv=argv, sees=(("harness.pyz", boxfiles.harness_archive()),))
-    return Recipe(what="harness", steps=(step,), artifacts=("harness.bin",), reads=outermost(reads), sees_system=True)
+    step = Step(argv=argv, files=(("harness.pyz", boxfiles.harness_archive()),))
+    return Recipe(what="harness", steps=(step,), artifacts=("harness.bin",), sees=outermost(reads), sees_system=True)
 
 
 def interpreter_of(answer: CompileAnswer, python: str) -> Interpreter:

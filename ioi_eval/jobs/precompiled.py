@@ -56,11 +56,11 @@ def header_recipe(toolchain: Toolchain, std: str) -> Recipe:
         steps=(
             Step(
                 argv=toolchain.precompile_argv(_SOURCE, _ARTIFACT, std=std),
-                sees=((_SOURCE, f"#include <{HEADER}>\n".encode()),),
+                files=((_SOURCE, f"#include <{HEADER}>\n".encode()),),
             ),
         ),
         artifacts=(_ARTIFACT,),
-        reads=toolchain.sees,
+        sees=toolchain.sees,
     )
 
 
@@ -72,8 +72,8 @@ def with_header(recipe: Recipe, header: Content) -> Recipe:
         header: the result of `header_recipe`, for the same toolchain and standard.
     """
     first, *others = recipe.steps
-    sources = dict(first.sees)
-    first = replace(first, sees=(*first.sees, (_FILES, _NEXT), (f"{_FILES}.gch", header)))
+    sources = dict(first.files)
+    first = replace(first, files=(*first.files, (_FILES, _NEXT), (f"{_FILES}.gch", header)))
     return replace(recipe, steps=tuple(_finding(step, sources) for step in (first, *others)))
 
 

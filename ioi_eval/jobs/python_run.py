@@ -47,7 +47,7 @@ class Judgement:
     limits: JudgeLimits = field(default_factory=JudgeLimits)
 
     @property
-    def by_reader(self) -> bool:
+    def judged_by_client(self) -> bool:
         """Whether outputs are judged on our side."""
         return self.rule is None and self.checker is None
 
@@ -62,7 +62,7 @@ def setup_of(
     least: Isolation,
     warm: bool,
     preload: str,
-    stops: bool = False,
+    needed_only: bool = False,
 ) -> RunSetup:
     """How programs are run and judged.
 
@@ -74,7 +74,7 @@ def setup_of(
         least: the weakest isolation that is accepted.
         warm: fork each test from one interpreter.
         preload: the modules that this interpreter loads for all of them.
-        stops: run nothing after a program's first test that scores 0.
+        needed_only: run nothing after a program's first test that scores 0.
     """
     program, files = program_line(interpreter, grader=grader, warm=warm, preload=preload)
     if judgement.checker is not None:
@@ -94,10 +94,10 @@ def setup_of(
             "threads": limits.threads,
         },
         judging=(("task", {"kind": "batch"}), ("checker", _checker(judgement, limits.return_bytes))),
-        stops=stops,
-        by_reader=judgement.by_reader,
-        reports=True,
-        shares=True,
+        needed_only=needed_only,
+        judged_by_client=judgement.judged_by_client,
+        has_interpreter=True,
+        may_share=True,
         time_limit_s=limits.cpu_s,
         most_wall_ms=rules.given_up_ms(limits.cpu_s) + round(judgement.limits.wall_s * 1000),
         return_bytes=limits.return_bytes,

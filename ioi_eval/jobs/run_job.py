@@ -28,7 +28,7 @@ _LEAST_OUTPUT_BYTES = 64 * 1024 * 1024  # that a job may return
 Values = Mapping[str, Value | None]
 """The values of a line of the plan; those that are `None` are left out."""
 
-Places = tuple[tuple[int, int], ...]
+Positions = tuple[tuple[int, int], ...]
 """A test's positions: (group, position in the group's listed order)."""
 
 
@@ -44,11 +44,11 @@ class PlannedTest:
     __test__ = False
 
     test: str
-    at: Places = ()
+    at: Positions = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GivenTest:
+class JobTest:
     """A test as a job sends it.
 
     Args:
@@ -70,7 +70,7 @@ class GivenTest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GivenProgram:
+class JobProgram:
     """A program, and the tests on which it is run.
 
     Args:
@@ -81,8 +81,8 @@ class GivenProgram:
     """
 
     content: Content | None
-    tests: Sequence[GivenTest]
-    at: Sequence[Places]
+    tests: Sequence[JobTest]
+    at: Sequence[Positions]
     package: ProblemPackage | None = None
 
     @property
@@ -100,12 +100,12 @@ class RunSetup:
         least: the weakest isolation that is accepted.
         files: the files that the lines name, except the program: judge programs, the harness.
         program: the plan's line on how programs are started; `None` if none is started.
-        limits: the plan's line of limits, except `ready_bytes` and `room_ms`.
+        limits: the plan's line of limits, except `prefault_bytes` and `room_ms`.
         judging: the plan's lines on how a test is judged: their names and values.
-        stops: whether only needed tests are run (`engine/judging.py`).
-        by_reader: whether our side judges the outputs, after reading the answer.
-        reports: whether programs are run by an interpreter, which reports.
-        shares: whether programs of several submissions may be in one box. They may if each test is its own process,
+        needed_only: whether only needed tests are run (`engine/judging.py`).
+        judged_by_client: whether our side judges the outputs, after reading the answer.
+        has_interpreter: whether programs are run by an interpreter, which reports.
+        may_share: whether programs of several submissions may be in one box. They may if each test is its own process,
             forked from an interpreter that has read none of them. (A compiled program is a file of the box, the same
             for all tests.)
         time_limit_s: CPU time of a test, in seconds.
@@ -120,10 +120,10 @@ class RunSetup:
     program: Values | None
     limits: Values
     judging: tuple[tuple[str, Values], ...]
-    stops: bool
-    by_reader: bool = False
-    reports: bool = False
-    shares: bool = False
+    needed_only: bool
+    judged_by_client: bool = False
+    has_interpreter: bool = False
+    may_share: bool = False
     time_limit_s: float
     most_wall_ms: int
     return_bytes: int = 0
@@ -132,16 +132,16 @@ class RunSetup:
     @property
     def line_bytes(self) -> int:
         """The longest line of an answer."""
-        return (_REPORTED_LINE_BYTES if self.reports else _LINE_BYTES) + self.return_bytes * 4 // 3
+        return (_REPORTED_LINE_BYTES if self.has_interpreter else _LINE_BYTES) + self.return_bytes * 4 // 3
 
 
 def run_job(
-    programs: Sequence[GivenProgram],
+    programs: Sequence[JobProgram],
     setup: RunSetup,
     *,
     nonce: str,
     alone: bool = False,
-    ready_bytes: int = 0,
+    prefault_bytes: int = 0,
     room_ms: int | None = None,
     enough_s: float | None = None,
 ) -> Job:
@@ -152,8 +152,9 @@ def run_job(
         setup: how they are run and judged.
         nonce: 32 hexadecimal digits.
         alone: no other job of ours may run on that machine at the same time.
-        ready_bytes: how much memory the runner touches before the first test, so that a virtual machine really has it.
-        room_ms: wall clock for all tests together, from `room`; `None` for no bound.
+        prefault_bytes: how much memory the runner touches before the first test, so that a virtual machine really has
+            it.
+        room_ms: wall clock for all tests together, from `bounds_of`; `None` for no bound.
         enough_s: after this much wall clock no further test is started; `None` for no bound.
     """
     count = sum(len(program.tests) for program in programs)
@@ -162,13 +163,13 @@ def run_job(
     if setup.program is not None:
         plan.line("program", **setup.program)
     room_ms = None if room_ms is None else min(room_ms, rules.MOST_MS)
-    plan.line("limits", **setup.limits, ready_bytes=ready_bytes or None, room_ms=room_ms)
+    plan.line("limits", **setup.limits, prefault_bytes=prefault_bytes or None, room_ms=room_ms)
     for name, values in setup.judging:
         plan.line(name, **values)
     enough_ms = None if enough_s is None else max(1, round(enough_s * 1000))
-    plan.line("order", run="needed" if setup.stops else "all", enough_ms=enough_ms)
-    files += _test_lines(plan, programs, same_once=setup.shares)
-    wall_ms = _START_MS + rules.pages_ms(ready_bytes) + count * setup.most_wall_ms
+    plan.line("order", run="needed" if setup.needed_only else "all", enough_ms=enough_ms)
+    files += _test_lines(plan, programs, same_once=setup.may_share)
+    wall_ms = _START_MS + rules.pages_ms(prefault_bytes) + count * setup.most_wall_ms
     output_bytes = max(_LEAST_OUTPUT_BYTES, (count + 1) * setup.line_bytes)
     return Job(
         kind=JobKind.RUNNER,
@@ -181,13 +182,13 @@ def run_job(
     )
 
 
-def _program_file(program: GivenProgram, setup: RunSetup) -> list[JobFile]:
+def _program_file(program: JobProgram, setup: RunSetup) -> list[JobFile]:
     if program.content is None:
         return []
-    return [JobFile(name="program", content=program.content, executable=not setup.reports)]
+    return [JobFile(name="program", content=program.content, executable=not setup.has_interpreter)]
 
 
-def _test_lines(plan: RunnerPlan, programs: Sequence[GivenProgram], *, same_once: bool) -> list[JobFile]:
+def _test_lines(plan: RunnerPlan, programs: Sequence[JobProgram], *, same_once: bool) -> list[JobFile]:
     """Write the lines of tests, and return their files. With `same_once`, equal contents are sent once."""
     files: list[JobFile] = []
     names: dict[Content, str] = {}
@@ -224,7 +225,7 @@ def _test_lines(plan: RunnerPlan, programs: Sequence[GivenProgram], *, same_once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
+class JobBounds:
     """How much one run job on a target may hold.
 
     Args:
@@ -238,10 +239,10 @@ class Room:
     wall_ms: int | None
 
 
-def room(target: Target, setup: RunSetup) -> Room:
+def bounds_of(target: Target, setup: RunSetup) -> JobBounds:
     """What a target's bounds leave for programs and their tests, after the files that every job has."""
     carried = (setup.runner, *(file.content for file in setup.files))
-    return Room(
+    return JobBounds(
         tests=max(1, target.max_output_bytes // setup.line_bytes),
         test_bytes=_request_room(target, sum(map(size, carried))),
         wall_ms=None if target.max_wall_ms is None else max(0, target.max_wall_ms - _START_MS),

@@ -13,8 +13,8 @@ from enum import StrEnum
 from functools import lru_cache
 from hashlib import blake2b
 
+from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import ProblemKey
-from ioi_eval.records import record
 
 MAGIC = b"ioi-eval journal 1\n"
 """The first line of every journal; the number is the version of the format."""
@@ -49,7 +49,7 @@ class Keys:
     program: bytes
 
 
-@record
+@fast_dataclass
 class Frame:
     """The position of one complete record.
 

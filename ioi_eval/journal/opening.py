@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ioi_eval.errors import InputError, SetupError
+from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.journal import frames
 from ioi_eval.journal.frames import Keys, RecordKind
 from ioi_eval.journal.records import ADVICE
-from ioi_eval.records import record
 
 
-@record
+@fast_dataclass
 class StoredResult:
     """The position of a submission's result.
 
@@ -63,13 +63,13 @@ class Index:
         """
         if (offset := self.submissions.get(keys.submission)) is not None:
             return StoredResult(offset=offset)
-        if keys.submission in self.copies and (leader := self.programs.get(keys.program)) is not None:
-            return StoredResult(offset=leader, copied=True)
+        if keys.submission in self.copies and (leader_offset := self.programs.get(keys.program)) is not None:
+            return StoredResult(offset=leader_offset, copied=True)
         if (offset := self.failed.get(keys.submission)) is not None:
             return StoredResult(offset=offset, failed=True)
         return None
 
-    def leader(self, keys: Keys) -> int | None:
+    def leader_offset(self, keys: Keys) -> int | None:
         """The offset of this program's result, from any submission. Never a JE."""
         return self.programs.get(keys.program)
 

@@ -96,9 +96,9 @@ class Journal:
         """The position of the result of this submission, judged in this way."""
         return self._index.find(keys)
 
-    def leader(self, keys: Keys) -> int | None:
+    def leader_offset(self, keys: Keys) -> int | None:
         """The offset of this program's result, from any submission. Never a JE."""
-        return self._index.leader(keys)
+        return self._index.leader_offset(keys)
 
     def stored_level(self, keys: Keys) -> int:
         """How much the journal has for these keys; see `Index.stored_level`."""

@@ -10,14 +10,14 @@ from __future__ import annotations
 from typing import assert_never
 
 from ioi_eval.languages import c, cpp, python, rust
-from ioi_eval.languages.rules import CompiledLanguage, FoundLanguage, LanguageRules, ObjectLanguage
+from ioi_eval.languages.rules import CompiledLanguage, LanguageRules, ObjectLanguage, OwnToolLanguage
 from ioi_eval.model import Language
 
 __all__ = [
     "CompiledLanguage",
-    "FoundLanguage",
     "LanguageRules",
     "ObjectLanguage",
+    "OwnToolLanguage",
     "all_names",
     "compiled",
     "language_called",

@@ -16,7 +16,7 @@ class Python(LanguageRules):
     language = Language.PYTHON
     name = "Python 3"
     takes_graders = True  # a grader is the program that is started; it imports the submission
-    is_found = True
+    needs_own_tool = True
     names = re.compile(
         r"(?:c?python|py(?:py)?)(?:[ -]?3(?:\.\d+)*)?(?: \([^()]*\)| / (?:cpython|pypy))?", re.IGNORECASE
     )

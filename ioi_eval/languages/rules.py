@@ -39,7 +39,7 @@ class LanguageRules(ABC):
     takes_graders: ClassVar[bool]
     """Whether a problem's own source in the language can be joined with a submission."""
 
-    is_found: ClassVar[bool]
+    needs_own_tool: ClassVar[bool]
     """Whether each target is asked for its compiler or interpreter; otherwise the C++ compiler is used."""
 
     @abstractmethod
@@ -94,7 +94,7 @@ class ObjectLanguage(CompiledLanguage):
     """A language that the C++ compiler compiles: each source becomes an object, and objects can be linked."""
 
     takes_graders = True
-    is_found = False
+    needs_own_tool = False
 
     @abstractmethod
     def compile_argv(self, toolchain: Toolchain, source: str, output: str, *, std: str) -> Command:
@@ -111,10 +111,10 @@ class ObjectLanguage(CompiledLanguage):
         return (*compiling, toolchain.link_argv((*objects, *made), output))
 
 
-class FoundLanguage(CompiledLanguage):
+class OwnToolLanguage(CompiledLanguage):
     """A language with its own compiler, which a target may lack: it is asked before the first submission."""
 
-    is_found = True
+    needs_own_tool = True
 
     finder: ClassVar[str]
     """A bash script that describes the target's compiler of the language, in a box that sees the system's programs and

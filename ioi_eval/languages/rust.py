@@ -14,7 +14,7 @@ import signal
 from collections.abc import Sequence
 
 from ioi_eval.extract.fences import LOOKED_AT, Extracted, extract_tagged
-from ioi_eval.languages.rules import Command, FoundLanguage
+from ioi_eval.languages.rules import Command, OwnToolLanguage
 from ioi_eval.model import Language, Problem
 from ioi_eval.toolchain import Toolchain
 
@@ -82,7 +82,7 @@ fi
 """
 
 
-class Rust(FoundLanguage):
+class Rust(OwnToolLanguage):
     """Source of the flags: CMS, `cms/grading/languages/rust.py` (`-O`, which was level 2 when contests chose it)."""
 
     language = Language.RUST

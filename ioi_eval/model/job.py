@@ -100,7 +100,8 @@ class Job:
         stdin: standard input of the run stage (kind SCRIPTS only).
         compile_limits: limits of the compile stage (kind SCRIPTS with a `compile` file only).
         run_limits: limits of the run stage.
-        alone: no other job of ours may run on that machine at the same time (its time, or a compilation that a limit stopped, is measured again).
+        alone: no other job of ours may run on that machine at the same time (its time, or a compilation that a limit
+            stopped, is measured again).
         trusted: nothing in the box comes from a submission (the runner's own compilation).
         sees: further directories of the machine that are visible in the box, read-only (an interpreter that is not the
             system's). On a server, its operator decides what boxes see.

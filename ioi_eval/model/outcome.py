@@ -10,7 +10,7 @@ from ioi_eval.model.terms import Isolation, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class HarnessReport:
     """What the harness reported about a run. The program can forge it, so it never decides a score.
 
     Args:
@@ -27,7 +27,7 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Returned:
+class RunDetails:
     """Details of a run that results do not store. Held in memory only.
 
     Args:
@@ -40,7 +40,7 @@ class Returned:
     judged: bool = True
     output_bytes: int = 0
     idle_s: float = 0.0
-    report: Report = Report()
+    report: HarnessReport = HarnessReport()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,7 @@ class TestOutcome:
         reran: whether this result was measured in a repetition alone on the machine.
         judge_program: for JE: which program failed (`checker`, `manager`, `runner`); `None` if the sandbox failed.
         final: for JE: the same judge program failed twice, so the test is not tried again.
-        evidence: the first bytes of stderr, for people to read.
+        stderr: its first bytes, for people to read.
         check_cpu_ms: CPU time of checker and manager.
         output: the first bytes of what the program printed; `None` unless the caller asked for them.
         returned: further data, for judging outside the box.
@@ -91,10 +91,10 @@ class TestOutcome:
     reran: bool = False
     judge_program: str | None = None
     final: bool = False
-    evidence: str = ""
+    stderr: str = ""
     check_cpu_ms: float | None = None
     output: bytes | None = None
-    returned: Returned = Returned()
+    returned: RunDetails = RunDetails()
 
     @property
     def passed(self) -> bool | None:

@@ -1,15 +1,17 @@
 """Judges a dump and writes the results: dump → workers → journal → results.
 
 - `dump` conducts a run, for every family of problems: signals, the journal, result files in the dump's order;
-- `intake` reads rows as submissions, `window` chooses the next one, `run` judges them, `ledger` stores the results;
-- `family` is the interface of a family of problems; `contest` and `contest_intake` are the family of contest problems;
+- `dump_reader` reads rows as submissions, `window` chooses the next one, `run` judges them, `ledger` stores the
+  results;
+- `family` is the interface of a family of problems; `contest` and `contest_dump_reader` are the family of contest
+  problems;
 - `finish` writes files;
-- `plan` is the dry run.
+- `dry_run` counts what a run would judge.
 """
 
 from __future__ import annotations
 
 from ioi_eval.pipeline.dump import score_dump
-from ioi_eval.pipeline.settings import Outcome, Settings
+from ioi_eval.pipeline.settings import DumpOutcome, Settings
 
-__all__ = ["Outcome", "Settings", "score_dump"]
+__all__ = ["DumpOutcome", "Settings", "score_dump"]

@@ -10,11 +10,11 @@ import orjson
 
 from ioi_eval.journal import RecordKind, decode_result, encode_result
 from ioi_eval.model import CompileOutcome, Problem, Submission, SubmissionResult, TestOutcome, Verdict
-from ioi_eval.pipeline.contest_intake import ContestCandidate, Intake, JudgeableRow
+from ioi_eval.pipeline.contest_dump_reader import ContestCandidate, ContestDumpReader, JudgeableRow
+from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.pipeline.family import ProblemFamily, ResultFacts
 from ioi_eval.pipeline.finish import TestLines, to_json
-from ioi_eval.pipeline.intake import Refused
-from ioi_eval.pipeline.ledger import Format, LedgerResult
+from ioi_eval.pipeline.ledger import LedgerResult, ResultCodec
 from ioi_eval.report import compact
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.inputs import beginning
@@ -62,7 +62,7 @@ def _undecided(result: SubmissionResult) -> Iterable[TestOutcome]:
     return (outcome for subtask in result.subtasks if subtask.score is None for outcome in subtask.tests)
 
 
-CONTEST_FORMAT = Format(
+CONTEST_CODEC = ResultCodec(
     encode=encode_result,
     decode=decode_result,
     kind=kind_of,
@@ -90,29 +90,29 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
     """A dump of submissions to contest problems. Columns that rows with the same result share are computed once.
 
     Args:
-        intake: reads it.
+        dump_reader: reads it.
         judge: judges a submission.
         unscored: the value in the results for scores that are not known.
         grouping: the columns of the dump by which the summary has groups too.
     """
 
-    form = CONTEST_FORMAT
+    codec = CONTEST_CODEC
     facts = staticmethod(contest_facts)
     report = staticmethod(markdown_report)
     summary: Summary
 
     def __init__(
         self,
-        intake: Intake,
+        dump_reader: ContestDumpReader,
         judge: Judge,
         *,
         unscored: Unscored = Unscored.NULL,
         grouping: Grouping | None = None,
     ) -> None:
-        chosen = intake.selection
-        options = [sorted(chosen.years), sorted(chosen.problems), chosen.limit, intake.id_column, str(unscored)]
-        summary = Summary(unusable=intake.problems.unusable, grouping=grouping)
-        super().__init__(intake, summary, [*options, list(summary.by)])
+        chosen = dump_reader.selection
+        options = [sorted(chosen.years), sorted(chosen.problems), chosen.limit, dump_reader.id_column, str(unscored)]
+        summary = Summary(unusable=dump_reader.problems.unusable, grouping=grouping)
+        super().__init__(dump_reader, summary, [*options, list(summary.by)])
         self._judge, self._unscored = judge, unscored
         self._known: OrderedDict[int, tuple[Totals, ResultColumns]] = OrderedDict()
 

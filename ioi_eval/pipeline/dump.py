@@ -14,16 +14,16 @@ from typing import Any
 from ioi_eval.errors import ODD_DATA, internal_error_text
 from ioi_eval.journal import Journal, TemporaryRecords
 from ioi_eval.model import Keep
+from ioi_eval.pipeline.dump_reader import OWN_FAULT, Refused
 from ioi_eval.pipeline.family import ProblemFamily, R
 from ioi_eval.pipeline.finish import TestLines, replacing, write_summary
-from ioi_eval.pipeline.intake import OWN_FAULT, Refused
 from ioi_eval.pipeline.interrupt import Interrupts
 from ioi_eval.pipeline.ledger import Ledger
 from ioi_eval.pipeline.progress import Progress
 from ioi_eval.pipeline.run import DumpRun, now
-from ioi_eval.pipeline.settings import Outcome, Settings
+from ioi_eval.pipeline.settings import DumpOutcome, Settings
 from ioi_eval.pipeline.threads import in_thread
-from ioi_eval.pipeline.unchanged import Written, end_unchanged, signature
+from ioi_eval.pipeline.unchanged import PresentResults, end_unchanged, signature
 from ioi_eval.pipeline.window import W
 from ioi_eval.report.frame import TESTS
 from ioi_eval.report.inputs import INPUTS
@@ -38,7 +38,7 @@ async def score_dump(
     settings: Settings,
     progress: Progress,
     restore: Callable[[], None] | None = None,
-) -> Outcome:
+) -> DumpOutcome:
     """Judge the submissions that are not judged yet, and write the results of all.
 
     Args:
@@ -53,19 +53,19 @@ async def score_dump(
         InputError: the dump or the journal is damaged.
         SetupError: nothing can be judged here, or nothing can be written there.
     """
-    intake, summary = family.intake, family.summary
+    dump_reader, summary = family.dump_reader, family.summary
     options = {**settings.options, "": family.options}
-    made_from = await in_thread(lambda: signature(intake.source, intake.ways(), options))
-    written = Written(directory, (*family.files, TESTS, INPUTS), journal, made_from)
+    made_from = await in_thread(lambda: signature(dump_reader.source, dump_reader.ways(), options))
+    written = PresentResults(directory, (*family.files, TESTS, INPUTS), journal, made_from)
     if not settings.retry_failed and (earlier := written.earlier()) is not None:
         return await in_thread(
             end_unchanged, written, earlier, settings, progress, report=family.report, run_part=summary.this_run
         )
     written.forget()
-    ledger = Ledger(journal, TemporaryRecords(directory), family.form)
+    ledger = Ledger(journal, TemporaryRecords(directory), family.codec)
 
     def write(facts: RunFacts, writing: Progress) -> Mapping[str, Any]:
-        intake.source.forget()
+        dump_reader.source.forget()
         write_results(directory, family, ledger, writing, keep=settings.keep)
         values = summary.as_dict(facts)
         write_summary(directory, values, family.report(values))
@@ -77,7 +77,7 @@ async def score_dump(
     return await _conduct(run, write)
 
 
-async def _conduct(run: DumpRun[W, R], write: Callable[[RunFacts, Progress], Mapping[str, Any]]) -> Outcome:
+async def _conduct(run: DumpRun[W, R], write: Callable[[RunFacts, Progress], Mapping[str, Any]]) -> DumpOutcome:
     """Judge, then write. A signal ends the judging, not the writing. The spool is always deleted at the end."""
     ledger, progress, settings = run.ledger, run.progress, run.settings
     started = now()
@@ -98,7 +98,7 @@ async def _conduct(run: DumpRun[W, R], write: Callable[[RunFacts, Progress], Map
                 writing.close()
     finally:
         ledger.spool.close()
-    return Outcome(summary=values, interrupted=interrupted, stopped_by=run.done.stopped_by)
+    return DumpOutcome(summary=values, interrupted=interrupted, stopped_by=run.done.stopped_by)
 
 
 def write_results(
@@ -127,7 +127,7 @@ def write_results(
         files = [opened.enter_context(replacing(directory / name)) for name in family.files]
         beside, inputs = [opened.enter_context(replacing(directory / name)) for name in (TESTS, INPUTS)]
         tests = TestLines(beside, inputs, keep)
-        for entry in family.intake.entries(whole_rows=True, stored_level=ledger.stored_level):
+        for entry in family.dump_reader.entries(whole_rows=True, stored_level=ledger.stored_level):
             progress.advance("")
             if isinstance(entry, Refused):
                 lines = _refused(family, entry)

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from ioi_eval.events import Events
 from ioi_eval.model import JudgedResult
+from ioi_eval.pipeline.dump_reader import DumpReader, Refused
 from ioi_eval.pipeline.finish import TestLines
-from ioi_eval.pipeline.intake import DumpReader, Refused
-from ioi_eval.pipeline.ledger import Format, LedgerResult
+from ioi_eval.pipeline.ledger import LedgerResult, ResultCodec
 from ioi_eval.pipeline.window import W
 from ioi_eval.report.frame import RESULTS
 from ioi_eval.report.run_summary import RunSummary
@@ -69,16 +69,16 @@ class ProblemFamily(ABC, Generic[W, R]):
     """One dump of submissions to problems of a family.
 
     Args:
-        intake: reads it.
+        dump_reader: reads it.
         summary: sums up its results.
         options: all other values on which results depend, besides the dump, the problems and the run's options.
     """
 
-    form: ClassVar[Format[Any]]
+    codec: ClassVar[ResultCodec[Any]]
     files: ClassVar[tuple[str, ...]] = (RESULTS,)
 
-    def __init__(self, intake: DumpReader[W], summary: RunSummary, options: Sequence[Any]) -> None:
-        self.intake, self.summary, self.options = intake, summary, options
+    def __init__(self, dump_reader: DumpReader[W], summary: RunSummary, options: Sequence[Any]) -> None:
+        self.dump_reader, self.summary, self.options = dump_reader, summary, options
 
     @staticmethod
     @abstractmethod

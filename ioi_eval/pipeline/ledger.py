@@ -10,9 +10,9 @@ from typing import Any, Generic, TypeVar
 
 import orjson
 
+from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.journal import Journal, Keys, RecordKind, TemporaryRecords
 from ioi_eval.pipeline.window import Candidate
-from ioi_eval.records import record
 
 R = TypeVar("R")
 
@@ -21,7 +21,7 @@ TESTS_HELD = 50_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Format(Generic[R]):
+class ResultCodec(Generic[R]):
     """How the results of a family of problems are stored: functions of a result.
 
     Args:
@@ -37,7 +37,7 @@ class Format(Generic[R]):
     tests: Callable[[R], int]
 
 
-@record
+@fast_dataclass
 class LedgerResult(Generic[R]):
     """A submission's result, read back.
 
@@ -61,10 +61,10 @@ class Ledger(Generic[R]):
         form: how results are written.
     """
 
-    def __init__(self, journal: Journal, spool: TemporaryRecords, form: Format[R]) -> None:
+    def __init__(self, journal: Journal, spool: TemporaryRecords, codec: ResultCodec[R]) -> None:
         self.journal = journal
         self.spool = spool
-        self._form = form
+        self._codec = codec
         self._leader_of = lru_cache(maxsize=1024)(self._read_leader)
         self._results: OrderedDict[int, R] = OrderedDict()
         self._tests_held = 0
@@ -81,9 +81,9 @@ class Ledger(Generic[R]):
             The record's offset, for copies of the program; `None` if they must not take the result over (JE).
         """
         fingerprint, keys = self._way(candidate, fingerprint)
-        values = {"fingerprint": fingerprint, **candidate.names, **self._form.encode(result)}
+        values = {"fingerprint": fingerprint, **candidate.names, **self._codec.encode(result)}
         body = _json(values)
-        kind = self._form.kind(result)
+        kind = self._codec.kind(result)
         if kind is None:
             self.spool.append(keys, body)
             return None
@@ -92,8 +92,8 @@ class Ledger(Generic[R]):
 
     def record_copies(self, copies: Iterable[tuple[Candidate[Any, Any], int]]) -> None:
         """Record that submissions have the same program as another one, whose record is at this offset."""
-        for candidate, leader in copies:
-            submission, fingerprint, program = self._leader_of(leader)
+        for candidate, leader_offset in copies:
+            submission, fingerprint, program = self._leader_of(leader_offset)
             fingerprint, keys = self._way(candidate, fingerprint)
             if keys.program != program:
                 continue  # the file was changed from outside: the record there is of another program
@@ -109,13 +109,15 @@ class Ledger(Generic[R]):
         keys = candidate.keys
         failed = self.spool.find(keys)
         if failed is not None:
-            return LedgerResult(result=self._form.decode(failed))
+            return LedgerResult(result=self._codec.decode(failed))
         stored = self.journal.find(keys)
         if stored is None:
             return None
         if not stored.copied:
             record = self.journal.read_stored(stored, keys)
-            return None if record is None else LedgerResult(result=self._form.decode(record.body), offset=stored.offset)
+            return (
+                None if record is None else LedgerResult(result=self._codec.decode(record.body), offset=stored.offset)
+            )
         copied, _, program = self._leader_of(stored.offset)
         if program != keys.program:
             return None
@@ -144,10 +146,10 @@ class Ledger(Generic[R]):
         if known is not None:
             self._results.move_to_end(offset)
             return known
-        result = self._results[offset] = self._form.decode(self.journal.read(offset).body)
-        self._tests_held += self._form.tests(result)
+        result = self._results[offset] = self._codec.decode(self.journal.read(offset).body)
+        self._tests_held += self._codec.tests(result)
         while self._tests_held > TESTS_HELD and len(self._results) > 1:
-            self._tests_held -= self._form.tests(self._results.popitem(last=False)[1])
+            self._tests_held -= self._codec.tests(self._results.popitem(last=False)[1])
         return result
 
 

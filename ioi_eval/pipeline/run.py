@@ -18,8 +18,8 @@ from datetime import UTC, datetime
 from typing import Any, Generic
 
 from ioi_eval.errors import ODD_DATA, LostDataError, SandboxError, UnavailableError, internal_error_text
+from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.pipeline.family import ProblemFamily, R, ResultFacts
-from ioi_eval.pipeline.intake import Refused
 from ioi_eval.pipeline.ledger import Ledger
 from ioi_eval.pipeline.progress import BEAT_S, COPY, REFUSED, RESUMED, Progress
 from ioi_eval.pipeline.settings import Settings
@@ -36,7 +36,7 @@ ODD_PROBLEMS = 50  # if our own code fails on so many problems in a row, the cau
 
 
 @dataclass(slots=True, kw_only=True)
-class Done:
+class RunCounts:
     """The counts of a run.
 
     Args:
@@ -97,14 +97,14 @@ class _Recorded:
         names: the submission and its problem.
         facts: about the result.
         seconds: how long judging it took.
-        leader: the record's offset, for copies of the program; `None` if they must not take the result over.
+        leader_offset: of the record, for copies of the program; `None` if they must not take the result over.
         failed_problem: the problem, if our own code failed on this row.
     """
 
     names: Mapping[str, Any]
     facts: ResultFacts
     seconds: float
-    leader: int | None
+    leader_offset: int | None
     failed_problem: object | None
 
 
@@ -128,7 +128,7 @@ class DumpRun(Generic[W, R]):
         progress: Progress,
         restore: Callable[[], None] | None = None,
     ) -> None:
-        self.done = Done()
+        self.done = RunCounts()
         self.ledger, self.settings, self.progress = ledger, settings, progress
         self._family = family
         self._costs = Costs()
@@ -178,7 +178,7 @@ class DumpRun(Generic[W, R]):
     # ------------------------------------------------------------------ reading
 
     async def _feed(self) -> None:
-        entries = self._family.intake.candidates(self.ledger.stored_level)
+        entries = self._family.dump_reader.candidates(self.ledger.stored_level)
         while not self.done.stopped_by and (batch := await in_thread(self._batch, entries)):
             copies: list[tuple[W, int]] = []
             empty: list[W] = []
@@ -210,11 +210,11 @@ class DumpRun(Generic[W, R]):
                 same.append((candidate, known))
                 continue
             recorded = await in_thread(self._write, candidate, *await self._score(candidate))
-            if self.settings.dedupe and recorded.leader is not None:
+            if self.settings.dedupe and recorded.leader_offset is not None:
                 self._empty[candidate.keys.program] = recorded
             self._count(recorded, was_in_sandbox=False)
         if same:
-            await in_thread(self.ledger.record_copies, [(copy, known.leader or 0) for copy, known in same])
+            await in_thread(self.ledger.record_copies, [(copy, known.leader_offset or 0) for copy, known in same])
         for copy, known in same:
             self._count(replace(known, names=copy.names), was_in_sandbox=False)
 
@@ -237,9 +237,9 @@ class DumpRun(Generic[W, R]):
             self.done.resumed += 1
             self.progress.advance(RESUMED)
             return True
-        if not self._may_copy(entry) or (leader := self.ledger.journal.leader(entry.keys)) is None:
+        if not self._may_copy(entry) or (leader_offset := self.ledger.journal.leader_offset(entry.keys)) is None:
             return False
-        copies.append((entry, leader))
+        copies.append((entry, leader_offset))
         return True
 
     def _may_copy(self, candidate: W) -> bool:
@@ -257,9 +257,9 @@ class DumpRun(Generic[W, R]):
     def _lead_or_follow(self, candidate: W) -> None:
         program = candidate.keys.program
         if self._may_copy(candidate):
-            leader = self.ledger.journal.leader(candidate.keys) or self._judged_otherwise.get(program)
-            if leader is not None:  # judged while this one waited for space in the window
-                self._late.append((candidate, leader))
+            leader_offset = self.ledger.journal.leader_offset(candidate.keys) or self._judged_otherwise.get(program)
+            if leader_offset is not None:  # judged while this one waited for space in the window
+                self._late.append((candidate, leader_offset))
                 return
             if program in self._following:
                 self._following[program].append(candidate)
@@ -329,14 +329,14 @@ class DumpRun(Generic[W, R]):
 
     async def _record(self, candidate: W, result: R, seconds: float, is_our_bug: bool) -> None:
         recorded = await in_thread(self._write, candidate, result, seconds, is_our_bug)
-        facts, leader = recorded.facts, recorded.leader
-        if leader is not None and facts.fingerprint not in ("", candidate.fingerprint):
-            self._judged_otherwise[candidate.keys.program] = leader
+        facts, leader_offset = recorded.facts, recorded.leader_offset
+        if leader_offset is not None and facts.fingerprint not in ("", candidate.fingerprint):
+            self._judged_otherwise[candidate.keys.program] = leader_offset
         self._count(recorded)
         followers = self._following.pop(candidate.keys.program, None) or deque()
         self._followers -= len(followers)
-        if leader is not None:
-            await self._copy([(follower, leader) for follower in followers])
+        if leader_offset is not None:
+            await self._copy([(follower, leader_offset) for follower in followers])
         else:
             for follower in followers:
                 self._lead_or_follow(follower)
@@ -358,13 +358,15 @@ class DumpRun(Generic[W, R]):
         """Store a result; if our own code fails on it, a failure of ours instead. Called from a thread."""
         facts = self._family.facts(result)
         try:
-            leader = self.ledger.record(candidate, result, facts.fingerprint)
+            leader_offset = self.ledger.record(candidate, result, facts.fingerprint)
         except ODD_DATA as error:
             result, is_our_bug = self._family.failed(candidate, internal_error_text(error, "recording this row")), True
             facts = self._family.facts(result)
-            leader = self.ledger.record(candidate, result, facts.fingerprint)
+            leader_offset = self.ledger.record(candidate, result, facts.fingerprint)
         odd = candidate.problem_key if is_our_bug else None
-        return _Recorded(names=candidate.names, facts=facts, seconds=seconds, leader=leader, failed_problem=odd)
+        return _Recorded(
+            names=candidate.names, facts=facts, seconds=seconds, leader_offset=leader_offset, failed_problem=odd
+        )
 
     def _count(self, recorded: _Recorded, *, was_in_sandbox: bool = True) -> None:
         self.done.judged += 1

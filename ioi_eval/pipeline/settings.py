@@ -58,7 +58,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class DumpOutcome:
     """How scoring a dump ended.
 
     Args:

@@ -22,8 +22,8 @@ from ioi_eval.fingerprint import digest_of
 from ioi_eval.journal import Journal
 from ioi_eval.pipeline.finish import write_summary
 from ioi_eval.pipeline.progress import REFUSED, RESUMED, Progress
-from ioi_eval.pipeline.run import Done
-from ioi_eval.pipeline.settings import Outcome, Settings
+from ioi_eval.pipeline.run import RunCounts
+from ioi_eval.pipeline.settings import DumpOutcome, Settings
 from ioi_eval.report.run_summary import RunFacts, renewed
 from ioi_eval.rows.source import Source
 from ioi_eval.version import __version__
@@ -47,7 +47,7 @@ def signature(dump: object, ways: Iterable[str], options: Mapping[str, Any]) -> 
     return digest_of(json.dumps(values, default=str, sort_keys=True))  # orjson refuses file names that are not UTF-8
 
 
-class Written:
+class PresentResults:
     """The results in a directory, and what they were made from.
 
     Args:
@@ -96,14 +96,14 @@ class Written:
 
 
 def end_unchanged(
-    written: Written,
+    written: PresentResults,
     earlier: Mapping[str, Any],
     settings: Settings,
     progress: Progress,
     *,
     report: Callable[[Mapping[str, Any]], str],
     run_part: Callable[[RunFacts], Mapping[str, Any]],
-) -> Outcome:
+) -> DumpOutcome:
     """End a run whose results are there already: only the summary and the report are written.
 
     Args:
@@ -120,8 +120,8 @@ def end_unchanged(
         for _ in range(number):
             progress.advance(became)
     progress.close()
-    facts = Done(resumed=resumed).facts(settings, written.journal.notes)
+    facts = RunCounts(resumed=resumed).facts(settings, written.journal.notes)
     values = renewed(earlier, facts, run_part(facts))
     write_summary(written.directory, values, report(values))
     written.keep(earlier["notes"])
-    return Outcome(summary=values, interrupted=False, stopped_by=None)
+    return DumpOutcome(summary=values, interrupted=False, stopped_by=None)

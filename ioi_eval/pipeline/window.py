@@ -18,9 +18,9 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
+from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.journal import Keys, keys_of
 from ioi_eval.model import ProblemKey
-from ioi_eval.records import record
 
 ROWS = 256
 CODE_BYTES = 64 * 1024 * 1024  # a dump may have programs of megabytes; the window must not need gigabytes
@@ -30,7 +30,7 @@ P = TypeVar("P")
 S = TypeVar("S")
 
 
-@record
+@fast_dataclass
 class Candidate(Generic[P, S]):
     """A submission that is to be judged, of any family.
 

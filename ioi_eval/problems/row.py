@@ -15,8 +15,8 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from ioi_eval.errors import RowError
+from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import ProblemKey
-from ioi_eval.records import record
 
 _NAME_BITS = 2000  # below Python's limit of digits that it prints, which is 4,300 and can be set to 640
 _NUMBER_LENGTH = 600  # the same for digits that it reads
@@ -25,7 +25,7 @@ _WORDS = reprlib.Repr()
 _WORDS.maxstring = _WORDS.maxother = 60
 
 
-@record
+@fast_dataclass
 class Row:
     """A row and its position.
 

@@ -17,8 +17,8 @@ from typing import Any
 import orjson
 
 from ioi_eval.errors import ODD_DATA, InputError
+from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Verdict
-from ioi_eval.records import record
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, WithTests, whole
 from ioi_eval.report.frame import TESTS, lines_of, parsed_line
 from ioi_eval.report.groups import Grouping, group_name
@@ -40,7 +40,7 @@ _MODEL_FIRST = ("model", "model_name", "model_id")
 Row = dict[str, Any]
 
 
-@record
+@fast_dataclass
 class PageRow:
     """A row of results, without large values.
 

@@ -16,8 +16,8 @@ from typing import Any, Self
 
 import orjson
 
+from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Problem, Submission, SubmissionResult, SubtaskResult, TestOutcome, Verdict
-from ioi_eval.records import record
 from ioi_eval.report.compact import TESTS_ID
 from ioi_eval.report.totals import Totals
 from ioi_eval.scores import total_points
@@ -62,7 +62,7 @@ class Unscored(StrEnum):
     ZERO = "zero"  # for training loops that need a number
 
 
-@record
+@fast_dataclass
 class JudgedSubmission:
     """A submission and its result.
 
@@ -234,7 +234,7 @@ def _test(outcome: TestOutcome) -> dict[str, Any]:
         "near_limit": outcome.near_limit,
         "reran": outcome.reran,
         "attempted": _calls(outcome.attempted),
-        "stderr": outcome.evidence,
+        "stderr": outcome.stderr,
         **with_output,
     }
 

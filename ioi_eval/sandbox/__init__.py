@@ -55,7 +55,7 @@ class Target:
     slots: int
     isolation: Isolation
     outer_filter: bool = False
-    brings_pair: bool = False
+    has_own_scripts: bool = False
     max_output_bytes: int = 64 * 1024 * 1024
     max_wall_ms: int | None = None
     max_body_bytes: int | None = None

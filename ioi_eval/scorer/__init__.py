@@ -24,10 +24,10 @@ from ioi_eval.engine.target import NoTargetError
 from ioi_eval.errors import SandboxError, SetupError, UnavailableError
 from ioi_eval.events import Events
 from ioi_eval.fingerprint import Fingerprints
-from ioi_eval.headers import PrecompiledHeaders
 from ioi_eval.jobs.run_job import BUNDLE_TESTS
 from ioi_eval.languages import rules_of
 from ioi_eval.model import CompileOutcome, Keep, Language, Problem, Submission, SubmissionResult, TaskType, Verdict
+from ioi_eval.precompiled_headers import PrecompiledHeaders
 from ioi_eval.problems.submissions import check_fits
 from ioi_eval.programs import ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
@@ -87,12 +87,12 @@ class Scorer:
         self._tools: dict[tuple[str, Language], str] = {}  # fingerprints of the targets' tools, as far as known
         headers = PrecompiledHeaders(sandbox, artifacts, policy)
         by_profile = {"bundled": bundle_tests, "classic": 1}
-        self._bundled = RunnerWay(
+        self._runner_way = RunnerWay(
             sandbox,
             setup.builder,
             headers,
             policy,
-            runners={name: setup.runner(most_tests=tests, spread=spread) for name, tests in by_profile.items()},
+            schedulers={name: setup.scheduler(most_tests=tests, spread=spread) for name, tests in by_profile.items()},
             return_bytes=wanted,
             keep=keep,
             kept=kept,
@@ -116,8 +116,8 @@ class Scorer:
         Raises:
             SandboxError: no target could be asked.
         """
-        installed = [language for language in languages if rules_of(language).is_found]
-        targets = [target for target in self._sandbox.targets() if not target.brings_pair]
+        installed = [language for language in languages if rules_of(language).needs_own_tool]
+        targets = [target for target in self._sandbox.targets() if not target.has_own_scripts]
         failures: list[SandboxError] = []
         asked = 0
         for target, language in product(in_service(targets), installed):
@@ -151,7 +151,7 @@ class Scorer:
         """
         check_fits(submission, problem)
         try:
-            return await self._bindings.judged(
+            return await self._bindings.judge_on_target(
                 problem,
                 lambda target: self._score_on(target, problem, submission, exhaustive=exhaustive),
                 any_will_do=submission.is_empty,
@@ -188,7 +188,7 @@ class Scorer:
             isolation=run.weakest,
             keep_all=exhaustive,
         )
-        if run.tool is not None and rules_of(submission.language).is_found:
+        if run.tool is not None and rules_of(submission.language).needs_own_tool:
             self._tools[target.name, submission.language] = run.tool.fingerprint
         return replace(result, fingerprint=self._fingerprint(problem, submission, target))
 
@@ -198,8 +198,8 @@ class Scorer:
 
     async def _judge(self, run: SubmissionRun, code: str | None) -> CompileOutcome:
         try:
-            if not run.target.brings_pair:
-                return await self._bundled.judge(run, code)
+            if not run.target.has_own_scripts:
+                return await self._runner_way.judge(run, code)
             from ioi_eval.scorer.scripts_way import ScriptsWay
 
             return await ScriptsWay(self._sandbox, self._policy).judge(run, code)
@@ -218,10 +218,10 @@ def refusal(target: Target, problem: Problem, policy: Policy) -> str | None:
             f"{target.name} offers isolation {target.isolation.value!r}, and {policy.isolation.value!r} is asked for: "
             "install the ioi_eval package on its workers, or accept less with --isolation"
         )
-    if not target.brings_pair:
+    if not target.has_own_scripts:
         return None
-    from ioi_eval.jobs.classic import refusal as refusal_of_scripts
-    from ioi_eval.jobs.classic import to_standard
+    from ioi_eval.jobs.scripts_job import refusal as refusal_of_scripts
+    from ioi_eval.jobs.scripts_job import to_standard
 
     problem = to_standard(problem, policy.std)
     reason = next(filter(None, (refusal_of_scripts(problem, case) for case in problem.tests.values())), None)

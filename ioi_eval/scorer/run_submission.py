@@ -12,8 +12,8 @@ from typing import Any
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.errors import InputError
-from ioi_eval.jobs import classic, classic_answer
-from ioi_eval.jobs.classic import Pair
+from ioi_eval.jobs import scripts_answer, scripts_job
+from ioi_eval.jobs.scripts_job import Pair
 from ioi_eval.model import Execution, Retries
 from ioi_eval.programs import Builder, repeated
 from ioi_eval.sandbox import Sandbox, Target
@@ -70,24 +70,28 @@ async def run_submission(
         raise InputError("pair: the scripts `compile` and `run` must not be empty")
     target = _target(client)
     if pair is not None:
-        job = classic.row_job(problem, test_input, submission, test_output, beside=dict(zip(_NAMES, pair, strict=True)))
-        return classic_answer.score_and_feedback(await client.execute(job, target))
-    if target.brings_pair:
-        job = classic.row_job(problem, test_input, submission, test_output)
-        require = classic_answer.require_judged_by_package
+        job = scripts_job.row_job(
+            problem, test_input, submission, test_output, beside=dict(zip(_NAMES, pair, strict=True))
+        )
+        return scripts_answer.score_and_feedback(await client.execute(job, target))
+    if target.has_own_scripts:
+        job = scripts_job.row_job(problem, test_input, submission, test_output)
+        require = scripts_answer.require_judged_by_package
     else:
         runner = await Builder(client, artifacts or ArtifactStore(), Policy()).runner(target)
-        own, require = classic.own_files(runner), classic_answer.require_judged
-        job = classic.row_job(problem, test_input, submission, test_output, beside=own, most_wall_ms=target.max_wall_ms)
+        own, require = scripts_job.own_files(runner), scripts_answer.require_judged
+        job = scripts_job.row_job(
+            problem, test_input, submission, test_output, beside=own, most_wall_ms=target.max_wall_ms
+        )
 
     async def judge(retries: Retries) -> Execution:
         execution = await client.execute(replace(job, retries=retries), target)
         require(execution)
         return execution
 
-    return classic_answer.score_and_feedback(await repeated(judge))
+    return scripts_answer.score_and_feedback(await repeated(judge))
 
 
 def _target(client: Sandbox) -> Target:
     """The target to use: preferably one that is in service and that runs scripts."""
-    return max(client.targets(), key=lambda target: (target.slots > 0, not target.brings_pair))
+    return max(client.targets(), key=lambda target: (target.slots > 0, not target.has_own_scripts))

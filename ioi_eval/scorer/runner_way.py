@@ -21,12 +21,11 @@ from ioi_eval.errors import (
     TransientError,
     UnavailableError,
 )
-from ioi_eval.headers import PrecompiledHeaders
 from ioi_eval.jobs import bundled, harness, precompiled
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs.bundled import Programs
 from ioi_eval.jobs.harness import Interpreter
-from ioi_eval.jobs.protocol import CompileAnswer
+from ioi_eval.jobs.runner_answer import CompileAnswer
 from ioi_eval.languages import CompiledLanguage, rules_of
 from ioi_eval.languages import compiled as compiled_language
 from ioi_eval.model import (
@@ -36,10 +35,11 @@ from ioi_eval.model import (
     Language,
     Problem,
     ProblemPackage,
-    Returned,
+    RunDetails,
     TestOutcome,
     Verdict,
 )
+from ioi_eval.precompiled_headers import PrecompiledHeaders
 from ioi_eval.programs import Builder, UnfitError
 from ioi_eval.sandbox import LOCAL, Sandbox, Target
 from ioi_eval.scorer.run import SubmissionRun
@@ -63,7 +63,7 @@ class RunnerWay:
         builder: compiles.
         headers: precompiled headers.
         policy: how submissions are judged.
-        runners: run the tests, by the profile of the target.
+        schedulers: run the tests, by the profile of the target.
         return_bytes: how much of each output is returned.
         keep: for which tests the results contain it.
         kept: programs that earlier runs compiled; `None` to compile all.
@@ -76,7 +76,7 @@ class RunnerWay:
         headers: PrecompiledHeaders,
         policy: Policy,
         *,
-        runners: Mapping[str, ProgramScheduler],
+        schedulers: Mapping[str, ProgramScheduler],
         return_bytes: int = 0,
         keep: Keep = Keep.ALL,
         kept: KeptPrograms | None = None,
@@ -85,7 +85,7 @@ class RunnerWay:
         self._builder = builder
         self._headers = headers
         self._policy = policy
-        self._runners = runners
+        self._schedulers = schedulers
         self._return_bytes = return_bytes
         self._keep = keep
         self._kept = kept
@@ -101,7 +101,7 @@ class RunnerWay:
         judges, (compiled, programs) = await run_both(
             builder.judge_programs(problem, target),
             self._compile(run, code),
-            at_once=self._runners[target.profile].jobs_at_once(target) > 1,
+            at_once=self._schedulers[target.profile].jobs_at_once(target) > 1,
         )
         run.record_missing()
         if compiled.verdict is None:
@@ -134,7 +134,7 @@ class RunnerWay:
         if outcome.verdict is Verdict.CE and interpreter is None and stored is None:
             last = answer.steps[-1]
             dialect = compiled_language(run.language).standard(run.problem, std)
-            await builder.require_good_compiler(
+            await builder.require_working_compiler(
                 dialect,
                 target,
                 language=run.language,
@@ -209,7 +209,7 @@ class RunnerWay:
         try:
             run.tool = await self._builder.tool(run.language, run.target)
         except SetupError as error:
-            if not rules.is_found:
+            if not rules.needs_own_tool:
                 raise
             raise UnfitError(str(error)) from error
         return run.tool
@@ -217,7 +217,7 @@ class RunnerWay:
     async def _run(self, run: SubmissionRun, programs: Programs) -> None:
         def record(outcome: TestOutcome) -> None:
             keeps_output = self._keep.keeps(passed=outcome.verdict is Verdict.AC)
-            run.judging.record(replace(outcome, output=outcome.output if keeps_output else None, returned=Returned()))
+            run.judging.record(replace(outcome, output=outcome.output if keeps_output else None, returned=RunDetails()))
 
         problem, exhaustive = run.problem, run.judging.exhaustive
         program = Program(
@@ -229,7 +229,7 @@ class RunnerWay:
             ),
             package=self._package(problem, run.target),
         )
-        weakest = await self._runners[run.target.profile].run(program, run.judging, run.target, record)
+        weakest = await self._schedulers[run.target.profile].run(program, run.judging, run.target, record)
         if weakest is not None:
             run.note_isolation(weakest)
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from ioi_eval.config import Policy
 from ioi_eval.engine.running import failed
 from ioi_eval.errors import SandboxError, TransientError, UnavailableError
-from ioi_eval.jobs import classic, classic_answer
+from ioi_eval.jobs import scripts_answer, scripts_job
 from ioi_eval.jobs.run_job import PlannedTest
 from ioi_eval.model import CompileOutcome, Language, Retries, TestCase, TestOutcome
 from ioi_eval.programs import UnfitError, repeated
@@ -50,7 +50,7 @@ class ScriptsWay:
             raise UnfitError(f"the cms_ioi package compiles C++ only, not {run.language.value}")
         if len(run.sources) > 1:
             raise UnfitError("the cms_ioi package compiles programs of one file only")
-        run.problem = classic.to_standard(run.problem, self._policy.std)
+        run.problem = scripts_job.to_standard(run.problem, self._policy.std)
         run.note_isolation(run.target.isolation)
         judging, compiled = run.judging, None
         while not judging.done:
@@ -90,14 +90,14 @@ class ScriptsWay:
     async def _ask(
         self, run: SubmissionRun, case: TestCase, code: str, retries: Retries
     ) -> tuple[CompileOutcome, TestOutcome | None]:
-        job = replace(classic.job(run.problem, case, code), retries=retries)
+        job = replace(scripts_job.job(run.problem, case, code), retries=retries)
         execution = await self._sandbox.execute(job, run.target)
-        if classic_answer.is_doubtful(execution):
+        if scripts_answer.is_doubtful(execution):
             execution = await self._sandbox.execute(replace(job, alone=True), run.target)
-        limits = classic.COMPILE_LIMITS
-        compiled = classic_answer.compile_outcome(
+        limits = scripts_job.COMPILE_LIMITS
+        compiled = scripts_answer.compile_outcome(
             execution, memory_limit_bytes=limits.memory_bytes, cpu_limit_ms=limits.cpu_ms
         )
         if compiled.verdict is not None:
             return compiled, None
-        return compiled, classic_answer.test_outcome(execution, case.name)
+        return compiled, scripts_answer.test_outcome(execution, case.name)

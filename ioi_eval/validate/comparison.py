@@ -244,7 +244,7 @@ def _evidence(problem: Problem, subtask: SubtaskResult, difference: Difference) 
         limit_s=problem.time_limit_s,
         memory_bytes=deciding.memory_bytes,
         message=deciding.message,
-        stderr=deciding.evidence,
+        stderr=deciding.stderr,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.apps.catalog import load_catalog
-from ioi_eval.apps.intake import AppsIntake, JudgeableSample
+from ioi_eval.apps.dump_reader import AppsDumpReader, JudgeableSample
 from ioi_eval.apps.outcomes import AppsResult
 from ioi_eval.apps.results import RESULT_COLUMNS, judged_columns, refused_row, result_row
 from ioi_eval.model import TestOutcome, Verdict
@@ -28,7 +28,7 @@ def written(tmp_path: Path) -> Any:
         catalog = load_catalog(open_source(write_rows(tmp_path / "apps.jsonl", ROWS)))
         dump = open_source(write_rows(tmp_path / "dump.jsonl", rows))
         found = LedgerResult(result=AppsResult(problem="0", verdict=Verdict.WA, passed=0, total=3))
-        entries = AppsIntake(dump, catalog, fingerprints=lambda *_: ("f",)).entries(whole_rows=True)
+        entries = AppsDumpReader(dump, catalog, fingerprints=lambda *_: ("f",)).entries(whole_rows=True)
         return [result_row(e, found) if isinstance(e, JudgeableSample) else refused_row(e) for e in entries]
 
     return write

@@ -10,7 +10,7 @@ from ioi_eval.apps.codec import decode_result, encode_result
 from ioi_eval.apps.family import is_sandbox_failure
 from ioi_eval.apps.outcomes import AppsResult, AppsSettings
 from ioi_eval.apps.verdicts import judged, returns_right
-from ioi_eval.model import Returned, TestOutcome, Verdict
+from ioi_eval.model import RunDetails, TestOutcome, Verdict
 from ioi_eval.model.apps import CallTest, RowFault, StdinTest
 
 PASSED = TestOutcome(test="0", verdict=Verdict.AC, score=1.0)
@@ -44,7 +44,7 @@ def test_whom_a_judge_error_blames(expected: bool, of_result: dict[str, Any]) ->
 def test_no_depth_of_a_result_is_a_failure_of_ours(opening: str, deep: int) -> None:
     """What a program returns, or writes in place of that, is wrong; a judge error would spare it the zero."""
     output = (opening * deep + "1" + "]" * deep).encode()
-    returned = Returned(judged=False, output_bytes=len(output))
+    returned = RunDetails(judged=False, output_bytes=len(output))
     outcome = TestOutcome(test="0", verdict=Verdict.JE, score=None, output=output, returned=returned)
     test = CallTest(number=0, given=(1,), expected="a" * 10 * deep, accepts=("a" * 10 * deep,))
     settings = AppsSettings()

@@ -119,7 +119,7 @@ def test_attack_on_rustc(attack: RustCompileAttack, found: Found) -> None:
     """It reads nothing, ends in time, and is never the judge's failure."""
     result = found.compiling[attack.name]
     assert result.verdict in attack.expect.split(), result.compile
-    words = [result.compile.message, *(one.evidence for part in result.subtasks for one in part.tests)]
+    words = [result.compile.message, *(one.stderr for part in result.subtasks for one in part.tests)]
     assert not [said for said in UNSAID if any(said in each for each in words)]
 
 

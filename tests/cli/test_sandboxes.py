@@ -96,7 +96,9 @@ def test_workers_that_confine_too_little_are_not_used(capsys: pytest.CaptureFixt
     """They are named; where there are no others, nothing is judged at all."""
     gcc = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True)
     good = Target(name="ours", profile="bundled", toolchain=gcc, slots=1, isolation=Isolation.REDUCED)
-    stock = Target(name="stock", profile="classic", toolchain=gcc, slots=1, isolation=Isolation.NONE, brings_pair=True)
+    stock = Target(
+        name="stock", profile="classic", toolchain=gcc, slots=1, isolation=Isolation.NONE, has_own_scripts=True
+    )
     assert usable_targets([good, stock], Isolation.REDUCED) == [good]
     assert "not used: stock offers isolation none" in capsys.readouterr().err
     assert usable_targets([good, stock], Isolation.NONE) == [good, stock]
@@ -109,7 +111,7 @@ def test_a_kind_of_workers_is_told_as_far_as_it_is_known() -> None:
     gcc = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True)
     ours = Target(name="piston ours", profile="bundled", toolchain=gcc, slots=2, isolation=Isolation.REDUCED)
     assert describe(ours) == "piston ours, static: bundled, 2 jobs at once, isolation reduced at least"
-    stock = replace(ours, profile="classic", slots=1, isolation=Isolation.NONE, brings_pair=True)
+    stock = replace(ours, profile="classic", slots=1, isolation=Isolation.NONE, has_own_scripts=True)
     assert describe(stock) == "piston ours, static: classic, 1 job at once, isolation none"
 
 

@@ -40,7 +40,7 @@ def scripts(run: str, files: dict[str, Content] | None = None, **changes: object
 
 def see_that_scripts_are_obeyed(target: Target) -> None:
     """Skip where nothing starts scripts of others: a package with its own, or a machine without full isolation."""
-    if target.brings_pair:
+    if target.has_own_scripts:
         pytest.skip("the cms_ioi package runs its own scripts only")
     if target.name == "local" and target.isolation is not Isolation.FULL:
         pytest.skip("scripts need full isolation in the embedded sandbox")

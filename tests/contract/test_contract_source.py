@@ -44,9 +44,9 @@ def ask(entering: Entering, artifacts: ArtifactStore) -> Callable[..., tuple[str
                 pytest.skip("its boxes belong to another user than the one who runs scripts in them")
             if target.name == "local" and target.isolation is not Isolation.FULL:
                 pytest.skip("scripts need full isolation in the embedded sandbox")
-            if target.brings_pair and not stock and not options.get("pair"):
+            if target.has_own_scripts and not stock and not options.get("pair"):
                 pytest.skip("the scripts of the cms_ioi package judge by rules of their own")
-            if target.brings_pair and options.get("pair"):
+            if target.has_own_scripts and options.get("pair"):
                 with pytest.raises(RejectedError, match="runs its own scripts only"):
                     await run_submission(sandbox, row, "21\n", submission, test_output, **options)
                 pytest.skip("the cms_ioi package runs its own scripts only, and the client says so")

@@ -68,7 +68,7 @@ async def judge(
     waiting = list(chosen)
     async with entering(profile) as sandbox:
         targets = sandbox.targets()
-        stock = any(target.brings_pair for target in targets)
+        stock = any(target.has_own_scripts for target in targets)
         # the cms_ioi package isolates nothing, and compiles with gnu++17 only
         policy = Policy(isolation=Isolation.NONE, std="gnu++17") if stock else Policy(isolation=Isolation.REDUCED)
         scorer = Scorer(sandbox, artifacts=artifacts, policy=policy)
@@ -123,7 +123,7 @@ def test_bundled(entering: Entering, blobs: BlobStore, artifacts: ArtifactStore)
     check(entering, "bundled", SELECTED, blobs, artifacts)
 
 
-def test_classic(entering: Entering, blobs: BlobStore, artifacts: ArtifactStore) -> None:
+def test_scripts_job(entering: Entering, blobs: BlobStore, artifacts: ArtifactStore) -> None:
     """One of each kind on the samples, one test a job."""
     check(entering, "classic", FEW, blobs, artifacts, subtasks=1)
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from ioi_eval.engine.judging import Bundle
 from ioi_eval.engine.packing import fitting
 from ioi_eval.errors import InputError
-from ioi_eval.jobs.run_job import GivenTest, PlannedTest, Room
+from ioi_eval.jobs.run_job import JobBounds, JobTest, PlannedTest
 from ioi_eval.model import Blob
 from tests.judging_model import names
 
-TESTS = {name: GivenTest(input=b"12345", answer=b"67890") for name in "abcdefgh"}
+TESTS = {name: JobTest(input=b"12345", answer=b"67890") for name in "abcdefgh"}
 
 
 def planned(tests: str) -> tuple[PlannedTest, ...]:
@@ -26,7 +26,7 @@ def planned(tests: str) -> tuple[PlannedTest, ...]:
 
 def jobs(
     pending: Bundle,
-    tests: dict[str, GivenTest] = TESTS,
+    tests: dict[str, JobTest] = TESTS,
     *,
     max_tests: int = 1000,
     max_bytes: int | None = None,
@@ -34,7 +34,7 @@ def jobs(
 ) -> list[Bundle]:
     """All jobs of tests that take 300 ms at most, one after the other."""
     cut: list[Bundle] = []
-    room = Room(tests=1000, test_bytes=max_bytes, wall_ms=max_wall_ms)
+    room = JobBounds(tests=1000, test_bytes=max_bytes, wall_ms=max_wall_ms)
     while pending:
         cut.append(fitting(pending, tests, room, most_tests=max_tests, wall_ms_per_test=300))
         pending = pending[len(cut[-1]) :]
@@ -64,13 +64,13 @@ def test_jobs_keep_every_limit(limits: dict[str, Any], cut: str) -> None:
 def test_what_lies_on_disk_counts() -> None:
     """Blobs count with their size, a missing answer with none, and what was submitted for a test too."""
     blob = Blob(path=Path("/nowhere"), size=85, sha256="")
-    tests = {**TESTS, "b": GivenTest(input=blob, output=b"12345")}
+    tests = {**TESTS, "b": JobTest(input=blob, output=b"12345")}
     assert " ".join(map(names, jobs(planned("abc"), tests, max_bytes=100))) == "ab c"
 
 
 def test_the_program_counts() -> None:
     """It takes its room before the tests do."""
-    room = Room(tests=8, test_bytes=40, wall_ms=None)
+    room = JobBounds(tests=8, test_bytes=40, wall_ms=None)
     cut = fitting(planned("abcd"), TESTS, room, most_tests=8, wall_ms_per_test=1, taken_bytes=15)
     assert names(cut) == "ab"
 

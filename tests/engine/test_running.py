@@ -15,7 +15,7 @@ from ioi_eval.engine.running import ProgramScheduler
 from ioi_eval.errors import TransportError, UnavailableError
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.python_run import Judgement, RunLimits, setup_of
-from ioi_eval.jobs.run_job import GivenTest
+from ioi_eval.jobs.run_job import JobTest
 from ioi_eval.model import Execution, Isolation, Job, Stage, TestOutcome, Verdict
 from ioi_eval.sandbox import Target
 from tests.box_answers import answer_text
@@ -81,7 +81,7 @@ class Scripted:
         plan = next(file.content for file in job.files if file.name == "plan")
         assert isinstance(plan, bytes)
         nonce = plan.decode().partition("\nnonce ")[2].partition("\n")[0]
-        self.ready.append(plan.decode().partition(" ready_bytes=")[2].partition("\n")[0])
+        self.ready.append(plan.decode().partition(" prefault_bytes=")[2].partition("\n")[0])
         answer = self.lines.pop(0)
         if isinstance(answer, Exception):
             raise answer
@@ -101,8 +101,8 @@ def judged(*lines: Line | Exception, ours: bool = False, repeats: int = 1) -> tu
         runs = TestRuns(
             "0",
             b"",
-            replace(SETUP, by_reader=ours),
-            [GivenTest(input=b"", answer=b"")],
+            replace(SETUP, judged_by_client=ours),
+            [JobTest(input=b"", answer=b"")],
             is_right=lambda _, came: came.output == b"right",
             alone_runs=repeats,
         )
@@ -225,7 +225,7 @@ def test_an_answer_that_is_cut_is_asked_for_in_halves() -> None:
     """Not three times as it was: what cut it was a limit of the server's. What follows is as small from its start."""
 
     async def run(runner: ProgramScheduler) -> Sequence[TestOutcome]:
-        given = [GivenTest(input=b"", answer=b"")] * 8
+        given = [JobTest(input=b"", answer=b"")] * 8
         runs = TestRuns("0", b"", SETUP, given, is_right=lambda *_: False)
         await runs.run(runner, TARGET)
         return [runs.outcomes[place] for place in range(8)]

@@ -18,7 +18,7 @@ from tests.small_targets import IdleSandbox
 GCC = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True)
 BIG = Target(name="big", profile="bundled", toolchain=GCC, slots=6, isolation=Isolation.REDUCED)
 SMALL = replace(BIG, name="small", slots=2)
-STOCK = replace(BIG, name="stock", profile="classic", isolation=Isolation.NONE, brings_pair=True)
+STOCK = replace(BIG, name="stock", profile="classic", isolation=Isolation.NONE, has_own_scripts=True)
 PROBLEM = small_problem(
     name="Sum",
     year=2026,
@@ -63,7 +63,7 @@ def test_a_target_without_an_alternative_is_marked() -> None:
     lax = bindings_of(Policy(isolation=Isolation.NONE))
 
     def is_only(*targets: Target, without: tuple[str, ...] = ()) -> bool:
-        return lax.committed(targets[0], targets, PROBLEM, without=without).is_only
+        return lax.with_is_only(targets[0], targets, PROBLEM, without=without).is_only
 
     assert not is_only(BIG, SMALL)
     assert is_only(BIG)

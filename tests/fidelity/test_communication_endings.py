@@ -131,7 +131,7 @@ def test_program_that_floods_stderr(bench: Any, problem_from: Any) -> None:
     problem = problem_from({name: (case.does.encode(), b"") for name, case in cases.items()}, **COMMUNICATION)
     outcomes = bench.outcomes(problem, HEAD + code)
     assert wrong(cases, outcomes) == []
-    assert outcomes["fine"].evidence.startswith("complaint\n")
+    assert outcomes["fine"].stderr.startswith("complaint\n")
 
 
 def test_program_that_runs_on(bench: Any, problem_from: Any) -> None:

@@ -16,7 +16,7 @@ from ioi_eval.journal import Journal
 from ioi_eval.kept_programs import KeptPrograms
 from ioi_eval.pipeline import Settings, score_dump
 from ioi_eval.pipeline.contest import ContestFamily
-from ioi_eval.pipeline.contest_intake import Intake, RowSelection
+from ioi_eval.pipeline.contest_dump_reader import ContestDumpReader, RowSelection
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.report.frame import result_rows
@@ -46,10 +46,12 @@ async def scored(
     with Journal(out, options={}, resume=False) as journal:
         async with LocalSandbox(slots=workers) as sandbox:
             scorer = Scorer(sandbox, artifacts=ArtifactStore(cache), bundle_tests=bundle_tests, kept=kept)
-            intake = Intake(open_source(str(dump)), RowSelection(), problems, fingerprints=scorer.fingerprints)
+            dump_reader = ContestDumpReader(
+                open_source(str(dump)), RowSelection(), problems, fingerprints=scorer.fingerprints
+            )
             outcome = await score_dump(
                 out,
-                ContestFamily(intake, scorer),
+                ContestFamily(dump_reader, scorer),
                 journal=journal,
                 settings=Settings(workers=workers),
                 progress=progress_for(0, bar=False),

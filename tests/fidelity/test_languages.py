@@ -99,7 +99,7 @@ def test_a_grader_in_python_imports_the_submission(full_bench: Any, problem_from
     problem = problem_from({"three": (b"3\n", b"6\n"), "zero": (b"0\n", b"0\n")}, linked=linked)
     judged = full_bench.result(problem, "def solve(n):\n    return 6 // n * n\n", Language.PYTHON)
     assert [subtask.verdict for subtask in judged.subtasks] == [Verdict.AC, Verdict.RE]
-    assert 'File "task.py", line 2, in solve' in judged.subtasks[1].tests[0].evidence
+    assert 'File "task.py", line 2, in solve' in judged.subtasks[1].tests[0].stderr
 
 
 def test_a_grader_in_python_imports_it_by_the_name_of_the_submission_format(full_bench: Any, problem_from: Any) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.jobs.plan import RunnerPlan, words
-from ioi_eval.jobs.protocol import compile_answer, run_answer
+from ioi_eval.jobs.runner_answer import compile_answer, run_answer
 from ioi_eval.model import Isolation, Stage, Verdict
 from tests.graders.runner_box import NONCE, Box
 

@@ -121,7 +121,7 @@ def test_runner_takes_with_it_who_makes_memory_ready(boxes: Callable[[str], Box]
     """When the runner is killed, nobody goes on to take memory."""
     box = boxes("dir-reduced")
     work = Path(tempfile.mkdtemp(dir=box.scratch))
-    plan = batch_plan(["test id=0 input=in answer=in"], memory_bytes=2 << 30, ready_bytes=2 << 30)
+    plan = batch_plan(["test id=0 input=in answer=in"], memory_bytes=2 << 30, prefault_bytes=2 << 30)
     (work / "plan").write_bytes(plan)  # half a second for us to see it
     (work / "program").write_bytes(program("contestant").read_bytes())
     (work / "in").write_bytes(b"sum 1")
@@ -130,16 +130,16 @@ def test_runner_takes_with_it_who_makes_memory_ready(boxes: Callable[[str], Box]
             os.chown(path, SOMEBODY, SOMEBODY)
     runner = subprocess.Popen(box.command(str(box.runner), "--dir", "."), cwd=work, stdout=subprocess.DEVNULL)
     try:
-        taker = large_child(runner)
-        os.kill(taker, signal.SIGSTOP)  # so it does not end by itself
+        prefaulter = large_child(runner)
+        os.kill(prefaulter, signal.SIGSTOP)  # so it does not end by itself
     finally:
         runner.kill()
         runner.wait()
     try:
-        wait_until(lambda: has_ended(taker))
+        wait_until(lambda: has_ended(prefaulter))
     finally:
         with contextlib.suppress(ProcessLookupError):
-            os.kill(taker, signal.SIGKILL)
+            os.kill(prefaulter, signal.SIGKILL)
     shutil.rmtree(work)
 
 

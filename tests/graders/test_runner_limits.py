@@ -125,7 +125,7 @@ def test_only_the_kernels_time_is_that_of_pages(plain_box: Box, program: Callabl
 @pytest.mark.parametrize("mebibytes", [300, 1 << 25])
 def test_memory_made_ready_is_not_the_programs(box: Box, program: Callable[..., Path], mebibytes: int) -> None:
     """It counts nowhere, and is no more than a program may have: to ask for more than there is does no harm."""
-    limits: dict[str, Any] = {"memory_bytes": 512 << 20, "ready_bytes": mebibytes << 20}
+    limits: dict[str, Any] = {"memory_bytes": 512 << 20, "prefault_bytes": mebibytes << 20}
     entry = run_batch(box, program("contestant"), "sum 1", **limits).only
     assert entry["verdict"] == "AC"
     assert entry["memory_bytes"] < 3_000_000

@@ -139,18 +139,18 @@ void test_scores() {
 
 // Each test has its share of what the sandbox allows; taking memory comes first: 262,144 pages of 20 us.
 void test_room() {
-  for (auto [room_ms, tests, ready_bytes, stop_ms] : {std::tuple{50'000L, 6, 0L, 8'333L}, {50'000, 1, 1L << 30, 44'758}, {0, 3, 0, 1}}) {
+  for (auto [room_ms, tests, prefault_bytes, stop_ms] : {std::tuple{50'000L, 6, 0L, 8'333L}, {50'000, 1, 1L << 30, 44'758}, {0, 3, 0, 1}}) {
     Plan plan;
     plan.cpu_ms = 1'000;
     plan.memory_bytes = 2L << 30;
     plan.tests.resize(static_cast<size_t>(tests));
     CHECK(plan.pages_stop_us() == INT64_MAX);
     plan.room_ms = room_ms;
-    plan.ready_bytes = ready_bytes;
+    plan.prefault_bytes = prefault_bytes;
     CHECK(plan.pages_stop_us() == stop_ms * 1'000);
     CHECK(plan.margin_us() == 350'000 && plan.page_margin_us() == std::min<int64_t>(plan.memory_bytes / 4096 * 20, 13'000'000));
     plan.memory_bytes = 1L << 20;
-    CHECK(plan.bytes_to_take() == std::min(ready_bytes, 1L << 20) && plan.page_margin_us() == 256 * 20);
+    CHECK(plan.bytes_to_prefault() == std::min(prefault_bytes, 1L << 20) && plan.page_margin_us() == 256 * 20);
   }
   static_assert(cpu_stop_us(2'000) == 2'600'000 && idle_stop_us(2'000) == 3'000'000);
   static_assert(given_up_us(2'000, 10'000) == 130'000'000 && most_for_pages_us(1'000) == 13'000'000);
@@ -189,15 +189,15 @@ void test_filters() {
     bool notify = kind & 1, reduced = kind & 2, libraries = kind & 4, interpreted = kind & 8;
     const CallSet& hidden = kind & 16 ? some : none;
     Siblings siblings = static_cast<Siblings>(kind / 32);
-    Decider decider(notify, reduced, siblings, libraries, interpreted);
-    Filter filter = FilterWriter(decider, hidden).filter;
+    CallFilter call_filter(notify, reduced, siblings, libraries, interpreted);
+    Filter filter = FilterWriter(call_filter, hidden).filter;
     for (size_t at : filter.self) filter.code[at].k = 77;
     CHECK(filter.code.size() <= BPF_MAXINSNS);
     for (long number = 0; number < kCalls; number++) {
       const Rule* rule = rule_of(number);
       // Numbers that no kernel has named are not asked about one by one: one hidden call hides all of them.
       bool is_hidden = rule != nullptr || number < kLastCall ? hidden.has[number] : hidden.any();
-      Piece piece = rule != nullptr ? decider.by(*rule, is_hidden) : decider.unknown(is_hidden);
+      FilterPiece piece = rule != nullptr ? call_filter.by(*rule, is_hidden) : call_filter.unknown(is_hidden);
       for (size_t at : piece.self) piece.code[at].k = 77;
       for (uint64_t value : values) {
         seccomp_data data = {static_cast<int>(number), AUDIT_ARCH_X86_64, 0, {value, value, value, value, value, value}};

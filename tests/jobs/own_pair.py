@@ -13,7 +13,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
 from ioi_eval.config import Policy
 from ioi_eval.errors import SandboxError
-from ioi_eval.jobs import classic, classic_answer
+from ioi_eval.jobs import scripts_answer, scripts_job
 from ioi_eval.model import (
     Blob,
     CheckerProtocol,
@@ -100,7 +100,7 @@ def pair_job(boxes: Boxes, problem: Problem, code: str, case: TestCase = CASE, *
         ],
     }
     texts = [None if part is None else content_of(part).decode() for part in (case.input, case.answer)]
-    return classic.row_job(row, texts[0] or "", code, texts[1], beside=classic.own_files(boxes.runner))
+    return scripts_job.row_job(row, texts[0] or "", code, texts[1], beside=scripts_job.own_files(boxes.runner))
 
 
 def content_of(content: bytes | Blob) -> bytes:
@@ -115,8 +115,8 @@ def judged(boxes: Boxes, problem: Problem, code: str, case: TestCase = CASE, **c
         SandboxError: it was not judged.
     """
     execution = boxes.execute(pair_job(boxes, problem, code, case, **config))
-    classic_answer.require_judged(execution)
-    score, feedback = classic_answer.score_and_feedback(execution)
+    scripts_answer.require_judged(execution)
+    score, feedback = scripts_answer.score_and_feedback(execution)
     return verdict_of(float(score), feedback), float(score), feedback.rstrip("\n")
 
 
@@ -140,7 +140,7 @@ def verdict_of(score: float, feedback: str) -> str:
 def fault(boxes: Boxes, job: Job) -> SandboxError | None:
     """What our own pair says is not the submission's fault; `None` if it has judged."""
     try:
-        classic_answer.require_judged(boxes.execute(job))
+        scripts_answer.require_judged(boxes.execute(job))
     except SandboxError as error:
         return error
     return None

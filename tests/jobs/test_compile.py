@@ -19,7 +19,7 @@ from ioi_eval.jobs.compile import (
     is_doubtful,
     submission_recipe,
 )
-from ioi_eval.jobs.protocol import CompileAnswer, StepLine
+from ioi_eval.jobs.runner_answer import CompileAnswer, StepLine
 from ioi_eval.model import (
     Isolation,
     ProblemKey,
@@ -163,11 +163,11 @@ def test_submission_never_meets_the_graders_source_and_its_object_only_at_the_li
     """What the first step can see is the program and the headers."""
     recipe = submission_recipe(PROBLEM, source("int f() {}"), (("linked0.o", b"object"),), GCC, std=None)
     first, second = recipe.steps
-    assert [path for path, _ in first.sees] == ["nile.cpp", "nile.h"]
-    assert [path for path, _ in second.sees] == ["linked0.o"]
+    assert [path for path, _ in first.files] == ["nile.cpp", "nile.h"]
+    assert [path for path, _ in second.files] == ["linked0.o"]
     assert "-std=gnu++20" in first.argv
     assert all(
-        b"secret" not in content for step in recipe.steps for _, content in step.sees if isinstance(content, bytes)
+        b"secret" not in content for step in recipe.steps for _, content in step.files if isinstance(content, bytes)
     )
 
 
@@ -187,8 +187,8 @@ def test_keys_tell_apart_what_would_be_built_differently() -> None:
         base.key(replace(GCC, version="g++ 13")),
         base.key(replace(GCC, static=False)),
         replace(base, steps=(replace(first, argv=(*first.argv, "-g")), second)).key(GCC),
-        replace(base, steps=(replace(first, sees=(("good.cpp", b""),)), second)).key(GCC),
-        replace(base, steps=(replace(first, sees=(("other.cpp", first.sees[0][1]),)), second)).key(GCC),
+        replace(base, steps=(replace(first, files=(("good.cpp", b""),)), second)).key(GCC),
+        replace(base, steps=(replace(first, files=(("other.cpp", first.files[0][1]),)), second)).key(GCC),
         replace(base, steps=(Step(argv=("a", "b")), Step(argv=("c",)))).key(GCC),
         replace(base, steps=(Step(argv=("a",)), Step(argv=("b", "c")))).key(GCC),
         replace(base, artifacts=("other",)).key(GCC),
@@ -199,4 +199,4 @@ def test_keys_tell_apart_what_would_be_built_differently() -> None:
 def test_lone_surrogates_in_code_do_not_stop_a_compilation() -> None:
     """JSON can carry them, a file cannot."""
     recipe = submission_recipe(PROBLEM, source("// \ud800"), (), GCC, std=None)
-    assert dict(recipe.steps[0].sees)["nile.cpp"] == b"// ?"
+    assert dict(recipe.steps[0].files)["nile.cpp"] == b"// ?"

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ioi_eval.jobs.protocol import run_answer
-from ioi_eval.model import Report, Stage
+from ioi_eval.jobs.runner_answer import run_answer
+from ioi_eval.model import HarnessReport, Stage
 from tests.box_answers import answer_text
 
 NONCE = "0123456789abcdef" * 2
 
 
-def report_of(said: str) -> Report:
+def report_of(said: str) -> HarnessReport:
     """The report of a run whose program wrote so to where its report belongs."""
     line = {
         "test": 0, "verdict": None, "score": None, "message": "", "cpu_us": 0, "wall_us": 0, "idle_us": 0,
@@ -45,4 +45,4 @@ def test_every_report_can_be_written(said: dict[str, Any]) -> None:
 @pytest.mark.parametrize("said", ["", "{", "[]", "7", '"run"', '{"phase"', "[" * 100_000, "1" * 5000])
 def test_what_is_no_report_says_nothing(said: str) -> None:
     """Broken JSON, other JSON, JSON that is too deep or too long to read."""
-    assert report_of(said) == Report()
+    assert report_of(said) == HarnessReport()

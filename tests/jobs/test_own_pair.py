@@ -10,8 +10,8 @@ import pytest
 
 from ioi_eval import sample
 from ioi_eval.errors import SandboxError
-from ioi_eval.jobs import classic
-from ioi_eval.jobs.classic_answer import require_judged, score_and_feedback
+from ioi_eval.jobs import scripts_job
+from ioi_eval.jobs.scripts_answer import require_judged, score_and_feedback
 from ioi_eval.model import CheckerProtocol, JobFile
 from tests.jobs.own_pair import CASE, PLAIN, SUM, Boxes, judged, pair_job, says_its_plan, with_checker
 
@@ -94,10 +94,10 @@ def test_an_empty_expected_output(boxes: Boxes, answer: bytes) -> None:
 
 def test_an_empty_text_is_an_expected_output() -> None:
     """Whoever gives one says that nothing is to be printed; only our own scripts can tell it from none."""
-    ours = classic.own_files(b"")
+    ours = scripts_job.own_files(b"")
     row = {"id": "sum", "time_limit": 1, "memory_limit": 1 << 28, "grader_files": []}
     for beside, output, there in ((ours, "", True), (ours, None, False), (None, "", False)):
-        job = classic.row_job(row, "", SUM, output, beside=beside)
+        job = scripts_job.row_job(row, "", SUM, output, beside=beside)
         assert ("correct_output.txt" in {file.name for file in job.files}) is there
 
 
@@ -151,6 +151,8 @@ def test_a_checker_is_compiled_to_its_contest_s_standard(boxes: Boxes) -> None:
 def test_the_pair_travels_in_a_job() -> None:
     """`compile`, `run` and the runner lie beside the test, the runner executable."""
     row = {"id": "Sum", "time_limit": 1, "memory_limit": 1 << 26, "grader_files": []}
-    files = {file.name: file for file in classic.row_job(row, "", SUM, "", beside=classic.own_files(b"ELF")).files}
+    files = {
+        file.name: file for file in scripts_job.row_job(row, "", SUM, "", beside=scripts_job.own_files(b"ELF")).files
+    }
     assert {"compile", "run", "compiler_files"} <= set(files)
     assert files["runner"] == JobFile(name="runner", content=b"ELF", executable=True)

@@ -11,7 +11,7 @@ import pytest
 
 from ioi_eval.config import Policy
 from ioi_eval.jobs import bundled
-from ioi_eval.jobs.classic_answer import score_and_feedback
+from ioi_eval.jobs.scripts_answer import score_and_feedback
 from ioi_eval.model import ProcessIO, SourceFile, TestCase
 from tests.jobs.own_pair import Boxes, judged, pair_job, says_its_plan, talking, with_config
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.errors import SandboxError, TransientError
-from ioi_eval.jobs import classic_answer
+from ioi_eval.jobs import scripts_answer
 from ioi_eval.model import CheckerProtocol, Execution, Isolation, Job, Problem, SourceFile, Stage, TaskType
 from tests.jobs.own_pair import CASE, PLAIN, SUM, Boxes, content_of, fault, judged, pair_job, with_checker, with_config
 
@@ -35,7 +35,7 @@ def test_a_checker_that_fails_is_no_score(boxes: Boxes, source: str, protocol: s
     assert execution.compile is not None
     assert execution.compile.code == 0
     with pytest.raises(SandboxError, match="the checker is at fault") as found:
-        classic_answer.require_judged(execution)
+        scripts_answer.require_judged(execution)
     assert not isinstance(found.value, TransientError)
 
 
@@ -122,7 +122,7 @@ def test_compilers_that_take_too_long_together(boxes: Boxes, problem: Problem) -
     assert (execution.compile.code, execution.run.code, execution.run.stdout) == (0, 2, "")
     assert "this machine is too busy" in execution.run.stderr
     with pytest.raises(TransientError):
-        classic_answer.require_judged(execution)
+        scripts_answer.require_judged(execution)
 
 
 @pytest.mark.parametrize(("size", "judges"), [(8 << 20, False), (64 << 20, True)], ids=["full", "not full"])
@@ -145,10 +145,10 @@ def test_a_full_disk(boxes: Boxes, tmp_path: Path, size: int, judges: bool) -> N
     )
     execution = Execution(run=Stage(stdout=done.stdout, stderr=done.stderr, code=done.returncode))
     if judges:
-        classic_answer.require_judged(execution)
+        scripts_answer.require_judged(execution)
     else:
         with pytest.raises(TransientError):
-            classic_answer.require_judged(execution)
+            scripts_answer.require_judged(execution)
 
 
 def place(job: Job, directory: Path) -> None:
@@ -172,7 +172,7 @@ def test_without_isolation_the_runner_does_not_judge(boxes: Boxes) -> None:
     assert (execution.run.stdout, execution.run.code) == ("", 2)
     assert "none here" in execution.run.stderr
     with pytest.raises(TransientError):
-        classic_answer.require_judged(execution)
+        scripts_answer.require_judged(execution)
 
 
 def test_a_job_without_the_runner_is_not_judged(boxes: Boxes) -> None:

@@ -78,8 +78,8 @@ def test_only_sources_that_begin_with_it_look_for_it() -> None:
     at = first.argv.index("-isystem")
     assert first.argv[:at] + first.argv[at + 2 :] == plain.steps[0].argv
     directory = first.argv[at + 1]
-    assert dict(first.sees)[f"{directory}/bits/stdc++.h.gch"] == b"precompiled"
-    assert first.sees[: len(plain.steps[0].sees)] == plain.steps[0].sees
+    assert dict(first.files)[f"{directory}/bits/stdc++.h.gch"] == b"precompiled"
+    assert first.files[: len(plain.steps[0].files)] == plain.steps[0].files
     assert (second, link) == plain.steps[1:]
 
 

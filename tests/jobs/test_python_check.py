@@ -18,7 +18,7 @@ def checked(directory: Path, program: bytes) -> tuple[bool, str]:
     """Whether a step refused a program, rather than fail, and its words."""
     recipe = submission_recipe(PYTHON, [SourceFile(path="x.py", content=program)])
     (step,) = recipe.steps
-    for name, content in step.sees:
+    for name, content in step.files:
         assert isinstance(content, bytes)
         (directory / name).write_bytes(content)
     done = subprocess.run(step.argv, cwd=directory, capture_output=True, text=True, check=False)

@@ -9,8 +9,8 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.jobs.bundled import Programs, given_tests, setup_of
 from ioi_eval.jobs.harness import preloaded, task
-from ioi_eval.jobs.protocol import RunAnswer, run_answer
-from ioi_eval.jobs.run_job import GivenProgram, run_job
+from ioi_eval.jobs.run_job import JobProgram, run_job
+from ioi_eval.jobs.runner_answer import RunAnswer, run_answer
 from ioi_eval.model import CheckerProtocol, Subtask, TestCase
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
@@ -46,7 +46,7 @@ async def judged(cache: Path) -> RunAnswer:
             preload=preloaded(CODE, calls=False),
         )
         tests = list(given_tests(PROBLEM, {}).values())
-        program = GivenProgram(content=programs.submission, tests=tests, at=[()] * len(tests))
+        program = JobProgram(content=programs.submission, tests=tests, at=[()] * len(tests))
         job = run_job([program], setup_of(PROBLEM, programs, Policy(), exhaustive=True), nonce=NONCE)
         execution = await sandbox.execute(job, target)
         names = dict(enumerate(PROBLEM.tests))
@@ -57,4 +57,4 @@ def test_a_program_in_python(cache: Path) -> None:
     """Right, wrong, and failed, by the rules of compiled programs."""
     outcomes = asyncio.run(judged(cache)).tests
     assert [outcome.verdict for outcome in outcomes.values()] == ["AC", "WA", "RE"]
-    assert "ValueError" in outcomes[2].evidence
+    assert "ValueError" in outcomes[2].stderr

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.errors import TransportError
-from ioi_eval.jobs.protocol import FAILED, run_answer
+from ioi_eval.jobs.runner_answer import PROGRAM_FAILURES, run_answer
 from ioi_eval.model import CheckerProtocol, Isolation, Stage, Verdict
 from tests.box_answers import answer_text
 from tests.schemas import errors, plan_lines, schema
@@ -71,7 +71,9 @@ def test_both_have_the_same_words() -> None:
     test = schema("lines")["$defs"]["test"]
     verdicts = {*test["properties"]["verdict"]["enum"]} - {None}
     assert verdicts == {verdict.value for verdict in Verdict} - {"CE", "NC", "SKIPPED"}
-    assert set(test["allOf"][0]["if"]["properties"]["verdict"]["enum"]) == {verdict.value for verdict in FAILED}
+    assert set(test["allOf"][0]["if"]["properties"]["verdict"]["enum"]) == {
+        verdict.value for verdict in PROGRAM_FAILURES
+    }
     assert {*schema("lines")["$defs"]["isolation"]["enum"]} == {level.value for level in Isolation}
     checkers = [row["properties"]["protocol"] for row in schema("plan")["$defs"]["checker"]["oneOf"]]
     named = {name for row in checkers for name in row.get("enum", [row.get("const")])}

@@ -37,7 +37,7 @@ outcomes = st.builds(
     near_limit=st.booleans(),
     reran=st.booleans(),
     final=st.booleans(),
-    evidence=texts,
+    stderr=texts,
     check_cpu_ms=maybe_number,
     output=st.none() | st.binary(max_size=20),
 )

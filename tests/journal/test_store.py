@@ -50,7 +50,7 @@ def test_records_are_found_again_by_key_and_by_program(tmp_path: Path) -> None:
     with Journal(tmp_path, options={}) as journal:
         assert len(journal) == 5
         assert journal.find(keys(7)) is None
-        assert journal.leader(keys_of(NILE, "another id", "fingerprint 3")) == journal.find(keys(3)).offset  # type: ignore[union-attr]
+        assert journal.leader_offset(keys_of(NILE, "another id", "fingerprint 3")) == journal.find(keys(3)).offset  # type: ignore[union-attr]
         assert journal.notes == []
 
 
@@ -185,7 +185,7 @@ def test_failures_of_judge_programs_are_told_apart_and_never_lead(tmp_path: Path
         found = journal.find(keys(1))
         assert found is not None
         assert found.failed
-        assert journal.leader(keys(1)) is None
+        assert journal.leader_offset(keys(1)) is None
         journal.append(RecordKind.RESULT, keys(1), b"{}")
         again = journal.find(keys(1))
         assert again is not None

@@ -26,9 +26,9 @@ from ioi_eval.model import (
     TestOutcome,
     Verdict,
 )
-from ioi_eval.pipeline import Outcome, Settings, score_dump
+from ioi_eval.pipeline import DumpOutcome, Settings, score_dump
 from ioi_eval.pipeline.contest import ContestFamily
-from ioi_eval.pipeline.contest_intake import Intake, RowSelection
+from ioi_eval.pipeline.contest_dump_reader import ContestDumpReader, RowSelection
 from ioi_eval.pipeline.progress import Progress
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.report.frame import result_rows
@@ -191,10 +191,12 @@ class Contest:
         """Make the dump."""
         self.dump.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
 
-    def intake(self, judge: ScriptedJudge, selection: RowSelection | None = None) -> Intake:
+    def dump_reader(self, judge: ScriptedJudge, selection: RowSelection | None = None) -> ContestDumpReader:
         """The dump, read."""
         problems = ProblemSet(problems=self.problems, unusable={})
-        return Intake(open_source(self.dump), selection or RowSelection(), problems, fingerprints=judge.fingerprints)
+        return ContestDumpReader(
+            open_source(self.dump), selection or RowSelection(), problems, fingerprints=judge.fingerprints
+        )
 
     def run(
         self,
@@ -205,14 +207,14 @@ class Contest:
         unscored: Unscored = Unscored.NULL,
         journal: Callable[..., Journal] = Journal,
         **settings: Any,
-    ) -> Outcome:
+    ) -> DumpOutcome:
         """Score the dump."""
         self.progress = Silent()
         with journal(self.out, options={}, resume=resume) as kept:
             return asyncio.run(
                 score_dump(
                     self.out,
-                    ContestFamily(self.intake(judge, selection), judge, unscored=unscored),
+                    ContestFamily(self.dump_reader(judge, selection), judge, unscored=unscored),
                     journal=kept,
                     settings=Settings(**{"workers": 3, "spare": 0, **settings}),
                     progress=self.progress,

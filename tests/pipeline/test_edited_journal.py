@@ -12,13 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ioi_eval.apps.family import APPS_FORMAT
+from ioi_eval.apps.family import APPS_CODEC
 from ioi_eval.apps.outcomes import AppsResult
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal, RecordKind, TemporaryRecords, keys_of, peek
 from ioi_eval.model import CompileOutcome, Submission, SubmissionResult, TestOutcome, Verdict
-from ioi_eval.pipeline.contest import CONTEST_FORMAT
-from ioi_eval.pipeline.ledger import Format, Ledger
+from ioi_eval.pipeline.contest import CONTEST_CODEC
+from ioi_eval.pipeline.ledger import Ledger, ResultCodec
 from ioi_eval.pipeline.window import Candidate
 from ioi_eval.scores import submission_result
 from tests.in_memory import directory_in_memory
@@ -69,23 +69,23 @@ def apps_result(one: Waiting) -> AppsResult:
 class Family:
     """How results of a family are made, kept and told apart."""
 
-    form: Format[Any]
+    codec: ResultCodec[Any]
     result: Callable[[Waiting], Any]
     worth: Callable[[Any], Any]
 
 
 FAMILIES = (
-    Family(CONTEST_FORMAT, contest_result, lambda result: (result.verdict, result.score)),
-    Family(APPS_FORMAT, apps_result, lambda result: result.passed),
+    Family(CONTEST_CODEC, contest_result, lambda result: (result.verdict, result.score)),
+    Family(APPS_CODEC, apps_result, lambda result: result.passed),
 )
 
 
 def judge_all(directory: Path, family: Family, rows: list[Waiting]) -> None:
     """What a run does: what is not known is judged, or is a copy."""
     with Journal(directory, options={}, sync_records=10**6) as journal, closing(TemporaryRecords(directory)) as spool:
-        ledger = Ledger(journal, spool, family.form)
+        ledger = Ledger(journal, spool, family.codec)
         for row in rows:
-            if (leader := journal.leader(row.keys)) is not None and journal.find(row.keys) is None:
+            if (leader := journal.leader_offset(row.keys)) is not None and journal.find(row.keys) is None:
                 ledger.record_copies([(row, leader)])
             elif journal.find(row.keys) is None:
                 ledger.record(row, family.result(row))
@@ -94,7 +94,7 @@ def judge_all(directory: Path, family: Family, rows: list[Waiting]) -> None:
 def read_all(directory: Path, family: Family, rows: list[Waiting]) -> list[Any]:
     """What each is worth; `None` where that is not known."""
     with Journal(directory, options={}) as journal, closing(TemporaryRecords(directory)) as spool:
-        ledger = Ledger(journal, spool, family.form)
+        ledger = Ledger(journal, spool, family.codec)
         found = [ledger.find(row) for row in rows]
     for row, one in zip(rows, found, strict=True):
         assert one is None or one.duplicate_of != row.id
@@ -165,7 +165,7 @@ def test_a_record_that_is_another_one_by_now_is_not_believed(tmp_path: Path, fam
     rows = [waiting("a", 1), waiting("b", 2), waiting("c", 1)]
     judge_all(tmp_path, family, rows)
     with Journal(tmp_path, options={}) as journal, closing(TemporaryRecords(tmp_path)) as spool:
-        ledger = Ledger(journal, spool, family.form)
+        ledger = Ledger(journal, spool, family.codec)
         lines = lines_of(tmp_path)
         results = [place for place, line in enumerate(lines) if b" r " in line]
         one, other = results
@@ -173,7 +173,7 @@ def test_a_record_that_is_another_one_by_now_is_not_believed(tmp_path: Path, fam
         assert len(lines[one]) == len(lines[other])
         (tmp_path / "journal").write_bytes(b"".join(lines))
         assert [ledger.find(row) for row in rows] == [None, None, None]
-        ledger.record_copies([(waiting("d", 1), journal.leader(rows[0].keys) or 0)])
+        ledger.record_copies([(waiting("d", 1), journal.leader_offset(rows[0].keys) or 0)])
         assert journal.find(waiting("d", 1).keys) is None
 
 

@@ -16,7 +16,7 @@ import orjson
 import pytest
 
 from ioi_eval.errors import SetupError
-from ioi_eval.pipeline.contest_intake import Intake, RowSelection
+from ioi_eval.pipeline.contest_dump_reader import ContestDumpReader, RowSelection
 from ioi_eval.pipeline.finish import replacing, to_json
 from ioi_eval.problems.row import Row
 from ioi_eval.rows import open_source
@@ -122,11 +122,11 @@ class Watched(Chain):
 class WatchedContest(Contest):
     """One whose dump is watched."""
 
-    def intake(self, judge: ScriptedJudge, selection: RowSelection | None = None) -> Intake:
+    def dump_reader(self, judge: ScriptedJudge, selection: RowSelection | None = None) -> ContestDumpReader:
         """The dump, read."""
-        intake = super().intake(judge, selection)
-        intake.source = self.watched = Watched(open_source(self.dump))
-        return intake
+        dump_reader = super().dump_reader(judge, selection)
+        dump_reader.source = self.watched = Watched(open_source(self.dump))
+        return dump_reader
 
 
 def test_what_was_kept_of_the_dump_goes_before_results_are_written(tmp_path: Path, judge: ScriptedJudge) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.pipeline.contest_intake import RowSelection
+from ioi_eval.pipeline.contest_dump_reader import RowSelection
 from ioi_eval.report.rows import Unscored
 from tests.pipeline.scripted import Contest, ScriptedJudge, programs
 

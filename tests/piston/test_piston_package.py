@@ -16,8 +16,8 @@ import pytest
 from ioi_eval import boxfiles, sample
 from ioi_eval.config import Policy
 from ioi_eval.jobs import compile as compiling
-from ioi_eval.jobs.protocol import compile_answer
 from ioi_eval.jobs.runner import runner_binary, runner_job
+from ioi_eval.jobs.runner_answer import compile_answer
 from ioi_eval.model import Execution, JobFile, StageLimits
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.sandbox.local.scripts import Command
@@ -169,7 +169,7 @@ def test_a_runner_with_a_plan(worker: Worker) -> None:
     nonce = secrets.token_hex(16)
     recipe = compiling.Recipe(
         what="test",
-        steps=(compiling.Step(argv=("g++", "x.cpp", "-o", "x"), sees=(("x.cpp", b"int main() {}"),)),),
+        steps=(compiling.Step(argv=("g++", "x.cpp", "-o", "x"), files=(("x.cpp", b"int main() {}"),)),),
         artifacts=("x",),
         sees_system=True,
     )

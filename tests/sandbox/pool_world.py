@@ -34,9 +34,9 @@ class World:
         """The jobs that waited in vain."""
         return [request for request in self.requests if request.failure is not None]
 
-    def request(self, group: str = "g", *, is_alone: bool = False, is_bound: bool = False) -> SlotRequest:
+    def request(self, group: str = "g", *, is_alone: bool = False, is_only: bool = False) -> SlotRequest:
         """A job arrives."""
-        request = self.pool.request(group, self.now, is_alone=is_alone, is_bound=is_bound)
+        request = self.pool.request(group, self.now, is_alone=is_alone, is_only=is_only)
         request.abandon = lambda: self.abandoned.append(request)
         self.requests.append(request)
         return request

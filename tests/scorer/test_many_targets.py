@@ -46,13 +46,13 @@ class Farm:
     """
 
     def __init__(
-        self, inner: LocalSandbox, loses: Loses, *, profile: str = "bundled", brings_pair: bool = False
+        self, inner: LocalSandbox, loses: Loses, *, profile: str = "bundled", has_own_scripts: bool = False
     ) -> None:
         (here,) = inner.targets()
         self.inner, self.loses = inner, loses
         self.here = here
         self.kinds = [
-            replace(here, name="old", slots=2, profile=profile, brings_pair=brings_pair),
+            replace(here, name="old", slots=2, profile=profile, has_own_scripts=has_own_scripts),
             replace(
                 here, name="new", slots=1, toolchain=replace(here.toolchain, version=f"{here.toolchain.version} (new)")
             ),
@@ -175,7 +175,7 @@ def test_other_languages_are_not_for_scripts_of_the_worker_s_own(cache: Path) ->
         problem = contest(cache)["buoys"]
         submission = Submission(id="c", problem=problem.key, code="int main(void) { return 0; }", language=Language.C)
         async with LocalSandbox(slots=1) as inner:
-            sandbox = Farm(inner, lambda *_: False, profile="classic", brings_pair=True)
+            sandbox = Farm(inner, lambda *_: False, profile="classic", has_own_scripts=True)
             return await Scorer(sandbox, artifacts=ArtifactStore(cache)).score(problem, submission)
 
     result = asyncio.run(scenario())

@@ -17,10 +17,10 @@ import pytest
 from ioi_eval import ArtifactStore, LocalSandbox, Scorer, Submission
 from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.errors import TransientError
-from ioi_eval.headers import PrecompiledHeaders
 from ioi_eval.jobs.compile import Recipe, Step
 from ioi_eval.jobs.precompiled import WORTH_BUILDING, with_header
 from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, ProblemKey, Subtask, TestCase
+from ioi_eval.precompiled_headers import PrecompiledHeaders
 from ioi_eval.programs import ATTEMPTS, Builder
 from ioi_eval.sandbox import Target
 from tests.shared_work import copy_cache
@@ -74,9 +74,9 @@ class Compiling:
         argv = self.target.toolchain.compile_argv("a.cpp", "a.o", std=STD)
         return Recipe(
             what="submission",
-            steps=(Step(argv=argv, sees=(("a.cpp", code.encode()),)),),
+            steps=(Step(argv=argv, files=(("a.cpp", code.encode()),)),),
             artifacts=("a.o",),
-            reads=self.target.toolchain.sees,
+            sees=self.target.toolchain.sees,
         )
 
     async def header(self, times: int = 1) -> Blob | None:
@@ -269,7 +269,7 @@ def test_a_slow_compilation_is_done_without_it(
 
 def test_small_machines_do_without(full_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each box that compiles would hold a copy."""
-    monkeypatch.setattr("ioi_eval.headers.memory_limit_bytes", lambda: 1 << 30)
+    monkeypatch.setattr("ioi_eval.precompiled_headers.memory_limit_bytes", lambda: 1 << 30)
 
     async def use(compiling: Compiling) -> None:
         assert await compiling.header(2 * WORTH_BUILDING) is None

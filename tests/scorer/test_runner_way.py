@@ -187,7 +187,7 @@ def test_memory_is_made_ready_for_what_is_timed_once_more(tmp_path: Path) -> Non
     machine = Machine(fifth={**NEAR_LIMIT, "memory_bytes": 123_456_789})
     judge(tmp_path, machine, tests=8)
     first, second = machine.limits
-    assert second == f"{first} ready_bytes=123456789"
+    assert second == f"{first} prefault_bytes=123456789"
 
 
 def test_the_runner_is_told_what_a_server_allows(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from ioi_eval.scorer import Scorer
 from tests.small_problems import small_problem
 from tests.small_targets import small_target
 
-TARGET = small_target(name="here", profile="classic", isolation=Isolation.NONE, brings_pair=True)
+TARGET = small_target(name="here", profile="classic", isolation=Isolation.NONE, has_own_scripts=True)
 PROBLEM = small_problem(
     name="Sum",
     year=2026,

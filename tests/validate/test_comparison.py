@@ -137,7 +137,7 @@ def test_the_reports_show_what_was_found() -> None:
     validation = Validation.of(StatedSolutions(solutions=(), refused=("row 3: bad",), silent=2))
     validation.add(solution({"02": "AC"}), result("AC", "AC", "WA"))
     validation.add(
-        solution(whole="time_limit"), result("WA", "WA", "WA", message="a | b\nc\x1b[2J", evidence="terminate called")
+        solution(whole="time_limit"), result("WA", "WA", "WA", message="a | b\nc\x1b[2J", stderr="terminate called")
     )
     validation.add(replace(solution({"02": "AC"}), name="odd\x1b[2J.cpp"), result("AC", "AC", "WA"))
     values = validation.as_dict()

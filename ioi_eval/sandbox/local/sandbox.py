@@ -45,8 +45,8 @@ from ioi_eval.sandbox.local.machine_limit import MachineLimit, narrowing, requir
 from ioi_eval.sandbox.local.namespaces import why_no_box
 from ioi_eval.sandbox.local.process import run_process, stage_of
 from ioi_eval.sandbox.local.scripts import Command, ScriptBoxes, commands
-from ioi_eval.sandbox.local.shown import refusal_to_show
 from ioi_eval.sandbox.local.slots import Slots
+from ioi_eval.sandbox.local.visible_paths import refusal_to_show
 from ioi_eval.sandbox.local.work_directories import sweep, work_directory
 
 _FIRST_UID, _PROCESSES, _MOST_BOXES = 0x70000000, 1 << 16, 1 << 12
@@ -151,7 +151,7 @@ class LocalSandbox:
         """Run one job in a fresh box; see `Sandbox.execute`.
 
         Raises:
-            RejectedError: the job needs paths that may not be shown to a box (`shown.py`).
+            RejectedError: the job needs paths that may not be shown to a box (`visible_paths.py`).
             SandboxError: the box could not be made, or gave no answer.
         """
         if job.sees not in self._allowed:

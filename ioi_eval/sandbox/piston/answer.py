@@ -83,7 +83,7 @@ def check_runner(execution: Execution, job: Job) -> None:
     A server may answer at once and in Piston's format, but without the runner: its disk is full, or a proxy has mixed
     up answers. It would be given one job after the other, since it is always free. Servers since isolate answer when
     the process ends, sometimes before they have read all of its output. A job that was killed may have been stopped by
-    a limit, so nothing is known of it. `jobs/protocol.py` checks the answer fully.
+    a limit, so nothing is known of it. `jobs/runner_answer.py` checks the answer fully.
 
     Raises:
         TransportError: the runner's last line, which its exit code promises, is missing.

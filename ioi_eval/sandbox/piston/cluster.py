@@ -207,7 +207,7 @@ class PistonCluster:
             target.name,
             self._loop.time(),
             is_alone=job.alone,
-            is_bound=target.is_only,
+            is_only=target.is_only,
             last_endpoint=retries.tried[-1] if retries.tried else None,
         )
         while True:

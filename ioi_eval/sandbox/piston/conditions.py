@@ -26,7 +26,8 @@ _LEAST_TIME_MS = 15_000
 """With less, not even a test with a limit of 1 s fits: it may take 10 s more of wall clock before that is our fault."""
 
 _LEAST_PAIR_TIME_MS = 5_000
-"""The same for scripts that measure the time limit by the wall clock: 3 s more than the limit (`jobs/classic.py`)."""
+"""The same for scripts that measure the time limit by the wall clock: 3 s more than the limit (see
+`jobs/scripts_job.py`)."""
 
 _ENOUGH_TIME_MS = 60_000
 

@@ -92,7 +92,7 @@ class SlotRequest:
     Attributes:
         group: where the job may run.
         is_alone: whether it needs a machine to itself.
-        is_bound: whether no other group would do.
+        is_only: whether no other group would do.
         last_endpoint: the endpoint that had the job last; a repetition prefers another.
         order: its place among all jobs.
         is_repeated: whether a server may have had work from the job before.
@@ -111,7 +111,7 @@ class SlotRequest:
         "held_back_since",
         "holds_slot",
         "is_alone",
-        "is_bound",
+        "is_only",
         "is_repeated",
         "is_waiting",
         "last_endpoint",
@@ -122,13 +122,13 @@ class SlotRequest:
     )  # fmt: skip
 
     def __init__(
-        self, group: Group, order: int, *, is_alone: bool, is_bound: bool, last_endpoint: str | None = None
+        self, group: Group, order: int, *, is_alone: bool, is_only: bool, last_endpoint: str | None = None
     ) -> None:
         self.group = group
         self.last_endpoint = last_endpoint
         self.order = order
         self.is_alone = is_alone
-        self.is_bound = is_bound
+        self.is_only = is_only
         self.is_repeated = False
         self.is_waiting = False  # in one of its group's queues
         self.holds_slot = False

@@ -126,7 +126,7 @@ class Pool:
         now: float,
         *,
         is_alone: bool = False,
-        is_bound: bool = False,
+        is_only: bool = False,
         last_endpoint: str | None = None,
     ) -> SlotRequest:
         """Ask for a slot for a new job. The request may already hold one when this returns.
@@ -135,14 +135,14 @@ class Pool:
             group: the group of endpoints.
             now: the time.
             is_alone: whether the job must run alone on a machine.
-            is_bound: whether no other group is suitable.
+            is_only: whether no other group is suitable.
             last_endpoint: the endpoint that had the job last; a repetition prefers another.
         """
         request = SlotRequest(
             self._group(group, now),
             next(self._order),
             is_alone=is_alone,
-            is_bound=is_bound,
+            is_only=is_only,
             last_endpoint=last_endpoint,
         )
         self._enqueue(request, now)
@@ -218,7 +218,7 @@ class Pool:
         if waited_s < (min(LOST_AFTER_S, self._patience_s) if elsewhere else self._patience_s):
             return
         for request in sorted(group.waiting + group.repeated):
-            if not request.is_waiting or (request.is_bound and waited_s < self._patience_s):
+            if not request.is_waiting or (request.is_only and waited_s < self._patience_s):
                 continue
             self._fail(request, self._unavailable(group, waited_s, elsewhere=elsewhere))
         group.waiting = sorted(request for request in group.waiting if request.is_waiting)

@@ -112,14 +112,14 @@ def _target(name: str, worker: Worker) -> Target:
     In jobs of either generation of servers the runner reaches `reduced` (Landlock, seccomp). A job says which isolation
     it accepts, and the runner refuses if it reaches less. The scripts of `cms_ioi` confine nothing.
     """
-    brings_pair = worker.service.starter is Starter.CMS_IOI
+    has_own_scripts = worker.service.starter is Starter.CMS_IOI
     return Target(
         name=name,
         profile=worker.profile,
         toolchain=worker.toolchain,
         slots=1,
-        isolation=Isolation.NONE if brings_pair else Isolation.REDUCED,
-        brings_pair=brings_pair,
+        isolation=Isolation.NONE if has_own_scripts else Isolation.REDUCED,
+        has_own_scripts=has_own_scripts,
         max_output_bytes=worker.max_output_bytes,
         max_wall_ms=worker.service.ceilings.run_timeout,
         max_body_bytes=worker.max_body_bytes,

@@ -158,7 +158,7 @@ class _Server:
         self._own = served_runtimes.runtimes(bash_version)
         self._packages = ServedPackages(packages) if packages else None
         self._runtimes = self._own + (packages.runtimes() if packages else ())
-        self._pair = {**boxfiles.classic_pair(), "runner": runner}
+        self._pair = {**boxfiles.classic_scripts(), "runner": runner}
         self._most_jobs = sandbox.targets()[0].slots + settings.queue
         self._jobs = 0
         self._memory = HeldBytes(settings.held_bytes)

@@ -23,7 +23,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.errors import TransientError, TransportError
 from ioi_eval.jobs import compile as compiling
-from ioi_eval.jobs.protocol import CompileAnswer, compile_answer
+from ioi_eval.jobs.runner_answer import CompileAnswer, compile_answer
 from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, JobKind, StageLimits
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox import Target

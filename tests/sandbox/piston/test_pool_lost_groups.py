@@ -77,10 +77,10 @@ def test_those_who_can_go_nowhere_else_wait_on() -> None:
     """Workers of one kind restart while another kind, which may not judge this, is in service: nothing is lost."""
     world = two_groups()
     world.pool.remove("w-old", 0.0)
-    free, bound = world.request("old"), world.request("old", is_bound=True)
+    free, bound = world.request("old"), world.request("old", is_only=True)
     world.until(20.0)
     assert world.failed == [free]
-    late = world.request("old", is_bound=True)
+    late = world.request("old", is_only=True)
     assert late.failure is None
     world.pool.add(Endpoint(name="w-old", machine="old", group="old", slots=2), world.now)
     assert world.running == [bound, late]
@@ -90,10 +90,10 @@ def test_patience_ends_with_another_group_in_service_too() -> None:
     """After as long as jobs wait for all endpoints they fail, and later ones at once."""
     world = two_groups()
     world.pool.remove("w-old", 0.0)
-    world.request("old", is_bound=True)
+    world.request("old", is_only=True)
     world.until(PATIENCE_S - TICK_S)
     assert failures(world) == []
     world.until(PATIENCE_S)
     assert failures(world) == [TargetLostError]
-    world.request("old", is_bound=True)
+    world.request("old", is_only=True)
     assert failures(world) == [TargetLostError] * 2

@@ -58,10 +58,10 @@ class PoolMachine(RuleBasedStateMachine):
         self.endpoints.pop(name, None)
         self.pool.remove(name, self.now)
 
-    @rule(group=GROUPS, is_alone=st.booleans(), is_bound=st.booleans())
-    def arrive(self, group: str, is_alone: bool, is_bound: bool) -> None:
+    @rule(group=GROUPS, is_alone=st.booleans(), is_only=st.booleans())
+    def arrive(self, group: str, is_alone: bool, is_only: bool) -> None:
         """A job arrives."""
-        request = self.pool.request(group, self.now, is_alone=is_alone, is_bound=is_bound)
+        request = self.pool.request(group, self.now, is_alone=is_alone, is_only=is_only)
         request.wake = lambda: self.woken(request)
         request.abandon = lambda: self.abandoned(request)
         self.entered(request)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.errors import SandboxError
-from ioi_eval.jobs.classic_answer import score_and_feedback
+from ioi_eval.jobs.scripts_answer import score_and_feedback
 from ioi_eval.model import Execution, Stage
 from ioi_eval.sandbox.piston import answer
 

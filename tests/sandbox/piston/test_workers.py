@@ -85,7 +85,7 @@ def test_the_stock_pair_confines_nothing() -> None:
     groups = WorkerGroups(1)
     groups.add(replace(WORKER, profile="classic"))
     groups.add(at(replace(WORKER, profile="classic", service=Service(starter=Starter.CMS_IOI, version="1.0.0")), "b"))
-    offered = {target.brings_pair: target.isolation for target in groups.targets()}
+    offered = {target.has_own_scripts: target.isolation for target in groups.targets()}
     assert offered == {False: Isolation.REDUCED, True: Isolation.NONE}
 
 

@@ -7,8 +7,8 @@ import secrets
 
 from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.jobs import compile as compiling
-from ioi_eval.jobs.protocol import compile_answer
 from ioi_eval.jobs.runner import runner_binary, runner_job
+from ioi_eval.jobs.runner_answer import compile_answer
 from ioi_eval.model import Execution, Isolation, Stage
 from ioi_eval.toolchain import Toolchain
 from tests.sandbox.served import Served
@@ -40,7 +40,7 @@ def test_a_runner_and_a_plan_run_the_native_way(served: Served) -> None:
     nonce = secrets.token_hex(16)
     recipe = compiling.Recipe(
         what="test",
-        steps=(compiling.Step(argv=("g++", "x.cpp", "-o", "x"), sees=(("x.cpp", b"int main() {}"),)),),
+        steps=(compiling.Step(argv=("g++", "x.cpp", "-o", "x"), files=(("x.cpp", b"int main() {}"),)),),
         artifacts=("x",),
         sees_system=True,
     )

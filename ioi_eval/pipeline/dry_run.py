@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from ioi_eval.journal import Index
 from ioi_eval.model import ProblemKey
-from ioi_eval.pipeline.contest_intake import ContestCandidate, Intake
-from ioi_eval.pipeline.intake import Refused
+from ioi_eval.pipeline.contest_dump_reader import ContestCandidate, ContestDumpReader
+from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.report.run_summary import Refusals
 from ioi_eval.report.terminal import refusal_lists, table
 
@@ -46,11 +46,11 @@ class DryRun:
         return "\n\n".join([*parts, *refusal_lists(self.refused.as_list(), files=())])
 
 
-def plan(intake: Intake, index: Index, *, dedupe: bool = True, retry_failed: bool = False) -> DryRun:
+def plan(dump_reader: ContestDumpReader, index: Index, *, dedupe: bool = True, retry_failed: bool = False) -> DryRun:
     """Read a dump without judging or writing anything.
 
     Args:
-        intake: the dump's rows.
+        dump_reader: the dump's rows.
         index: of the journal that a run would continue.
         dedupe: identical programs are judged once.
         retry_failed: judge rows again on which a judge program failed.
@@ -58,7 +58,7 @@ def plan(intake: Intake, index: Index, *, dedupe: bool = True, retry_failed: boo
     problems: dict[ProblemKey, ProblemPlan] = {}
     refused = Refusals()
     leaders: set[bytes] = set()
-    for entry in intake.entries(stored_level=index.stored_level):
+    for entry in dump_reader.entries(stored_level=index.stored_level):
         if isinstance(entry, Refused):
             refused.add(entry.kind, entry.message)
             continue
@@ -80,7 +80,7 @@ def _is_judged(candidate: ContestCandidate, index: Index, retry_failed: bool) ->
 
 def _has_leader(candidate: ContestCandidate, index: Index, leaders: set[bytes]) -> bool:
     program = candidate.keys.program
-    if index.leader(candidate.keys) is not None or program in leaders:
+    if index.leader_offset(candidate.keys) is not None or program in leaders:
         return True
     leaders.add(program)
     return False

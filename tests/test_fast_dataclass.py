@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.problems.row import Row
-from ioi_eval.records import record
 
 
-@record
+@fast_dataclass
 class Point:
     """A value."""
 

@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
-def record(cls: type[T]) -> type[T]:
+def fast_dataclass(cls: type[T]) -> type[T]:
     """Make a dataclass that is immutable for the type checker only.
 
     A dataclass that Python itself keeps immutable sets each field by a function call, which takes three times as long:

@@ -1,7 +1,7 @@
 """Reads the rows of a dump as submissions, in the same way for judging, for the results and for a dry run.
 
 Iterating twice gives the same entries in the same order, so a result can be put beside its row without keeping rows
-in memory. `contest_intake.py` reads rows for contest problems.
+in memory. `contest_dump_reader.py` reads rows for contest problems.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from typing import Generic
 
 from ioi_eval.errors import InputError, RowError, internal_error_text
+from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.journal import Keys, keys_of, name_key
 from ioi_eval.model import ProblemKey
 from ioi_eval.pipeline.window import Candidate, P, S, W
 from ioi_eval.problems.row import DumpSource, Row
-from ioi_eval.records import record
 
 OWN_FAULT = "a fault in ioi-eval itself: its message says where"
 
 
-@record
+@fast_dataclass
 class Judgeable(Generic[W]):
     """A row that can be judged, or one of its programs.
 
@@ -49,7 +49,7 @@ class Refused:
     message: str
 
 
-class Reading:
+class DumpPass:
     """One reading of a dump, from its first row to its last.
 
     Args:
@@ -61,7 +61,7 @@ class Reading:
         self._id_column, self._stored_level = id_column, stored_level
         self._taken: dict[bytes, tuple[str, int]] = {}  # source and number of the row that has an id
 
-    def taken_before(self, row: Row, name: str, problem: ProblemKey | str) -> Refused | None:
+    def refuse_repeated_id(self, row: Row, name: str, problem: ProblemKey | str) -> Refused | None:
         """Refuse a row if an earlier row for the same problem has its id; `None` if it is the first with this id.
 
         The programs of one row have different ids.

@@ -33,9 +33,9 @@ from ioi_eval.errors import (
     TransportError,
 )
 from ioi_eval.extract.fences import encodable
-from ioi_eval.model import Isolation, Report, Returned, Stage, TestOutcome, Verdict, signal_name
+from ioi_eval.model import HarnessReport, Isolation, RunDetails, Stage, TestOutcome, Verdict, signal_name
 
-FAILED = frozenset({Verdict.TLE, Verdict.MLE, Verdict.OLE, Verdict.SV, Verdict.RE})
+PROGRAM_FAILURES = frozenset({Verdict.TLE, Verdict.MLE, Verdict.OLE, Verdict.SV, Verdict.RE})
 
 NEAR_LIMIT = 0.10
 """A result whose CPU time differs from the limit by at most this part of the limit is marked `near_limit`. Chosen:
@@ -215,7 +215,9 @@ def _step(line: dict[str, Any]) -> StepLine:
     )
 
 
-_UNJUDGED = {"verdict": "JE", "score": None, "program": "reader", "words": "internal error: the output was not judged"}
+_UNJUDGED = {
+    "verdict": "JE", "score": None, "program": "client", "words": "internal error: the output was not judged",
+}  # fmt: skip
 
 
 def _outcome(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcome:
@@ -248,34 +250,34 @@ def _outcome(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcom
         attempted={name: _integer(line["attempted"], name) for name in line["attempted"]},
         in_time_score=_in_time(verdict, line),
         near_limit=is_near_limit(cpu_us / 1000, time_limit_s),
-        evidence=_text(_string(line, "stderr")),
+        stderr=_text(_string(line, "stderr")),
         check_cpu_ms=_integer(line["judge"], "cpu_us") / 1000,
         judge_program=program,
         output=base64.b64decode(_string(line, "output"), validate=True) if "output" in line else None,
-        returned=Returned(
+        returned=RunDetails(
             judged=judged,
             output_bytes=_integer(line, "output_bytes") if "output_bytes" in line else 0,
             idle_s=_integer(line, "idle_us") / 1e6,
-            report=_report(_text(_string(line, "report"))) if "report" in line else Report(),
+            report=_report(_text(_string(line, "report"))) if "report" in line else HarnessReport(),
         ),
     )
 
 
-def _report(line: str) -> Report:
+def _report(line: str) -> HarnessReport:
     """The harness's report; empty if the line is not one. A program can forge it, but no score depends on it.
 
     Lone surrogates are replaced: JSON can contain them, our files cannot.
     """
     try:
         values = json.loads(line)
-        return Report(
+        return HarnessReport(
             phase=encodable(str(values["phase"])),
             exit=values.get("exit") is True,
             error=encodable(str(values.get("error", ""))),
             traceback=encodable(str(values.get("traceback", ""))),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return Report()
+        return HarnessReport()
 
 
 def is_near_limit(cpu_ms: float, time_limit_s: float) -> bool:
@@ -320,7 +322,7 @@ def _why(verdict: Verdict, line: dict[str, Any]) -> str:
     if verdict is Verdict.RE:
         name = signal_name(line["signal"])
         return f"killed by {name}" if name else f"exit code {line['code']}"
-    if verdict in FAILED:
+    if verdict in PROGRAM_FAILURES:
         return _STOPPED.get(line["limit"] or {Verdict.TLE: "cpu", Verdict.MLE: "memory"}.get(verdict, ""), "")
     return ""
 
@@ -334,7 +336,7 @@ def _score(verdict: Verdict, text: str | None) -> float | None:
         Verdict.AC: score == 1.0,
         Verdict.PA: 0.0 < score < 1.0,
         Verdict.WA: score == 0.0,
-    }.get(verdict, verdict in FAILED and score == 0.0)
+    }.get(verdict, verdict in PROGRAM_FAILURES and score == 0.0)
     if not consistent:
         raise ValueError(f"verdict {verdict} with score {text!r}")
     return score

@@ -12,7 +12,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from ioi_eval.errors import IsolationError, RejectedError, SandboxError, TransportError
-from ioi_eval.jobs.protocol import compile_answer, run_answer
+from ioi_eval.jobs.runner_answer import compile_answer, run_answer
 from ioi_eval.model import Isolation, Stage, Verdict
 from tests.box_answers import answer_text
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import SandboxError
-from ioi_eval.jobs import classic_answer
-from ioi_eval.jobs.classic_answer import compile_outcome
+from ioi_eval.jobs import scripts_answer
+from ioi_eval.jobs.scripts_answer import compile_outcome
 from ioi_eval.model import Execution, Stage, Verdict
 from ioi_eval.sandbox.piston import answer
 
@@ -25,7 +25,7 @@ def verdict_of(execution: Execution) -> str:
         compiled = compile_outcome(execution, memory_limit_bytes=30_000_000)
         if compiled.verdict is not None:
             return compiled.verdict.value
-        outcome = classic_answer.test_outcome(execution, "t1")
+        outcome = scripts_answer.test_outcome(execution, "t1")
     except SandboxError:
         return "JE!"
     assert (outcome.score is None) == (outcome.verdict is Verdict.JE)

@@ -3,7 +3,7 @@
     graders/<problem_id>.cpp  input.txt  correct_output.txt  every grader file   and the scripts   compile  run
 
 `compile` compiles the submission with its graders, checker and manager; `run` keeps the time limit, talks to the
-managers, checks the output, and prints the score to stdout and feedback to stderr. `classic_answer.py` reads them.
+managers, checks the output, and prints the score to stdout and feedback to stderr. `scripts_answer.py` reads them.
 
 Two kinds of jobs are made here. `job` is for workers whose only package is `cms_ioi`, which has its own pair. Problems
 that this pair is known to judge wrongly are refused (`refusal`). Its other weaknesses are documented: wall-clock
@@ -43,8 +43,8 @@ HARD_LIMIT_S = 3.0
 documents, "2 or 3 additional seconds"."""
 
 RUNNER_SLACK_MS = 80_000
-"""If our runner judges, this is added to the wall clock at which it gives a test up: time for the checker (60 s) and for
-a busy machine. The runner enforces all limits itself."""
+"""If our runner judges, this is added to the wall clock at which it gives a test up: time for the checker (60 s) and
+for a busy machine. The runner enforces all limits itself."""
 
 COMPILE_LIMITS = StageLimits(wall_ms=60_000, cpu_ms=60_000, memory_bytes=4 << 30, output_bytes=16 << 20)
 """A checker that includes testlib took 10.4 s of wall clock on a busy worker (recorded: `cms_ac_testlib`)."""
@@ -71,7 +71,7 @@ def own_files(runner: Content) -> Mapping[str, Content]:
     Args:
         runner: the runner, compiled on that target.
     """
-    return {**boxfiles.classic_pair(), _RUNNER: runner}
+    return {**boxfiles.classic_scripts(), _RUNNER: runner}
 
 
 def job(problem: Problem, case: TestCase, code: str) -> Job:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from ioi_eval.errors import OverloadError, TransientError
-from ioi_eval.jobs.classic_answer import compile_outcome, is_doubtful
+from ioi_eval.jobs.scripts_answer import compile_outcome, is_doubtful
 from ioi_eval.model import Verdict
-from tests.jobs.classic_executions import compilation, execution, recorded
+from tests.jobs.scripts_executions import compilation, execution, recorded
 
 
 def test_a_judge_program_that_does_not_compile_is_no_compile_error() -> None:

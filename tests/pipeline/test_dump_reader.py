@@ -8,8 +8,8 @@ import pytest
 
 from ioi_eval.errors import InputError
 from ioi_eval.model import Language, ProblemKey
-from ioi_eval.pipeline.contest_intake import Intake, RowSelection, survey
-from ioi_eval.pipeline.intake import Refused
+from ioi_eval.pipeline.contest_dump_reader import ContestDumpReader, RowSelection, survey
+from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.rows import open_source
 from tests.pipeline.scripted import NILE, PROBLEMS, Contest, ScriptedJudge, programs
@@ -66,8 +66,10 @@ def test_an_unusable_problem_is_refused_with_its_reason(contest: Contest, judge:
     problems = ProblemSet(
         problems={}, unusable={NILE.key: InputError("problem 2024/nile: score type Sum is not supported")}
     )
-    intake = Intake(open_source(contest.dump), RowSelection(), problems, fingerprints=judge.fingerprints)
-    (entry,) = intake.entries()
+    dump_reader = ContestDumpReader(
+        open_source(contest.dump), RowSelection(), problems, fingerprints=judge.fingerprints
+    )
+    (entry,) = dump_reader.entries()
     assert isinstance(entry, Refused)
     assert entry.kind == "problem 2024/nile: score type Sum is not supported"
     assert "row 1: problem 2024/nile: score type Sum" in entry.message
@@ -80,7 +82,9 @@ def test_equal_row_numbers_of_several_files_are_not_confused(tmp_path: Path, jud
         contest = Contest(tmp_path / name)
         contest.write(*programs("1"))
     problems = ProblemSet(problems=PROBLEMS, unusable={})
-    first, second = Intake(open_source(tmp_path), RowSelection(), problems, fingerprints=judge.fingerprints).entries()
+    first, second = ContestDumpReader(
+        open_source(tmp_path), RowSelection(), problems, fingerprints=judge.fingerprints
+    ).entries()
     assert not isinstance(first, Refused)
     assert isinstance(second, Refused)
     assert f"is already in {tmp_path}/a/dump.jsonl, row 1" in second.message

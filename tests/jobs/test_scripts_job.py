@@ -10,7 +10,7 @@ import pytest
 
 from ioi_eval.config import JudgeLimits
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.jobs import classic
+from ioi_eval.jobs import scripts_job
 from ioi_eval.model import (
     Blob,
     CheckerProtocol,
@@ -66,7 +66,7 @@ def contents(job: Job) -> dict[str, object]:
 
 def test_files_lie_where_the_source_says() -> None:
     """Submission, input, expected output, grader files and configuration, under the contract's names."""
-    job = classic.job(BATCH, CASE, "int x;")
+    job = scripts_job.job(BATCH, CASE, "int x;")
     config = json.loads(str(contents(job)["graders/grader_config.json"], "utf-8"))  # type: ignore[call-overload]
     assert contents(job) == {
         "graders/nile.cpp": b"int x;",
@@ -85,7 +85,7 @@ def test_files_lie_where_the_source_says() -> None:
 
 def test_communication_configuration() -> None:
     """Processes, their pipes and the manager's arguments are told in flat keys."""
-    job = classic.job(COMMUNICATION, replace(CASE, answer=None), "int x;")
+    job = scripts_job.job(COMMUNICATION, replace(CASE, answer=None), "int x;")
     config = json.loads(str(contents(job)["graders/grader_config.json"], "utf-8"))  # type: ignore[call-overload]
     prefix = "task_type_parameters_Communication_"
     assert {key.removeprefix(prefix): value for key, value in config.items() if key.startswith(prefix)} == {
@@ -99,7 +99,7 @@ def test_communication_configuration() -> None:
 
 def test_hard_limits_lie_above_the_problems() -> None:
     """The run stage may take 3 s more than the problem allows, and memory for the judge beside the program's."""
-    job = classic.job(BATCH, CASE, "")
+    job = scripts_job.job(BATCH, CASE, "")
     assert job.run_limits.wall_ms == 5_000
     assert job.run_limits.cpu_ms >= job.run_limits.wall_ms
     assert (job.run_limits.memory_bytes or 0) > 2 * BATCH.memory_limit_bytes
@@ -110,7 +110,7 @@ def test_a_job_with_the_runner_asks_for_no_more_than_workers_allow() -> None:
     """600 s of wall clock and of CPU time by our package; since isolate more is refused with 400, and for good."""
     for time_limit_s in (2.0, 20.0, 200.0):
         row = {**ROW, "time_limit": time_limit_s}
-        job = classic.row_job(row, "", "", "", beside=classic.own_files(b"elf"), most_wall_ms=600_000)
+        job = scripts_job.row_job(row, "", "", "", beside=scripts_job.own_files(b"elf"), most_wall_ms=600_000)
         assert job.run_limits.wall_ms <= 600_000
         assert job.run_limits.cpu_ms <= 600_000
         assert job.run_limits.cpu_ms > 1000 * min(590, time_limit_s * 1.25 + JudgeLimits().cpu_s)
@@ -118,21 +118,21 @@ def test_a_job_with_the_runner_asks_for_no_more_than_workers_allow() -> None:
 
 def test_scripts_travel_with_a_row_s_job() -> None:
     """Those that are given, and no others."""
-    job = classic.row_job(ROW, "", "", None, beside={"compile": b"# compile", "run": b"# run"})
+    job = scripts_job.row_job(ROW, "", "", None, beside={"compile": b"# compile", "run": b"# run"})
     assert (contents(job)["compile"], contents(job)["run"]) == (b"# compile", b"# run")
-    assert {"compile", "run"}.isdisjoint(contents(classic.row_job(ROW, "", "", None)))
+    assert {"compile", "run"}.isdisjoint(contents(scripts_job.row_job(ROW, "", "", None)))
 
 
 def test_checker_arguments_are_refused_by_name() -> None:
     """The package hands none on, and a checker without them may judge otherwise."""
     with pytest.raises(UnsupportedError, match="gives a checker no arguments; use the bundled profile"):
-        classic.job(replace(BATCH, checker_args=("float_tolerance", "1e-6")), CASE, "")
+        scripts_job.job(replace(BATCH, checker_args=("float_tolerance", "1e-6")), CASE, "")
 
 
 def test_test_data_stays_by_reference(tmp_path: Path) -> None:
     """Data on disk is handed on as it is, not read."""
     blob = Blob(path=tmp_path / "absent", size=10_000_000, sha256="0" * 64)
-    job = classic.job(BATCH, TestCase(name="t1", input=blob, answer=blob), "")
+    job = scripts_job.job(BATCH, TestCase(name="t1", input=blob, answer=blob), "")
     assert JobFile(name="input.txt", content=blob) in job.files
 
 
@@ -153,12 +153,12 @@ def test_test_data_stays_by_reference(tmp_path: Path) -> None:
 def test_what_the_stock_pair_would_judge_wrongly(problem: Problem, case: TestCase, words: str) -> None:
     """Where the stock pair would give a wrong score it is not asked; the reason is named."""
     with pytest.raises(UnsupportedError, match=words):
-        classic.job(problem, case, "")
+        scripts_job.job(problem, case, "")
 
 
 def test_a_row_s_job_has_the_row_s_files() -> None:
     """Grader files go as they are, those without content are left out, as the source does."""
-    job = classic.row_job(ROW, "1 2\n", "int x;", "3\n")
+    job = scripts_job.row_job(ROW, "1 2\n", "int x;", "3\n")
     assert contents(job) == {
         "graders/nile.cpp": b"int x;",
         "input.txt": b"1 2\n",
@@ -166,37 +166,37 @@ def test_a_row_s_job_has_the_row_s_files() -> None:
         "graders/nile.h": b"header",
         "graders/grader_config.json": b'{"task_type":"Batch","code":"nile","time_limit":2.0,"memory_limit":268435456}',
     }
-    assert "correct_output.txt" not in contents(classic.row_job(ROW, "1 2\n", "int x;", None))
+    assert "correct_output.txt" not in contents(scripts_job.row_job(ROW, "1 2\n", "int x;", None))
     own = {**ROW, "grader_files": [["graders/grader_config.json", "{}"]]}
-    assert contents(classic.row_job(own, "", "", None))["graders/grader_config.json"] == b"{}"
+    assert contents(scripts_job.row_job(own, "", "", None))["graders/grader_config.json"] == b"{}"
     assert job.run_limits.wall_ms == 5_000
 
 
 def test_a_problem_without_headers_gets_one_that_no_program_can_include() -> None:
     """The stock pair needs its name; elsewhere such a header does not exist, so including it is a compilation error."""
     for headers in ((), (SourceFile(path="graders/testlib.h", content=b"x"),)):
-        sent = contents(classic.job(replace(BATCH, headers=headers), CASE, ""))["graders/nile.h"]
+        sent = contents(scripts_job.job(replace(BATCH, headers=headers), CASE, ""))["graders/nile.h"]
         assert isinstance(sent, bytes)
         assert sent.startswith(b"#error ")
     for content in (b"header", b""):
         own = replace(BATCH, headers=(SourceFile(path="graders/nile.h", content=content),))
-        assert contents(classic.job(own, CASE, ""))["graders/nile.h"] == content
+        assert contents(scripts_job.job(own, CASE, ""))["graders/nile.h"] == content
 
 
 def test_the_cms_ioi_package_finds_the_submission_of_a_row() -> None:
     """It compiles the file with the first header's name: `graders/?.cpp` where there is none."""
     bare = {**ROW, "grader_files": [["checker/testlib.h", "x"], ["graders/testlib.h", "x"]]}
-    sent = contents(classic.row_job(bare, "", "", None))["graders/nile.h"]
-    assert sent == contents(classic.job(replace(BATCH, headers=()), CASE, ""))["graders/nile.h"]
+    sent = contents(scripts_job.row_job(bare, "", "", None))["graders/nile.h"]
+    assert sent == contents(scripts_job.job(replace(BATCH, headers=()), CASE, ""))["graders/nile.h"]
     ours = {"compile": b"#", "run": b"#"}
-    assert "graders/nile.h" not in contents(classic.row_job(bare, "", "", None, beside=ours))
+    assert "graders/nile.h" not in contents(scripts_job.row_job(bare, "", "", None, beside=ours))
     other = {**ROW, "grader_files": [["graders/nile.h", "header"], ["graders/lib.h", "x"]]}
     with pytest.raises(UnsupportedError, match=r"nile: .* takes the first header's name .* lib\.h, not nile\.h; use"):
-        classic.row_job(other, "", "", None)
-    assert contents(classic.row_job(other, "", "", None, beside=ours))["graders/lib.h"] == b"x"
+        scripts_job.row_job(other, "", "", None)
+    assert contents(scripts_job.row_job(other, "", "", None, beside=ours))["graders/lib.h"] == b"x"
 
 
 def test_a_row_that_lacks_a_field_is_the_caller_s_to_mend() -> None:
     """It names the field."""
     with pytest.raises(InputError, match="time_limit"):
-        classic.row_job({key: value for key, value in ROW.items() if key != "time_limit"}, "", "", None)
+        scripts_job.row_job({key: value for key, value in ROW.items() if key != "time_limit"}, "", "", None)

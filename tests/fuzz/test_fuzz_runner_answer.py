@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.errors import IsolationError, SandboxError
-from ioi_eval.jobs.protocol import compile_answer, run_answer
+from ioi_eval.jobs.runner_answer import compile_answer, run_answer
 from ioi_eval.model import Isolation, Stage, Verdict
 from tests.fuzz.budget import damaged, fuzzed, mutated
 
@@ -65,7 +65,7 @@ def test_run_answers(stage: Stage) -> None:
             assert math.isfinite(number)
             assert number >= 0
         assert all(isinstance(count, int) for count in outcome.attempted.values())
-        for text in (outcome.message, outcome.evidence, outcome.limit or "", outcome.signal or ""):
+        for text in (outcome.message, outcome.stderr, outcome.limit or "", outcome.signal or ""):
             text.encode()
 
 

@@ -8,31 +8,31 @@ from typing import Any
 import pytest
 
 from ioi_eval.apps.catalog import load_catalog
-from ioi_eval.apps.intake import AppsIntake, Invalid, JudgeableSample
-from ioi_eval.pipeline.intake import Refused
+from ioi_eval.apps.dump_reader import AppsDumpReader, Invalid, JudgeableSample
+from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.problems.apps_selection import ProblemSelection
 from ioi_eval.rows import open_source
 from tests.apps_rows import DOUBLE, ROWS, write_rows
 
 
 @pytest.fixture
-def intake(tmp_path: Path) -> Any:
-    """An intake of these rows."""
+def dump_reader(tmp_path: Path) -> Any:
+    """A reader of these rows."""
 
-    def read(*rows: dict[str, Any], selection: ProblemSelection | None = None, **options: Any) -> AppsIntake:
+    def read(*rows: dict[str, Any], selection: ProblemSelection | None = None, **options: Any) -> AppsDumpReader:
         catalog = load_catalog(open_source(write_rows(tmp_path / "apps.jsonl", ROWS)), selection=selection)
         dump = open_source(write_rows(tmp_path / "dump.jsonl", rows))
-        return AppsIntake(dump, catalog, fingerprints=lambda problem, one: (f"{problem}:{one.code}",), **options)
+        return AppsDumpReader(dump, catalog, fingerprints=lambda problem, one: (f"{problem}:{one.code}",), **options)
 
     return read
 
 
-def names(intake: AppsIntake) -> list[str]:
+def names(dump_reader: AppsDumpReader) -> list[str]:
     """Of the submissions."""
-    return [entry.candidate.submission.id for entry in intake.entries() if isinstance(entry, JudgeableSample)]
+    return [entry.candidate.submission.id for entry in dump_reader.entries() if isinstance(entry, JudgeableSample)]
 
 
-def test_names(intake: Any) -> None:
+def test_names(dump_reader: Any) -> None:
     """The row's own, with the sample's number; else the place among the problem's samples, the same each time."""
     rows = [
         {"problem_id": 0, "uuid": "a", "code": DOUBLE},
@@ -40,13 +40,13 @@ def test_names(intake: Any) -> None:
         {"problem_id": 1, "code": ["1", "2"]},
         {"problem_id": 0, "code": "x"},
     ]
-    read = intake(*rows)
+    read = dump_reader(*rows)
     assert names(read) == ["a", "b/0", "b/1", "1/0", "1/1", "0/3"]
     assert names(read) == names(read)
-    assert names(intake({"problem_id": 0, "n": 7, "code": "x"}, id_column="n")) == ["7"]
+    assert names(dump_reader({"problem_id": 0, "n": 7, "code": "x"}, id_column="n")) == ["7"]
 
 
-def test_what_cannot_be_judged_is_refused_with_its_reason(intake: Any) -> None:
+def test_what_cannot_be_judged_is_refused_with_its_reason(dump_reader: Any) -> None:
     """Unknown problems, rows that say nothing, ids twice, problems whose own rows are broken."""
     rows = [
         {"problem_id": 99, "code": "x"},
@@ -56,7 +56,7 @@ def test_what_cannot_be_judged_is_refused_with_its_reason(intake: Any) -> None:
         {"problem_id": 3, "code": ["x", "y"]},
         {"problem_id": 0},
     ]
-    entries = list(intake(*rows).entries())
+    entries = list(dump_reader(*rows).entries())
     assert [type(entry) for entry in entries] == [Refused, Refused, JudgeableSample, Refused, Invalid, Refused]
     words = [entry.message for entry in entries if isinstance(entry, Refused)]
     for found, expected in zip(
@@ -73,9 +73,9 @@ def test_what_cannot_be_judged_is_refused_with_its_reason(intake: Any) -> None:
         assert expected in found
 
 
-def test_problems_that_were_not_asked_for_are_passed_over(intake: Any) -> None:
+def test_problems_that_were_not_asked_for_are_passed_over(dump_reader: Any) -> None:
     """Neither judged nor refused, but counted."""
     rows = [{"problem_id": n, "code": "x"} for n in (0, 1, 2, 0)]
-    read = intake(*rows, selection=ProblemSelection(ids=("0",)))
+    read = dump_reader(*rows, selection=ProblemSelection(ids=("0",)))
     assert names(read) == ["0/0", "0/1"]
     assert read.passed_over == 2

@@ -96,7 +96,7 @@ class PrecompiledHeaders:
             if std in self._built:
                 raise TransientError("it was built in this run, and is gone")
             self._built.add(std)
-            answer = await self._builder.compile(recipe, target, trusted=True)
+            answer = await self._builder.compile(recipe, target, of_problem=True)
             if not answer.artifacts:
                 raise TransientError("the header does not compile")
             return answer.artifacts[recipe.artifacts[0]]

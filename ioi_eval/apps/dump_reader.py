@@ -9,8 +9,9 @@ from typing import TypeAlias
 
 from ioi_eval.apps.catalog import Catalog, Listed
 from ioi_eval.errors import ODD_DATA, RowError
+from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.journal import Keys
-from ioi_eval.pipeline.intake import DumpReader, Judgeable, Reading, Refused, faulty, refused
+from ioi_eval.pipeline.dump_reader import DumpPass, DumpReader, Judgeable, Refused, faulty, refused
 from ioi_eval.pipeline.window import Candidate
 from ioi_eval.problems.apps_submissions import (
     AppsSubmission,
@@ -23,12 +24,11 @@ from ioi_eval.problems.apps_submissions import (
     submission_columns,
 )
 from ioi_eval.problems.row import DumpSource, Row
-from ioi_eval.records import record
 
 AppsCandidate: TypeAlias = Candidate[Listed, AppsSubmission]
 
 
-@record
+@fast_dataclass
 class JudgeableSample(Judgeable[AppsCandidate]):
     """A sample of a row that can be judged.
 
@@ -50,7 +50,7 @@ class Invalid(Refused):
     listed: Listed
 
 
-class _NumberedReading(Reading):
+class _NumberedPass(DumpPass):
     """One reading of a dump, which numbers the samples for each problem."""
 
     def __init__(self, id_column: str, stored_level: Callable[[Keys], int] | None) -> None:
@@ -63,7 +63,7 @@ class _NumberedReading(Reading):
         return f"{problem}/{self._count[problem] - 1}"
 
 
-class AppsIntake(DumpReader[AppsCandidate]):
+class AppsDumpReader(DumpReader[AppsCandidate]):
     """Reads a dump's rows as submissions to APPS problems.
 
     Args:
@@ -103,7 +103,7 @@ class AppsIntake(DumpReader[AppsCandidate]):
     ) -> Iterator[JudgeableSample | Refused]:
         """One entry for each program, in order; rows for problems that were not selected are skipped."""
         columns = None if whole_rows else submission_columns(self.id_column)
-        reading = _NumberedReading(self.id_column, stored_level)
+        reading = _NumberedPass(self.id_column, stored_level)
         self.passed_over = 0
         for row in self.source.iterate(columns):
             try:
@@ -111,7 +111,7 @@ class AppsIntake(DumpReader[AppsCandidate]):
             except ODD_DATA as error:
                 yield faulty(row, error)
 
-    def _row_entries(self, row: Row, reading: _NumberedReading) -> Iterator[JudgeableSample | Refused]:
+    def _row_entries(self, row: Row, reading: _NumberedPass) -> Iterator[JudgeableSample | Refused]:
         try:
             problem = problem_of(row)
             listed = self.catalog.listed.get(problem)
@@ -139,13 +139,13 @@ class AppsIntake(DumpReader[AppsCandidate]):
                     entry = faulty(row, error)
                 yield entry
 
-    def _entry(self, row: Row, sample: Sample, listed: Listed, reading: _NumberedReading) -> JudgeableSample | Refused:
+    def _entry(self, row: Row, sample: Sample, listed: Listed, reading: _NumberedPass) -> JudgeableSample | Refused:
         try:
             name = self._name(row, sample, reading.number(listed.id))
             submitted = submission(row, sample, name=name, problem=listed.id, rules=self._rules)
         except RowError as error:
             return refused(row, error)
-        if repeated := reading.taken_before(row, name, listed.id):
+        if repeated := reading.refuse_repeated_id(row, name, listed.id):
             return repeated
         candidate = reading.candidate(
             listed,

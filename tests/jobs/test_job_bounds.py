@@ -11,7 +11,7 @@ from ioi_eval.config import Policy
 from ioi_eval.engine.packing import fitting
 from ioi_eval.jobs import rules
 from ioi_eval.jobs.bundled import Programs, given_tests, setup_of
-from ioi_eval.jobs.run_job import PlannedTest, room
+from ioi_eval.jobs.run_job import PlannedTest, bounds_of
 from ioi_eval.model import Blob, Isolation, Subtask, TestCase
 from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
@@ -41,7 +41,7 @@ def first_bundle(target: Target) -> int:
         fitting(
             tuple(PlannedTest(test=name) for name in NAMES),
             given_tests(PROBLEM, {}),
-            room(target, SETUP),
+            bounds_of(target, SETUP),
             most_tests=1000,
             wall_ms_per_test=rules.usual_wall_ms(PROBLEM.time_limit_s),
             taken_bytes=1 << 20,
@@ -73,6 +73,6 @@ def test_each_bound(bounds: dict[str, int], tests: int) -> None:
 def test_what_is_sent_fits() -> None:
     """The largest bundle for a body bound stays below it, also if all of it goes as base64."""
     body = 48 << 20
-    found = room(replace(TARGET, max_body_bytes=body), SETUP)
+    found = bounds_of(replace(TARGET, max_body_bytes=body), SETUP)
     assert found.test_bytes is not None
     assert (found.test_bytes + (1 << 20)) * 4 / 3 + 60_000 <= body

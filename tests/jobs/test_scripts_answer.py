@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.errors import SandboxError, TransientError, TransportError
-from ioi_eval.jobs import classic_answer
-from ioi_eval.jobs.classic_answer import score_and_feedback
+from ioi_eval.jobs import scripts_answer
+from ioi_eval.jobs.scripts_answer import score_and_feedback
 from ioi_eval.model import Execution, Stage, Verdict
-from tests.jobs.classic_executions import execution, recorded, verdict_of
+from tests.jobs.scripts_executions import execution, recorded, verdict_of
 
 # name of the transcript | score and first line of feedback by the source's mapping | our verdict; `JE!` is an error
 # that is raised, and repeated. Where the generations differ, v4's verdict comes after a slash.
@@ -88,8 +88,8 @@ def test_recorded_verdicts(shared: Path, name: str, generation: str) -> None:
 def test_every_recorded_job_of_the_package_has_a_verdict(shared: Path) -> None:
     """No answer of the cms_ioi package is left out but two whose words differ by generation (tested below)."""
     names = {path.stem for path in (shared / "piston-transcripts" / "v3").glob("c*m*_*.json")}
-    classic = {name for name in names if name.startswith(("cms_", "comm_"))}
-    assert classic - set(CASES) == {"cms_big_output_10MB_ml64", "cms_hack_read_answer"}
+    scripts_job = {name for name in names if name.startswith(("cms_", "comm_"))}
+    assert scripts_job - set(CASES) == {"cms_big_output_10MB_ml64", "cms_hack_read_answer"}
 
 
 def test_page_cache_counted_as_memory(shared: Path) -> None:
@@ -129,7 +129,7 @@ def test_order_of_the_sources_mapping() -> None:
 )
 def test_what_is_no_score(stdout: str) -> None:
     """Anything but a plain finite number in [0, 1] is the checker's fault, never a score."""
-    outcome = classic_answer.test_outcome(execution(stdout=f"{stdout}\n"), "t1")
+    outcome = scripts_answer.test_outcome(execution(stdout=f"{stdout}\n"), "t1")
     assert (outcome.verdict, outcome.score, outcome.judge_program) == (Verdict.JE, None, "checker")
 
 
@@ -148,44 +148,44 @@ def test_what_is_no_score(stdout: str) -> None:
 )
 def test_scores(stdout: str, score: float, verdict: Verdict) -> None:
     """The first line is the score; almost 1 is not 1."""
-    outcome = classic_answer.test_outcome(execution(stdout=stdout), "t1")
+    outcome = scripts_answer.test_outcome(execution(stdout=stdout), "t1")
     assert (outcome.score, outcome.verdict) == (score, verdict)
 
 
 def test_words_on_stderr_never_decide_about_a_score() -> None:
     """A right answer stays right, whatever the program wrote; a zero stays a zero."""
     for words in ("Time limit exceeded (1.0s)", "Runtime error with exit code 1", "Compilation error", "MemoryError"):
-        assert classic_answer.test_outcome(execution(stderr=words), "t1").verdict is Verdict.AC
-        zero = classic_answer.test_outcome(execution(stdout="0\n", stderr=f"{words}\nwrong"), "t1")
+        assert scripts_answer.test_outcome(execution(stderr=words), "t1").verdict is Verdict.AC
+        zero = scripts_answer.test_outcome(execution(stdout="0\n", stderr=f"{words}\nwrong"), "t1")
         assert (zero.verdict, zero.score) == (Verdict.WA, 0.0)
 
 
 def test_a_score_with_an_exit_code_is_the_checkers_fault() -> None:
     """A checker that prints a score and then fails is not believed."""
-    assert classic_answer.test_outcome(execution(code=1), "t1").verdict is Verdict.JE
+    assert scripts_answer.test_outcome(execution(code=1), "t1").verdict is Verdict.JE
 
 
 def test_what_the_package_s_scripts_did_not_tell(shared: Path) -> None:
     """An exit code without a score, and a problem that does not compile; the rest is the source's mapping's."""
     for name in ("cms_ac", "cms_ce", "cms_tle", "cms_tle_ignores_sigterm", "cms_no_correct_output"):
-        classic_answer.require_judged_by_package(recorded(shared, "v3", name))
-    classic_answer.require_judged_by_package(execution(stdout="", code=1, stderr="MemoryError"))
-    classic_answer.require_judged_by_package(execution(stdout="", code=0))
+        scripts_answer.require_judged_by_package(recorded(shared, "v3", name))
+    scripts_answer.require_judged_by_package(execution(stdout="", code=1, stderr="MemoryError"))
+    scripts_answer.require_judged_by_package(execution(stdout="", code=0))
     with pytest.raises(SandboxError, match="Unsupported task type"):
-        classic_answer.require_judged_by_package(execution(stdout="0\n", code=1, stderr='Unsupported task type ""\n'))
+        scripts_answer.require_judged_by_package(execution(stdout="0\n", code=1, stderr='Unsupported task type ""\n'))
     for name in ("cms_bad_checker", "cms_missing_grader_config"):
         with pytest.raises(SandboxError, match="could not be judged"):
-            classic_answer.require_judged_by_package(recorded(shared, "v4", name))
+            scripts_answer.require_judged_by_package(recorded(shared, "v4", name))
 
 
 def test_what_our_own_pair_did_not_judge() -> None:
     """A compile stage that fails is believed only where its last line says what failed; a score only at exit code 0."""
     refused = Stage(stdout="Failed to compile sum\n", stderr="error", code=1)
-    classic_answer.require_judged(Execution(compile=refused, run=refused))
-    classic_answer.require_judged(execution())
+    scripts_answer.require_judged(Execution(compile=refused, run=refused))
+    scripts_answer.require_judged(execution())
     for stage in (replace(refused, stdout=""), replace(refused, code=None, signal="SIGKILL", status="TO")):
         with pytest.raises(TransientError, match="the compile script"):
-            classic_answer.require_judged(Execution(compile=stage, run=stage))
+            scripts_answer.require_judged(Execution(compile=stage, run=stage))
     for run in (
         {"code": 2},
         {"stdout": ""},
@@ -194,7 +194,7 @@ def test_what_our_own_pair_did_not_judge() -> None:
         {"stdout": "", "code": 2},
     ):
         with pytest.raises(TransportError, match="no score arrived"):
-            classic_answer.require_judged(execution(**run))
+            scripts_answer.require_judged(execution(**run))
     with pytest.raises(SandboxError, match="the checker is at fault") as found:
-        classic_answer.require_judged(execution(stdout="", stderr="the checker is at fault: exit code 5", code=3))
+        scripts_answer.require_judged(execution(stdout="", stderr="the checker is at fault: exit code 5", code=3))
     assert not isinstance(found.value, TransientError)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ioi_eval.errors import ODD_DATA, InputError, RowError
+from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.journal import Keys
 from ioi_eval.model import DEFAULT_YEAR, Language, Problem, ProblemKey, Submission
-from ioi_eval.pipeline.intake import DumpReader, Judgeable, Reading, Refused, faulty, refused
+from ioi_eval.pipeline.dump_reader import DumpPass, DumpReader, Judgeable, Refused, faulty, refused
 from ioi_eval.pipeline.window import Candidate
 from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
 from ioi_eval.problems.ioi import ProblemSet
@@ -26,14 +27,13 @@ from ioi_eval.problems.submissions import (
     target_subtask,
     with_includes,
 )
-from ioi_eval.records import record
 
 ContestCandidate: TypeAlias = Candidate[Problem, Submission]
 
 _SIMILAR = 3  # how many similar problem ids a message names
 
 
-@record
+@fast_dataclass
 class JudgeableRow(Judgeable[ContestCandidate]):
     """A row for a contest problem that can be judged.
 
@@ -143,7 +143,7 @@ def _needs(id_column: str) -> tuple[Need, ...]:
     )
 
 
-class Intake(DumpReader[ContestCandidate]):
+class ContestDumpReader(DumpReader[ContestCandidate]):
     """Reads a dump's rows as submissions to contest problems.
 
     Args:
@@ -176,7 +176,7 @@ class Intake(DumpReader[ContestCandidate]):
     ) -> Iterator[JudgeableRow | Refused]:
         """One entry for each program, in the order of the rows; one for a row that cannot be used."""
         columns = None if whole_rows else submission_columns(self.id_column)
-        reading = Reading(self.id_column, stored_level)
+        reading = DumpPass(self.id_column, stored_level)
         for row, problem in self.selection.rows(self.source, columns):
             try:
                 samples = sample_rows(row, self.id_column)
@@ -202,7 +202,7 @@ class Intake(DumpReader[ContestCandidate]):
                 yield from self._fingerprints(problem, probe)
         yield from (f"{key}: {error}" for key, error in sorted(self.problems.unusable.items(), key=str))
 
-    def _entry(self, row: Row, key: ProblemKey | None, reading: Reading) -> JudgeableRow | Refused:
+    def _entry(self, row: Row, key: ProblemKey | None, reading: DumpPass) -> JudgeableRow | Refused:
         problems = self.problems.problems
         try:
             submission = submission_from_row(row, id_column=self.id_column, problem=key, problems=problems)
@@ -218,7 +218,7 @@ class Intake(DumpReader[ContestCandidate]):
             return refused(row, error)
         if self._with_includes:
             submission = with_includes(submission, problem)
-        if repeated := reading.taken_before(row, submission.id, problem.key):
+        if repeated := reading.refuse_repeated_id(row, submission.id, problem.key):
             return repeated
         candidate = reading.candidate(
             problem,
