@@ -213,8 +213,7 @@ class _Run:
             self._record_answer(tests, answer)
 
     def _record_answer(self, tests: Bundle, answer: RunAnswer) -> None:
-        if self._weakest is None or answer.isolation.rank < self._weakest.rank:
-            self._weakest = answer.isolation
+        self._weakest = answer.isolation.weaker(self._weakest)
         for number, outcome in answer.tests.items():
             self._record(replace(outcome, test=tests[number].test))
 

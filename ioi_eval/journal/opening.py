@@ -32,6 +32,10 @@ class StoredResult:
     failed: bool = False
     copied: bool = False
 
+    def counts(self, *, retry_failed: bool) -> bool:
+        """Whether the submission need not be judged again."""
+        return not (self.failed and retry_failed)
+
 
 @dataclass(slots=True, kw_only=True)
 class Index:

@@ -121,3 +121,7 @@ class Isolation(StrEnum):
     def rank(self) -> int:
         """0 for none, 1 for reduced, 2 for full."""
         return {"none": 0, "reduced": 1, "full": 2}[self.value]
+
+    def weaker(self, other: Isolation | None) -> Isolation:
+        """The weaker of the two; this one if there is no other."""
+        return self if other is None or self.rank < other.rank else other

@@ -75,7 +75,7 @@ def plan(dump_reader: ContestDumpReader, index: Index, *, dedupe: bool = True, r
 
 def _is_judged(candidate: ContestCandidate, index: Index, retry_failed: bool) -> bool:
     stored = index.find(candidate.keys)
-    return stored is not None and not (stored.failed and retry_failed)
+    return stored is not None and stored.counts(retry_failed=retry_failed)
 
 
 def _has_leader(candidate: ContestCandidate, index: Index, leaders: set[bytes]) -> bool:

@@ -233,7 +233,7 @@ class DumpRun(Generic[W, R]):
     def _is_known(self, entry: W, copies: list[tuple[W, int]]) -> bool:
         """Whether this submission, or the same program, was judged before, so that it need not be judged."""
         stored = self.ledger.journal.find(entry.keys)
-        if stored is not None and not (stored.failed and self.settings.retry_failed):
+        if stored is not None and stored.counts(retry_failed=self.settings.retry_failed):
             self.done.resumed += 1
             self.progress.advance(RESUMED)
             return True

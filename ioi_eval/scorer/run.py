@@ -47,9 +47,8 @@ class SubmissionRun:
         self.tool: Tool | None = None
 
     def note_isolation(self, isolation: Isolation) -> None:
-        """Remember the weakest isolation over all jobs."""
-        if self.weakest is None or isolation.rank < self.weakest.rank:
-            self.weakest = isolation
+        """Include a job in the weakest isolation over all jobs."""
+        self.weakest = isolation.weaker(self.weakest)
 
     def record_missing(self) -> None:
         """Record score 0, with CMS's message, for tests with neither an output nor a program that may produce it."""
