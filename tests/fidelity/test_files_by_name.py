@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.jobs import classic
+from ioi_eval.jobs import scripts_job
 from ioi_eval.model import Language, Problem, TestCase, Verdict
 from ioi_eval.problems.ioi import draft_problems
 from ioi_eval.problems.row import Row
@@ -108,6 +108,6 @@ def test_one_file_for_both_is_refused() -> None:
 def test_the_stock_scripts_refuse_it() -> None:
     """The `cms_ioi` package would give 0."""
     case = TestCase(name="right", input=b"2\n", answer=b"4\n")
-    reason = classic.refusal(replace(draft("input.txt", ""), cxx_std="gnu++17"), case)
+    reason = scripts_job.refusal(replace(draft("input.txt", ""), cxx_std="gnu++17"), case)
     assert reason is not None
     assert reason.endswith("its programs read stdin and write stdout, and no files by name")
