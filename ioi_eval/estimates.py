@@ -26,7 +26,10 @@ INTERVALS = f"95 % intervals, from drawing problems {DRAWS:,} times"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A mean over problems, with its 95 % interval; `None` with fewer than two problems."""
+    """A mean over problems, with its 95 % interval.
+
+    Without an interval (`None`) with fewer than two problems, or if some submissions are not judged yet.
+    """
 
     value: float
     low: float | None
@@ -37,11 +40,12 @@ class Estimate:
         return {"value": self.value, "low": self.low, "high": self.high}
 
 
-def mean_estimates(columns: Mapping[str, Sequence[float]]) -> dict[str, Estimate]:
+def mean_estimates(columns: Mapping[str, Sequence[float]], *, intervals: bool = True) -> dict[str, Estimate]:
     """Means over problems, with intervals from percentiles of the means over resampled problems.
 
     Args:
         columns: by name, a number for each problem; all columns have the same problems in the same order, at least one.
+        intervals: whether to compute intervals. A sample of which a part is missing has none.
 
     Raises:
         ValueError: the columns differ in length, or are empty, which is our bug.
@@ -56,7 +60,7 @@ def mean_estimates(columns: Mapping[str, Sequence[float]]) -> dict[str, Estimate
     count = problems.pop()
     table = np.array(list(columns.values()), dtype=np.float64)
     means = [math.fsum(column) / count for column in columns.values()]
-    if count < 2:
+    if count < 2 or not intervals:
         return {name: Estimate(value=mean, low=None, high=None) for name, mean in zip(columns, means, strict=True)}
     dice = random.Random(SEED)
     drawn = np.empty((DRAWS, len(means)))

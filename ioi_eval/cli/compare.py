@@ -43,16 +43,20 @@ def compare(
     """Compare two sets of results.
 
     Prints changed verdicts and what else differs, means with intervals, and McNemar's test.
+    If a run is not complete, there are no intervals and no test.
     """
     import json
 
+    from ioi_eval.cli.existing_results import opened_results
     from ioi_eval.cli.exits import FAILED
-    from ioi_eval.report.result_sets import open_results
+    from ioi_eval.errors import InputError
     from ioi_eval.report.two_runs import Only, compare_runs
     from ioi_eval.report.two_runs_text import comparison_json, comparison_text
 
     which = tuple(Only() if text is None else Only.parse(text) for text in (only_before, only_after))
-    sets = [open_results(directory, id_column=id_column) for directory in (before, after)]
+    sets = opened_results(before, after, id_column=id_column)
+    if fail_on_regression and any(results.pending for results in sets):
+        raise InputError("--fail-on-regression needs complete runs: judge the rest, then compare again")
     comparison = compare_runs(sets[0], sets[1], only=(which[0], which[1]), by_problem=by_problem)
     if as_json:
         print(json.dumps(comparison_json(comparison), indent=2, ensure_ascii=False))

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import BinaryIO
 
+from ioi_eval.cli.existing_results import opened_results
 from ioi_eval.cli.export import ExportCall
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.journal import check_writable
@@ -14,7 +15,6 @@ from ioi_eval.pipeline.finish import replacing
 from ioi_eval.report.groups import grouping_of
 from ioi_eval.report.publication import MARK, ExportFormat, format_named
 from ioi_eval.report.publication.material import Material, refuse_unknown
-from ioi_eval.report.result_sets import open_results
 from ioi_eval.rows import open_source
 
 _HEAD_BYTES, _TAIL_BYTES = 1 << 14, 1 << 20  # the end of a Parquet file holds the schema, which may be large
@@ -33,7 +33,7 @@ def write_export(call: ExportCall) -> int:
     form = format_named(call.to)
     given = _settings(call.settings or ())
     refuse_unknown(given, form.settings, call.to)
-    results = open_results(call.directory, id_column=call.id_column)
+    [results] = opened_results(call.directory, id_column=call.id_column)
     grouping = grouping_of([open_source(results.path)], call.by or ())
     material = Material(results, grouping=grouping, settings=given)
     target = call.out if call.out is not None else results.directory / form.default_path

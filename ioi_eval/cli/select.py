@@ -45,14 +45,14 @@ def select(
     import json
     from dataclasses import asdict
 
+    from ioi_eval.cli.existing_results import opened_results
     from ioi_eval.report.groups import grouping_of
-    from ioi_eval.report.result_sets import open_results
     from ioi_eval.report.selections import USUAL, selection_table, selection_text
     from ioi_eval.report.standings import no_contest, published_cutoffs, read_standings
     from ioi_eval.rows import open_source
 
     ways = _ways(selection) if selection else USUAL
-    results = open_results(directory, id_column=id_column)
+    [results] = opened_results(directory, id_column=id_column)
     grouping = grouping_of([open_source(results.path)], by or ())
     beside = published_cutoffs() if standings is None else read_standings(standings)
     groups = selection_table(results, ways, limit=limit, seeds=seeds, grouping=grouping, standings=beside)

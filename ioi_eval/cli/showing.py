@@ -15,6 +15,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.apps_options import SPLITS, Rules
+from ioi_eval.cli.existing_results import opened_results
 from ioi_eval.cli.options import ContestRules
 from ioi_eval.cli.readiness import make_ready, memory_limits_of
 from ioi_eval.cli.sandboxes import opened, tell
@@ -39,7 +40,7 @@ from ioi_eval.report.one_submission import (
     submission_text,
     tests_of,
 )
-from ioi_eval.report.result_sets import Family, Name, ResultSet, open_results
+from ioi_eval.report.result_sets import Family, Name, ResultSet
 from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.report.terminal import printable
 from ioi_eval.report.totals import distinct_outcomes
@@ -61,7 +62,7 @@ def show(call: ShowCall) -> int:
     Raises:
         InputError: there are no results, no such submission or test, or several submissions with that id.
     """
-    results = open_results(call.directory, id_column=call.id_column)
+    [results] = opened_results(call.directory, id_column=call.id_column)
     if call.submission is None:
         if call.rerun or call.test:
             raise InputError("--rerun and --test are about one submission: name it")

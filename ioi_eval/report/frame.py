@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import orjson
 
 from ioi_eval.errors import InputError
 from ioi_eval.report import compact
+from ioi_eval.report.pending import pending_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,8 +39,15 @@ def load_results(directory: str | Path, *, columns: Collection[str] | None = Non
 
     Raises:
         InputError: there are no results, or a file is damaged.
+
+    Warns:
+        UserWarning: the run was stopped before all submissions were judged.
     """
     import pandas as pd
+
+    file = _results_file(directory)
+    if pending := pending_in(file.parent):
+        warnings.warn(pending.warning(str(directory)), stacklevel=2)
 
     sharing = _Sharing()
     table: dict[str, list[Any]] = {}
@@ -59,8 +68,7 @@ def result_rows(
     Raises:
         InputError: there are no results, or a file is damaged.
     """
-    path = Path(directory)
-    path = path if path.name == RESULTS and path.is_file() else path / RESULTS
+    path = _results_file(directory)
     wanted = None if columns is None else set(columns)
     tests = tests and (wanted is None or not wanted.isdisjoint({"all_subtasks_results", "test_results"}))
     lines = dict(compact.whole(line) for _, line in lines_of(path.with_name(TESTS))) if tests else {}
@@ -72,6 +80,12 @@ def result_rows(
         if wanted is not None:
             row = {name: value for name, value in row.items() if name in wanted}
         yield row
+
+
+def _results_file(directory: str | Path) -> Path:
+    """The file with the rows, of which the user named the directory or the file itself."""
+    path = Path(directory)
+    return path if path.name == RESULTS and path.is_file() else path / RESULTS
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:

@@ -15,6 +15,7 @@ from typing import Any
 from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.report.frame import RESULTS, lines_of, parsed_line, result_rows
 from ioi_eval.report.naming import name_columns, problem_of, submission_of
+from ioi_eval.report.pending import Pending
 from ioi_eval.report.reference_rows import with_our_columns
 from ioi_eval.report.run_summary import FORMAT
 
@@ -64,6 +65,11 @@ class ResultSet:
     def version(self) -> str:
         """The version of ioi_eval that wrote them; empty if unknown."""
         return str(self.summary.get("ioi_eval") or "")
+
+    @property
+    def pending(self) -> Pending:
+        """How many submissions of the run are not judged yet, as far as the summary has it."""
+        return Pending.of(self.summary)
 
     @property
     def days(self) -> Mapping[str, str]:

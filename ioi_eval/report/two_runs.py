@@ -113,6 +113,8 @@ class Comparison:
         problems: the number of problems in the means.
         changes: changed verdicts first, and of these the worse ones first.
         lost, won: how many pairs were solved only before, and only after.
+        pending: how many submissions of each run are not judged yet. If there are any, there are no intervals and no p,
+            as the judged submissions are no random part.
         p: p of McNemar's test; `None` if only problems are compared.
         means: means by name: `score before`, `score difference`, `solved before`, …
         notes: notes for the user.
@@ -127,6 +129,7 @@ class Comparison:
     changes: tuple[Change, ...] = ()
     lost: int = 0
     won: int = 0
+    pending: tuple[int, int] = (0, 0)
     p: float | None = None
     means: Mapping[str, Estimate]
     notes: tuple[str, ...]
@@ -134,7 +137,7 @@ class Comparison:
     @property
     def regressed(self) -> bool:
         """Whether a pair is worse or missing; for problems, whether the interval of the score difference is below 0."""
-        if self.p is None:
+        if not self.pairs:
             high = self.means["score difference"].high
             return high is not None and high < 0
         return bool(self.only_before) or any(change.worse for change in self.changes)
@@ -161,7 +164,7 @@ def compare_runs(
     old, new = (_results(results, which) for results, which in zip((before, after), only, strict=True))
     notes = _notes(before, after)
     if by_problem:
-        return _by_problem(before, old, new, notes)
+        return _by_problem(before, after, old, new, notes)
     common = [name for name in old if name in new]
     if not common:
         raise InputError(
@@ -176,6 +179,7 @@ def compare_runs(
     lost = sum(old[name].solved and not new[name].solved for name in scored)
     won = sum(new[name].solved and not old[name].solved for name in scored)
     problems = _problems_of(scored)
+    pending = (before.pending.count, after.pending.count)
     return Comparison(
         family=before.family,
         pairs=len(common),
@@ -186,31 +190,39 @@ def compare_runs(
         changes=tuple(ordered),
         lost=lost,
         won=won,
-        p=mcnemar(lost, won),
-        means=_means(problems, problems, old, new),
+        pending=pending,
+        p=None if any(pending) else mcnemar(lost, won),
+        means=_means(problems, problems, old, new, intervals=not any(pending)),
         notes=notes,
     )
 
 
 def _by_problem(
-    before: ResultSet, old: Mapping[Name, Result], new: Mapping[Name, Result], notes: tuple[str, ...]
+    before: ResultSet,
+    after: ResultSet,
+    old: Mapping[Name, Result],
+    new: Mapping[Name, Result],
+    notes: tuple[str, ...],
 ) -> Comparison:
     scored = [[name for name, result in side.items() if result.share is not None] for side in (old, new)]
     old_problems, new_problems = map(_problems_of, scored)
     common = [problem for problem in old_problems if problem in new_problems]
     if not common:
         raise InputError("the two have no problem in common that was judged in both")
+    pending = (before.pending.count, after.pending.count)
     return Comparison(
         family=before.family,
         only_before=len(old_problems) - len(common),
         only_after=len(new_problems) - len(common),
         unscored=len(old) + len(new) - sum(map(len, scored)),
         problems=len(common),
+        pending=pending,
         means=_means(
             {problem: old_problems[problem] for problem in common},
             {problem: new_problems[problem] for problem in common},
             old,
             new,
+            intervals=not any(pending),
         ),
         notes=notes,
     )
@@ -318,6 +330,8 @@ def _means(
     new_names: Mapping[str, Sequence[Name]],
     old: Mapping[Name, Result],
     new: Mapping[Name, Result],
+    *,
+    intervals: bool,
 ) -> dict[str, Estimate]:
     """Means over problems of the mean of each problem's submissions: before, after, and the difference."""
     columns: dict[str, list[float]] = {}
@@ -328,7 +342,7 @@ def _means(
         ]
         columns[f"{what} before"], columns[f"{what} after"] = sides
         columns[f"{what} difference"] = [b - a for a, b in zip(*sides, strict=True)]
-    return mean_estimates(columns) if old_names else {}
+    return mean_estimates(columns, intervals=intervals) if old_names else {}
 
 
 def _score_of(result: Result, what: str) -> float:

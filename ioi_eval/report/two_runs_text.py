@@ -8,6 +8,8 @@ from ioi_eval.estimates import INTERVALS, Estimate
 from ioi_eval.report.terminal import counted, half_up, printable, table
 from ioi_eval.report.two_runs import Change, Comparison
 
+_MCNEMAR = "(McNemar's exact test: the probability of a split at least as uneven by chance)"
+
 
 def comparison_text(comparison: Comparison, *, most: int) -> str:
     """The comparison as text: changed verdicts first, then the means.
@@ -16,7 +18,7 @@ def comparison_text(comparison: Comparison, *, most: int) -> str:
         comparison: the comparison.
         most: the most changes that are listed.
     """
-    paired = comparison.p is not None
+    paired = bool(comparison.pairs)
     flips = [change for change in comparison.changes if change.flipped]
     parts = []
     if comparison.changes:
@@ -37,10 +39,8 @@ def comparison_text(comparison: Comparison, *, most: int) -> str:
         if number:
             facts.append(f"{number} {text}")
     if paired:
-        facts.append(
-            f"solved: {comparison.lost} lost, {comparison.won} won; p = {comparison.p:.3g} (McNemar's exact test: the "
-            "probability of a split at least as uneven by chance)"
-        )
+        p = "" if comparison.p is None else f"; p = {comparison.p:.3g} {_MCNEMAR}"
+        facts.append(f"solved: {comparison.lost} lost, {comparison.won} won{p}")
     parts.append("\n".join(facts))
     if comparison.means:
         parts.append(_means(comparison))
@@ -57,6 +57,8 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         "only_before": comparison.only_before,
         "only_after": comparison.only_after,
         "unscored": comparison.unscored,
+        "pending_before": comparison.pending[0],
+        "pending_after": comparison.pending[1],
         "lost": comparison.lost,
         "won": comparison.won,
         "mcnemar_p": comparison.p,
@@ -91,7 +93,9 @@ def _means(comparison: Comparison) -> str:
         for what, label in (("score", "mean score"), ("solved", "pass@1"))
     ]
     legend = f"(means over problems; in brackets {INTERVALS}, both runs' together)"
-    if comparison.problems == 1:
+    if any(comparison.pending):
+        legend = "(means over problems; no intervals, as a run is not complete)"
+    elif comparison.problems == 1:
         legend = "(of one problem: no interval, so a difference may be chance)"
     return table(("", *_WHEN), rows) + f"\n{legend}"
 

@@ -30,3 +30,45 @@ def test_a_regression_is_told_by_the_exit_code(start: Start, write: Write, tmp_p
     assert json.loads(start("compare", "a", "b", "--json").stdout)["lost"] == 1
     ended = start("compare", "a", "nowhere")
     assert (ended.returncode, "does not exist" in ended.stderr) == (2, True)
+
+
+PART = {"options": {}, "complete": False, "submissions": {"rows": 5, "pending": 2}}
+WARNING = "ioi-eval: a is not complete: 2 of 5 submissions are still to be judged; those without code are judged first"
+
+
+def test_a_run_that_is_not_complete_has_no_intervals(start: Start, write: Write, tmp_path: Path) -> None:
+    """It is named once on stderr, and has no regression; a run with JE or refused rows alone is as usual."""
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        rows = [
+            {**result(f"{problem}{number}", verdict, score), "problem_id": problem}
+            for problem, verdict, score in (("add", "AC", 100), ("mul", "WA", 0))
+            for number in range(2)
+        ]
+        write(f"{name}/results.jsonl", *rows)
+    for counts, partial in (({"rows": 5, "pending": 0, "refused": 1}, False), (PART["submissions"], True)):
+        write("a/summary.json", {**PART, "submissions": counts})
+        for how in ([], ["--by-problem"]):
+            ended = start("compare", "a", "b", *how)
+            assert ended.returncode == 0, ended.stderr
+            assert (ended.stderr.count(WARNING), "[" in ended.stdout) == (partial, not partial)
+            assert ("p = 1" in ended.stdout) == (not partial and not how)
+            ended = start("compare", "a", "b", "--fail-on-regression", *how)
+            assert (ended.returncode, "needs complete runs" in ended.stderr) == (2 * partial, partial)
+    found = start("compare", "a", "a", "--json")
+    values = json.loads(found.stdout)
+    assert (values["pending_before"], values["pending_after"], values["mcnemar_p"]) == (2, 2, None)
+    assert found.stderr.count(WARNING) == 1
+
+
+def test_every_command_names_a_run_that_is_not_complete(start: Start, write: Write, tmp_path: Path) -> None:
+    """`select`, `show` and `export`, on stderr; they do their work all the same."""
+    (tmp_path / "a").mkdir()
+    row = {**result("one", "AC", 100), "code_compiles": True, "error": None, "duplicate_of": None, "near_limit": False}
+    row["all_subtasks_results"][0] |= {"score": 1.0, "test_results": []}
+    write("a/results.jsonl", row)
+    write("a/summary.json", PART)
+    for call in (("select", "a"), ("show", "a"), ("show", "a", "one"), ("export", "a", "--to", "junit")):
+        ended = start(*call)
+        assert (ended.returncode, WARNING in ended.stderr) == (0, True), ended.stderr
+        assert "not complete" not in ended.stdout

@@ -26,6 +26,25 @@ def test_results_become_a_frame(tmp_path: Path) -> None:
     assert list(load_results(tmp_path / "results.jsonl")["uuid"]) == ["a", "b"]
 
 
+def test_a_run_that_is_not_complete_is_a_warning(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
+    """With its numbers, at the caller's line; complete runs, and those without a readable summary, have none."""
+    (tmp_path / "results.jsonl").write_bytes(orjson.dumps({"uuid": "a", "total_score": 100.0}) + b"\n")
+    summary = tmp_path / "summary.json"
+    for content in (b"{", b"[]", b'{"submissions": 3}', b'{"submissions": {"pending": 0, "rows": 1}}'):
+        summary.write_bytes(content)
+        load_results(tmp_path)
+    assert not recwarn.list
+    for pending, rows, words in (
+        (348, 500, "348 of 500 submissions are still to be judged; those without code are judged first"),
+        (1, 1, "1 of 1 submission is still to be judged"),
+        (2, None, "complete: 2 submissions are still"),
+    ):
+        summary.write_bytes(orjson.dumps({"submissions": {"pending": pending, "rows": rows}}))
+        with pytest.warns(UserWarning, match=words) as caught:
+            load_results(tmp_path / "results.jsonl")
+        assert caught[0].filename == __file__
+
+
 def test_no_results_is_an_error_that_says_what_makes_them(tmp_path: Path) -> None:
     """Also damaged ones."""
     with pytest.raises(InputError, match=f"ioi-eval score … --out {tmp_path}"):

@@ -45,6 +45,7 @@ class ModelGroup:
         shares: for each problem, the shares of the submissions with a score.
         solved: for each problem, how many submissions have full marks.
         full: for each problem, full marks.
+        is_part: whether submissions of the run are not judged yet; then means have no intervals.
     """
 
     name: str
@@ -55,6 +56,7 @@ class ModelGroup:
     shares: dict[str, list[float]] = field(default_factory=dict)
     solved: dict[str, int] = field(default_factory=dict)
     full: dict[str, float] = field(default_factory=dict)
+    is_part: bool = False
 
     def add(self, problem: str, row: Row) -> None:
         """Add a row of results."""
@@ -80,7 +82,7 @@ class ModelGroup:
         if counts and all(n for n, _ in counts) and all(self.full.values()):
             columns[SCORE] = [math.fsum(shares) / len(shares) for shares in self.shares.values()]
         columns |= {f"pass@{k}": column for k, column in pass_at_each_k(counts, KS).items()}
-        return mean_estimates(columns)
+        return mean_estimates(columns, intervals=not self.is_part)
 
 
 class Material:
@@ -129,7 +131,12 @@ class Material:
         values = dict(zip(columns, labels, strict=True))
         named = next((name for name in columns if name.rpartition(".")[2].lower().startswith(_MODEL)), None)
         model = "" if named is None or values[named] == NONE else str(row.get(named) or values[named])
-        return ModelGroup(name=group_name(columns, labels) if columns else "", model=model, values=values)
+        return ModelGroup(
+            name=group_name(columns, labels) if columns else "",
+            model=model,
+            values=values,
+            is_part=bool(self.results.pending),
+        )
 
     def group_of(self, row: Row) -> ModelGroup:
         """The group of a row that has the columns of the grouping."""

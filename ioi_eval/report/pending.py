@@ -1,0 +1,59 @@
+"""Submissions of a run that are not judged yet, because the run was stopped: means of the others are biased."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+BIASED = "those without code are judged first, so its means are biased"
+"""Why the results of a part of a run do not represent the whole. Source: a program runs in a job, the others do not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pending:
+    """How many submissions of a run are not judged yet. It is false if there are none.
+
+    Args:
+        count: how many.
+        rows: the number of all submissions; 0 if unknown.
+    """
+
+    count: int = 0
+    rows: int = 0
+
+    def __bool__(self) -> bool:
+        return self.count > 0
+
+    @classmethod
+    def of(cls, summary: Mapping[str, Any]) -> Pending:
+        """The numbers of a run.
+
+        Args:
+            summary: the contents of `summary.json`; may be empty.
+        """
+        counts = summary.get("submissions")
+        found = [counts.get(name) if isinstance(counts, Mapping) else None for name in ("pending", "rows")]
+        count, rows = (value if isinstance(value, int) else 0 for value in found)
+        return cls(count=count, rows=rows)
+
+    def warning(self, name: str) -> str:
+        """One sentence without a full stop: that the run is not complete, and what follows from that.
+
+        Args:
+            name: of the run, as its directory.
+        """
+        of = f" of {self.rows}" if self.rows else ""
+        some = f"{self.count}{of} submission{'s' * (max(self.count, self.rows) != 1)}"
+        return f"{name} is not complete: {some} {'is' if self.count == 1 else 'are'} still to be judged; {BIASED}"
+
+
+def pending_in(directory: Path) -> Pending:
+    """The numbers of the run whose results are in a directory; none if its summary is missing or damaged."""
+    try:
+        summary = json.loads((directory / "summary.json").read_bytes())
+    except (OSError, ValueError):
+        return Pending()
+    return Pending.of(summary) if isinstance(summary, dict) else Pending()
