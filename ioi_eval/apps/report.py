@@ -7,8 +7,8 @@ from itertools import chain
 from typing import Any
 
 from ioi_eval.estimates import INTERVALS
-from ioi_eval.report.markdown import cell, groups_section, markdown_table, near_limit_line, verdict_table
-from ioi_eval.report.terminal import counted, done_in, near_limit, printable, refusal_lists, share, table
+from ioi_eval.report.markdown import cell, groups_section, markdown_table, near_limit_line, state_of, verdict_table
+from ioi_eval.report.terminal import counted, done_in, near_limit, part_heading, printable, refusal_lists, share, table
 
 _SHOWN = 20
 _FEW = 3
@@ -36,19 +36,19 @@ def terminal_report(summary: Mapping[str, Any]) -> str:
     lines += [f"note: {note}" for note in summary["notes"]]
     failures = refusal_lists(summary["failures"], "without a score, because of a judge error (JE)")
     groups = [table(*_groups(summary))] if summary["groups"] else []
-    return "\n\n".join([*groups, table(head, rows), "\n".join(lines), *failures, *refusal_lists(summary["refused"])])
+    heading = filter(None, [part_heading(summary)])
+    return "\n\n".join(
+        [*heading, *groups, table(head, rows), "\n".join(lines), *failures, *refusal_lists(summary["refused"])]
+    )
 
 
 def markdown_report(summary: Mapping[str, Any]) -> str:
     """The whole report."""
     counts, run = summary["submissions"], summary["this_run"]
-    state = "complete" if summary["complete"] else "not complete"
-    if summary["interrupted"]:
-        state = "interrupted; run the same command again to continue"
     head, rows = _table(summary)
     parts = [
         "# APPS results",
-        f"- State: **{state}**\n- Judged by: **{cell(str(summary['judged_by']))}**\n"
+        f"- State: **{state_of(summary)}**\n- Judged by: **{cell(str(summary['judged_by']))}**\n"
         f"- Submissions: **{counts['rows']}**, of them {counts['scored']} scored ({counts['copies']} as copies of"
         f" identical programs), {counts['undecided']} without a score because of a judge error (JE),"
         f" {counts['refused']} not judged, {counts['pending']} still to be judged",

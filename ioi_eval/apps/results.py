@@ -220,8 +220,8 @@ class AppsSummary(RunSummary):
         passed_over = [f"{counted(over, 'row')} skipped, for problems that were not selected"] if over else []
         return [*passed_over, *self._missing_ks(), *self._missing_modules()]
 
-    def _scores(self) -> dict[str, Any]:
-        lines = self._table.lines(self._chosen_ks(), Counter(self._invalid.values()))
+    def _scores(self, *, intervals: bool) -> dict[str, Any]:
+        lines = self._table.lines(self._chosen_ks(), Counter(self._invalid.values()), intervals=intervals)
         return {"verdicts": verdict_counts(self._verdicts), "difficulties": lines}
 
     def _chosen_ks(self) -> tuple[int, ...]:

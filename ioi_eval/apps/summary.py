@@ -66,12 +66,15 @@ class DifficultyTable:
         """How many solutions of each problem were judged."""
         return {problem: len(shares) for problem, shares in self._everything.shares.items()}
 
-    def lines(self, ks: Sequence[int] = (1,), invalid: Mapping[str, int] | None = None) -> list[dict[str, Any]]:
+    def lines(
+        self, ks: Sequence[int] = (1,), invalid: Mapping[str, int] | None = None, *, intervals: bool = True
+    ) -> list[dict[str, Any]]:
         """The lines, for JSON. Means are `None` without a judged solution.
 
         Args:
             ks: of pass@k, which a line has only if each of its problems has k judged solutions.
             invalid: how many rows of each difficulty cannot be judged.
+            intervals: whether means have intervals.
 
         Raises:
             InputError: a k is below 1.
@@ -84,11 +87,14 @@ class DifficultyTable:
             refused[difficulty or UNKNOWN] += count
         names = self._by_difficulty.keys() | refused.keys()
         order = [*(name for name in DIFFICULTIES if name in names), *sorted(names - {*DIFFICULTIES})]
-        lines = [_line(name, self._by_difficulty.get(name, _DifficultyTally()), refused[name], ks) for name in order]
-        return [*lines, _line(ALL, self._everything, refused.total(), ks)]
+        lines = [
+            _line(name, self._by_difficulty.get(name, _DifficultyTally()), refused[name], ks, intervals=intervals)
+            for name in order
+        ]
+        return [*lines, _line(ALL, self._everything, refused.total(), ks, intervals=intervals)]
 
 
-def _line(name: str, tally: _DifficultyTally, invalid: int, ks: Sequence[int]) -> dict[str, Any]:
+def _line(name: str, tally: _DifficultyTally, invalid: int, ks: Sequence[int], *, intervals: bool) -> dict[str, Any]:
     shares = list(tally.shares.values())
     counts = [(len(problem), sum(share == 1.0 for share in problem)) for problem in shares]
     columns = {
@@ -96,7 +102,8 @@ def _line(name: str, tally: _DifficultyTally, invalid: int, ks: Sequence[int]) -
         "strict": [right / n for n, right in counts],
     }
     columns |= {str(k): column for k, column in pass_at_each_k(counts, ks).items()}
-    estimates = {name: estimate.as_dict() for name, estimate in mean_estimates(columns).items()} if shares else {}
+    found = mean_estimates(columns, intervals=intervals) if shares else {}
+    estimates = {name: estimate.as_dict() for name, estimate in found.items()}
     return {
         "difficulty": name,
         "problems": len(shares),

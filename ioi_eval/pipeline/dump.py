@@ -132,7 +132,7 @@ def write_results(
             if isinstance(entry, Refused):
                 lines = _refused(family, entry)
             elif (judged := ledger.find(entry.candidate)) is None:
-                family.summary.postpone(entry.row.values)
+                family.summary.postpone(entry.row.values, str(entry.candidate.problem_key))
                 continue
             else:
                 try:

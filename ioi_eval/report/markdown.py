@@ -7,6 +7,7 @@ from typing import Any
 
 from ioi_eval.estimates import INTERVALS
 from ioi_eval.report.naming import VERDICT_NAMES
+from ioi_eval.report.pending import BIASED
 from ioi_eval.report.terminal import (
     bounded,
     counted,
@@ -55,11 +56,8 @@ def markdown_report(summary: Mapping[str, Any]) -> str:
 
 def _overview(summary: Mapping[str, Any]) -> str:
     counts = summary["submissions"]
-    state = "complete" if summary["complete"] else "not complete"
-    if summary["interrupted"]:
-        state = "interrupted; run the same command again to continue"
     lines = [
-        f"- State: **{state}**",
+        f"- State: **{state_of(summary)}**",
         f"- Submissions: **{counts['rows']}**, of them {counts['scored']} scored "
         f"({counts['copies']} as copies of identical programs)",
     ]
@@ -72,6 +70,14 @@ def _overview(summary: Mapping[str, Any]) -> str:
     if len(summary["groups"]) < _SEVERAL:  # a pass@k over several models describes none of them
         lines += _estimates(summary)
     return "\n".join(["# Results", "", *lines, "", verdict_table(summary["verdicts"])])
+
+
+def state_of(summary: Mapping[str, Any]) -> str:
+    """Whether a run is complete; if it was stopped, what follows from that. For summaries of both families."""
+    state = "complete" if summary["complete"] else "not complete"
+    if summary["interrupted"]:
+        state = "interrupted; run the same command again to continue"
+    return f"{state}; {BIASED}" if summary["submissions"]["pending"] else state
 
 
 def _estimates(summary: Mapping[str, Any]) -> list[str]:

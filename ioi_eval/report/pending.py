@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-BIASED = "those without code are judged first, so its means are biased"
+BIASED = "those without code are judged first, so means are biased"
 """Why the results of a part of a run do not represent the whole. Source: a program runs in a job, the others do not."""
 
 

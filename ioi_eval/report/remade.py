@@ -112,6 +112,7 @@ def add_up(
                 f"row {number} of {', '.join(directories)} is not a row of results ({type(error).__name__}: {error})"
             ) from error
     summary.pending = sum((summary_values.get("submissions") or {}).get("pending", 0) for summary_values in summaries)
+    summary.pending_problems.update(name for values in summaries for name in values.get("problems_pending", ()))
 
 
 def take_from_run(values: dict[str, Any], before: Row, names: Iterable[str], *, regrouped: bool) -> None:

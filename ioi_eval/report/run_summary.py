@@ -106,6 +106,8 @@ class RunSummary(ABC):
         self._isolation: Counter[str] = Counter()
         self._targets: Counter[str] = Counter()
         self._copies = 0
+        self.pending_problems: set[str] = set()
+        self._judged_problems: set[str] = set()
         self._near_limit = 0
         self._fenced = Refusals()
 
@@ -125,10 +127,16 @@ class RunSummary(ABC):
         for summary in self._with_group(row):
             summary.refused.add(kind, message)
 
-    def postpone(self, row: Mapping[str, Any]) -> None:
-        """Add a row of the dump that is not judged yet."""
+    def postpone(self, row: Mapping[str, Any], problem: str) -> None:
+        """Add a row of the dump that is not judged yet.
+
+        Args:
+            row: the dump's row.
+            problem: its problem, as in the summary (`2024/nile`).
+        """
         for summary in self._with_group(row):
             summary.pending += 1
+            summary.pending_problems.add(problem)
 
     def _take(
         self,
@@ -143,6 +151,7 @@ class RunSummary(ABC):
     ) -> None:
         """Add what all families have. `name`: submission and problem; `error`: why it has no score."""
         self.judged += 1
+        self._judged_problems.add(name[1])
         self._extraction[extraction] += 1
         self._near_limit += near_limit
         if result.verdict is Verdict.CE and extraction == "column:code" and _FENCE_LINE.search(code or ""):
@@ -171,7 +180,8 @@ class RunSummary(ABC):
         """The whole summary, for JSON."""
         return {
             **heading(FORMAT, run, complete=self.complete),
-            **self._all_scores(),
+            **self._all_scores(intervals=not self.pending),
+            "problems_pending": sorted(self.pending_problems - self._judged_problems),
             "undecided": self._examples,
             "refused": self.refused.as_list(),
             "isolation": dict(self._isolation),
@@ -182,7 +192,7 @@ class RunSummary(ABC):
             "this_run": self.this_run(run),
             "options": dict(run.options),
             "by": list(self.by),
-            "groups": self._groups.as_list(type(self)._all_scores),
+            "groups": self._groups.as_list(lambda group: group._all_scores(intervals=not self.pending)),
             "notes": [*run.notes, *self._notes(), *self._fenced_notes(), *self._groups.notes],
         }
 
@@ -195,8 +205,13 @@ class RunSummary(ABC):
             for entry in self._fenced.as_list()
         ]
 
-    def _all_scores(self) -> dict[str, Any]:
-        """The counts and scores of all submissions, or of a group."""
+    def _all_scores(self, *, intervals: bool) -> dict[str, Any]:
+        """The counts and scores of all submissions, or of a group.
+
+        Args:
+            intervals: whether means have intervals. They have none as long as a submission of the run, of whichever
+                group, is pending: the judged ones are no random part.
+        """
         refused = self.refused.counts.total()
         counts = {
             "rows": self.judged + refused + self.pending,
@@ -206,10 +221,10 @@ class RunSummary(ABC):
             "pending": self.pending,
             "copies": self._copies,
         }
-        return {"submissions": counts, **self._scores()}
+        return {"submissions": counts, **self._scores(intervals=intervals)}
 
     @abstractmethod
-    def _scores(self) -> dict[str, Any]:
+    def _scores(self, *, intervals: bool) -> dict[str, Any]:
         """The scores in the form of this family of problems, for all submissions or for a group."""
 
     @abstractmethod

@@ -99,10 +99,10 @@ class Summary(RunSummary):
             *_unnamed_notes(self._attempted),
         ]
 
-    def _scores(self) -> dict[str, Any]:
+    def _scores(self, *, intervals: bool) -> dict[str, Any]:
         tallies = self._tallies()
         problems = [_problem(tally) for tally in tallies]
-        estimates = problem_estimates(tallies)
+        estimates = problem_estimates(tallies, intervals=intervals)
         return {
             "verdicts": verdict_counts(sum((tally.verdicts for tally in tallies), Counter())),
             "contests": _contests(problems),

@@ -145,7 +145,7 @@ class ProblemTally:
         return limited_score(self.rows, self.problem)
 
 
-def problem_estimates(tallies: Sequence[ProblemTally]) -> dict[str, Estimate]:
+def problem_estimates(tallies: Sequence[ProblemTally], *, intervals: bool = True) -> dict[str, Estimate]:
     """Means over problems: the average share of the points that a submission gets, and pass@k with k as text.
 
     Solved means full marks in every subtask; submissions that could not be judged are left out. pass@k is given only if
@@ -153,6 +153,7 @@ def problem_estimates(tallies: Sequence[ProblemTally]) -> dict[str, Estimate]:
 
     Args:
         tallies: one for each problem.
+        intervals: whether to compute intervals.
     """
     judged = [tally.submissions - tally.undecided for tally in tallies]
     columns: dict[str, list[float]] = {}
@@ -161,4 +162,4 @@ def problem_estimates(tallies: Sequence[ProblemTally]) -> dict[str, Estimate]:
         columns[AVERAGE] = [tally.total_score / count / tally.points for tally, count in pairs]
     counts = [(count, tally.solved) for tally, count in zip(tallies, judged, strict=True)]
     columns |= {str(k): column for k, column in pass_at_each_k(counts, KS).items()}
-    return mean_estimates(columns)
+    return mean_estimates(columns, intervals=intervals)

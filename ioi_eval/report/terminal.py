@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import copysign
 from typing import Any
 
+from ioi_eval.report.pending import BIASED
+
 _ALL_IN = ("report.md", "results.jsonl")  # the files with the items that a shortened list omits
 
 Cells = Sequence[str]
@@ -65,9 +67,32 @@ def terminal_report(summary: Mapping[str, Any]) -> str:
     Args:
         summary: as `Summary.as_dict` makes it.
     """
-    scores = [*_groups(summary), *_problems(summary), *_contests(summary), _verdicts(summary)]
+    scores = [part_heading(summary), *_groups(summary), *_problems(summary), *_contests(summary), _verdicts(summary)]
     return "\n\n".join(filter(None, [*scores, *_cost(summary), near_limit(summary), *_failures(summary)]))
 
+
+def part_heading(summary: Mapping[str, Any]) -> str:
+    """The first line about a run that was stopped: of which submissions its numbers are; empty for a whole run.
+
+    Args:
+        summary: the summary of a run of either family.
+    """
+    counts = summary["submissions"]
+    if not counts["pending"]:
+        return ""
+    state = "Interrupted" if summary["interrupted"] else "Not complete"
+    judged = f"{counts['scored'] + counts['undecided']} of {counted(counts['rows'], 'submission')}"
+    text = f"{state}: the numbers are of the {judged} judged so far; {BIASED}."
+    problems = summary.get("problems_pending") or ()
+    if not problems:
+        return text
+    named = ", ".join(map(printable, problems[:_MOST_PROBLEMS]))
+    more = f" and {len(problems) - _MOST_PROBLEMS} more" if len(problems) > _MOST_PROBLEMS else ""
+    has = "has" if len(problems) == 1 else "have"
+    return f"{text}\n{counted(len(problems), 'problem')} {has} no judged submission yet: {named}{more}."
+
+
+_MOST_PROBLEMS = 5
 
 PROBLEM_HEAD = ("problem", "submissions", "best", "all", "50", "verdicts")
 _LEGEND = "(best: best submission; all: sum of best subtasks over all submissions; 50: over 50, not chosen by score)"
@@ -137,14 +162,14 @@ def group_cells(summary: Mapping[str, Any], *, most_ks: int = 20) -> tuple[list[
     groups = summary["groups"]
     ks = list(dict.fromkeys(k for group in groups for k in group["pass_at_k"]))[:most_ks]
     years = sorted({contest["year"] for group in groups for contest in group["contests"]})
-    head = [", ".join(map(printable, summary["by"])), "submissions", "JE", "problems", "mean score"]
+    head = [", ".join(map(printable, summary["by"])), "scored", "JE", "problems", "mean score"]
     head += [*(f"pass@{k}" for k in ks), *(f"{year} {name}" for year in years for name in ("all", "50"))]
     return head, [_group_row(group, ks, years) for group in groups]
 
 
 def _group_row(group: Mapping[str, Any], ks: Sequence[str], years: Sequence[int]) -> list[str]:
     counts, contests = group["submissions"], {contest["year"]: contest for contest in group["contests"]}
-    row = [group["name"], str(counts["rows"]), str(counts["undecided"]), str(len(group["problems"]))]
+    row = [group["name"], str(counts["scored"]), str(counts["undecided"]), str(len(group["problems"]))]
     row.append(share(group["average_score"]))
     for k in ks:
         value, (low, high) = group["pass_at_k"].get(k), group["pass_at_k_interval"].get(k, (None, None))

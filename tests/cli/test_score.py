@@ -336,6 +336,7 @@ def test_ctrl_c_leaves_results_and_the_next_run_goes_on(
     assert "still to be judged: run the same command again" in output
     done = len(results())
     assert 1 <= done < 41
+    assert f"Interrupted: the numbers are of the {done} of 41 submissions judged so far" in output
     assert {row["verdict"] for row in results()} <= {"AC", "TLE"}
     planned = score(dump, "--dry-run").stdout.splitlines()[2].split()
     assert planned == ["2024/add", str(41 - done), "0", str(done)]

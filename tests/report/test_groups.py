@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +137,7 @@ def _example() -> dict[str, Any]:
         judged = JudgedSubmission(problem=problem, submission=submission, fingerprint="f", result=result)
         summary.add(judged, {"model": model}, target_subtask=None)
     summary.refuse("no program", "row 5: no program", {"model": "good"})
-    summary.postpone({})
+    summary.postpone({}, str(problem.key))
     return summary.as_dict(RUN)
 
 
@@ -154,6 +156,32 @@ def test_each_group_has_all_numbers_of_its_own() -> None:
     assert values["pass_at_k"]["1"] == pytest.approx(2 / 3, abs=1e-6)
 
 
+def test_the_table_of_a_part_has_no_intervals() -> None:
+    """Neither have groups that are complete themselves. Problems without a result are named."""
+    problems = [
+        small_problem(name=name, subtasks=(Subtask(name="a", points=100, tests=("1",)),)) for name in ("nile", "tree")
+    ]
+    for pending, interrupted in ((0, False), (2, True), (2, False)):
+        summary = Summary(grouping=Grouping(columns=("model",)))
+        for number, (problem, score) in enumerate(zip(problems * 2, (1.0, 0.0, 1.0, 1.0), strict=True)):
+            outcomes = {"1": TestOutcome(test="1", verdict=Verdict.AC if score else Verdict.WA, score=score)}
+            submission = Submission(id=str(number), problem=problem.key, code="x")
+            result = submission_result(problem, submission, CompileOutcome(verdict=None), outcomes)
+            judged = JudgedSubmission(problem=problem, submission=submission, fingerprint="f", result=result)
+            summary.add(judged, {"model": "m"}, target_subtask=None)
+        for name in ("2024/nile", "2024/sphinx")[:pending]:
+            summary.postpone({"model": "other"}, name)
+        values = summary.as_dict(replace(RUN, interrupted=interrupted))
+        shown = terminal_report(values)
+        assert ("[" in shown, "[" in markdown_report(values)) == (not pending, not pending)
+        assert (values["average_score"]["low"] is None) == bool(pending)
+        head = ("Interrupted" if interrupted else "Not complete") + ": the numbers are of the 4 of 6 submissions judged"
+        assert shown.startswith(head) == bool(pending)
+        assert values["problems_pending"] == ["2024/sphinx"] * bool(pending)
+        assert ("\n1 problem has no judged submission yet: 2024/sphinx.\n" in shown) == bool(pending)
+        assert re.search(r"^m +4 +0 +2 +75\.00 %", shown, re.MULTILINE)
+
+
 def test_reports_show_groups_and_pool_nothing() -> None:
     """A table of all groups first, each one's tables after; no pass@k over models."""
     values = _example()
@@ -162,7 +190,7 @@ def test_reports_show_groups_and_pool_nothing() -> None:
     assert "## model: bad\\|er" in report
     head = report[: report.index("## Groups")]
     assert "pass@1" not in head
-    assert "| good | 3 | 0 | 1 | 100.00 % | 100.00 % |" in report
+    assert "| good | 2 | 0 | 1 | 100.00 % | 100.00 % |" in report
     assert report.count("### Problems") == 2
     shown = terminal_report(values)
     assert any(line.startswith("bad|er") for line in shown.splitlines())

@@ -129,7 +129,11 @@ def test_the_table_shows_problems_and_what_went_wrong() -> None:
     """All that a person needs first, on a terminal of any kind."""
     text = terminal_report(example())
     lines = text.splitlines()
-    assert lines[0].split() == ["problem", "submissions", "best", "all", "50", "verdicts"]
+    assert lines[0] == (
+        "Not complete: the numbers are of the 4 of 7 submissions judged so far; those without code are judged first, "
+        "so means are biased."
+    )
+    assert lines[2].split() == ["problem", "submissions", "best", "all", "50", "verdicts"]
     assert "(best: best submission; all: sum of best subtasks over all submissions; 50: " in text
     assert re.search(r"^2024/nile +2 +70/100 +70/100 +70/100 +PA 2$", text, re.MULTILINE)
     assert re.search(r"^2024/tree +1 +–/100 +40\?/100 +40\?/100 +JE 1$", text, re.MULTILINE)
@@ -155,7 +159,7 @@ def test_the_report_has_it_all_and_cells_stay_cells() -> None:
     assert "\n2 submissions, 0 with full marks." in text
     assert "\n1 submission, 0 with full marks." in text
     for words in (
-        "- State: **not complete**",
+        "- State: **not complete; those without code are judged first, so means are biased**",
         "### 2024/nile (nile\\|title)",
         "## Judge errors (JE)",
         "## Not judged: unknown problem 2024/nil",
