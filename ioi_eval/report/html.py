@@ -309,12 +309,12 @@ def _shown_places(contest: Mapping[str, Any]) -> Iterator[Any]:
 def _run(results: PageResults) -> dict[str, Any]:
     """The facts about a directory's run, from its summary; nearly empty if there is no summary."""
     summary = results.summary
-    counts = summary.get("submissions") or {}
+    directory = printable(str(results.directory))
     return {
-        "directory": printable(str(results.directory)),
+        "directory": directory,
         "complete": bool(summary.get("complete", True)),
         "interrupted": bool(summary.get("interrupted")),
-        "pending": counts.get("pending", 0),
+        "pending": results.pending.warning(directory) if results.pending else "",
         "finished": printable(str(summary.get("finished", "")), length=40),
         "notes": [printable(str(note)) for note in (summary.get("notes") or [])[:_NOTES]],
     }

@@ -11,7 +11,7 @@ from tests.browser import Tab
 LIMITS = {"name": "Nile", "day": "1", "time_limit_s": 1.0, "memory_limit_bytes": 1 << 28, "problem": "nile"}
 SUMMARY = {
     "problems": [{"year": year, **LIMITS} for year in (2022, 2023, 2024)],
-    "complete": False, "notes": ["<b>a note</b>"], "submissions": {"pending": 3},
+    "complete": False, "notes": ["<b>a note</b>"], "submissions": {"pending": 0},
 }  # fmt: skip
 HARM = '</script><script>harmed = 1</script><img src="x" onerror="harmed = 2">'
 CHOSEN = "{{ const one = document.getElementById({!r}); one.value = {!r}; one.dispatchEvent(new Event('change')) }}"

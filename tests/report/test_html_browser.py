@@ -104,8 +104,51 @@ def test_groups_fit_where_a_difference_is_not_significant(quiet: Tab, tmp_path: 
     quiet.open(page([write_results(tmp_path / "out", rows)], tmp_path / "groups.html"), width=1280)
     cells = quiet.value(SHORT.format("#groups tbody tr td:nth-child(3)"))
     assert cells[0] == "first"
-    assert all(cell.endswith("] not significant") for cell in cells[1:]), cells
+    assert all(cell.endswith("] 12 problems, not significant") for cell in cells[1:]), cells
     assert quiet.value("document.querySelectorAll('#groups .wider').length") == 0
+
+
+def test_a_difference_is_of_common_problems(quiet: Tab, tmp_path: Path) -> None:
+    """Not shown where the groups' problems differ, and without an interval where they are few."""
+
+    def differences(problems: dict[str, int]) -> list[str]:
+        rows = [
+            contest_row(f"{model}{n}", 1 - shift - (n == 0) / 2, model=model, problem_id=f"p{n}")
+            for shift, (model, count) in zip((0.0, 0.25), problems.items(), strict=True)
+            for n in range(count)
+        ]
+        quiet.open(page([write_results(tmp_path / "out", rows)], tmp_path / "groups.html"), width=1280)
+        found: list[str] = quiet.value(SHORT.format("#groups tbody tr td:nth-child(3)"))
+        return found
+
+    words, others = "document.getElementById('groups').textContent", "Groups have different problems"
+    assert differences({"m": 4, "n": 4}) == ["first", "−25.0 4 problems"]
+    assert others not in quiet.value(words)
+    assert differences({"m": 5, "n": 5}) == ["first", "−25.0 [−25.0,\xa0−25.0] 5 problems"]
+    assert differences({"m": 6, "n": 5}) == ["first", "other problems 5 in common"]
+    assert others in quiet.value(words)
+
+
+def test_a_run_that_is_not_complete_has_no_intervals(quiet: Tab, tmp_path: Path) -> None:
+    """A warning says so, in the words of the commands; one judge error alone is another warning."""
+    rows = [
+        contest_row(f"{model}{n}{k}", n / 8, model=model, problem_id=f"p{n}")
+        for model in "mn" for n in range(8) for k in range(3)
+    ]  # fmt: skip
+    for pending in (9, 0):
+        counts = {"pending": pending, "rows": 57}
+        written = write_results(
+            tmp_path / f"out{pending}", [dict(row) for row in rows], {"complete": False, "submissions": counts}
+        )
+        quiet.open(page([written], tmp_path / "part.html"))
+        [warning] = quiet.value(SHORT.format("p.warning"))
+        expected = (
+            "is not complete: 9 of 57 submissions are still to be judged; those without code are judged first, so "
+        )
+        assert (expected in warning, "something could not be judged" in warning) == (pending > 0, not pending)
+        assert ("[" in quiet.value("document.getElementById('groups').textContent")) == (not pending)
+        assert (quiet.value("document.querySelectorAll('.band').length") > 0) == (not pending)
+        assert ("Bands: 95 %" in quiet.value("document.getElementById('scores').textContent")) == (not pending)
 
 
 def test_a_table_fades_only_where_more_follows(quiet: Tab, report: Path) -> None:

@@ -86,12 +86,15 @@ function drawsOf(count) {
   return drawn.get(count);
 }
 
+// Whether means have intervals. As long as submissions are still to be judged they have none: the others are no random part.
+let hasIntervals = true;
+
 // A mean over problems with its 95 % interval (bootstrap over problems); no interval for fewer than two problems.
 function estimate(values) {
   if (!values.length) return null;
   const value = mean(values);
   const count = values.length;
-  if (count < 2) return { value, low: null, high: null };
+  if (count < 2 || !hasIntervals) return { value, low: null, high: null };
   const places = drawsOf(count);
   const draws = places.length / count;
   const means = new Float64Array(draws);
@@ -114,11 +117,16 @@ function withInterval(found, digits = 1) {
 class View {
   constructor(summary) {
     this.summary = summary;
+    hasIntervals = !summary.runs.some((run) => run.pending);
     this.groups = summary.groups.map((_, place) => place).slice(0, 8);
     this.dates = [...new Set(summary.problems.map((problem) => problem.date).filter(Boolean))].sort();
     this.from = 0;
     this.until = this.dates.length - 1;
     this.cells = new Map(summary.cells.map(([group, problem, cell]) => [group * summary.problems.length + problem, cell]));
+  }
+
+  get hasIntervals() {
+    return hasIntervals;
   }
 
   get isDated() {

@@ -32,16 +32,25 @@ function numbersOf(view, group) {
   };
 }
 
+const LEAST_PROBLEMS = 5; // with fewer, resampling says nothing about significance
+
+// Whether one of two groups has scored submissions to a problem to which the other has none.
+function hasOthers(view, group, first) {
+  return view.problems.some((problem) => !view.cell(group, problem)?.n !== !view.cell(first, problem)?.n);
+}
+
 function behind(view, group, first) {
   if (group === first) return "first";
   const pairs = view.problems.map((problem) => [view.cell(group, problem), view.cell(first, problem)]);
   const both = pairs.filter(([one, other]) => one?.n && other?.n);
+  if (!both.length) return "–";
+  if (hasOthers(view, group, first)) return ["other problems ", el("small", {}, `${both.length.toLocaleString("en")} in common`)];
   const found = estimate(both.map(([one, other]) => (one.mean ?? 0) - (other.mean ?? 0)));
-  if (found === null) return "–";
   const signed = (value) => rounded(100 * value, 1).replace("-", "−");
-  if (found.low === null) return signed(found.value);
-  const word = found.high < 0 || found.low > 0 ? null : el("small", {}, "not significant");
-  return [`${signed(found.value)} [${signed(found.low)},\u00a0${signed(found.high)}] `, word];
+  const of = counted(both.length, "problem");
+  if (found.low === null || both.length < LEAST_PROBLEMS) return [`${signed(found.value)} `, el("small", {}, of)];
+  const word = found.high < 0 || found.low > 0 ? "" : ", not significant";
+  return [`${signed(found.value)} [${signed(found.low)},\u00a0${signed(found.high)}] `, el("small", {}, `${of}${word}`)];
 }
 
 const FEW_PROBLEMS = 20; // resampling so few gives intervals that are too narrow
@@ -59,12 +68,16 @@ function share(view, rows, name) {
 function warnings(view, rows) {
   const [copies, targeted] = ["copies", "targeted"].map((name) => share(view, rows, name));
   const names = namesOf(view);
+  const hasOther = rows.some(([group]) => hasOthers(view, group, rows[0][0]));
   return [
+    hasOther ? "Groups have different problems: each mean is over the group's own problems, so neither the order nor the means say which group is better. `ioi-eval compare --by-problem` compares two groups on their common problems." : null,
     targeted ? `Written for one subtask: ${targeted}. ${capital(names.mean)}, pass@1 and pass@k are of whole problems all the same: they depend on which subtasks a group's submissions were written for.` : null,
     copies ? `Copies: ${copies}. A copy has the same program as another submission, and its result. It counts like any other submission.` : null,
     !isApps(view) && !view.summary.contests.length ? "No medals, ranks or percentiles: no standings of this contest were given. `ioi-eval report DIR --standings FILE` adds them." : null,
   ].filter(Boolean);
 }
+
+const SCORED = "Scored submissions: all but those with a judge error (JE). A judge error is a failure of ours or of a checker: such a submission has no score and is in no mean.";
 
 // How to read the table of groups.
 function intervalNotes(view) {
@@ -76,11 +89,11 @@ function intervalNotes(view) {
     `${capital(names.solved)}: the same for the share of submissions with ${isApps(view) ? "all tests passed" : "full marks"}.`,
     `${capital(isApps(view) ? names.best : names.all)}: of ${together}. Mean over problems.`,
   ];
+  if (!view.hasIntervals) return [...said, "There are no intervals: submissions are still to be judged, and the judged ones are no random part.", SCORED];
   if (count > 1) said.push(`In brackets: 95 % intervals (bootstrap over problems, ${drawCount(count).toLocaleString("en")} resamples).`);
-  if (count > 1 && view.groups.length > 1) said.push("Differences are paired by problem. A difference whose interval does not contain 0 is significant; this is not corrected for comparing several groups.");
+  if (count > 1 && view.groups.length > 1) said.push(`Differences are paired by problem. With fewer than ${LEAST_PROBLEMS} problems they have no interval. A difference whose interval does not contain 0 is significant; this is not corrected for comparing several groups.`);
   if (count > 1) said.push(`Intervals say how much depends on which problems were chosen, not on which submissions a model happened to write.${count < FEW_PROBLEMS ? ` With ${count} problems they are rough, and rather too narrow: take "significant" as a hint.` : ""}`);
-  said.push("Scored submissions: all but those with a judge error (JE). A judge error is a failure of ours or of a checker: such a submission has no score and is in no mean.");
-  return said;
+  return [...said, SCORED];
 }
 
 function overview(view) {
@@ -233,7 +246,7 @@ function curvesNote(view) {
     : counts.length ? `No curve goes beyond k = ${least.toLocaleString("en")}: some problem has only ${counted(least, "scored submission")} of a group. ` : "";
   const whole = counts.some((ns) => view.summary.ks.includes(Math.min(...ns))) ? "Where k is the number of a problem's submissions, all of them are drawn, and 100 % [100.0, 100.0] means only that they reach it in each problem. " : "";
   const isTargeted = view.groups.some((group) => view.of(group).some((cell) => cell.targeted));
-  return `${end}${whole}${isTargeted ? "Submissions that were written for one subtask count too. " : ""}Bands: 95 % intervals over problems.`;
+  return `${end}${whole}${isTargeted ? "Submissions that were written for one subtask count too. " : ""}${view.hasIntervals ? "Bands: 95 % intervals over problems." : ""}`;
 }
 
 function scoreCurves(view) {
