@@ -19,7 +19,10 @@ from tests.full_isolation import require_full_isolation
 DIRECTORY = Path(__file__).resolve().parent.parent / "docs" / "tutorials"
 PAGES = sorted(DIRECTORY.glob("*.md"))
 PRINTED = {
-    "researcher": ("Report:", "heron", "otter"),
+    "researcher": (
+        *("Report:", "heron", "otter", "4 problems"),
+        "With fewer than 5 problems no interval shows whether a difference is more than chance.",
+    ),
     "trainer": ("[1.0, 0.0]\n1.0\n",),
     "cluster-operator": ("one worker does not answer",),
     "organiser": ("exit code 1",),

@@ -51,7 +51,7 @@ def compare(
     from ioi_eval.cli.exits import FAILED
     from ioi_eval.errors import InputError
     from ioi_eval.report.two_runs import Only, compare_runs
-    from ioi_eval.report.two_runs_text import comparison_json, comparison_text
+    from ioi_eval.report.two_runs_text import comparison_json, comparison_text, names_of
 
     which = tuple(Only() if text is None else Only.parse(text) for text in (only_before, only_after))
     sets = opened_results(before, after, id_column=id_column)
@@ -61,5 +61,5 @@ def compare(
     if as_json:
         print(json.dumps(comparison_json(comparison), indent=2, ensure_ascii=False))
     else:
-        print(comparison_text(comparison, most=most))
+        print(comparison_text(comparison, most=most, names=names_of(which[0], which[1])))
     return FAILED if fail_on_regression and comparison.regressed else 0

@@ -6,23 +6,37 @@ from typing import Any
 
 from ioi_eval.estimates import INTERVALS, Estimate
 from ioi_eval.report.terminal import counted, half_up, printable, table
-from ioi_eval.report.two_runs import Change, Comparison
+from ioi_eval.report.two_runs import Change, Comparison, Only
+
+NAMES = ("before", "after")
+"""The usual names of the two sides."""
+
+LEAST_PROBLEMS = 5
+"""With fewer problems, as in `report.html`, an interval shows nothing about chance: too few draws differ."""
 
 _MCNEMAR = "(McNemar's exact test: the probability of a split at least as uneven by chance)"
 
 
-def comparison_text(comparison: Comparison, *, most: int) -> str:
+def names_of(before: Only, after: Only) -> tuple[str, str]:
+    """The names of the two sides: the value that selects the rows of a side, if there is one and they differ."""
+    names = (before.value or NAMES[0], after.value or NAMES[1])
+    return names if names[0] != names[1] else NAMES
+
+
+def comparison_text(comparison: Comparison, *, most: int, names: tuple[str, str] = NAMES) -> str:
     """The comparison as text: changed verdicts first, then the means.
 
     Args:
         comparison: the comparison.
         most: the most changes that are listed.
+        names: of the two sides.
     """
     paired = bool(comparison.pairs)
+    old, new = names = (printable(names[0]), printable(names[1]))
     flips = [change for change in comparison.changes if change.flipped]
     parts = []
     if comparison.changes:
-        head = ("problem", "submission", "before", "after", "score", "what differs")
+        head = ("problem", "submission", *names, "score", "what differs")
         lines = [_line(change) for change in comparison.changes[:most]]
         more = len(comparison.changes) - len(lines)
         parts.append(table(head, lines, left=frozenset({0, 1, 2, 3, 5})) + (f"\n… and {more} more" if more else ""))
@@ -32,8 +46,8 @@ def comparison_text(comparison: Comparison, *, most: int) -> str:
         others = len(comparison.changes) - len(flips)
         facts.append(f"verdict flips: {len(flips)}; another score with the same verdict: {others}")
     for number, text in (
-        (comparison.only_before, "only before: in no pair" if paired else "problems only before: in no mean"),
-        (comparison.only_after, "only after: in no pair" if paired else "problems only after: in no mean"),
+        (comparison.only_before, f"only {old}: in no pair" if paired else f"problems only {old}: in no mean"),
+        (comparison.only_after, f"only {new}: in no pair" if paired else f"problems only {new}: in no mean"),
         (comparison.unscored, "not scored in one of the two: in no mean"),
     ):
         if number:
@@ -43,7 +57,7 @@ def comparison_text(comparison: Comparison, *, most: int) -> str:
         facts.append(f"solved: {comparison.lost} lost, {comparison.won} won{p}")
     parts.append("\n".join(facts))
     if comparison.means:
-        parts.append(_means(comparison))
+        parts.append(_means(comparison, names))
     parts += [f"note: {printable(note)}" for note in comparison.notes]
     return "\n\n".join(parts)
 
@@ -87,20 +101,34 @@ def _line(change: Change) -> tuple[str, ...]:
     return (*map(printable, change.name), *verdicts, " → ".join(shares), ", ".join(change.reasons))
 
 
-def _means(comparison: Comparison) -> str:
+def _means(comparison: Comparison, names: tuple[str, str]) -> str:
     rows = [
         (label, *(_share(comparison.means[f"{what} {when}"], signed=when == "difference") for when in _WHEN))
-        for what, label in (("score", "mean score"), ("solved", "pass@1"))
+        for what, label in _MEANS
     ]
     legend = f"(means over problems; in brackets {INTERVALS}, both runs' together)"
     if any(comparison.pending):
         legend = "(means over problems; no intervals, as a run is not complete)"
     elif comparison.problems == 1:
         legend = "(of one problem: no interval, so a difference may be chance)"
-    return table(("", *_WHEN), rows) + f"\n{legend}"
+    elif comparison.problems < LEAST_PROBLEMS:
+        legend += (
+            f"\nWith fewer than {LEAST_PROBLEMS} problems no interval shows whether a difference is more than chance."
+        )
+    else:
+        legend += "".join(f"\n{label}: {_conclusion(comparison.means[f'{what} difference'])}" for what, label in _MEANS)
+    return table(("", *names, "difference"), rows) + f"\n{legend}"
 
 
-_WHEN = ("before", "after", "difference")
+def _conclusion(difference: Estimate) -> str:
+    low, high = difference.low, difference.high
+    if low is not None and high is not None and (low > 0 or high < 0):
+        return "the difference is more than chance, as its interval does not contain 0"
+    return "the difference may be chance, as its interval contains 0"
+
+
+_MEANS = (("score", "mean score"), ("solved", "pass@1"))
+_WHEN = (*NAMES, "difference")
 
 
 def _share(estimate: Estimate, *, signed: bool) -> str:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ioi_eval.errors import InputError
 from ioi_eval.report.result_sets import ResultSet, open_results
 from ioi_eval.report.two_runs import Comparison, Only, compare_runs
-from ioi_eval.report.two_runs_text import comparison_json, comparison_text
+from ioi_eval.report.two_runs_text import comparison_json, comparison_text, names_of
 
 SAME = {
     "year": 2024, "code": "x", "fingerprint": "f", "target": "local g++ 12", "isolation": "full", "time_scale": 1.0,
@@ -116,9 +116,34 @@ def test_models_are_compared_by_their_problems(tmp_path: Path) -> None:
     assert (found.problems, found.p, found.means["score difference"].value) == (2, None, 1.0)
     assert not found.regressed
     assert compare_runs(one, one, only=only[::-1], by_problem=True).regressed
-    assert "2 problems" in comparison_text(found, most=5)
+    text = comparison_text(found, most=5, names=names_of(*only))
+    assert "2 problems" in text
+    assert ["m1", "m2", "difference"] in [line.split() for line in text.splitlines()]
+    assert "With fewer than 5 problems no interval shows" in text
+    assert names_of(Only(), only[0]) == ("before", "m1")
+    assert names_of(only[0], only[0]) == names_of(Only(), Only()) == ("before", "after")
     with pytest.raises(InputError, match=r"no submission in common.*such as m1p0 of 2024/p.*--by-problem"):
         compare_runs(one, one, only=only)
+
+
+def test_a_sentence_says_whether_a_difference_is_more_than_chance(tmp_path: Path) -> None:
+    """Of each mean, by its interval; of fewer than five problems it says that they are too few."""
+    before = [row(f"p{n}", "PA", 50, f"p{n}") for n in range(6)]
+    after = [row(f"p{n}", "AC" if n == 0 else "PA", 100 if n == 0 else 60, f"p{n}") for n in range(6)]
+    more, chance = (
+        "the difference is more than chance, as its interval",
+        "the difference may be chance, as its interval",
+    )
+    for by_problem in (False, True):
+        text = comparison_text(compared(tmp_path, before, after, by_problem=by_problem), most=5)
+        assert f"\nmean score: {more} does not contain 0" in text
+        assert f"\npass@1: {chance} contains 0" in text
+        text = comparison_text(compared(tmp_path, before[:4], after[:4], by_problem=by_problem), most=5)
+        assert more not in text
+        assert chance not in text
+        assert "With fewer than 5 problems" in text
+    lost = comparison_text(compared(tmp_path, after, before[::-1]), most=5)
+    assert f"mean score: {more}" in lost
 
 
 @pytest.mark.parametrize(
