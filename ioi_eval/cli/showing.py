@@ -36,6 +36,7 @@ from ioi_eval.report.one_submission import (
     Seen,
     TestTexts,
     first_failed,
+    has_run,
     listing,
     submission_text,
     tests_of,
@@ -108,14 +109,14 @@ def _find(call: ShowCall, results: ResultSet) -> tuple[dict[str, Any], Name]:
 
 
 def _chosen_test(call: ShowCall, row: Mapping[str, Any]) -> str | None:
-    """The test to show: the one that the user named, else the first that failed; `None` if none failed.
+    """The test to show: the one that the user named, else the first that failed; `None` if none failed or ran.
 
     Raises:
         InputError: there is no such test.
     """
     tests = tests_of(row)
     if call.test is None:
-        return first_failed(tests)
+        return first_failed(tests) if has_run(row) else None
     if call.test not in tests:
         there = ", ".join(map(printable, list(tests)[:20]))
         raise InputError(f"this submission has no test {call.test}; it has {there or 'none, as nothing was run'}")

@@ -16,6 +16,7 @@ from ioi_eval.report.naming import PASSED, message_of_test, name_of_test, verdic
 from ioi_eval.report.terminal import points, printable, table
 
 _CODE_LINES = 400
+_NOT_RUN = frozenset({Verdict.SKIPPED, Verdict.JE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +76,13 @@ def first_failed(tests: Mapping[str, Mapping[str, Any]]) -> str | None:
     return next((name for name, test in tests.items() if test["status"] not in PASSED), None)
 
 
+def has_run(row: Mapping[str, Any]) -> bool:
+    """Whether a test of a result was run, or the tests have different reasons why none was."""
+    tests = tests_of(row).values()
+    has_result = any(test.get("time_s") is not None or test["status"] not in _NOT_RUN for test in tests)
+    return has_result or len({message_of_test(test) for test in tests} - {""}) > 1
+
+
 def submission_text(
     row: Mapping[str, Any], name: tuple[str, str], limits: Limits, *, test: str | None, texts: TestTexts
 ) -> str:
@@ -88,9 +96,9 @@ def submission_text(
         texts: the texts of that test.
     """
     parts = [_head(row, name), _code(row)]
-    if message := row.get("compile_message"):
+    if (message := row.get("compile_message")) and message != row.get("error"):
         parts.append("Compiler:\n" + _indented(excerpt(str(message), lines=60)))
-    parts += [_subtasks(row), _tests(row, limits)]
+    parts += [_subtasks(row), _tests(row, limits) if has_run(row) or test is not None else ""]
     if test is not None:
         parts.append(_one_test(tests_of(row)[test], test, limits, texts))
     return plain("\n\n".join(part for part in parts if part))
@@ -124,7 +132,8 @@ def _head(row: Mapping[str, Any], name: tuple[str, str]) -> str:
         score = f"{points(total)} of {points(full)} points"
     else:
         score = f"{_passed(row)} tests"
-    lines = [f"{problem}  {submission}: {row.get('verdict') or 'not judged'}, {score}"]
+    result = f"{row['verdict']}, {score}" if row.get("verdict") else "not judged"
+    lines = [f"{problem}  {submission}: {result}"]
     if row.get("error"):
         lines.append(f"  why not judged: {printable(str(row['error']))}")
     for column, label in (("target", "judged on"), ("isolation", "isolation"), ("duplicate_of", "result taken from")):

@@ -1,0 +1,59 @@
+"""One submission as text: what is left out if nothing ran."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from ioi_eval.model import CompileOutcome, Submission, Subtask, TestOutcome, Verdict
+from ioi_eval.report.one_submission import Limits, TestTexts, has_run, submission_text
+from ioi_eval.report.rows import JudgedSubmission, refused_row, result_row
+from ioi_eval.scores import submission_result
+from tests.small_problems import small_problem
+
+SUBTASKS = (Subtask(name="a", points=40, tests=("1", "2")), Subtask(name="b", points=60, tests=("2", "3")))
+PROBLEM = small_problem(subtasks=SUBTASKS)
+REASON = "no worker answers"
+COMPILED = CompileOutcome(verdict=None)
+
+
+def failed(*messages: str) -> Mapping[str, TestOutcome]:
+    """Tests that we failed to run, with these reasons."""
+    return {
+        str(number): TestOutcome(test=str(number), verdict=Verdict.JE, score=None, message=message)
+        for number, message in enumerate(messages, 1)
+    }
+
+
+@pytest.mark.parametrize(
+    ("compiled", "outcomes", "reasons", "has_tests"),
+    [
+        (CompileOutcome(verdict=Verdict.JE, message=REASON), {}, 1, False),
+        (COMPILED, failed(REASON, REASON, REASON), 1, False),
+        (COMPILED, failed(REASON, REASON, "the disk is full"), 3, True),
+        (CompileOutcome(verdict=Verdict.CE, message=REASON), {}, 1, False),
+        (COMPILED, {n: TestOutcome(test=n, verdict=Verdict.AC, score=1.0, cpu_ms=3) for n in "123"}, 0, True),
+    ],
+)
+def test_a_table_of_tests_is_shown_if_it_says_something(
+    compiled: CompileOutcome, outcomes: Mapping[str, TestOutcome], reasons: int, has_tests: bool
+) -> None:
+    """If nothing ran for one reason, the reason is there once; a test that is asked for is shown nevertheless."""
+    submission = Submission(id="s", problem=PROBLEM.key, code="int main() {}")
+    result = submission_result(PROBLEM, submission, compiled, outcomes)
+    judged = JudgedSubmission(problem=PROBLEM, submission=submission, fingerprint="f", result=result)
+    row = result_row({"uuid": "s"}, judged, target_subtask=None)
+    assert has_run(row) == has_tests
+    text = submission_text(row, ("2024/nile", "s"), Limits(), test=None, texts=TestTexts())
+    assert (text.count(REASON), "feedback" in text) == (reasons, has_tests)
+    text = submission_text(row, ("2024/nile", "s"), Limits(), test="2", texts=TestTexts())
+    assert "Test 2: " in text
+
+
+def test_a_row_that_was_not_judged_has_no_points() -> None:
+    """It has a reason."""
+    row = refused_row({"uuid": "s", "year": 2024, "problem_id": "nile"}, "row 3: there is no such problem")
+    text = submission_text(row, ("2024/nile", "s"), Limits(), test=None, texts=TestTexts())
+    assert text.splitlines()[:2] == ["2024/nile  s: not judged", "  why not judged: row 3: there is no such problem"]
+    assert "points" not in text
