@@ -46,6 +46,11 @@ class Refusals:
         if example in examples or len(examples) < EXAMPLES:
             examples[example] += 1
 
+    def quoted(self, kind: str) -> str:
+        """The first example of a reason, quoted, with the number of its rows if there are several."""
+        text, count = next(iter(self.examples[kind].items()))
+        return repr(text) if count == 1 else f"{text!r} ({count} rows)"
+
     def as_list(self) -> list[dict[str, Any]]:
         """For JSON, the most frequent reason first; equal messages of several rows are listed once."""
         return [
@@ -200,8 +205,8 @@ class RunSummary(ABC):
         """Texts of a model in the column for programs: nothing is extracted from those."""
         return [
             f"{entry['rows']} with a compile error (CE) {'has' if entry['rows'] == 1 else 'have'} Markdown fences in "
-            f"`code`, such as {entry['examples'][0]!r}: `code` is the program itself; the text of a model belongs in "
-            "`generation`"
+            f"`code`, such as {self._fenced.quoted(entry['reason'])}: `code` is the program itself; the text of a "
+            "model belongs in `generation`"
             for entry in self._fenced.as_list()
         ]
 

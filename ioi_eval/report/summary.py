@@ -181,7 +181,7 @@ def _target_notes(unknown_targets: Refusals) -> list[str]:
         rows, their = ("1 row was", "its") if entry["rows"] == 1 else (f"{entry['rows']} rows were", "their")
         notes.append(
             f"problem {entry['reason']}: {rows} written for a subtask that it does not have, such as "
-            f"{entry['examples'][0]!r}: {their} target_subtask_score is null"
+            f"{unknown_targets.quoted(entry['reason'])}: {their} target_subtask_score is null"
         )
     return notes
 
@@ -211,7 +211,7 @@ def _unfenced_notes(unfenced: Refusals) -> list[str]:
     """Notes about generations that may be programs without a fence, which do not count as code."""
     return [
         f"{entry['rows']} without code (NC) {'looks' if entry['rows'] == 1 else 'look'} like {entry['reason']} without "
-        f"a fence, such as {entry['examples'][0]!r}: only fenced blocks of a `generation` count; a bare program "
-        "belongs in `code`"
+        f"a fence, such as {unfenced.quoted(entry['reason'])}: only fenced blocks of a `generation` count; a bare "
+        "program belongs in `code`"
         for entry in unfenced.as_list()
     ]

@@ -117,6 +117,16 @@ def bounded(of: Mapping[str, Any], score: str) -> str:
     return points(of[score]) + ("?" if of["undecided"] and of[score] != of["points"] else "")
 
 
+def _has_bounds(summary: Mapping[str, Any]) -> bool:
+    """Whether the report has points with a `?`."""
+    contests = [contest for of in (summary, *summary["groups"]) for contest in of["contests"]]
+    problems = summary["problems"]
+    sums = ("all_submissions_score", "limit_50_score")
+    shown = [bounded(item, name) for item in (*contests, *problems) for name in sums]
+    shown += [bounded(subtask, "best_points") for problem in problems for subtask in problem["subtasks"]]
+    return any(text.endswith("?") for text in shown)
+
+
 def _problems(summary: Mapping[str, Any]) -> Iterable[str]:
     problems = summary["problems"]
     if not problems:
@@ -125,7 +135,7 @@ def _problems(summary: Mapping[str, Any]) -> Iterable[str]:
         (f"{problem['year']}/{problem['problem']}", " ".join(map(_subtask, problem["subtasks"])))
         for problem in problems
     ]
-    legend = [_LEGEND, *([_BOUNDED] if any(problem["undecided"] for problem in problems) else [])]
+    legend = [_LEGEND, *([_BOUNDED] if _has_bounds(summary) else [])]
     return (
         "\n".join([table(PROBLEM_HEAD, map(problem_cells, problems), left=frozenset({0, 5})), *legend]),
         table(("problem", "best per subtask"), best, left=frozenset({0, 1})),

@@ -182,6 +182,8 @@ def test_the_table_explains_question_marks_only_where_they_are() -> None:
     summary = Summary()
     add(summary, NILE, "0", 1, 1)
     assert "?" not in terminal_report(summary.as_dict(RUN))
+    add(summary, NILE, "1", 1, None)  # full marks are no lower bound
+    assert "?" not in terminal_report(summary.as_dict(RUN))
 
 
 def test_a_target_that_is_no_subtask_is_noted() -> None:
@@ -197,6 +199,8 @@ def test_a_target_that_is_no_subtask_is_noted() -> None:
     one = Summary()
     add(one, NILE, "0", 1, 1, target="0")
     assert "1 row was written for a subtask that it does not have, such as '0': its target" in str(one.as_dict(RUN))
+    add(one, NILE, "1", 1, 1, target="0")
+    assert "2 rows were written for a subtask that it does not have, such as '0' (2 rows): " in str(one.as_dict(RUN))
 
 
 def not_run(submission: Submission, outcome: CompileOutcome) -> JudgedSubmission:
