@@ -101,7 +101,8 @@ class Tally:
         """
         parts = []
         if verdicts := _verdicts(self.counts):
-            parts.append(" ".join(f"{verdict} {count}" for verdict, count in verdicts.items()))
+            new = "new: " if self.counts[RESUMED] else ""
+            parts.append(new + " ".join(f"{verdict} {count}" for verdict, count in verdicts.items()))
         if (left_s := self.left_s(now)) is not None:
             parts.append(f"about {_duration(left_s)} left")
         if load is not None:

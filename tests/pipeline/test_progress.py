@@ -67,7 +67,7 @@ def test_a_log_tells_the_time_that_is_left() -> None:
     lines.queue()
     lines.advance("AC")
     assert re.fullmatch(  # 8 of 11 that were new had to be judged, each in 125 s: of 499 it will be 363
-        r"501/1000 submissions, WA 6 AC 2, about 12 h 3\d min left, 0\.01/s, "
+        r"501/1000 submissions, new: WA 6 AC 2, about 12 h 3\d min left, 0\.01/s, "
         r"without 2 copies, 490 from earlier runs, 1 refused\n",
         stream.getvalue(),
     )
@@ -148,7 +148,7 @@ def test_a_wide_terminal_shows_all() -> None:
     """Judge errors first, as nobody may miss them; what earlier runs did is not in the rate."""
     *_, last = drawn(200, "AC", "AC", "WA", "JE", progress.COPY, *[progress.RESUMED] * 20)
     assert re.search(
-        r"25/1000, JE 1 AC 2 WA 1, about \S+ \S+ left, 3/4 busy, [\d.]+/s, \d+ tests, without 1 copies, "
+        r"25/1000, new: JE 1 AC 2 WA 1, about \S+ \S+ left, 3/4 busy, [\d.]+/s, \d+ tests, without 1 copies, "
         r"20 from earlier runs",
         last,
     )
