@@ -180,6 +180,33 @@ def test_captions_name_what_is_shown(quiet: Tab, report: Path) -> None:
     assert "worst verdict of its subtasks" in quiet.value("document.getElementById('verdicts').textContent")
 
 
+def test_heads_of_the_heat_map_break_between_words(quiet: Tab, tmp_path: Path) -> None:
+    """Names of groups with several columns, on a screen that is too narrow for all."""
+    rows = [
+        contest_row(f"{model}{heat}{n}", n / 3, model=model, problem_id=f"p{n}", temperature=heat)
+        for model in ("small-7b", "large-120b")
+        for heat in (0.2, 0.6, 0.8, 1)
+        for n in range(3)
+    ]
+    written = write_results(tmp_path / "out", rows, {"by": ["model", "temperature"]})
+    for width in (1200, 768):
+        quiet.open(page([written], tmp_path / "heat.html"), width=width)
+        assert quiet.value("document.querySelectorAll('.heat thead th').length") == 10
+        assert quiet.value(_BROKEN_WORDS) == []
+        assert quiet.value("document.documentElement.scrollWidth <= innerWidth")
+
+
+_BROKEN_WORDS = """[...document.querySelectorAll(".heat thead th")].flatMap((head) => {
+  const text = head.firstChild;
+  return [...text.data.matchAll(/[a-z]+/g)].filter((found) => {
+    const range = document.createRange();
+    range.setStart(text, found.index);
+    range.setEnd(text, found.index + found[0].length);
+    return new Set([...range.getClientRects()].map((box) => box.top)).size > 1;
+  }).map((found) => found[0]);
+})"""
+
+
 def test_which_problem_is_hardest(quiet: Tab, tmp_path: Path) -> None:
     """A sentence says it; a column has the mean of the groups, which can sort rows; a row that of the problems."""
     scores = {"m": {"a": 0.5, "b": 0.25, "c": 1.0}, "n": {"a": 0.5, "b": 0.25, "c": 0.0, "d": 1.0}}
