@@ -78,7 +78,7 @@ def test_groups_of_one(start: Start, tmp_path: Path) -> None:
         "m1": {"value": 1.0, "low": None, "high": None}, "m2": {"value": 0.0, "low": None, "high": None}, "m3": None,
     }  # fmt: skip
     assert [line.split()[:6] for line in ended.stdout.splitlines()[2:5]] == [
-        ["m1", "1", "0", "1", "100.00", "%"], ["m2", "1", "0", "1", "0.00", "%"], ["m3", "1", "1", "1", "–", "–"],
+        ["m1", "1", "0", "1", "100.00", "%"], ["m2", "1", "0", "1", "0.00", "%"], ["m3", "0", "1", "1", "–", "–"],
     ]  # fmt: skip
 
     ended = start("compare", "models", "models", "--only-a", "model=m1", "--only-b", "model=m2", "--by-problem")
