@@ -21,6 +21,7 @@ async def in_thread(work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) 
         return await asyncio.shield(running)
     except asyncio.CancelledError:
         await asyncio.wait([running])
+        running.exception()  # else asyncio prints it: of two threads that fail at once, only one has a caller left
         raise
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import itertools
 import threading
 from collections.abc import Iterator
@@ -33,6 +34,32 @@ def test_a_cancelled_caller_waits_for_the_end() -> None:
         assert ended.is_set()
 
     asyncio.run(main())
+
+
+def test_an_error_after_the_caller_was_cancelled_is_not_printed() -> None:
+    """On a full disk several threads fail at once: the first error ends the run, and the others say nothing more."""
+    begun, may_end = threading.Event(), threading.Event()
+    printed: list[object] = []
+
+    def work() -> None:
+        begun.set()
+        may_end.wait()
+        raise OSError("no space left")
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: printed.append(context))
+        task = asyncio.ensure_future(in_thread(work))
+        await asyncio.to_thread(begun.wait)
+        task.cancel()
+        await asyncio.sleep(0)
+        may_end.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        del task
+        gc.collect()
+
+    asyncio.run(main())
+    assert not printed
 
 
 def test_results_and_errors_come_back() -> None:
