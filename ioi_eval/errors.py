@@ -13,6 +13,7 @@
         │   └── UnavailableError  no worker has been in service for as long as jobs may wait: the run ends
         │       ├── TargetLostError   … of one target: other targets are in service, and may judge instead
         │       └── LostDataError     a file of the cache was deleted while it was in use: it must be made again
+        │                     (here only so that it passes through the code that makes JE of other errors)
         ├── StoppedError          the job ran longer than the sandbox allows
         ├── ExhaustedError        the job was repeated as often as is allowed, without an answer
         └── RejectedError         the server will always refuse this request (the message quotes it)

@@ -207,7 +207,7 @@ class Builder:
             return ()
         return tuple(
             [
-                (name, await self._kept(recipe, name, target, std, language, problem=problem.key))
+                (name, await self._stored_artifact(recipe, name, target, std, language, problem=problem.key))
                 for name in recipe.artifacts
             ]
         )
@@ -335,9 +335,9 @@ class Builder:
             return source.content
         self._refuse_unfit(std, target, Language.CPP)
         recipe = compiling.program_recipe(what, source, beside, target.toolchain, std=std)
-        return await self._kept(recipe, what, target, std, Language.CPP, problem=problem)
+        return await self._stored_artifact(recipe, what, target, std, Language.CPP, problem=problem)
 
-    async def _kept(
+    async def _stored_artifact(
         self,
         recipe: compiling.Recipe,
         name: str,

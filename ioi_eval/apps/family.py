@@ -73,7 +73,7 @@ def apps_facts(result: AppsResult) -> ResultFacts:
     return ResultFacts(
         verdict=result.verdict,
         cpu=CpuSplit(run=math.fsum(test.time_s or 0.0 for test in result.tests)),
-        kept=is_stored,
+        is_stored=is_stored,
         is_sandbox_failure=not is_stored and is_sandbox_failure(result),
         fingerprint=result.fingerprint,
         ran=sum(test.verdict is not Verdict.SKIPPED for test in result.tests),

@@ -18,7 +18,7 @@ from ioi_eval.pipeline.ledger import LedgerResult
 from ioi_eval.problems.apps_submissions import PROGRAM_COLUMNS, AppsSubmission
 from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.groups import Grouping
-from ioi_eval.report.rows import own_columns
+from ioi_eval.report.rows import dump_columns
 from ioi_eval.report.run_summary import Refusals, RunFacts, RunSummary, verdict_counts
 from ioi_eval.report.tally import KS
 from ioi_eval.report.terminal import counted
@@ -54,7 +54,7 @@ _MOST_MODULES = 5
 def refused_row(entry: Refused) -> dict[str, Any]:
     """The row of a submission that was not judged: our columns are empty, even if the dump has values for them."""
     empty: dict[str, Any] = dict.fromkeys(RESULT_COLUMNS)
-    return {**empty, **own_columns(entry.row.values, RESULT_COLUMNS), TEST_RESULTS: [], "error": entry.message}
+    return {**empty, **dump_columns(entry.row.values, RESULT_COLUMNS), TEST_RESULTS: [], "error": entry.message}
 
 
 def result_row(entry: JudgeableSample, judged: LedgerResult[AppsResult]) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def result_row(entry: JudgeableSample, judged: LedgerResult[AppsResult]) -> dict
     columns = {name: value for name, value in entry.row.values.items() if name not in PROGRAM_COLUMNS}
     given = {} if entry.sample.column == "code" else {entry.sample.column: entry.sample.value}
     return {
-        **own_columns(columns, RESULT_COLUMNS),
+        **dump_columns(columns, RESULT_COLUMNS),
         **given,
         "submission": candidate.submission.id,
         "problem_id": candidate.problem.id,

@@ -31,7 +31,7 @@ from ioi_eval.report.validation import markdown_validation, terminal_validation
 from ioi_eval.rows import Source, open_source
 from ioi_eval.toolchain import check_std
 from ioi_eval.validate import StatedSolutions, StoredResults, Validating, Validation, read_solutions, result_rows
-from ioi_eval.validate.results import RESULT_COLUMNS
+from ioi_eval.validate.results import STATED_RESULT_COLUMNS
 from ioi_eval.validate.statements import COLUMNS as STATED_COLUMNS
 
 
@@ -80,8 +80,8 @@ def _validate_all(call: ValidateCall, events: Events) -> int:
 
 def _results_beside(solutions: Source) -> Source | None:
     """The solutions, if their rows state only results (as in `open-r1/ioi-sample-solutions`); else `None`."""
-    names = {name for row in islice(solutions.iterate(RESULT_COLUMNS), FIRST) for name in row.names}
-    if names.isdisjoint(STATED_COLUMNS) and not names.isdisjoint(RESULT_COLUMNS[:2]):
+    names = {name for row in islice(solutions.iterate(STATED_RESULT_COLUMNS), FIRST) for name in row.names}
+    if names.isdisjoint(STATED_COLUMNS) and not names.isdisjoint(STATED_RESULT_COLUMNS[:2]):
         tell(f"{solutions.describe()} states results; comparing with these")
         return solutions
     return None

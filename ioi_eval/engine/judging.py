@@ -31,9 +31,10 @@ this one:
   JE that names no program comes from the sandbox. The caller has retried it already, so it is not repeated.
 
 A test runs at most four times (first, alone, in a clean box, alone again), plus once for each of the `alone_runs` above
-1: it runs alone until that gives something other than a JE.
+1. A run alone that ends in JE does not count as a measurement: after the run in a clean box the test may run alone once
+more.
 
-**A repetition can correct the time only.** Its time and its output are those of one run, and its score is at most what
+**A rerun can correct the time only.** Its time and its output are those of one run, and its score is at most what
 each late run before it would have scored in time. So a run with a wrong output is not repeated; and a program that
 knows (by the clock) that it is run once more gains nothing by behaving differently: to score, its output must have been
 right in each run, and in time in the run that counts. Otherwise a program that guesses, and uses up a little more than
@@ -104,7 +105,7 @@ class TestState:
         self._score_cap = 1.0  # the lowest score that a late run so far would have had in time
 
     @property
-    def repetition(self) -> Rerun | None:
+    def rerun(self) -> Rerun | None:
         """How it is to be run once more; `None` if its outcome is settled, or it has none yet."""
         outcome = self.outcome
         if outcome is None:
@@ -123,12 +124,12 @@ class TestState:
         Raises:
             ValueError: its outcome is settled already.
         """
-        earlier, repetition = self.outcome, self.repetition
-        if earlier is not None and repetition is None:
+        earlier, rerun = self.outcome, self.rerun
+        if earlier is not None and rerun is None:
             raise ValueError(f"test {outcome.test!r} has a settled outcome already: {earlier.verdict}")
         if earlier is None:
             self.outcome = outcome
-        elif repetition is Rerun.ALONE:
+        elif rerun is Rerun.ALONE:
             return self._record_alone(earlier, outcome)
         else:
             self._had_clean = True
@@ -276,9 +277,9 @@ class Judging:
             for group, position in self._positions[test]
         )
 
-    def _wanting(self, repetition: Rerun) -> list[str]:
+    def _wanting(self, rerun: Rerun) -> list[str]:
         """The tests that are to be repeated in this way."""
-        return [test for test, state in self._states.items() if state.repetition is repetition]
+        return [test for test, state in self._states.items() if state.rerun is rerun]
 
     def _begin_round(self, late: Sequence[str]) -> None:
         """Choose the late tests that are repeated next, after those of the last round."""

@@ -58,7 +58,8 @@ class TestOutcome:
         memory_bytes: peak resident memory, of the largest process.
         exit_code: of the first process that failed, else of the last process.
         signal: the signal that killed it; `None` if it ended by itself.
-        limit: which limit stopped it (`cpu`, `idle`, `memory`, `output`, …), else `None`.
+        limit: which limit it exceeded, whether or not it was stopped for that (`cpu`, `idle`, `memory`, `output`,
+            `files`, `threads`), else `None`.
         attempted: refused system calls that were seen, with their counts.
         near_limit: whether the CPU time is within 10 % of the limit: on a machine that is a little faster, slower or
             busier, the verdict may be another.
@@ -143,7 +144,7 @@ class TestOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileOutcome:
-    """How the compilation of a submission ended.
+    """How the compilation of a submission ended; for JE also why it was not judged at all.
 
     Args:
         verdict: `None` when there is an artifact, else CE, NC or JE.

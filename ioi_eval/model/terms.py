@@ -13,9 +13,9 @@ class Verdict(StrEnum):
     WA = "WA"  # score 0, given by the checker or manager
     TLE = "TLE"  # CPU time at or over the limit, or idle for too long
     MLE = "MLE"  # peak resident memory over the limit
-    OLE = "OLE"  # output over the limit
+    OLE = "OLE"  # output over the limit, or (reduced isolation) too many files
     SV = "SV"  # a system call that no honest program needs
-    RE = "RE"  # non-zero exit code or killed by a signal
+    RE = "RE"  # non-zero exit code, killed by a signal, or too many threads
     CE = "CE"  # does not compile
     NC = "NC"  # no code found in the generation
     JE = "JE"  # judge error: our failure, or that of a checker or manager

@@ -77,7 +77,7 @@ def contest_facts(result: SubmissionResult) -> ResultFacts:
     return ResultFacts(
         verdict=result.verdict,
         cpu=CpuSplit.of(result),
-        kept=is_stored,
+        is_stored=is_stored,
         is_sandbox_failure=not is_stored and is_sandbox_failure(result),
         fingerprint=result.fingerprint,
         ran=len(distinct_outcomes(result)),

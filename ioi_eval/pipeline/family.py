@@ -27,7 +27,7 @@ class ResultFacts:
     Args:
         verdict: for the progress.
         cpu: the CPU time that it took.
-        kept: whether it is stored, because it says something about the submission.
+        is_stored: whether it is stored, because it says something about the submission.
         is_sandbox_failure: whether it is not stored because the sandbox failed, and not only for this program.
         fingerprint: of how it was judged; empty if it was judged as expected.
         ran: how many tests were run.
@@ -37,7 +37,7 @@ class ResultFacts:
 
     verdict: str
     cpu: CpuSplit
-    kept: bool
+    is_stored: bool
     is_sandbox_failure: bool
     fingerprint: str
     ran: int

@@ -58,7 +58,7 @@ class Ledger(Generic[R]):
     Args:
         journal: has results, and final failures of judge programs.
         spool: has failures of ours. They say nothing about a submission, so the next run judges it again.
-        form: how results are written.
+        codec: how results are written.
     """
 
     def __init__(self, journal: Journal, spool: TemporaryRecords, codec: ResultCodec[R]) -> None:

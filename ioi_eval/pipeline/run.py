@@ -32,7 +32,7 @@ BATCH_ROWS = 256  # a change of threads takes as long as five rows
 BATCH_CODE = 8 * 1024 * 1024
 FOLLOWERS = 4096  # how many copies may wait for leaders before reading pauses
 GIVE_UP_AFTER = 100  # failures of ours in a row: the sandbox is broken
-ODD_PROBLEMS = 50  # if our own code fails on so many problems in a row, the cause is not in the rows
+GIVE_UP_AFTER_PROBLEMS = 50  # if our own code fails on so many problems in a row, the cause is not in the rows
 
 
 @dataclass(slots=True, kw_only=True)
@@ -384,10 +384,12 @@ class DumpRun(Generic[W, R]):
             self._failed_problems_in_a_row.add(failed_problem)
         elif facts.is_sandbox_failure:
             self._failures_in_a_row += 1
-        elif facts.kept and was_in_sandbox:
+        elif facts.is_stored and was_in_sandbox:
             self._failures_in_a_row = 0
             self._failed_problems_in_a_row.clear()
-        if len(self._failed_problems_in_a_row) >= ODD_PROBLEMS and not self.done.stopped_by:
-            self.done.stopped_by = f"rows of {ODD_PROBLEMS} problems in a row could not be judged: ioi-eval failed"
+        if len(self._failed_problems_in_a_row) >= GIVE_UP_AFTER_PROBLEMS and not self.done.stopped_by:
+            self.done.stopped_by = (
+                f"rows of {GIVE_UP_AFTER_PROBLEMS} problems in a row could not be judged: ioi-eval failed"
+            )
         if self._failures_in_a_row >= GIVE_UP_AFTER and not self.done.stopped_by:
             self.done.stopped_by = f"{GIVE_UP_AFTER} submissions in a row could not be judged"

@@ -9,7 +9,7 @@ from typing import Any
 from ioi_eval.model import Verdict
 from ioi_eval.report.naming import problem_of
 
-_UNKNOWN: Mapping[str, Any] = {
+_DEFAULTS: Mapping[str, Any] = {
     "target_subtask": None,
     "compile_message": "",
     "target": "",
@@ -21,7 +21,7 @@ _UNKNOWN: Mapping[str, Any] = {
     "duplicate_of": None,
     "fingerprint": "",
 }
-"""Our columns without a counterpart in the reference's rows."""
+"""Values for columns that reports read, if a row of the reference lacks them."""
 
 _PRECISION = 2
 """Decimals of a score if a row does not state them. Source: `score_precision` of open-r1/ioi."""
@@ -49,7 +49,7 @@ def with_our_columns(row: Any) -> Any:
     )
     compiles, total = row.get("code_compiles"), row.get("all_subtasks_points")
     return {
-        **_UNKNOWN,
+        **_DEFAULTS,
         **row,
         "all_subtasks_results": subtasks,
         "code_compiles": verdict != Verdict.CE if compiles is None else compiles,

@@ -154,7 +154,7 @@ class ResultColumns:
         """The row of a submission with this result; `row` and `target_subtask` are from the dump."""
         score, status = self.targets.get(target_subtask or "", (None, None))
         return {
-            **own_columns(row, _RESULTS),
+            **dump_columns(row, _RESULTS),
             "code": _code(row, judged.submission),
             "target_subtask": target_subtask,
             "target_subtask_score": score,
@@ -178,7 +178,7 @@ def refused_row(row: Mapping[str, Any], reason: str) -> dict[str, Any]:
     empty: dict[str, Any] = dict.fromkeys((*REFERENCE_COLUMNS, *OUR_COLUMNS))
     return {
         **empty,
-        **own_columns(row, _RESULTS),
+        **dump_columns(row, _RESULTS),
         "all_subtasks_results": [],
         "fixes": [],
         "attempted": [],
@@ -186,7 +186,7 @@ def refused_row(row: Mapping[str, Any], reason: str) -> dict[str, Any]:
     }
 
 
-def own_columns(row: Mapping[str, Any], results: Collection[str]) -> dict[str, Any]:
+def dump_columns(row: Mapping[str, Any], results: Collection[str]) -> dict[str, Any]:
     """The dump's columns; one with the name of a result column is renamed to `dump_<name>`.
 
     In a dump that is itself a results file, such columns are from an earlier judging, and are replaced.

@@ -32,14 +32,14 @@ class Target:
     """One or more machines that run jobs in the same way. Artifacts made on a target can only be used on that target.
 
     Args:
-        name: for people (`local`, `http://worker-7:2000`).
+        name: identifies the target within its sandbox (`local`, `piston bash 3.1, g++ 12.2.0`).
         profile: `bundled` (the runner judges many tests a job) or `classic` (one test a job).
         toolchain: the compiler there; part of every artifact's key.
         slots: how many jobs it executes at once; 0 while no worker serves it.
         isolation: the strongest isolation it can give.
         outer_filter: whether it already runs under another system call filter (a container's). Programs whose calls it
             refuses end as elsewhere, but no result names the call.
-        brings_pair: for `classic`: the target has its own `compile` and `run` scripts, so jobs bring none.
+        has_own_scripts: for `classic`: the `compile` and `run` scripts of the worker judge, and jobs have none.
         max_output_bytes: how much stdout one job may return.
         max_wall_ms: the longest run stage it allows; `None` for no bound.
         max_body_bytes: the largest request it accepts; `None` for no bound.

@@ -73,11 +73,11 @@ class Validating:
     Args:
         reading: the solutions, in the order in which they are reported.
         judge: judges one solution.
-        kept: the results of earlier runs; those of this run are added.
+        earlier: the results of earlier runs; those of this run are added.
     """
 
     def __init__(self, reading: StatedSolutions, judge: Judge, earlier: StoredResults | None = None) -> None:
-        self._reading, self._judge, self._kept = reading, judge, earlier
+        self._reading, self._judge, self._earlier = reading, judge, earlier
         self._results: list[SubmissionResult | None] = [None] * len(reading.solutions)
         self._ended: str | None = None
 
@@ -134,7 +134,7 @@ class Validating:
         return by_key
 
     def _found(self, index: int, fingerprints: tuple[str, ...]) -> SubmissionResult | None:
-        return self._kept.find(self._reading.solutions[index].problem.key, fingerprints) if self._kept else None
+        return self._earlier.find(self._reading.solutions[index].problem.key, fingerprints) if self._earlier else None
 
     async def _judged(self, solution: StatedSolution, fingerprint: str) -> SubmissionResult:
         message = self._ended
@@ -146,8 +146,8 @@ class Validating:
             except ODD_DATA as error:
                 message = internal_error_text(error, "judging this solution")
             else:
-                if self._kept is not None:
-                    await in_thread(self._kept.add, result, result.fingerprint or fingerprint)
+                if self._earlier is not None:
+                    await in_thread(self._earlier.add, result, result.fingerprint or fingerprint)
                 return result
         failure = CompileOutcome(verdict=Verdict.JE, message=message)
         return submission_result(solution.problem, solution.submission, failure, {})

@@ -48,8 +48,8 @@ STATUSES = ("CE", "RE", "WA", "MLE", "TLE", "PA", "AC")
 
 _STANDARD_WRONG = "Output isn't correct"
 _OURS = ("fingerprint", "duplicate_of")
-RESULT_COLUMNS = ("all_subtasks_points", "all_subtasks_results", *_OURS)
-"""The columns that are compared."""
+STATED_RESULT_COLUMNS = ("all_subtasks_points", "all_subtasks_results", *_OURS)
+"""The columns that are read; the last two show that results are ours."""
 
 _SILENT = frozenset({"SKIPPED", "JE"})
 
@@ -123,7 +123,7 @@ def stated_result(row: Row, problem: Problem) -> StatedResult:
     is_ours = all(column in row.values for column in _OURS)
     names = {subtask.name for subtask in problem.subtasks}
     subtasks: dict[str, StatedSubtask] = {}
-    is_listed = row.has("all_subtasks_results") or not any(column in row.values for column in RESULT_COLUMNS[:2])
+    is_listed = row.has("all_subtasks_results") or not any(column in row.values for column in STATED_RESULT_COLUMNS[:2])
     entries = row.items("all_subtasks_results") if is_listed else ()
     for number, item in enumerate(entries, 1):
         if not isinstance(item, Mapping):

@@ -11,7 +11,7 @@ from ioi_eval.model import DEFAULT_YEAR, Problem, ProblemKey, Submission
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.problems.row import Row, RowSource
 from ioi_eval.problems.submissions import fitted, submission_from_row
-from ioi_eval.validate.results import RESULT_COLUMNS, StatedResult, stated_result
+from ioi_eval.validate.results import STATED_RESULT_COLUMNS, StatedResult, stated_result
 
 COLUMNS = ("expected_subtasks", "expected_total", "expected")
 
@@ -139,7 +139,7 @@ def _stated_results(
     against: RowSource, problems: ProblemSet, id_column: str
 ) -> dict[tuple[ProblemKey, str], StatedResult]:
     """The results of others by problem and name, without those for problems that we do not have."""
-    columns = ("year", "problem_id", "label", id_column, *RESULT_COLUMNS)
+    columns = ("year", "problem_id", "label", id_column, *STATED_RESULT_COLUMNS)
     results: dict[tuple[ProblemKey, str], StatedResult] = {}
     for row in against.iterate(columns):
         key = ProblemKey(year=row.integer("year", DEFAULT_YEAR), id=row.identifier("problem_id"))

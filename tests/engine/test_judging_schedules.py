@@ -66,7 +66,7 @@ def test_nobody_gains_by_doing_something_else_when_run_again(
         measured: dict[str, Any] = {"near_limit": near, "in_time_score": worth} if late else {}
         state.record(TestOutcome(test="a", verdict=verdict, score=0.0 if late else worth, cpu_ms=1050.0, **measured))
         ran.append((late, worth))
-        if state.repetition is None:
+        if state.rerun is None:
             break
     assert state.outcome is not None
     assert len(ran) <= 1 + alone_runs

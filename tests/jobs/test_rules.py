@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ioi_eval import boxfiles
-from ioi_eval.config import JudgeLimits
+from ioi_eval.config import JudgeLimits, RunPolicy
 from ioi_eval.jobs import rules
 
 HEADER = boxfiles.read("runner/rules.h").decode("utf-8")
@@ -41,11 +41,15 @@ def test_the_protocol_tells_them() -> None:
 
 
 def test_the_script_repeats_them() -> None:
-    """`run` cannot read a header where it is: its few numbers are those of the rules and of `JudgeLimits`."""
+    """`run` cannot read a header where it is: its few numbers are those of the rules, `JudgeLimits` and `RunPolicy`."""
     said = dict(re.findall(r"^(\w+)=(\d+)$", boxfiles.read("run").decode("utf-8"), re.MULTILINE))
     limits = JudgeLimits()
     assert int(said["given_up_times"]) == rules.GIVEN_UP_TIMES
     assert int(said["given_up_slack_ms"]) == rules.GIVEN_UP_SLACK_MS
     assert int(said["judge_cpu_ms"]) == 1000 * limits.cpu_s
     assert int(said["judge_wall_ms"]) == 1000 * limits.wall_s
+    policy = RunPolicy()
+    assert int(said["threads"]) == policy.threads
+    assert f"output_bytes=$(({policy.output_bytes >> 20} << 20))" in boxfiles.read("run").decode("utf-8")
+    assert f"stderr_bytes=$(({policy.stderr_bytes >> 10} << 10))" in boxfiles.read("run").decode("utf-8")
     assert f"judge_memory_bytes=$(({limits.memory_bytes >> 30} << 30))" in boxfiles.read("run").decode("utf-8")
