@@ -155,7 +155,7 @@ PLAN = (JobFile(name="plan", content=b"the plan"),)
 
 @pytest.mark.parametrize(("there", "is_found"), [(ECHO, True), (ECHO + b"#", False), (None, False)])
 def test_the_runner_of_our_package_is_taken_if_it_is_the_same(
-    tmp_path: Path, there: bytes | None, needs_own_tool: bool
+    tmp_path: Path, there: bytes | None, is_found: bool
 ) -> None:
     """Else the worker says so, and the client sends its own."""
     job = Job(kind=JobKind.RUNNER, files=(JobFile(name="runner", content=ECHO), *PLAN), run_limits=LIMIT)
@@ -176,7 +176,7 @@ def test_the_runner_of_our_package_is_taken_if_it_is_the_same(
         text=True, check=False,
     )  # fmt: skip
     answer = Execution(run=Stage(stdout=done.stdout, stderr=done.stderr, code=done.returncode))
-    if needs_own_tool:
+    if is_found:
         assert (done.returncode, done.stdout, done.stderr) == (0, "--dir .\n", "")
     else:
         assert refused(answer) == {sha256(ECHO): "is missing"}
