@@ -15,7 +15,14 @@ from ioi_eval.apps.codec import decode_result, encode_result
 from ioi_eval.apps.dump_reader import AppsCandidate, AppsDumpReader, Invalid, JudgeableSample
 from ioi_eval.apps.outcomes import AppsResult, fingerprint_of
 from ioi_eval.apps.report import markdown_report
-from ioi_eval.apps.results import AppsSummary, JudgedSample, error_of, refused_row, result_row
+from ioi_eval.apps.results import (
+    AppsSummary,
+    JudgedSample,
+    error_of,
+    failure_reason_of,
+    refused_row,
+    result_row,
+)
 from ioi_eval.errors import RowError
 from ioi_eval.journal import RecordKind
 from ioi_eval.model import Verdict
@@ -144,6 +151,7 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
             difficulty=candidate.problem.difficulty,
             submission=candidate.submission,
             result=judged_program.result,
+            reason=failure_reason_of(judged_program.result.verdict, candidate.submission, entry.sample),
             duplicate_of=judged_program.duplicate_of,
         )
         self.summary.add(judged, entry.row.values)

@@ -7,9 +7,9 @@ from typing import Any
 
 from ioi_eval.apps.codec import milliseconds
 from ioi_eval.apps.outcomes import AppsResult
-from ioi_eval.apps.results import AppsSummary, JudgedSample
+from ioi_eval.apps.results import AppsSummary, JudgedSample, failure_reason_of
 from ioi_eval.model import HarnessReport, Isolation, RunDetails, TestOutcome, Verdict
-from ioi_eval.problems.apps_submissions import AppsSubmission
+from ioi_eval.problems.apps_submissions import AppsSubmission, Sample
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.remade import OF_THE_RUN, add_up, are_the_same, facts_of, grouping_of_runs, take_from_run
 
@@ -69,11 +69,15 @@ def _judged(row: Row) -> JudgedSample:
         target=row["target"] or "",
         python=row["python"] or "",
     )
+    submission = AppsSubmission(id=row["submission"], problem=problem, code=None, extraction=row["extraction"])
+    column = next((name for name in ("generation", "messages") if row.get(name) is not None), "code")
+    sample = Sample(column=column, value=row.get(column), number=None)
     return JudgedSample(
         problem=problem,
         difficulty=row["difficulty"] or "",
-        submission=AppsSubmission(id=row["submission"], problem=problem, code=None, extraction=row["extraction"]),
+        submission=submission,
         result=result,
+        reason=failure_reason_of(result.verdict, submission, sample),
         duplicate_of=row["duplicate_of"],
     )
 

@@ -12,11 +12,12 @@ from ioi_eval.apps.catalog import Listed
 from ioi_eval.apps.dump_reader import JudgeableSample
 from ioi_eval.apps.outcomes import AppsResult
 from ioi_eval.apps.summary import DifficultyTable
-from ioi_eval.model import TestOutcome, Verdict
+from ioi_eval.model import Language, TestOutcome, Verdict
 from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.pipeline.ledger import LedgerResult
-from ioi_eval.problems.apps_submissions import PROGRAM_COLUMNS, AppsSubmission
+from ioi_eval.problems.apps_submissions import PROGRAM_COLUMNS, AppsSubmission, Sample, text_of
 from ioi_eval.report.compact import TEST_RESULTS
+from ioi_eval.report.failure_reasons import failure_reason
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.rows import dump_columns
 from ioi_eval.report.run_summary import Refusals, RunFacts, RunSummary, verdict_counts
@@ -62,6 +63,9 @@ def result_row(entry: JudgeableSample, judged: LedgerResult[AppsResult]) -> dict
     result, candidate = judged.result, entry.candidate
     columns = {name: value for name, value in entry.row.values.items() if name not in PROGRAM_COLUMNS}
     given = {} if entry.sample.column == "code" else {entry.sample.column: entry.sample.value}
+    message = result.message
+    if result.verdict is Verdict.NC and (reason := failure_reason_of(Verdict.NC, candidate.submission, entry.sample)):
+        message = f"{message}: {reason}"
     return {
         **dump_columns(columns, RESULT_COLUMNS),
         **given,
@@ -72,10 +76,27 @@ def result_row(entry: JudgeableSample, judged: LedgerResult[AppsResult]) -> dict
         "code": candidate.submission.code,
         "extraction": candidate.submission.extraction,
         **judged_columns(result),
+        "message": ": ".join(filter(None, (result.message, reason)))
+        if result.verdict is Verdict.NC
+        else result.message,
         "duplicate_of": judged.duplicate_of,
         "fingerprint": candidate.fingerprint,
         "error": error_of(result),
     }
+
+
+def failure_reason_of(verdict: Verdict, submission: AppsSubmission, sample: Sample) -> str:
+    """Why a sample has no program, or none that compiles; empty if the row does not show it."""
+    if verdict not in {Verdict.NC, Verdict.CE} or submission.extraction not in {"none", "column:code"}:
+        return ""
+    is_code = sample.column == "code"
+    return failure_reason(
+        verdict,
+        code=sample.value if is_code else None,
+        text=None if is_code else text_of(sample),
+        language=Language.PYTHON,
+        source="as all programs for APPS",
+    )
 
 
 def error_of(result: AppsResult) -> str | None:
@@ -139,6 +160,7 @@ class JudgedSample:
         difficulty: of the problem.
         submission: the program.
         result: the result; a copy has that of the submission that was judged in its place.
+        reason: why it has no program, or none that compiles; empty if that is not known, or there is one.
         duplicate_of: the id of that submission; `None` if this is not a copy.
     """
 
@@ -146,6 +168,7 @@ class JudgedSample:
     difficulty: str
     submission: AppsSubmission
     result: AppsResult
+    reason: str = ""
     duplicate_of: str | None = None
 
 
@@ -182,9 +205,9 @@ class AppsSummary(RunSummary):
         self._take(
             result,
             (name, problem),
-            code=judged.submission.code,
             extraction=judged.submission.extraction,
             near_limit=_is_near_limit(result),
+            reason=judged.reason,
             error=error_of(result),
             is_copy=judged.duplicate_of is not None,
         )

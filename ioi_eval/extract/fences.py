@@ -20,7 +20,7 @@ Source: CommonMark 0.31, section 4.5.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -86,12 +86,15 @@ class Block(NamedTuple):
         return body if body.endswith("\n") or not body else body + "\n"
 
 
-def blocks(text: str, tags: frozenset[str] = frozenset()) -> Iterator[Block]:
+def blocks(text: str, tags: frozenset[str] = frozenset()) -> Generator[Block, None, bool]:
     """The complete fenced blocks of a text, in order.
 
     Args:
         text: the text to search.
         tags: further names of the language that is looked for.
+
+    Returns:
+        (as a generator) Whether the text ends inside a block that is not closed.
     """
     known = _LANGUAGES | tags
     opened: _Fence | None = None
@@ -109,6 +112,17 @@ def blocks(text: str, tags: frozenset[str] = frozenset()) -> Iterator[Block]:
                 continue
         if fence is not None and fence.opens:
             opened, start = fence, line_end + 1
+    return opened is not None
+
+
+def ends_in_block(text: str) -> bool:
+    """Whether a text ends inside a block that is not closed."""
+    found = blocks(text)
+    while True:
+        try:
+            next(found)
+        except StopIteration as end:
+            return bool(end.value)
 
 
 def split_thoughts(text: str) -> tuple[list[str], list[str]]:

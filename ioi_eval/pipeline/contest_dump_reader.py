@@ -115,7 +115,7 @@ def survey(source: RowSource, selection: RowSelection, *, id_column: str = "uuid
     languages: set[Language] = set()
     for row, key in selection.rows(source, (id_column, "year", "problem_id", "language", *SAMPLE_COLUMNS)):
         counts[key] += _samples(row, id_column)
-        if (language := stated_language(row)) is not None:
+        if (language := stated_language(row.values)) is not None:
             languages.add(language)
     if not counts:
         wanted = [f"--year {year}" for year in sorted(selection.years)]

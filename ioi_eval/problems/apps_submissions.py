@@ -109,6 +109,17 @@ def samples_of(row: Row) -> tuple[Sample, ...]:
     return tuple(Sample(column=column, value=text, number=number) for number, text in enumerate(several))
 
 
+def text_of(sample: Sample) -> str | None:
+    """The model's text in a sample that is not a program: its `generation`, or the last answer in its `messages`.
+
+    Raises:
+        InputError: an entry of `messages` is not a message.
+    """
+    if sample.value is None:
+        return None
+    return last_answer(sample.value) if sample.column == "messages" else str(sample.value)
+
+
 def submission(row: Row, sample: Sample, *, name: str, problem: str, rules: Rules) -> AppsSubmission:
     """The submission in a sample.
 

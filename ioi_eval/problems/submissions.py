@@ -16,12 +16,12 @@ from typing import Any
 from ioi_eval.errors import InputError, RowError, UnsupportedError
 from ioi_eval.extract.cpp import fix_includes
 from ioi_eval.extract.fences import encodable
-from ioi_eval.extract.messages import last_answer
 from ioi_eval.languages import all_names, language_called, rules_of
 from ioi_eval.model import DEFAULT_YEAR, Language, Problem, ProblemKey, SourceFile, Submission, TaskType
+from ioi_eval.problems.answers import generation_of
 from ioi_eval.problems.output_files import OUTPUT_COLUMNS, with_outputs
 from ioi_eval.problems.row import Row, problem_key
-from ioi_eval.problems.samples import SAMPLE_COLUMNS, as_lists
+from ioi_eval.problems.samples import SAMPLE_COLUMNS
 
 MAX_CODE_BYTES = 100_000
 """Source: CMS's `max_submission_length`, the limit of the IOI's own server."""
@@ -173,9 +173,9 @@ def _check_files_of_two_steps(files: int, problem: Problem) -> None:
         )
 
 
-def stated_language(row: Row) -> Language | None:
-    """The language that a row states; `None` if it states none, or an unknown one."""
-    stated = row.values.get("language")
+def stated_language(row: Mapping[str, Any]) -> Language | None:
+    """The language that the columns of a row state; `None` if they state none, or an unknown one."""
+    stated = row.get("language")
     return language_called(stated.strip()) if isinstance(stated, str) else None
 
 
@@ -246,23 +246,8 @@ def _code(row: Row, language: Language) -> tuple[str | None, str]:
     code = row.optional_text("code")
     if code is not None and code.strip():
         return encodable(code), "column:code"
-    generation = row.optional_text("generation")
-    if generation is None or not generation.strip():
-        generation = _answer(row)
+    generation = generation_of(row)
     if generation is None:
         return None, "none"
     extracted = rules_of(language).extract(generation)
     return extracted.code, extracted.rule
-
-
-def _answer(row: Row) -> str | None:
-    """The model's last message in the row's conversation, if there is one."""
-    if not row.has("messages"):
-        return None
-    messages = as_lists(row.values["messages"])
-    if not isinstance(messages, list):
-        raise row.error("messages is not a list of messages")
-    try:
-        return last_answer(messages)
-    except InputError as error:
-        raise row.error(str(error)) from error

@@ -14,6 +14,7 @@ from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.model import (
     CompileOutcome,
     Isolation,
+    Language,
     Problem,
     ProblemKey,
     Submission,
@@ -23,6 +24,7 @@ from ioi_eval.model import (
     TaskType,
     Verdict,
 )
+from ioi_eval.problems.submissions import stated_language
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.naming import problem_of, submission_of
 from ioi_eval.report.rows import JudgedSubmission
@@ -183,7 +185,13 @@ class _Reader:
         result = _result(row, key, name, subtasks)
         return JudgedSubmission(
             problem=problem,
-            submission=Submission(id=name, problem=key, code=None, extraction=row["extraction"]),
+            submission=Submission(
+                id=name,
+                problem=key,
+                code=None,
+                language=stated_language(row) or Language.CPP,
+                extraction=row["extraction"],
+            ),
             fingerprint=row["fingerprint"],
             result=result,
             duplicate_of=row["duplicate_of"],

@@ -19,6 +19,7 @@ import orjson
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Problem, Submission, SubmissionResult, SubtaskResult, TestOutcome, Verdict
 from ioi_eval.report.compact import TESTS_ID
+from ioi_eval.report.failure_reasons import contest_reason
 from ioi_eval.report.totals import Totals
 from ioi_eval.scores import total_points
 
@@ -153,6 +154,10 @@ class ResultColumns:
     def row(self, row: Mapping[str, Any], judged: JudgedSubmission, *, target_subtask: str | None) -> dict[str, Any]:
         """The row of a submission with this result; `row` and `target_subtask` are from the dump."""
         score, status = self.targets.get(target_subtask or "", (None, None))
+        ours = self.ours
+        verdict = judged.result.verdict
+        if verdict is Verdict.NC and (reason := contest_reason(row, verdict, judged.problem, judged.submission)):
+            ours = {**ours, "compile_message": f"{ours['compile_message']}: {reason}"}
         return {
             **dump_columns(row, _RESULTS),
             "code": _code(row, judged.submission),
@@ -160,7 +165,7 @@ class ResultColumns:
             "target_subtask_score": score,
             "target_subtask_status": status,
             **self.reference,
-            **self.ours,
+            **ours,
             "extraction": judged.submission.extraction,
             "fixes": list(judged.submission.fixes),
             "duplicate_of": judged.duplicate_of,

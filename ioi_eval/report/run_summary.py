@@ -6,7 +6,6 @@ Judge errors are always counted separately: a score that we failed to determine 
 from __future__ import annotations
 
 import platform
-import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -22,7 +21,7 @@ FORMAT = 1
 EXAMPLES = 20  # the most examples of a kind; all are counted, and all are in results.jsonl
 KINDS = 100  # the most reasons that are counted separately
 
-_FENCE_LINE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+_FAILED = {Verdict.NC: "without code (NC)", Verdict.CE: "with a compile error (CE)"}
 
 
 @dataclass(slots=True)
@@ -114,7 +113,7 @@ class RunSummary(ABC):
         self.pending_problems: set[str] = set()
         self._judged_problems: set[str] = set()
         self._near_limit = 0
-        self._fenced = Refusals()
+        self._reasons = Refusals()
 
     def _with_group(self, row: Mapping[str, Any]) -> tuple[Self, ...]:
         """The summaries to which a row of the dump is added: this one and, if there are groups, that of its group."""
@@ -148,19 +147,29 @@ class RunSummary(ABC):
         result: JudgedResult,
         name: tuple[str, str],
         *,
-        code: str | None,
         extraction: str,
         near_limit: bool,
+        reason: str,
         error: str | None,
         is_copy: bool,
     ) -> None:
-        """Add what all families have. `name`: submission and problem; `error`: why it has no score."""
+        """Add what all families have.
+
+        Args:
+            result: of the submission.
+            name: the ids of submission and problem.
+            extraction: the rule that found the program.
+            near_limit: whether a time is near the limit.
+            reason: why there is no program, or none that compiles; empty if it is not known, or there is one.
+            error: why it has no score.
+            is_copy: whether it has the result of an identical program.
+        """
         self.judged += 1
         self._judged_problems.add(name[1])
         self._extraction[extraction] += 1
         self._near_limit += near_limit
-        if result.verdict is Verdict.CE and extraction == "column:code" and _FENCE_LINE.search(code or ""):
-            self._fenced.add("fenced", name[0])
+        if reason:
+            self._reasons.add(f"{_FAILED[result.verdict]}: {reason}", name[0])
         if error is not None:
             self.undecided += 1
             if len(self._examples) < EXAMPLES:
@@ -198,16 +207,13 @@ class RunSummary(ABC):
             "options": dict(run.options),
             "by": list(self.by),
             "groups": self._groups.as_list(lambda group: group._all_scores(intervals=not self.pending)),
-            "notes": [*run.notes, *self._notes(), *self._fenced_notes(), *self._groups.notes],
+            "notes": [*run.notes, *self._notes(), *self._reason_notes(), *self._groups.notes],
         }
 
-    def _fenced_notes(self) -> list[str]:
-        """Texts of a model in the column for programs: nothing is extracted from those."""
+    def _reason_notes(self) -> list[str]:
+        """How many submissions have no program, or none that compiles, for reasons that a user can remove."""
         return [
-            f"{entry['rows']} with a compile error (CE) {'has' if entry['rows'] == 1 else 'have'} Markdown fences in "
-            f"`code`, such as {self._fenced.quoted(entry['reason'])}: `code` is the program itself; the text of a "
-            "model belongs in `generation`"
-            for entry in self._fenced.as_list()
+            f"{each['rows']} {each['reason']}, such as {self._reasons.quoted(each['reason'])}" for each in self._reasons.as_list()
         ]
 
     def _all_scores(self, *, intervals: bool) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ioi_eval.languages import rules_of
-from ioi_eval.model import ProblemKey, TaskType, Verdict
+from ioi_eval.model import ProblemKey
+from ioi_eval.report.failure_reasons import contest_reason
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.rows import JudgedSubmission
 from ioi_eval.report.run_summary import Refusals, RunFacts, RunSummary, verdict_counts
@@ -33,7 +33,6 @@ class Summary(RunSummary):
         self._attempted: Counter[str] = Counter()
         self._suspicious = 0
         self._unknown_targets = Refusals()
-        self._unfenced = Refusals()
         self._cpu = CpuSplit()
 
     def add(self, judged: JudgedSubmission, row: Mapping[str, Any], *, target_subtask: str | None) -> None:
@@ -62,16 +61,14 @@ class Summary(RunSummary):
         self._take(
             result,
             (submission, str(result.problem)),
-            code=judged.submission.code,
             extraction=judged.submission.extraction,
             near_limit=totals.near_limit,
+            reason=contest_reason(row, result.verdict, judged.problem, judged.submission),
             error=None if result.score is not None else totals.error or "judge error",
             is_copy=judged.duplicate_of is not None,
         )
         if unknown_target is not None:
             self._unknown_targets.add(str(result.problem), unknown_target)
-        if _is_unfenced(judged, row):
-            self._unfenced.add(rules_of(judged.submission.language).name, submission)
         self._suspicious += totals.suspicious
         if judged.duplicate_of is None:
             self._attempted.update(totals.attempted.keys())
@@ -95,7 +92,6 @@ class Summary(RunSummary):
         return [
             *_problem_notes(self._tallies()),
             *_target_notes(self._unknown_targets),
-            *_unfenced_notes(self._unfenced),
             *_unnamed_notes(self._attempted),
         ]
 
@@ -193,25 +189,3 @@ def _unnamed_notes(attempted: Mapping[str, int]) -> list[str]:
         "the sandbox (a container's) stopped it first; the verdict is SV, as everywhere"
     )
     return [note] if "hidden_call" in attempted else []
-
-
-def _is_unfenced(judged: JudgedSubmission, row: Mapping[str, Any]) -> bool:
-    """Whether no program was found in a text that may itself be a program."""
-    text = row.get("generation")
-    return (
-        judged.result.verdict is Verdict.NC
-        and judged.problem.task_type is not TaskType.OUTPUT_ONLY
-        and isinstance(text, str)
-        and not any(fence in text for fence in ("```", "~~~"))
-        and rules_of(judged.submission.language).looks_unfenced(text)
-    )
-
-
-def _unfenced_notes(unfenced: Refusals) -> list[str]:
-    """Notes about generations that may be programs without a fence, which do not count as code."""
-    return [
-        f"{entry['rows']} without code (NC) {'looks' if entry['rows'] == 1 else 'look'} like {entry['reason']} without "
-        f"a fence, such as {unfenced.quoted(entry['reason'])}: only fenced blocks of a `generation` count; a bare "
-        "program belongs in `code`"
-        for entry in unfenced.as_list()
-    ]

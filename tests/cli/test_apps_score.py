@@ -77,13 +77,38 @@ def test_a_dump_is_scored(score: Start, write: Write, rows: Rows, tmp_path: Path
     assert lines["interview"]["test_case_average"]["value"] == pytest.approx((1 + 0 + 0.25) / 3)
     assert lines["all"]["problems"] == 3
     assert "pass@1" in (tmp_path / "out" / "report.md").read_text()
-    assert "8 of 8 submissions scored, by lines\nthis run: 7 judged, 1 copy" in ended.stdout
+    assert (
+        "8 of 8 submissions scored, by lines: 4 AC, 1 WA, 1 RE, 1 CE, 1 NC\nthis run: 7 judged, 1 copy" in ended.stdout
+    )
 
     again = score(dump)
     assert again.returncode == 0
     assert "this run: 0 judged, 8 from earlier runs" in again.stdout
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["this_run"]["judged"] == 0
     assert rows("results.jsonl") == found
+
+
+def test_verdicts_and_reasons_for_missing_programs_are_printed(score: Start, write: Write, rows: Rows) -> None:
+    """How many programs have each verdict; of those without code, why: in the notes and in each row."""
+    cpp = "```cpp\n#include <iostream>\nint main() {}\n```\n"
+    dump = write(
+        "dump.jsonl",
+        {"problem_id": 0, "uuid": "right", "code": DOUBLE},
+        {"problem_id": 0, "uuid": "list", "generation": [f"```python\n{DOUBLE}", f"<think>{DOUBLE}", cpp]},
+        {"problem_id": 0, "uuid": "talk", "messages": [{"role": "assistant", "content": "```python\nprint("}]},
+        {"problem_id": 0, "uuid": "cpp", "code": cpp.splitlines()[2]},
+    )
+    ended = score(dump)
+    assert ended.returncode == 0, ended.stderr
+    assert "6 of 6 submissions scored, by lines: 1 AC, 1 CE, 4 NC\n" in ended.stdout
+    cut = "the text ends inside a block that is not closed (was the generation cut off?)"
+    assert f"note: 2 without code (NC): {cut}, such as 'list/0'\n" in ended.stdout
+    assert "note: 1 without code (NC): the text ends inside the model's thoughts" in ended.stdout
+    wrong = "a block is tagged as C++, but is judged as Python 3 (as all programs for APPS)"
+    assert f"note: 1 without code (NC): {wrong}, such as 'list/2'\n" in ended.stdout
+    assert "note: 1 with a compile error (CE): the program looks like C++, but is judged as Python 3 (" in ended.stdout
+    messages = {row["submission"]: row["message"] for row in rows("results.jsonl")}
+    assert (messages["list/0"], messages["list/2"]) == (f"no code found: {cut}", f"no code found: {wrong}")
 
 
 def test_results_of_the_other_command_are_not_replaced(

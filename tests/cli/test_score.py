@@ -63,6 +63,34 @@ def test_a_dump_is_scored(score: Start, write: Write, results: Results, tmp_path
     assert load_results(tmp_path / "out")["total_score"].sum() == 200
 
 
+def test_reasons_for_missing_programs_are_printed(score: Start, start: Start, write: Write, results: Results) -> None:
+    """Rows without code have no points: the notes of the run say why, and so does the message of each row."""
+    python = "print(sum(map(int, input().split())))\n"
+    dump = write(
+        "dump.jsonl",
+        submission_row("python", None, generation=f"```python\n{python}```\n"),
+        submission_row("cut", None, generation=f"```cpp\n{RIGHT}"),
+        submission_row("talk", None, messages=[{"role": "assistant", "content": f"```py\n{python}```\n"}]),
+        submission_row("bare", python),
+        submission_row("stated", None, language="Python", generation=f"```cpp\n{RIGHT}```\n"),
+    )
+    ended = score(dump)
+    assert ended.returncode == 0, ended.stderr
+    wrong = "a block is tagged as Python 3, but is judged as C++ (the row has no `language`)"
+    assert f"  2 without code (NC): {wrong}, such as 'python'\n" in ended.stdout
+    cut = "the text ends inside a block that is not closed (was the generation cut off?)"
+    assert f"  1 without code (NC): {cut}, such as 'cut'\n" in ended.stdout
+    assert "1 with a compile error (CE): the program looks like Python 3, but is judged as C++ (" in ended.stdout
+    stated = "a block is tagged as C++, but is judged as Python 3 (its `language`)"
+    messages = [row["compile_message"] for row in results()]
+    assert [messages[index] for index in (0, 1, 2, 4)] == [
+        f"no code found: {why}" for why in (wrong, cut, wrong, stated)
+    ]
+    assert wrong in start("show", "out", "talk").stdout
+    assert start("report", "out").returncode == 0
+    assert score(dump).stdout.count("such as") == 4
+
+
 def test_a_second_run_judges_nothing(score: Start, write: Write, tmp_path: Path) -> None:
     """And what was added to the dump is judged, nothing else."""
     dump = write("dump.jsonl", submission_row("a"))

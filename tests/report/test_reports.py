@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
+
 from ioi_eval.model import (
     CompileOutcome,
     Problem,
@@ -15,7 +17,7 @@ from ioi_eval.model import (
     Verdict,
 )
 from ioi_eval.report.markdown import markdown_report, markdown_table
-from ioi_eval.report.rows import JudgedSubmission
+from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.report.run_summary import KINDS, Refusals, RunFacts
 from ioi_eval.report.summary import Summary
 from ioi_eval.report.terminal import half_up, points, printable, share, table, terminal_report
@@ -217,22 +219,44 @@ def test_programs_without_a_fence_are_noted() -> None:
         submission = Submission(id=name, problem=NILE.key, code=None)
         nothing = CompileOutcome(verdict=Verdict.NC, message="no code found")
         summary.add(not_run(submission, nothing), {"generation": text}, target_subtask=None)
-    (note,) = summary.as_dict(RUN)["notes"][1:]
-    assert note.startswith("2 without code (NC) look like C++ without a fence, such as 'a': ")
-    assert "belongs in `code`" in note
+    bare_note, cut_note = summary.as_dict(RUN)["notes"][1:]
+    assert bare_note.startswith("2 without code (NC): the text looks like C++ without a fence; ")
+    assert bare_note.endswith("belongs in `code`, such as 'a'")
+    assert cut_note.startswith("1 without code (NC): the text ends inside a block that is not closed")
 
 
-def test_fences_in_programs_are_noted() -> None:
-    """They do not compile, and whoever has put the text of a model into `code` should learn why."""
+@pytest.mark.parametrize(
+    ("language", "source"), [({}, "the row has no `language`"), ({"language": "C++"}, "its `language`")]
+)
+def test_blocks_in_another_language_are_noted(language: dict[str, str], source: str) -> None:
+    """All rows of a dump of Python without `language` have score 0; the notes and each row state the reason."""
+    summary = Summary()
+    row = {"generation": "So:\n```python\nprint(1)\n```\n", **language}
+    submission = Submission(id="a", problem=NILE.key, code=None, extraction="none")
+    judged = not_run(submission, CompileOutcome(verdict=Verdict.NC, message="no code found"))
+    summary.add(judged, row, target_subtask=None)
+    reason = f"a block is tagged as Python 3, but is judged as C++ ({source})"
+    assert summary.as_dict(RUN)["notes"][1:] == [f"1 without code (NC): {reason}, such as 'a'"]
+    assert result_row(row, judged, target_subtask=None)["compile_message"] == f"no code found: {reason}"
+
+
+def test_reasons_of_compile_errors_are_noted() -> None:
+    """The text of a model in `code`, or a program in another language. What was found in a text is in its language."""
     summary = Summary()
     fenced = "Here it is:\n```cpp\nint main() {}\n```\n"
-    for name, code, found_by in (("a", fenced, "column:code"), ("b", "int", "column:code"), ("c", fenced, "fence:cpp")):
+    python = "n = int(input())\nprint(n)\n"
+    rows = (("a", fenced, "column:code"), ("b", "int", "column:code"), ("c", fenced, "fence:cpp"))
+    for name, code, found_by in (*rows, ("d", python, "column:code")):
         submission = Submission(id=name, problem=NILE.key, code=code, extraction=found_by)
         error = CompileOutcome(verdict=Verdict.CE, message="error: stray '`' in program")
-        summary.add(not_run(submission, error), {"code": code}, target_subtask=None)
-    (note,) = summary.as_dict(RUN)["notes"][1:]
-    assert note.startswith("1 with a compile error (CE) has Markdown fences in `code`, such as 'a': ")
-    assert "belongs in `generation`" in note
+        judged = not_run(submission, error)
+        summary.add(judged, {"code": code}, target_subtask=None)
+        assert result_row({"code": code}, judged, target_subtask=None)["compile_message"] == error.message
+    fence_note, language_note = summary.as_dict(RUN)["notes"][1:]
+    assert fence_note.startswith("1 with a compile error (CE): `code` has Markdown fences; ")
+    assert "belongs in `generation`, such as 'a'" in fence_note
+    reason = "the program looks like Python 3, but is judged as C++ (the row has no `language`)"
+    assert language_note == f"1 with a compile error (CE): {reason}, such as 'd'"
 
 
 def test_an_empty_summary_is_no_error() -> None:

@@ -1,0 +1,64 @@
+"""Why a text has no program, and why a program does not compile: the messages name the cause, and never guess."""
+
+from __future__ import annotations
+
+import pytest
+
+from ioi_eval.model import Language
+from ioi_eval.report.mistaken_languages import why_not_compiled, why_without_code
+
+CPP = "#include <vector>\nint main() { return 0; }\n"
+C = "#include <stdio.h>\nint main() { return 0; }\n"
+PYTHON = "import sys\nfor line in sys.stdin:\n    print(line)\n"
+RUST = "fn main() {\n    let x = 1;\n}\n"
+CUT_OFF = "inside a block that is not closed (was the generation cut off?)"
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "reason"),
+    [
+        (f"So:\n```python\n{PYTHON}```\n", Language.CPP, "a block is tagged as Python 3, but is judged as C++ (why)"),
+        (f"So:\n```\n{PYTHON}```\n", Language.CPP, "a block looks like Python 3, but is judged as C++ (why)"),
+        (f"<think>\n```py\n{PYTHON}```\n</think>No.", Language.CPP, "a block is tagged as Python 3"),
+        (f"```cpp\n{CPP}```\n", Language.PYTHON, "a block is tagged as C++, but is judged as Python 3 (why)"),
+        (f"```rust\n{RUST}```\n", Language.CPP, "a block is tagged as Rust"),
+        (f"```cpp\n{CPP}", Language.CPP, CUT_OFF),
+        (f"```python\n{PYTHON}```\nIn C++:\n```cpp\n{CPP}", Language.CPP, CUT_OFF),
+        (f"<think>\n~~~cpp\n{CPP}", Language.CPP, CUT_OFF),
+        (f"<think>\n```cpp\n{CPP}</think>\nI cannot.", Language.CPP, ""),
+        ("<think>Let me see. The answer", Language.CPP, "inside the model's thoughts (was"),
+        ("Let me see.</think>", Language.CPP, ""),
+        (CPP, Language.CPP, "looks like C++ without a fence"),
+        (RUST, Language.RUST, "looks like Rust without a fence"),
+        ("I cannot.", Language.CPP, ""),
+        ("```text\n1 2\n```\n", Language.CPP, ""),
+        ("```cpp\n\n```\n", Language.CPP, ""),
+        ("```java\nclass A {}\n```\n", Language.CPP, ""),
+    ],
+)
+def test_why_a_text_has_no_program(text: str, language: Language, reason: str) -> None:
+    """The reasons that a user can remove."""
+    found = why_without_code(text, language, source="why")
+    assert reason in found
+    assert bool(reason) == bool(found)
+
+
+@pytest.mark.parametrize(
+    ("code", "language", "name"),
+    [
+        (PYTHON, Language.CPP, "Python 3"), (PYTHON, Language.RUST, "Python 3"), (RUST, Language.CPP, "Rust"),
+        (CPP, Language.PYTHON, "C++"), (CPP, Language.C, "C++"), (C, Language.C, ""), (C, Language.CPP, ""),
+        (CPP, Language.CPP, ""), (PYTHON + "(", Language.PYTHON, ""), (RUST, Language.RUST, ""),
+        ("int", Language.CPP, ""),
+        ("long long f(int x) { return x }\n", Language.CPP, ""), ("n = 3;\nprint(n);\n", Language.CPP, ""),
+    ],
+)  # fmt: skip
+def test_why_a_program_does_not_compile(code: str, language: Language, name: str) -> None:
+    """A program in its own language has an error, and no other reason."""
+    reason = why_not_compiled(code, language, source="why")
+    assert f"the program looks like {name}, but is judged as " in reason if name else reason == ""
+
+
+def test_a_program_with_fences_is_a_text() -> None:
+    """Whoever has put the text of a model into `code` learns why nothing compiles."""
+    assert "Markdown fences" in why_not_compiled(f"So:\n```cpp\n{CPP}```", Language.CPP, source="")
