@@ -21,11 +21,13 @@ _LEGEND = (
 
 
 def terminal_report(summary: Mapping[str, Any]) -> str:
-    """The table, and the programs that could not be judged."""
+    """The table, the verdict counts, the notes, and the programs that could not be judged."""
     counts = summary["submissions"]
     head, rows = _table(summary)
+    scored = f"{counts['scored']} of {counted(counts['rows'], 'submission')} scored, by {summary['judged_by']}"
+    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in summary["verdicts"].items())
     lines = [
-        f"{counts['scored']} of {counted(counts['rows'], 'submission')} scored, by {summary['judged_by']}",
+        f"{scored}: {verdicts}" if verdicts else scored,
         f"this run: {done_in(summary['this_run'])}",
     ]
     if counts["undecided"]:
