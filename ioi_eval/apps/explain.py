@@ -65,7 +65,7 @@ async def opinions(
             continue
         code = _program(entry, grader)
         if not code:
-            answers.append(_without(grader, problem, "no code found"))
+            answers.append(_failed(grader, problem, entry.candidate.submission.refused or "no code found"))
             continue
         try:
             result = await executor.score(problem, code)
@@ -126,7 +126,7 @@ def _ours(result: AppsResult, problem: AppsProblem) -> Opinion:
     for test in result.tests:
         tests[int(test.test)] = test.verdict.value, test.passed, test.message or "right"
     if result.score is None:
-        return _opinion(OURS, result.verdict.value, None, tests)
+        return _opinion(OURS, _line(f"{result.verdict.value}: {result.message}"), None, tests)
     whole = f"{result.verdict.value} {result.passed}/{result.total}"
     return _opinion(OURS, whole, result.verdict is Verdict.AC, tests)
 
@@ -147,6 +147,11 @@ def _theirs(grader: str, result: AppsResult, problem: AppsProblem) -> Opinion:
 
 def _without(grader: str, problem: AppsProblem, reason: str) -> Opinion:
     return _opinion(grader, _line(reason), None, [("", None, reason)] * len(problem.tests))
+
+
+def _failed(grader: str, problem: AppsProblem, reason: str) -> Opinion:
+    """A program that was not run, as it is none: this is a wrong answer, not a missing one."""
+    return _opinion(grader, _line(reason), False, [("", False, reason)] * len(problem.tests))
 
 
 def _line(text: str) -> str:

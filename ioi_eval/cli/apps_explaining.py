@@ -22,6 +22,7 @@ from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.threads import for_each, in_thread
 from ioi_eval.problems.apps_submissions import submission_columns
+from ioi_eval.report.run_summary import Refusals
 from ioi_eval.report.terminal import counted, printable, table
 from ioi_eval.rows import KeptColumns
 
@@ -33,26 +34,32 @@ class _Explained:
     """The results of all programs.
 
     Args:
+        graders: their names, with ours.
         texts: the text to print for each program, by the program's position in the dump.
         refused: rows that cannot be judged.
         unusable: graders that cannot be used here.
-        programs, different, unjudged: counts.
+        unjudged: programs that we failed to judge by our rules.
+        programs, different: counts.
         tally: for each grader, how often it accepts a program that we reject, and the other way round.
     """
 
+    graders: Sequence[str]
     texts: dict[int, str] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
     unusable: dict[str, str] = field(default_factory=dict)
+    unjudged: Refusals = field(default_factory=Refusals)
     programs: int = 0
     different: int = 0
-    unjudged: int = 0
     tally: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def add(self, index: int, entry: JudgeableSample, given: Sequence[Opinion], everything: bool) -> None:
         """Add the opinions on one program."""
-        ours = next(opinion.right for opinion in given if opinion.grader == OURS)
+        mine = next(opinion for opinion in given if opinion.grader == OURS)
+        ours = mine.right
         self.programs += 1
-        self.unjudged += ours is None
+        if ours is None:
+            candidate = entry.candidate
+            self.unjudged.add(mine.whole, f"{candidate.submission.id} (problem {candidate.problem.id})")
         self.different += differ(given)
         for opinion in given:
             if ours is not None and opinion.right is not None and opinion.right != ours:
@@ -65,7 +72,7 @@ def explain(call: ExplainCall) -> int:
     """Print where graders differ.
 
     Returns:
-        The exit code: 1 if a program could not be judged by our rules.
+        The exit code: 1 if a row cannot be judged, or a program could not be judged by our rules.
     """
     unknown = sorted(set(call.compat or ()) - set(NAMES))
     if unknown:
@@ -81,22 +88,25 @@ def explain(call: ExplainCall) -> int:
             raise InputError(f"{dump.describe()} has no program for any of the problems that were asked for")
         explained = asyncio.run(_explain(call, dump_reader, catalog, count))
     _report(explained)
-    return FAILED if explained.unjudged or explained.refused else 0
+    return FAILED if explained.unjudged.counts or explained.refused else 0
 
 
 async def _explain(call: ExplainCall, dump_reader: AppsDumpReader, catalog: Catalog, count: int) -> _Explained:
-    explained = _Explained()
+    names = tuple(dict.fromkeys(call.compat or NAMES))
+    explained = _Explained(graders=(OURS, *names))
     progress = progress_for(count, bar=call.bar)
     async with opened(call.sandbox) as here:
         await make_ready(here, [call.rules.settings().memory_limit_bytes])
         rules = {OURS: call.rules}
-        rules |= {name: replace(call.rules, compat=name, comparator="lines") for name in call.compat or NAMES}
+        rules |= {name: replace(call.rules, compat=name, comparator="lines") for name in names}
         executors = {
             name: apps_calls.executor(here.sandbox, rule.settings(), call.sandbox) for name, rule in rules.items()
         }
         python = await executors[OURS].interpreter()
         tell(apps_calls.interpreter_words(python, call.rules.python, here=call.sandbox.is_here))
-        tell(f"ours is {call.rules.comparator}")
+        tell(f"our rules compare outputs by {call.rules.comparator}")
+        for name in call.compat or ():
+            await executors[name].interpreter()  # a grader that was asked for must be usable
 
         async def ask(numbered: tuple[int, JudgeableSample]) -> None:
             index, entry = numbered
@@ -152,6 +162,11 @@ def _report(explained: _Explained) -> None:
         print(f"{grader} was not asked: {text}")
     for message in explained.refused:
         print(printable(message))
-    print(f"{counted(explained.programs, 'program')}; graders differ about {explained.different}")
+    for entry in explained.unjudged.as_list():
+        such = f"{printable(entry['reason'])}, such as {printable(entry['examples'][0])}"
+        print(f"{counted(entry['rows'], 'program')} not judged: {such}")
+    asked = [name for name in explained.graders if name not in explained.unusable]
+    who = f"{', '.join(asked[:-1])} and {asked[-1]} differ" if asked[1:] else "no other grader was asked; they differ"
+    print(f"{who} about {explained.different} of {counted(explained.programs, 'program')}")
     for (grader, how), count in sorted(explained.tally.items()):
         print(f"  {grader} {how} {count} that we {'refuse' if how == 'accepts' else 'accept'}")

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 from tests.apps_rows import DOUBLE, ZERO, doubling
 from tests.cli.addition import Start, Write
 
@@ -21,14 +25,14 @@ def test_differences_are_told_by_test_with_reasons(start: Start, write: Write) -
     )
     ended = start("apps", "explain", dump, "--dataset", "apps.jsonl", "--compat", "mcpbr")
     assert ended.returncode == 0, ended.stderr
-    assert "4 programs; graders differ about 1" in ended.stdout
+    assert "ours and mcpbr differ about 1 of 4 programs" in ended.stdout
     assert "apps_1, spaces (column:code)" in ended.stdout
     assert "mcpbr: equal text" in ended.stdout
     assert "mcpbr accepts 1 that we refuse" in ended.stdout
     assert "zero" not in ended.stdout
     every = start("apps", "explain", dump, "--dataset", "apps.jsonl", "--compat", "mcpbr", "--all", "-t", "0")
     assert "apps_0, same (column:code)" in every.stdout
-    assert "2 programs; graders differ about 0" in every.stdout
+    assert "ours and mcpbr differ about 0 of 2 programs" in every.stdout
 
 
 def test_a_final_newline_makes_no_other_program(start: Start, write: Write) -> None:
@@ -60,3 +64,46 @@ def test_what_cannot_be_explained_is_said(start: Start, write: Write) -> None:
     ended = start("apps", "explain", other, "--dataset", "apps.jsonl", "-t", "0")
     assert ended.returncode == 2
     assert "has no program for any of the problems" in ended.stderr
+
+
+def test_a_program_that_is_missing_is_wrong(start: Start, write: Write) -> None:
+    """No code is judged (NC): it is no reason for exit code 1. A grader that finds a program there differs."""
+    write("apps.jsonl", doubling(0))
+    dump = write(
+        "dump.jsonl",
+        {"problem_id": 0, "uuid": "none", "generation": "I cannot."},
+        {"problem_id": 0, "uuid": "cpp", "generation": f"```cpp\n{DOUBLE}```\n"},
+    )
+    ended = start("apps", "explain", dump, "--dataset", "apps.jsonl", "--compat", "livecodebench")
+    assert ended.returncode == 0, ended.stderr
+    assert "ours: no code found" in ended.stdout
+    assert "ours and livecodebench differ about 1 of 2 programs\n" in ended.stdout
+    assert "livecodebench accepts 1 that we refuse" in ended.stdout
+    assert "our rules compare outputs by lines" in ended.stderr
+
+
+def test_programs_that_we_fail_to_judge_are_counted(start: Start, write: Write, tmp_path: Path) -> None:
+    """With the reason: it is why the exit code is 1."""
+    write("apps.jsonl", doubling(0))
+    (tmp_path / "checker.cpp").write_text("int main() { return 9; }\n")
+    dump = write("dump.jsonl", {"problem_id": 0, "uuid": "a", "code": DOUBLE})
+    rules = ("--comparator", "checker:checker.cpp", "--compat", "mcpbr")
+    ended = start("apps", "explain", dump, "--dataset", "apps.jsonl", *rules)
+    assert ended.returncode == 1
+    assert "1 program not judged: JE: " in ended.stdout
+    assert ", such as a (problem 0)\n" in ended.stdout
+
+
+def test_a_grader_that_cannot_be_used_is_refused(start: Start, write: Write) -> None:
+    """Before anything is judged, as `apps score` does; if all graders are compared, it is left out."""
+    write("apps.jsonl", doubling(0))
+    dump = write("dump.jsonl", {"problem_id": 0, "uuid": "a", "code": DOUBLE})
+    ended = start("apps", "explain", dump, "--dataset", "apps.jsonl", "--compat", "hendrycks")
+    if ", numpy " in ended.stderr:
+        pytest.skip("the system's interpreter has numpy")
+    assert ended.returncode == 2, ended.stdout
+    assert "the profile hendrycks needs numpy" in ended.stderr
+    assert ended.stdout == ""
+    ended = start("apps", "explain", dump, "--dataset", "apps.jsonl")
+    assert ended.returncode == 0, ended.stderr
+    assert "hendrycks was not asked: the profile hendrycks needs numpy" in ended.stdout
