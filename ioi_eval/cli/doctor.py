@@ -54,10 +54,12 @@ def _examine() -> int:
 
     from ioi_eval.artifacts import ArtifactStore
     from ioi_eval.config import Environment
-    from ioi_eval.doctor import Severity, examine, healthy
+    from ioi_eval.doctor import Severity, examine, examine_cache, healthy
 
     environment = Environment.read()
-    findings = asyncio.run(examine(artifacts=ArtifactStore(environment.cache), compiler=environment.compiler))
+    findings = [examine_cache(environment.cache)]
+    if healthy(findings):
+        findings += asyncio.run(examine(artifacts=ArtifactStore(environment.cache), compiler=environment.compiler))
     _tell(findings)
     fine = healthy(findings)
     warned = any(finding.state is Severity.WARNING for finding in findings)

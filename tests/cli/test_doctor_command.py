@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.cli.addition import Start
@@ -27,6 +29,19 @@ def test_without_a_compiler_nothing_can_be_judged(start: Start) -> None:
     assert ended.returncode == 2
     assert "/nonexistent/g++" in ended.stdout
     assert "Traceback" not in ended.stderr
+
+
+def test_a_cache_that_cannot_be_used_is_a_finding(start: Start, tmp_path: Path) -> None:
+    """As in `score`, which ends with exit code 2: the programs of a cache may be readable when its test data is not."""
+    cache = tmp_path / "cache"
+    (cache / "blobs" / ".secret").mkdir(parents=True)
+    ended = start("doctor", env={"IOI_EVAL_CACHE": str(cache)})
+    assert ended.returncode == 2
+    assert f"    BAD  cache  {cache}/blobs/.secret cannot be read" in ended.stdout
+    assert "Nothing can be judged here as it is." in ended.stdout
+    ended = start("doctor", env={"IOI_EVAL_CACHE": str(tmp_path / "new")})
+    assert f"  {tmp_path}/new\n" in ended.stdout
+    assert not [path for path in (tmp_path / "new/blobs").rglob("*") if path.is_file() and path.name != ".secret"]
 
 
 @pytest.mark.parametrize(
