@@ -136,10 +136,11 @@ def _samples(row: Row, id_column: str) -> int:
 
 def _needs(id_column: str) -> tuple[Need, ...]:
     """What every row of a dump must have."""
+    how = f"add {id_column}, or name the column that contains it with --id-column"
     return (
         Need(columns=PROGRAM_COLUMNS, advice=f"{PROGRAMS_ADVICE}, or are DUMP and --problems or --tests swapped?"),
         Need(columns=("problem_id",), advice="It says which problem a program is for: add it to the rows"),
-        Need(columns=(id_column,), advice="It names a submission: name the column that does with --id-column"),
+        Need(columns=(id_column,), advice=f"Each row needs an id: {how}"),
     )
 
 

@@ -81,7 +81,7 @@ def problem_of(row: Row) -> str:
     for column in PROBLEM_COLUMNS:
         if row.has(column):
             return row.identifier(column).removeprefix("apps_")
-    raise row.error(f"problem_id is missing; the row has: {row.columns}")
+    raise row.absent("problem_id")
 
 
 def samples_of(row: Row) -> tuple[Sample, ...]:

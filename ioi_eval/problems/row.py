@@ -57,6 +57,17 @@ class Row:
         """The error to raise about this row."""
         return RowError(self.source, self.number, self.broken or problem)
 
+    def absent(self, column: str, *, needed: str = "", advice: str = "") -> RowError:
+        """The error to raise about a column without a value: it is null, or there is no such column.
+
+        Args:
+            column: its name.
+            needed: what it should contain, in brackets.
+            advice: what to do, as a sentence.
+        """
+        what = f"null{needed}" if column in self.names else f"missing{needed}; the row has: {self.columns}"
+        return self.error(f"{column} is {what}{'. ' if advice else ''}{advice}")
+
     def has(self, column: str) -> bool:
         """Whether the column has a value: it is not absent, null or NaN (pandas' null)."""
         value = self.values.get(column)
@@ -160,7 +171,7 @@ class Row:
     def _missing(self, column: str, needed: str) -> RowError:
         if self.has(column) or (column in self.values and self.values[column] is not None):
             return self._wrong(column, needed)
-        return self.error(f"{column} is missing ({needed} is needed); the row has: {self.columns}")
+        return self.absent(column, needed=f" ({needed} is needed)")
 
     def _wrong(self, column: str, needed: str) -> RowError:
         return self.error(f"{column} is {_short(self.values[column])}; it must be {needed}")

@@ -75,7 +75,7 @@ def submission_from_row(
             f"(submitted outputs) outputs or files; its columns are: {row.columns}"
         )
     if not row.has(id_column):
-        raise row.error(f"{id_column} is missing; the row has: {row.columns}. Name another with --id-column")
+        raise row.absent(id_column, advice="Name another with --id-column")
     name = row.identifier(id_column)
     problem = problem or problem_of(row)
     language = Language.CPP

@@ -46,7 +46,10 @@ def test_a_call_that_fits_no_row_replaces_nothing(score: Start, write: Write, tm
     kept = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
     for arguments, words in (
         ([dump], f"{dump}: none of the first 2 rows has uuid; the columns are: year, problem_id, code, sample, "
-         "temperature. It names a submission: name the column that does with --id-column\n"),
+         "temperature. Each row needs an id: add uuid, or name the column that contains it with --id-column\n"),
+        ([write("null.jsonl", row | {"uuid": None, "code": None}), "--id-column", "sample"], "null.jsonl: no row has "
+         "source_files or code or generation or messages or outputs or files (code is null there); the columns are: "
+         "year, problem_id, code, sample, temperature, uuid. Call "),
         (["tests.jsonl", "--dry-run"], "has source_files or code or generation or messages or outputs or files; the "
          "columns are: year, day, problem_name, problem_id, test_name, test_input, test_output. Call "
          "the column that holds the programs `generation` (a model's text), `messages` (a conversation) or `code` (the "

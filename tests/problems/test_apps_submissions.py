@@ -119,7 +119,7 @@ def test_the_problem(values: dict[str, Any], problem: str) -> None:
 
 def test_no_problem() -> None:
     """The row's columns are named."""
-    with pytest.raises(RowError, match="problem_id is missing; the row has: problem_id, code"):
+    with pytest.raises(RowError, match="problem_id is null"):
         problem_of(row(problem_id=None, code="x"))
 
 

@@ -246,14 +246,14 @@ def test_one_bad_problem_does_not_spoil_the_others(tmp_path: Path) -> None:
         ({"memory_limit": None}, "gives a memory_limit"),
         ({"score_precision": -1}, "score_precision is -1"),
         ({"score": -5}, "worth -5 points; a subtask must be worth 0 or more"),
-        ({"score": None}, "score is missing"),
+        ({"score": None}, "score is null"),
         ({"task_type": "TwoSteps", "grader_files": BATCH_FILES[:1]}, "TwoSteps needs a manager that is linked"),
         ({"score_type": "GroupThreshold"}, "GroupThreshold needs a number in the column threshold"),
         ({"threshold": 1.5}, "threshold is 1.5; it must be a score above 0 and at most 1"),
         ({"test_names": []}, "subtask 01-small has no tests"),
-        ({"test_names": None}, "test_names is missing"),
+        ({"test_names": None}, "test_names is null"),
         ({"test_names": ["1-01", "1-01"]}, "subtask 01-small names the test 1-01 twice"),
-        ({"subtask": None}, "subtask is missing"),
+        ({"subtask": None}, "subtask is null"),
         ({"task_type": None, "grader_files": []}, "gives a task_type"),
         ({"cxx_std": "c++2049"}, "is not a C\\+\\+ standard"),
         (
@@ -367,7 +367,7 @@ def test_the_rows_limits_hold_and_the_difference_is_noted(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("problems", "tests", "words"),
     [
-        ([problem_row(year=None)], [test_row("1-01")], r"p\.jsonl, row 1: year is missing"),
+        ([problem_row(year=None)], [test_row("1-01")], r"p\.jsonl, row 1: year is null"),
         ([problem_row(id="")], [test_row("1-01")], r"p\.jsonl, row 1: id is ''"),
         ([problem_row()], [test_row("1-01"), {"year": 2024}], r"t\.jsonl, row 2: problem_id is missing .*has: year"),
         ([], [test_row("1-01")], r"p\.jsonl is empty"),

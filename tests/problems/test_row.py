@@ -109,3 +109,14 @@ def test_truth_values() -> None:
     assert row().boolean("flag", True) is True
     with pytest.raises(RowError, match="flag is 1; it must be true or false"):
         row(flag=1).boolean("flag", False)
+
+
+def test_a_column_without_a_value_is_null_or_missing() -> None:
+    """A column that is there and null is not called missing."""
+    for value in (None, float("nan")):
+        with pytest.raises(RowError, match=r"uuid is (?:null|nan)"):
+            row(uuid=value).text("uuid")
+    with pytest.raises(RowError, match=r"uuid is null \(a text is needed\)$"):
+        row(uuid=None, code="x").identifier("uuid")
+    with pytest.raises(RowError, match=r"uuid is missing \(a text is needed\); the row has: code$"):
+        row(code="x").identifier("uuid")
