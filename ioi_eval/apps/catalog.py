@@ -61,14 +61,14 @@ class Catalog:
     Args:
         file: the descriptor of the file with the problems.
         listed: by id.
-        names: the ids of all rows of the data set.
+        names: the ids of all rows of the data set, in order.
         source: the data set's description, for messages.
     """
 
     def __init__(self, file: int, listed: Mapping[str, Listed], names: Collection[str], source: str) -> None:
         self.listed = listed
         self.source = source
-        self._names = frozenset(names)
+        self.names = dict.fromkeys(names).keys()
         self._reader = open(file, "rb", buffering=0)  # noqa: SIM115 - closed by close()
         self._lock = threading.Lock()
         self._held: OrderedDict[str, tuple[AppsProblem, int]] = OrderedDict()
@@ -76,7 +76,7 @@ class Catalog:
 
     def knows(self, problem: str) -> bool:
         """Whether the data set has this problem, even if it was not selected."""
-        return problem in self._names
+        return problem in self.names
 
     def problem(self, problem: str) -> AppsProblem:
         """A problem with its tests."""

@@ -13,6 +13,7 @@ from ioi_eval.apps.results import AppsSummary
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.apps import AppsScoreCall
 from ioi_eval.cli.judging import end_run, judge_dump
+from ioi_eval.cli.listing import listed
 from ioi_eval.cli.outputs import APPS_SCORE, check_out
 from ioi_eval.cli.sandboxes import opened, tell
 from ioi_eval.errors import InputError
@@ -55,9 +56,15 @@ def _score_all(call: AppsScoreCall, events: Events) -> int:
     with call.problems.catalog(call.settings, needed=needed, directory=there) as catalog:
         rows = sum(count for problem, count in counts.items() if _counts(catalog, problem))
         if not rows:
-            raise InputError(f"{dump.describe()} has no program for any of the problems that were asked for")
+            raise InputError(
+                f"{dump.describe()} has no program for any of the problems that were asked for; it has programs for "
+                f"{listed(sorted(needed))}"
+            )
         if not any(problem is None or catalog.knows(problem) for problem in counts):
-            raise InputError(f"{catalog.source} has none of the problems of {dump.describe()}; check --dataset")
+            raise InputError(
+                f"{catalog.source} has none of the problems of {dump.describe()}, which asks for "
+                f"{listed(sorted(needed))}; it has {listed(catalog.names)}. Check --dataset"
+            )
         summary = AppsSummary(tuple(call.pass_at) if call.pass_at else None, grouping=grouping)
         outcome = asyncio.run(_score(call, dump, catalog, summary, rows=rows, events=events))
     end_run(call.out, outcome.summary, events, terminal_report(outcome.summary))

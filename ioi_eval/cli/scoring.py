@@ -13,6 +13,7 @@ from pathlib import Path
 from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.contest_scorer import opened_scorer
 from ioi_eval.cli.judging import end_run, judge_dump
+from ioi_eval.cli.listing import listed
 from ioi_eval.cli.outputs import SCORE, check_out
 from ioi_eval.cli.readiness import make_ready, memory_limits_of
 from ioi_eval.cli.sandboxes import OpenSandbox, tell
@@ -20,7 +21,7 @@ from ioi_eval.cli.score import ScoreCall
 from ioi_eval.errors import InputError
 from ioi_eval.events import Events
 from ioi_eval.journal import Index, peek
-from ioi_eval.model import Language, ProblemKey
+from ioi_eval.model import DEFAULT_YEAR, Language, ProblemKey
 from ioi_eval.pipeline import DumpOutcome
 from ioi_eval.pipeline.contest import ContestFamily
 from ioi_eval.pipeline.contest_dump_reader import ContestDumpReader, Survey, survey
@@ -36,7 +37,6 @@ from ioi_eval.rows import Altered, KeptColumns, Source, in_one, open_source
 from ioi_eval.scorer import Scorer
 from ioi_eval.toolchain import check_std
 
-_NAMED = 10  # how many existing problems a message names
 _ID_COLUMN, _LABEL_COLUMN = "uuid", "label"  # Source: the reference's dumps, and `open-r1/ioi-sample-solutions`
 
 
@@ -245,11 +245,13 @@ def _check_found(part: DumpToScore, problems: ProblemSet, source: Source) -> Non
     lost = sorted({key.id for key in part.seen.problems} & call.selection.problems - {key.id for key in known})
     if known and not lost:
         return
-    asked = ", ".join(f"--problem {name}" for name in lost) or f"any problem of {call.dump}"
+    asked = ", ".join(f"--problem {name}" for name in lost)
+    if not lost:
+        assumed = f" (rows without `year` are for {DEFAULT_YEAR})" if part.seen.without_year else ""
+        asked = f"any problem of {call.dump}, which asks for {listed(map(str, part.seen.problems))}{assumed}"
     rows = source.iterate(("year", "id"))
     there = dict.fromkeys(f"{row.integer('year')}/{row.identifier('id')}" for row in rows)
-    more = f" and {len(there) - _NAMED} more" if len(there) > _NAMED else ""
-    raise InputError(f"{source.describe()} does not have {asked}; it has {', '.join(islice(there, _NAMED))}{more}")
+    raise InputError(f"{source.describe()} does not have {asked}; it has {listed(there)}")
 
 
 def _opened(call: ScoreCall, events: Events | None = None) -> AbstractAsyncContextManager[tuple[OpenSandbox, Scorer]]:

@@ -82,10 +82,12 @@ class Survey:
     Args:
         counts: how many programs there are for each problem; `None` stands for rows that name no problem.
         languages: the languages that rows state: compilers and interpreters must be known before anything is judged.
+        without_year: whether a row names its problem without a year.
     """
 
     counts: Mapping[ProblemKey | None, int]
     languages: frozenset[Language]
+    without_year: bool = False
 
     @property
     def rows(self) -> int:
@@ -113,8 +115,10 @@ def survey(source: RowSource, selection: RowSelection, *, id_column: str = "uuid
     check_first_rows(first, source.describe(), _needs(id_column))
     counts: Counter[ProblemKey | None] = Counter()
     languages: set[Language] = set()
+    without_year = False
     for row, key in selection.rows(source, (id_column, "year", "problem_id", "language", *SAMPLE_COLUMNS)):
         counts[key] += _samples(row, id_column)
+        without_year = without_year or (key is not None and not row.has("year"))
         if (language := stated_language(row.values)) is not None:
             languages.add(language)
     if not counts:
@@ -123,7 +127,7 @@ def survey(source: RowSource, selection: RowSelection, *, id_column: str = "uuid
         everything = Counter(key for _, key in RowSelection().rows(source, ("year", "problem_id")))
         there = ", ".join(f"{key} ({count})" for key, count in everything.most_common(10))
         raise InputError(f"{source.describe()} has no row for {' '.join(wanted)}; it has {there}")
-    return Survey(counts=counts, languages=frozenset(languages))
+    return Survey(counts=counts, languages=frozenset(languages), without_year=without_year)
 
 
 def _samples(row: Row, id_column: str) -> int:

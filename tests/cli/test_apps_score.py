@@ -142,6 +142,7 @@ def test_a_narrower_call_says_what_it_replaces(score: Start, write: Write, rows:
     ended = score(dump)
     assert ended.returncode == 2
     assert "apps.jsonl has none of the problems of " in ended.stderr
+    assert ", which asks for 0, 1; it has 7. Check --dataset\n" in ended.stderr
     assert [row["problem_id"] for row in rows("results.jsonl")] == ["1"]
 
 
@@ -360,7 +361,7 @@ def test_pass_at_k(score: Start, write: Write, tmp_path: Path) -> None:
         (["--compat", "mcpbr", "--comparator", "exact"], "has its own rules"),
         (["--filter-difficulty", "hard"], "has no problem of difficulty hard; there are: competition"),
         (["-t", "1000"], "has no problem of id 1000"),
-        (["-t", "1"], "has no program for any of the problems that were asked for"),
+        (["-t", "1"], "has no program for any of the problems that were asked for; it has programs for 0\n"),
         (["-n", "0"], "-n"),
         (["--sampling", "best"], "--sampling best: must be one of sequential, random, stratified"),
         (["--pass-at", "0"], "--pass-at"),

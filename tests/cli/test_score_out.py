@@ -69,8 +69,11 @@ def test_problems_that_are_not_there_replace_nothing(score: Start, write: Write,
     kept = (tmp_path / "out" / "results.jsonl").read_bytes()
     for arguments, words in (
         ([dump, "--problem", "sub", "--problem", "add"], "does not have --problem sub; it has 2024/add\n"),
-        ([write("other.jsonl", submission_row("c", year=2019))], "does not have any problem of "),
-    ):
+        ([write("other.jsonl", submission_row("c", year=2019))], f"does not have any problem of {tmp_path}/other.jsonl,"
+         " which asks for 2019/add; it has 2024/add\n"),
+        ([write("lost.jsonl", {"problem_id": "ad", "uuid": "c", "code": RIGHT})], f"does not have any problem of "
+         f"{tmp_path}/lost.jsonl, which asks for 2024/ad (rows without `year` are for 2024); it has 2024/add\n"),
+    ):  # fmt: skip
         ended = score(*arguments)
         assert ended.returncode == 2
         assert f"problems.jsonl {words}" in ended.stderr
