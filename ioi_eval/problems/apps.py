@@ -7,7 +7,7 @@ to problems.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
 from ioi_eval.errors import ODD_DATA, InputError, internal_error_text
@@ -17,7 +17,8 @@ from ioi_eval.problems.apps_tests import read_tests
 from ioi_eval.problems.row import Row, RowSource
 
 _ID_COLUMNS = ("problem_id", "id")
-APPS_COLUMNS = (*_ID_COLUMNS, "input_output", "difficulty", "starter_code")
+_TESTS = "input_output"
+APPS_COLUMNS = (*_ID_COLUMNS, _TESTS, "difficulty", "starter_code")
 
 
 def read_rows(source: RowSource, positions: Collection[int]) -> Iterator[AppsProblem]:
@@ -47,17 +48,39 @@ def read_wanted(
         names: the id and difficulty of every row are appended to it, as `read_names` returns them.
 
     Raises:
-        InputError: the source cannot be read, or two of these problems have the same id.
+        InputError: the source cannot be read or has no tests, or two of these problems have the same id.
         RowError: a row's id cannot be read.
     """
 
     def rows() -> Iterator[tuple[int, Row]]:
-        for index, row in enumerate(source.iterate(APPS_COLUMNS)):
+        for index, row in enumerate(_with_tests(source, APPS_COLUMNS)):
             names.append((problem_id(row, index), difficulty_of(row)))
             if wanted(*names[-1]):
                 yield index, row
 
     return _problems(source, rows())
+
+
+def _with_tests(source: RowSource, columns: Sequence[str]) -> Iterator[Row]:
+    """The rows of a split, with some of their columns.
+
+    Raises:
+        InputError: it cannot be read, or no row has the column with the tests, which does not need to be read for this.
+    """
+    row = None
+    found = False
+    for row in source.iterate(columns):
+        found = found or _TESTS in row.names or bool(row.broken)
+        yield row
+    if row is not None and not found:
+        raise _without_tests(source, row)
+
+
+def _without_tests(source: RowSource, row: Row) -> InputError:
+    return InputError(
+        f"{source.describe()}: there is no column {_TESTS}, which contains the tests of a problem of APPS; the columns "
+        f"are: {row.columns}. Is it a dump, which belongs in the place of DUMP?"
+    )
 
 
 def _problems(source: RowSource, rows: Iterable[tuple[int, Row]]) -> Iterator[AppsProblem]:
@@ -66,6 +89,8 @@ def _problems(source: RowSource, rows: Iterable[tuple[int, Row]]) -> Iterator[Ap
         problem = apps_problem(row, index)
         first = seen.setdefault(problem.id, index)
         if first != index:
+            if _TESTS not in row.names:
+                raise _without_tests(source, row)
             raise InputError(
                 f"{source.describe()}: the rows {first} and {index} (from 0) both have the id {problem.id}; the splits"
                 " of APPS number their problems alike, so give one of them"
@@ -77,10 +102,10 @@ def read_names(source: RowSource) -> tuple[tuple[str, str], ...]:
     """The id and the difficulty of every row, in order. Tests are not read.
 
     Raises:
-        InputError: the source cannot be read.
+        InputError: the source cannot be read, or has no tests.
         RowError: a row's id cannot be read.
     """
-    rows = source.iterate((*_ID_COLUMNS, "difficulty"))
+    rows = _with_tests(source, (*_ID_COLUMNS, "difficulty"))
     return tuple((problem_id(row, index), difficulty_of(row)) for index, row in enumerate(rows))
 
 

@@ -117,8 +117,13 @@ def _grouped(
     groups: dict[ProblemKey, _ProblemRows] = {}
     passed_over: set[ProblemKey] = set()
     for row in source.iterate(PROBLEM_COLUMNS):
-        if "id" not in row.values and "test_name" in (row.there or row.values):
+        if "id" not in row.values and "test_name" in row.names:
             raise row.error(f"this looks like a test: are --problems and --tests swapped? The row has: {row.columns}")
+        if "year" not in row.values and "input_output" in row.names:
+            raise row.error(
+                "this is a problem in the format of APPS: use ioi-eval apps score, with --dataset in place of "
+                "--problems and --tests"
+            )
         key = problem_key(row.integer("year"), row.identifier("id"))
         if (years is not None and key.year not in years) or (ids is not None and key.id not in ids):
             passed_over.add(key)

@@ -156,3 +156,16 @@ def test_the_list_of_problems_to_leave_out(tmp_path: Path) -> None:
         read_excluded(path)
     with pytest.raises(InputError, match=r"no, the list .* cannot be read: No such file or directory$"):
         read_excluded(tmp_path / "no")
+
+
+@pytest.mark.parametrize("problems", [1, 20])
+def test_a_dump_is_no_data_set(tmp_path: Path, problems: int) -> None:
+    """It has the column of ids, several times the same, and no tests."""
+    rows = [{"problem_id": number % problems, "code": "x"} for number in range(40)]
+    source = open_source(write_rows(tmp_path / "dump.jsonl", rows))
+    needed = [str(number) for number in range(problems)]
+    with pytest.raises(InputError, match=r"there is no column input_output, .* columns are: problem_id, code"):
+        load_catalog(source, needed=needed)
+    write_rows(tmp_path / "dump.jsonl", rows[:1])
+    with pytest.raises(InputError, match="there is no column input_output"):
+        load_catalog(source, needed=needed)

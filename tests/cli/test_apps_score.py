@@ -353,6 +353,7 @@ def test_pass_at_k(score: Start, write: Write, tmp_path: Path) -> None:
         (["--timeout", "nan"], "a time limit of nan s makes no sense"),
         (["--memory", "0"], "a memory limit of 0 MiB"),
         (["--memory", "2"], "a memory limit of 2 MiB makes every program MLE"),
+        (["--dataset", "dump.jsonl"], "dump.jsonl: there is no column input_output, which contains the tests"),
         (["--id-column", "label"], "no row has label; the columns are: problem_id, code"),
         (["--comparator", "fuzzy"], "there is no comparator 'fuzzy'; there are: exact, lines"),
         (["--comparator", "float:x"], "is not of the form float:ABS"),

@@ -91,6 +91,15 @@ def test_reasons_for_missing_programs_are_printed(score: Start, start: Start, wr
     assert score(dump).stdout.count("such as") == 4
 
 
+def test_problems_of_apps_are_for_another_command(score: Start, write: Write) -> None:
+    """The message names it."""
+    dump = write("dump.jsonl", submission_row("a"))
+    apps = write("apps.jsonl", {"problem_id": 0, "input_output": "{}", "difficulty": "interview"})
+    ended = score(dump, "--problems", apps)
+    assert ended.returncode == 2
+    assert "apps.jsonl, row 1: this is a problem in the format of APPS: use ioi-eval apps score" in ended.stderr
+
+
 def test_a_second_run_judges_nothing(score: Start, write: Write, tmp_path: Path) -> None:
     """And what was added to the dump is judged, nothing else."""
     dump = write("dump.jsonl", submission_row("a"))
