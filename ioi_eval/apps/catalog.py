@@ -18,7 +18,7 @@ from typing import BinaryIO
 from ioi_eval.errors import InputError
 from ioi_eval.fingerprint import digest_of
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault
-from ioi_eval.problems.apps import read_names, read_rows, read_wanted
+from ioi_eval.problems.apps import read_names, read_rows, read_wanted, without_zeros
 from ioi_eval.problems.apps_selection import ProblemSelection, choose
 from ioi_eval.problems.apps_values import encode
 from ioi_eval.problems.big_json import place_of
@@ -69,14 +69,25 @@ class Catalog:
         self.listed = listed
         self.source = source
         self.names = dict.fromkeys(names).keys()
+        self._by_number: dict[str, str | None] = {}  # `None` if several ids differ only by leading zeros
+        for name in self.names:
+            number = without_zeros(name)
+            self._by_number[number] = None if number in self._by_number else name
         self._reader = open(file, "rb", buffering=0)  # noqa: SIM115 - closed by close()
         self._lock = threading.Lock()
         self._held: OrderedDict[str, tuple[AppsProblem, int]] = OrderedDict()
         self._held_bytes = 0
 
+    def id_of(self, problem: str) -> str:
+        """The data set's id for a problem that a dump names: an equal one, else the one that differs by leading zeros.
+
+        If there is none, or more than one, it is the dump's.
+        """
+        return problem if problem in self.names else self._by_number.get(without_zeros(problem)) or problem
+
     def knows(self, problem: str) -> bool:
         """Whether the data set has this problem, even if it was not selected."""
-        return problem in self.names
+        return self.id_of(problem) in self.names
 
     def problem(self, problem: str) -> AppsProblem:
         """A problem with its tests."""
@@ -127,9 +138,11 @@ def load_catalog(
     names: list[tuple[str, str]] = []
     listed: dict[str, Listed] = {}
     passes = selection.filter()
+    wanted = None if needed is None else {without_zeros(name) for name in needed}
 
     def is_needed(name: str, difficulty: str) -> bool:
-        return name not in left_out and (needed is None or name in needed) and passes(name, difficulty)
+        is_wanted = wanted is None or without_zeros(name) in wanted
+        return name not in left_out and is_wanted and passes(name, difficulty)
 
     with tempfile.TemporaryFile(dir=directory) as file:
         if selection.limit is None and not selection.ids and (needed is None or len(needed) > _FEW):

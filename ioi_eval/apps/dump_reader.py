@@ -114,7 +114,7 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
     def _row_entries(self, row: Row, reading: _NumberedPass) -> Iterator[JudgeableSample | Refused]:
         try:
             problem = problem_of(row)
-            listed = self.catalog.listed.get(problem)
+            listed = self.catalog.listed.get(self.catalog.id_of(problem))
             if listed is None and self.catalog.knows(problem):
                 self.passed_over += 1
                 return

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ioi_eval.errors import ODD_DATA, InputError, RowError
+from ioi_eval.problems.apps import without_zeros
 from ioi_eval.problems.apps_submissions import PROBLEM_COLUMNS, PROGRAM_COLUMNS, problem_of, samples_of
 from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
 from ioi_eval.problems.row import Row, RowSource
@@ -59,7 +60,9 @@ def open_dump(spec: str, ids: Sequence[str]) -> Source:
         return SolutionFiles({_problem_of_file(path, ids): path}, str(path))
     if path.is_dir():
         if solutions := _solutions_below(path):
-            return SolutionFiles(solutions, f"{path} ({len(solutions)} files {SOLUTION})")
+            return SolutionFiles(
+                solutions, f"{path} ({len(solutions)} {'file' if len(solutions) == 1 else 'files'} {SOLUTION})"
+            )
         if (path / SOLUTION).is_file():
             return SolutionFiles({_problem_of_file(path / SOLUTION, ids): path / SOLUTION}, str(path / SOLUTION))
     return open_source(spec)
@@ -69,7 +72,7 @@ def _solutions_below(path: Path) -> Mapping[str, Path]:
     """The programs in the folders of a folder, by problem."""
     solutions: dict[str, Path] = {}
     for file in sorted(folder / SOLUTION for folder in path.iterdir() if (folder / SOLUTION).is_file()):
-        first = solutions.setdefault(file.parent.name.removeprefix("apps_"), file)
+        first = solutions.setdefault(without_zeros(file.parent.name.removeprefix("apps_")), file)
         if first != file:
             raise InputError(f"{first} and {file} are for the same problem; delete one, or score their folders apart")
     return solutions

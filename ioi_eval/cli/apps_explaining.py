@@ -83,7 +83,7 @@ def explain(call: ExplainCall) -> int:
     needed = {problem for problem in counts if problem is not None}
     with call.problems.catalog(needed=needed) as catalog:
         dump_reader = AppsDumpReader(dump, catalog, fingerprints=lambda *_: ("",), id_column=call.id_column)
-        count = sum(count for problem, count in counts.items() if problem in catalog.listed)
+        count = sum(n for problem, n in counts.items() if problem and catalog.id_of(problem) in catalog.listed)
         if not count:
             raise InputError(f"{dump.describe()} has no program for any of the problems that were asked for")
         explained = asyncio.run(_explain(call, dump_reader, catalog, count))

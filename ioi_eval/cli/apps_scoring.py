@@ -73,7 +73,7 @@ def _score_all(call: AppsScoreCall, events: Events) -> int:
 
 def _counts(catalog: Catalog, problem: str | None) -> bool:
     """Whether rows for a problem are judged or refused; other rows are skipped."""
-    return problem is None or problem in catalog.listed or not catalog.knows(problem)
+    return problem is None or catalog.id_of(problem) in catalog.listed or not catalog.knows(problem)
 
 
 async def _score(

@@ -160,6 +160,11 @@ def problem_id(row: Row, index: int) -> str:
     return str(index)
 
 
+def without_zeros(problem: str) -> str:
+    """The id without leading zeros if it is a number: `0000` is `0` in a data set that does not pad its ids."""
+    return problem.lstrip("0") or "0" if problem.isascii() and problem.isdigit() else problem
+
+
 def difficulty_of(row: Row) -> str:
     """The row's difficulty in lower case; empty if it has none."""
     return _text(row, "difficulty").strip().lower()

@@ -169,3 +169,18 @@ def test_a_dump_is_no_data_set(tmp_path: Path, problems: int) -> None:
     write_rows(tmp_path / "dump.jsonl", rows[:1])
     with pytest.raises(InputError, match="there is no column input_output"):
         load_catalog(source, needed=needed)
+
+
+@pytest.mark.parametrize(("ids", "named"), [(("0", "10"), "0000"), (("0000", "0010"), "0"), (("0", "00"), "00")])
+def test_leading_zeros_make_no_other_problem(tmp_path: Path, ids: Sequence[str], named: str) -> None:
+    """Some dumps pad their ids. An equal id counts first; of several that differ only by zeros, none is guessed."""
+    source = open_source(write_rows(tmp_path / "apps.jsonl", [doubling(name) for name in ids]))
+    catalog = load_catalog(source, needed=[named])
+    expected = named if named in ids else ids[0]
+    assert catalog.id_of(named) == expected
+    assert expected in catalog.listed
+    assert catalog.knows(named)
+    ambiguous = load_catalog(open_source(write_rows(tmp_path / "two.jsonl", [doubling("0"), doubling("00")])))
+    assert ambiguous.id_of("000") == "000"
+    assert not ambiguous.knows("000")
+    assert [catalog.id_of(name) for name in ("apps", "x0", "1")] == ["apps", "x0", "1"]

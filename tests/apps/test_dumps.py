@@ -40,6 +40,11 @@ def test_a_folder_of_solutions(tmp_path: Path) -> None:
         (tmp_path / name / "solution.py").write_text(name)
     assert found(tmp_path) == [("10", "10"), ("2", "apps_2")]
     assert survey(open_dump(str(tmp_path), ())) == {"10": 1, "2": 1}
+    assert open_dump(str(tmp_path), ()).describe().endswith(" (2 files solution.py)")
+    (tmp_path / "padded" / "0010").mkdir(parents=True)
+    (tmp_path / "padded" / "0010" / "solution.py").write_text("10")
+    assert found(tmp_path / "padded") == [("10", "10")]
+    assert open_dump(str(tmp_path / "padded"), ()).describe().endswith(" (1 file solution.py)")
 
 
 def test_two_solutions_of_one_problem_are_refused(tmp_path: Path) -> None:

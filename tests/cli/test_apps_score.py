@@ -111,6 +111,16 @@ def test_verdicts_and_reasons_for_missing_programs_are_printed(score: Start, wri
     assert (messages["list/0"], messages["list/2"]) == (f"no code found: {cut}", f"no code found: {wrong}")
 
 
+def test_padded_ids_are_those_of_the_data_set(score: Start, start: Start, write: Write, rows: Rows) -> None:
+    """The results name the data set's id."""
+    dump = write("dump.jsonl", {"problem_id": "0000", "uuid": "a", "code": DOUBLE})
+    ended = score(dump)
+    assert ended.returncode == 0, ended.stderr
+    assert [(row["problem_id"], row["verdict"]) for row in rows("results.jsonl")] == [("0", "AC")]
+    explained = start("apps", "explain", dump, "--dataset", "apps.jsonl", "--compat", "mcpbr")
+    assert "differ about 0 of 1 program\n" in explained.stdout
+
+
 def test_results_of_the_other_command_are_not_replaced(
     score: Start, start: Start, write: Write, tmp_path: Path
 ) -> None:
