@@ -149,8 +149,17 @@ def _report(findings: list[RowFinding], problems: int, solutions: ReferenceSolut
         print(table(head, rows, left=frozenset(range(len(head)))))
         print()
     counts = Counter(finding.kind for finding in findings)
-    kinds = ", ".join(f"{counts[kind]} {kind.value}" for kind in RowFindingKind if counts[kind]) or "nothing broken"
-    print(f"{counted(problems, 'problem')}, {solutions.without} of them without a solution: {kinds}")
+    undecided = counts.pop(RowFindingKind.UNDECIDED, 0)
+    kinds = ", ".join(f"{counts[kind]} {kind.value}" for kind in RowFindingKind if counts[kind])
+    kinds = next(iter(counts)).value if len(counts) == 1 else kinds
+    broken = counts.total()
+    are = "is" if broken == 1 else "are"
+    parts = [
+        f"{broken} of {counted(problems, 'problem')} {are} broken{f' ({kinds})' if kinds else ''}",
+        f"{undecided} could not be judged" if undecided else "",
+        f"{solutions.without} without a reference solution" if solutions.without else "",
+    ]
+    print("; ".join(filter(None, parts)))
 
 
 def _first(finding: RowFinding) -> str:

@@ -43,7 +43,7 @@ def test_broken_rows_are_listed_and_left_out(start: Start, write: Write, tmp_pat
     assert rows["3"]["failures"][0]["verdict"] == "WA"
     assert "ValueError" in rows["2"]["failures"][0]["message"]
     assert "its solutions are not JSON" in rows["5"]["reason"]
-    assert "6 problems, 2 of them without a solution: 1 row, 1 tests, 2 solutions" in ended.stdout
+    assert "4 of 6 problems are broken (1 row, 1 tests, 2 solutions); 2 without a reference solution\n" in ended.stdout
 
     again = start("apps", "audit", "--dataset", "apps.jsonl", "--out", "list.jsonl")
     assert again.returncode == 0
@@ -63,7 +63,7 @@ def test_without_a_list_nothing_is_left_behind(start: Start, write: Write, tmp_p
     write("apps.jsonl", doubling(0, solutions=json.dumps([DOUBLE, FAILS])))
     ended = start("apps", "audit", "--dataset", "apps.jsonl", "--solutions", "1")
     assert ended.returncode == 0
-    assert ended.stdout == "1 problem, 0 of them without a solution: nothing broken\n"
+    assert ended.stdout == "0 of 1 problem are broken\n"
     assert [path.name for path in tmp_path.iterdir()] == ["apps.jsonl"]
 
 
