@@ -122,7 +122,7 @@ def test_nothing_is_linked_with_rust() -> None:
     assert linked_sources((grader,), problem().task_type) == ()
     linked = problem(linked=(SourceFile(path="graders/grader.cpp", content=b""),))
     submission = Submission(id="s", problem=linked.key, code=MAIN, language=Language.RUST)
-    with pytest.raises(UnsupportedError, match=r"in Rust is not supported .* no grader or stub in that language"):
+    with pytest.raises(UnsupportedError, match=r"in Rust is not supported .* needed, and it has only gr"):
         check_fits(submission, linked)
 
 

@@ -142,8 +142,8 @@ def check_fits(submission: Submission, problem: Problem) -> None:
     if problem.linked and not problem.linked_with(language):
         there = ", ".join(file.path for file in problem.linked)
         raise UnsupportedError(
-            f"a submission in {rules_of(language).name} is not supported for {problem.key}: it has no grader or stub "
-            f"in that language, but {there}"
+            f"a submission in {rules_of(language).name} is not supported for {problem.key}: a grader or stub in that "
+            f"language is needed, and it has only {there}"
         )
 
 

@@ -171,7 +171,7 @@ def test_a_submission_needs_a_grader_in_its_language() -> None:
     check_fits(read(code="x"), linked)
     with pytest.raises(InputError, match=r"submission '.*' is to 2023/nile, not to 2023/rhine$"):
         check_fits(submission, replace(alone, key=ProblemKey(year=2023, id="rhine")))
-    with pytest.raises(UnsupportedError, match=r"C is not supported for 2023/nile: .* but graders/grader\.cpp$"):
+    with pytest.raises(UnsupportedError, match=r"C is not supported for 2023/nile: .* has only graders/grader\.cpp$"):
         check_fits(submission, linked)
     check_fits(submission, replace(linked, linked=(*linked.linked, SourceFile(path="graders/grader.c", content=b""))))
 
