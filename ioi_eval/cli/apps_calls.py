@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from pathlib import Path
+import subprocess
 
 from ioi_eval.apps.execution import AppsExecutor
 from ioi_eval.apps.outcomes import AppsSettings
@@ -15,6 +15,8 @@ from ioi_eval.events import Events
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.sandbox import Sandbox
 from ioi_eval.sandbox.local.confinement import PATH
+
+_PATIENCE_S = 5.0  # for an interpreter to state its version
 
 
 def executor(
@@ -54,7 +56,7 @@ def rules_words(settings: AppsSettings) -> str:
 
 
 def interpreter_words(python: Interpreter, asked: str, *, here: bool) -> str:
-    """One line: which interpreter runs the programs, whether it has numpy, and which one a shell would have started.
+    """One line: which interpreter runs the programs, whether it has numpy, and which other version a shell would start.
 
     Args:
         python: the interpreter.
@@ -64,7 +66,7 @@ def interpreter_words(python: Interpreter, asked: str, *, here: bool) -> str:
     numpy = f"numpy {python.numpy}" if python.numpy else "without numpy"
     text = f"programs are run by {python.path}: {python.version}, {numpy}"
     first = shutil.which(asked) if here and "/" not in asked else None
-    if first is None or _is_same(first, python.path):
+    if first is None or _is_same(first, python):
         return text
     return (
         f"{text}. It is not {first}, which comes first on your PATH: boxes look in {PATH} only; for another one "
@@ -72,10 +74,16 @@ def interpreter_words(python: Interpreter, asked: str, *, here: bool) -> str:
     )
 
 
-def _is_same(first: str, other: str) -> bool:
-    """Whether two paths are one interpreter with the same packages. (A virtual environment has its own packages.)"""
-    has_own = any((Path(path).parent.parent / "pyvenv.cfg").is_file() for path in (first, other))
-    return first == other or (not has_own and os.path.realpath(first) == os.path.realpath(other))
+def _is_same(first: str, other: Interpreter) -> bool:
+    """Whether a path is that of the interpreter, or of one of the same version, as in most virtual environments."""
+    if os.path.realpath(first) == os.path.realpath(other.path):
+        return True
+    command = (first, "-ISc", "import sys; print(sys.implementation.name, sys.version.split()[0])")
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE_S, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return answer.stdout.strip() == other.version
 
 
 def workers(options: SandboxOptions, executor: AppsExecutor) -> int:

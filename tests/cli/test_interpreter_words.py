@@ -32,7 +32,7 @@ def test_what_it_is_and_whether_it_has_numpy() -> None:
 
 
 def test_another_one_on_the_path_is_pointed_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that boxes do not find, and a virtual environment of the very same interpreter; a link to it is the same."""
+    """One of another version that boxes do not find; not one of the same version, as in a virtual environment."""
     ours = executable(tmp_path / "system" / "python3")
     theirs = executable(tmp_path / "mine" / "python3")
     monkeypatch.setenv("PATH", str(theirs.parent))
@@ -42,5 +42,9 @@ def test_another_one_on_the_path_is_pointed_out(tmp_path: Path, monkeypatch: pyt
     theirs.unlink()
     theirs.symlink_to(ours)
     assert "It is not" not in interpreter_words(interpreter(str(ours)), "python3", here=True)
-    (tmp_path / "pyvenv.cfg").write_text(f"home = {ours.parent}\n")
+    theirs.unlink()
+    theirs.write_text("#!/bin/sh\necho cpython 3.11.2\n")
+    theirs.chmod(0o755)
+    assert "It is not" not in interpreter_words(interpreter(str(ours)), "python3", here=True)
+    theirs.write_text("#!/bin/sh\necho cpython 3.11.20\n")
     assert "It is not" in interpreter_words(interpreter(str(ours)), "python3", here=True)
