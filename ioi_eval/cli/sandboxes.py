@@ -233,7 +233,8 @@ async def _embedded(options: SandboxOptions) -> AsyncIterator[LocalSandbox]:
             f"{target.slots} at once"
         )
         if sandbox.why_not_full:
-            tell(f"  not full isolation: {sandbox.why_not_full}")
+            cause = sandbox.why_not_full.partition("; ")[0]
+            tell(f"  not full isolation: {cause}. This is enough to score; for full isolation see ioi-eval doctor")
         yield sandbox
 
 

@@ -195,7 +195,7 @@ def _hard_limits(slots: int) -> Iterator[MachineLimit]:
             what=_FILES.what,
             measured=f"{files} at once (hard limit)",
             needed=f"{slots} jobs at once need up to {enough}, and one {_LEAST_FILES}; a test that gets none is JE",
-            advice=f"{_FILES.advice(enough)}, or use fewer --workers",
+            advice=f"{_FILES.advice(enough)}, or give score, validate or serve fewer --workers",
             refuses=files < _LEAST_FILES,
         )
 
@@ -237,7 +237,7 @@ def _processes(slots: int) -> Iterator[MachineLimit]:
     if left >= enough:
         return
     fit = (left - _OWN_PROCESSES) // _PROCESSES_A_JOB
-    fewer = f", or use --workers {fit}" if fit > 0 else ""
+    fewer = f", or give score, validate or serve the option --workers {fit}" if fit > 0 else ""
     yield refusal(
         _PROCESSES.what,
         f"{left} more can be started",

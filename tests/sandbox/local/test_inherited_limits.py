@@ -141,7 +141,7 @@ def test_the_processes_of_a_container(group: Path) -> None:
     (group / "pids.max").write_text("100")
     said = entered_under(f"echo $$ > {group}/cgroup.procs", prefix=())
     assert "2 jobs at once need 160 with the threads of their programs" in said
-    assert "or use --workers 1" in said
+    assert "or give score, validate or serve the option --workers 1" in said
 
 
 def _entered_with(number: int, value: int) -> str:
