@@ -134,6 +134,10 @@ install_project() {
             return 1
         }
     fi
-    "$PYTHON" -m pip install --quiet --disable-pip-version-check -e "$ROOT$extras" >&2 || return 1
+    "$PYTHON" -m pip install --quiet --disable-pip-version-check -e "$ROOT$extras" >&2 || {
+        say "pip could not install the project and its dependencies into $VENV: its message is above."
+        say "If it cannot reach the package index, set https_proxy or PIP_INDEX_URL; then start this script again"
+        return 1
+    }
     touch "$stamp"
 }

@@ -25,7 +25,8 @@ case "$1" in
 -m)
     case "$2" in
     venv) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
-    pip) printf '#!/bin/sh\\necho "ioi-eval $*"\\n' >"${{0%/*}}/ioi-eval" && chmod +x "${{0%/*}}/ioi-eval" ;;
+    pip) [ "$FAILING" != pip ] || {{ echo "words of pip" >&2; exit 1; }}
+        printf '#!/bin/sh\\necho "ioi-eval $*"\\n' >"${{0%/*}}/ioi-eval" && chmod +x "${{0%/*}}/ioi-eval" ;;
     pytest) echo "pytest $*"; case " $* " in *"$FAILING"*) exit 1 ;; esac ;;
     esac ;;
 esac
@@ -216,3 +217,12 @@ def test_a_suite_that_fails_hides_no_other(machine: Machine, failing: str, named
     assert (missing in done.stderr.splitlines()) is ("scripts/check" not in named)
     assert done.stderr.splitlines()[-1] == named
     assert done.returncode == (0 if failing == "nothing" else 1)
+
+
+def test_a_failure_of_pip_is_explained(machine: Machine) -> None:
+    """Without a network pip prints twenty lines; the last ones say what may be the cause and what to do."""
+    machine.add_apt()
+    done = machine.start("quickstart", uid=0, candidates=DEBIAN_12, failing="pip")
+    assert done.returncode != 0
+    assert "words of pip" in done.stderr
+    assert done.stderr.endswith("package index, set https_proxy or PIP_INDEX_URL; then start this script again\n")
