@@ -14,6 +14,7 @@ from ioi_eval.apps.explain import OURS, Opinion, differ, differing_tests, opinio
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.apps import ExplainCall
 from ioi_eval.cli.exits import FAILED
+from ioi_eval.cli.hub_names import tell_hub_names
 from ioi_eval.cli.readiness import make_ready
 from ioi_eval.cli.sandboxes import opened, tell
 from ioi_eval.compat import NAMES
@@ -78,6 +79,7 @@ def explain(call: ExplainCall) -> int:
     if unknown:
         raise InputError(f"--compat {unknown[0]}: must be one of {', '.join(NAMES)}")
     dump = KeptColumns(open_dump(call.dump, call.problems.selection.ids), submission_columns(call.id_column))
+    tell_hub_names((call.dump, call.problems.dataset))
     _ = call.problems.source  # a wrong name is refused before the dump is read
     counts = survey(dump, id_column=call.id_column)
     needed = {problem for problem in counts if problem is not None}

@@ -12,6 +12,7 @@ from ioi_eval.apps.report import terminal_report
 from ioi_eval.apps.results import AppsSummary
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.apps import AppsScoreCall
+from ioi_eval.cli.hub_names import tell_hub_names
 from ioi_eval.cli.judging import end_run, judge_dump
 from ioi_eval.cli.listing import listed
 from ioi_eval.cli.outputs import APPS_SCORE, check_out
@@ -48,6 +49,7 @@ def _score_all(call: AppsScoreCall, events: Events) -> int:
     dumps = [open_dump(name, call.problems.selection.ids) for name in call.dumps]
     dump = KeptColumns(in_one(list(zip(call.dumps, dumps, strict=True))), submission_columns(call.id_column), there)
     dataset = call.problems.source
+    tell_hub_names((*call.dumps, call.problems.dataset))
     counts = survey(dump, id_column=call.id_column)
     grouping = grouping_of(dumps, call.by or ())
     needed = {problem for problem in counts if problem is not None}

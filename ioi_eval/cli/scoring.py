@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.contest_scorer import opened_scorer
+from ioi_eval.cli.hub_names import tell_hub_names
 from ioi_eval.cli.judging import end_run, judge_dump
 from ioi_eval.cli.listing import listed
 from ioi_eval.cli.outputs import SCORE, check_out
@@ -188,6 +189,7 @@ def _open(calls: Sequence[ScoreCall]) -> tuple[Source, Source, Sequence[DumpToSc
     check_std(common.rules.std)
     there, *_ = [check_out(call.out, read=name, command=SCORE) for call in calls for name in call.dumps]
     dumps = [_dump(call) for call in calls]
+    tell_hub_names((*(name for call in calls for name in call.dumps), common.problems, common.tests))
     problems, tests = open_source(common.problems, all_splits=True), open_source(common.tests)
     return problems, tests, [_part(call, dump, there) for call, dump in zip(calls, dumps, strict=True)]
 

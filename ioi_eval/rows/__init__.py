@@ -25,6 +25,7 @@ __all__ = [
     "KeptColumns",
     "Source",
     "in_one",
+    "is_hub_name",
     "named_sources",
     "open_source",
     "result_names",
@@ -71,12 +72,18 @@ def open_source(
     if other := _EXTENSION.fullmatch(str(spec)):
         return _from_extension(other["name"], other["rest"], split)
     hub = _HUB_ID.fullmatch(str(spec))
-    if hub is None or str(spec).endswith(ENDINGS):
+    if hub is None or not is_hub_name(str(spec)):
         raise InputError(f"there is no file or folder {spec}; check the path")
     from ioi_eval.rows.hub import HubSource
 
     configs = [hub["config"]] if hub["config"] else []
     return HubSource(hub["name"], configs=configs, all_splits=all_splits, split=split, obvious=obvious)
+
+
+def is_hub_name(spec: str) -> bool:
+    """Whether a source is read from the Hub: there is no such file or folder, and it has the form of a name there."""
+    is_name = _HUB_ID.fullmatch(spec) is not None and not spec.endswith(ENDINGS)
+    return is_name and not Path(os.path.expanduser(spec)).exists()
 
 
 def _from_extension(name: str, rest: str, split: str | None) -> Source:

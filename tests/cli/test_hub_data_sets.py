@@ -55,6 +55,7 @@ def test_apps_is_read_from_the_hub(start: Start, write: Write, tmp_path: Path, m
     with standing_in(tmp_path / "hub") as environment:
         ended = start("apps", "score", dump, "--dataset", name, "--out", "out", env=environment)
         assert ended.returncode == 0, ended.stderr
+        assert f"there is no file or folder {name}; the Hub is asked\n" in ended.stderr
         again = start("apps", "score", dump, "--dataset", name, "--split", "valid", "--out", "other", env=environment)
     assert [row["passed"] for row in result_rows(tmp_path / "out")] == [2, 1]
     assert again.returncode == 2

@@ -100,6 +100,16 @@ def test_problems_of_apps_are_for_another_command(score: Start, write: Write) ->
     assert "apps.jsonl, row 1: this is a problem in the format of APPS: use ioi-eval apps score" in ended.stderr
 
 
+def test_a_path_like_a_name_of_the_hub_is_pointed_out(score: Start, write: Write, tmp_path: Path) -> None:
+    """A mistyped path may have that form; without a network its answer takes long."""
+    ended = score("dumps/mistyped", env={"HF_HUB_OFFLINE": "1"})
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("ioi-eval: there is no file or folder dumps/mistyped; the Hub is asked\n")
+    (tmp_path / "dumps").mkdir()
+    write("dumps/dump", submission_row("a"))
+    assert "the Hub" not in score("dumps/dump", "--dry-run").stderr
+
+
 def test_a_second_run_judges_nothing(score: Start, write: Write, tmp_path: Path) -> None:
     """And what was added to the dump is judged, nothing else."""
     dump = write("dump.jsonl", submission_row("a"))
@@ -319,7 +329,9 @@ def test_no_bwrap_is_said_and_full_isolation_refused(score: Start, write: Write,
     assert "isolation 'full' is not available on this machine: bwrap is missing" in ended.stderr
     assert not (tmp_path / "out").exists()
     ended = score(dump, env={"PATH": str(commands)})
-    assert "not full isolation: bwrap is missing" in ended.stderr
+    assert (
+        "not full isolation: bwrap is missing (Debian, Ubuntu: apt install bubblewrap). This is enough" in ended.stderr
+    )
     if ended.returncode == 0:
         assert json.loads((tmp_path / "out" / "summary.json").read_text())["isolation"] == {"reduced": 1}
     else:  # this machine has no Landlock either
