@@ -213,7 +213,8 @@ class RunSummary(ABC):
     def _reason_notes(self) -> list[str]:
         """How many submissions have no program, or none that compiles, for reasons that a user can remove."""
         return [
-            f"{each['rows']} {each['reason']}, such as {self._reasons.quoted(each['reason'])}" for each in self._reasons.as_list()
+            f"{each['rows']} {each['reason']}, such as {self._reasons.quoted(each['reason'])}"
+            for each in self._reasons.as_list()
         ]
 
     def _all_scores(self, *, intervals: bool) -> dict[str, Any]:
