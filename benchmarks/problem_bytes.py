@@ -20,6 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for the package `tests`
 
+import httpx
 from cluster_submission import CODE, problem
 from figures import Figure, arguments, report
 
@@ -66,9 +67,12 @@ async def measure(url: str, judged: Problem, cache: str, what: str, bound: float
         )
 
 
-async def remove(url: str, judged: Problem) -> None:
-    """Have the server remove the problem's package, if it has it."""
-    await change([f"{url}/api/v2"], PackageRequest(language=package_of(judged).language, is_wanted=False))
+def remove(url: str, judged: Problem) -> None:
+    """Have the server remove the problem's package, if it has it. (It asks its repository for a package to remove.)"""
+    language = package_of(judged).language
+    asyncio.run(change([f"{url}/api/v2"], PackageRequest(language=language, is_wanted=False)))
+    if any(runtime["language"] == language for runtime in httpx.get(f"{url}/api/v2/runtimes").json()):
+        raise SystemExit(f"{url} has {language}, which its repository does not list: remove it, and restart the server")
 
 
 async def install(url: str, judged: Problem, cache: str, repository: Path, served: str) -> None:
@@ -94,7 +98,7 @@ if __name__ == "__main__":
     parser.add_argument("--cache", help="where compiled programs are kept; a new directory by default")
     options = parser.parse_args(arguments())
     judged_problem = padded(options.tests)
-    asyncio.run(remove(options.url, judged_problem))
+    remove(options.url, judged_problem)
     with tempfile.TemporaryDirectory() as new:
         directory = options.cache or new
         asyncio.run(measure(options.url, judged_problem, directory, "as it is", 1e6))
