@@ -14,7 +14,6 @@ from ioi_eval.cli import apps_calls
 from ioi_eval.cli.apps import AppsScoreCall
 from ioi_eval.cli.hub_names import tell_hub_names
 from ioi_eval.cli.judging import end_run, judge_dump
-from ioi_eval.cli.listing import listed
 from ioi_eval.cli.outputs import APPS_SCORE, check_out
 from ioi_eval.cli.sandboxes import opened, tell
 from ioi_eval.errors import InputError
@@ -22,7 +21,7 @@ from ioi_eval.events import Events
 from ioi_eval.pipeline import DumpOutcome
 from ioi_eval.problems.apps_submissions import RULES, our_rules, submission_columns
 from ioi_eval.report.groups import grouping_of
-from ioi_eval.report.terminal import counted
+from ioi_eval.report.terminal import counted, listed
 from ioi_eval.rows import KeptColumns, Source, in_one
 
 

@@ -14,7 +14,6 @@ from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.contest_scorer import opened_scorer
 from ioi_eval.cli.hub_names import tell_hub_names
 from ioi_eval.cli.judging import end_run, judge_dump
-from ioi_eval.cli.listing import listed
 from ioi_eval.cli.outputs import SCORE, check_out
 from ioi_eval.cli.readiness import make_ready, memory_limits_of
 from ioi_eval.cli.sandboxes import OpenSandbox, tell
@@ -33,7 +32,7 @@ from ioi_eval.problems.submissions import submission_columns
 from ioi_eval.report.frame import result_rows
 from ioi_eval.report.groups import Grouping, grouping_of
 from ioi_eval.report.suspicious import suspicious_of, suspicious_report
-from ioi_eval.report.terminal import counted, terminal_report
+from ioi_eval.report.terminal import counted, listed, terminal_report
 from ioi_eval.rows import Altered, KeptColumns, Source, in_one, open_source
 from ioi_eval.scorer import Scorer
 from ioi_eval.toolchain import check_std

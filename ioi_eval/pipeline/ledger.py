@@ -115,9 +115,9 @@ class Ledger(Generic[R]):
             return None
         if not stored.copied:
             record = self.journal.read_stored(stored, keys)
-            return (
-                None if record is None else LedgerResult(result=self._codec.decode(record.body), offset=stored.offset)
-            )
+            if record is None:
+                return None
+            return LedgerResult(result=self._codec.decode(record.body), offset=stored.offset)
         copied, _, program = self._leader_of(stored.offset)
         if program != keys.program:
             return None

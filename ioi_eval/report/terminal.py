@@ -86,13 +86,10 @@ def part_heading(summary: Mapping[str, Any]) -> str:
     problems = summary.get("problems_pending") or ()
     if not problems:
         return text
-    named = ", ".join(map(printable, problems[:_MOST_PROBLEMS]))
-    more = f" and {len(problems) - _MOST_PROBLEMS} more" if len(problems) > _MOST_PROBLEMS else ""
     has = "has" if len(problems) == 1 else "have"
-    return f"{text}\n{counted(len(problems), 'problem')} {has} no judged submission yet: {named}{more}."
+    named = listed(map(printable, problems), most=5)
+    return f"{text}\n{counted(len(problems), 'problem')} {has} no judged submission yet: {named}."
 
-
-_MOST_PROBLEMS = 5
 
 PROBLEM_HEAD = ("problem", "submissions", "best", "all", "50", "verdicts")
 _LEGEND = "(best: best submission; all: sum of best subtasks over all submissions; 50: over 50, not chosen by score)"
@@ -286,6 +283,13 @@ def refusal_lists(
 def example_places(refused: Mapping[str, Any]) -> list[str]:
     """The examples of a reason without the reason itself, which is printed above them."""
     return [example.removesuffix(f": {refused['reason']}") for example in refused["examples"]]
+
+
+def listed(names: Iterable[str], *, most: int = 10) -> str:
+    """The first names, and how many more there are: `a, b and 3 more`; `nothing` without any."""
+    every = list(names)
+    more = f" and {len(every) - most} more" if len(every) > most else ""
+    return f"{', '.join(every[:most])}{more}" or "nothing"
 
 
 def counted(count: int, noun: str) -> str:
