@@ -42,7 +42,7 @@ class Farm:
     Args:
         inner: runs the jobs.
         loses: what is lost when.
-        profile, brings_pair: of the first kind.
+        profile, has_own_scripts: of the first kind.
     """
 
     def __init__(
