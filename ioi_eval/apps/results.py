@@ -65,7 +65,7 @@ def result_row(entry: JudgeableSample, judged: LedgerResult[AppsResult]) -> dict
     given = {} if entry.sample.column == "code" else {entry.sample.column: entry.sample.value}
     message = result.message
     if result.verdict is Verdict.NC and (reason := failure_reason_of(Verdict.NC, candidate.submission, entry.sample)):
-        message = f"{message}: {reason}"
+        message = ": ".join(filter(None, (message, reason)))
     return {
         **dump_columns(columns, RESULT_COLUMNS),
         **given,
@@ -76,9 +76,7 @@ def result_row(entry: JudgeableSample, judged: LedgerResult[AppsResult]) -> dict
         "code": candidate.submission.code,
         "extraction": candidate.submission.extraction,
         **judged_columns(result),
-        "message": ": ".join(filter(None, (result.message, reason)))
-        if result.verdict is Verdict.NC
-        else result.message,
+        "message": message,
         "duplicate_of": judged.duplicate_of,
         "fingerprint": candidate.fingerprint,
         "error": error_of(result),

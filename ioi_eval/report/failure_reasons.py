@@ -13,6 +13,8 @@ from ioi_eval.problems.answers import generation_of
 from ioi_eval.problems.row import Row
 from ioi_eval.report.mistaken_languages import why_not_compiled, why_without_code
 
+_EMPTY = "the row's columns for a program are empty"
+
 
 def contest_reason(row: Mapping[str, Any], verdict: Verdict, problem: Problem, submission: Submission) -> str:
     """The reason for NC or CE, as `failure_reason` gives it, of a submission for a contest problem.
@@ -42,12 +44,12 @@ def failure_reason(verdict: Verdict, *, code: object, text: str | None, language
     Args:
         verdict: of the submission.
         code: the program that a user gave; `None` if it was found in a text.
-        text: the model's text, if there is one.
+        text: the model's text; `None` or blank if there is none.
         language: the language in which it was judged.
         source: where this language is from, for the message.
     """
-    if verdict is Verdict.NC and text:
-        return why_without_code(text, language, source=source)
+    if verdict is Verdict.NC:
+        return why_without_code(text, language, source=source) if text and text.strip() else _EMPTY
     if verdict is Verdict.CE and isinstance(code, str):
         return why_not_compiled(code, language, source=source)
     return ""

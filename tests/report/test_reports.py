@@ -219,10 +219,11 @@ def test_programs_without_a_fence_are_noted() -> None:
         submission = Submission(id=name, problem=NILE.key, code=None)
         nothing = CompileOutcome(verdict=Verdict.NC, message="no code found")
         summary.add(not_run(submission, nothing), {"generation": text}, target_subtask=None)
-    bare_note, cut_note = summary.as_dict(RUN)["notes"][1:]
+    bare_note, cut_note, empty_note = summary.as_dict(RUN)["notes"][1:]
     assert bare_note.startswith("2 without code (NC): the text looks like C++ without a fence; ")
     assert bare_note.endswith("belongs in `code`, such as 'a'")
     assert cut_note.startswith("1 without code (NC): the text ends inside a block that is not closed")
+    assert empty_note == "1 without code (NC): the row's columns for a program are empty, such as 'd'"
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,8 @@ def test_a_zero_beats_a_judge_error() -> None:
 )
 def test_whether_the_code_compiles(verdict: Verdict, compiles: bool | None, score: float | None) -> None:
     """Yes, no, or we do not know."""
-    row = result_row({}, judged("", CompileOutcome(verdict=verdict, message="words")), target_subtask="a")
+    outcome = judged("", CompileOutcome(verdict=verdict, message="words"))
+    row = result_row({"generation": "I do not know."}, outcome, target_subtask="a")
     assert (row["code_compiles"], row["total_score"], row["compile_message"]) == (compiles, score, "words")
     assert row["target_subtask_status"] == verdict
     expected = "JE" if verdict is Verdict.JE else "SKIPPED"
