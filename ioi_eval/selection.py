@@ -6,8 +6,8 @@ samples (the first subtask, if it is worth 0 points), and the length of the reas
 subtask, its target. The targets take turns, the last subtask first. A solved subtask gets no more turns. The rest of
 the limit is filled with the most promising other submissions.
 
-There are other ways to choose (`Way`): the first submissions, random ones, the best choice if all scores were known,
-and the choice of the reference's code, which differs from its description.
+There are other methods (`SelectionMethod`): the first submissions, random ones, the best choice if all scores were
+known, and the choice of the reference's code, which differs from its description.
 
 Rows are result rows of one problem in dump order, ours or the reference's. Ties are broken by dump order.
 
@@ -37,8 +37,8 @@ SEEDS = 100
 _LARGEST = math.nextafter(math.inf, 0)  # of floats; integers may be larger
 
 
-class Way(StrEnum):
-    """The ways to choose the submissions that count."""
+class SelectionMethod(StrEnum):
+    """How the submissions that count are chosen."""
 
     SINGLE = "single"
     ALL = "all"

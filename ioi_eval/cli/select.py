@@ -12,13 +12,13 @@ from ioi_eval.cli import options
 from ioi_eval.errors import InputError
 
 if TYPE_CHECKING:
-    from ioi_eval.selection import Way
+    from ioi_eval.selection import SelectionMethod
 
-Ways = Annotated[
+Methods = Annotated[
     list[str] | None,
     typer.Option(
         "--selection",
-        metavar="WAY",
+        metavar="METHOD",
         help="single, all, round-robin, first, random, oracle or reference; may be repeated. All but reference by"
         " default.",
     ),
@@ -28,7 +28,7 @@ Ways = Annotated[
 def select(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Results of contest problems, ours or others'.")],
     *,
-    selection: Ways = None,
+    selection: Methods = None,
     limit: Annotated[
         int, typer.Option("--limit", metavar="N", min=1, help="How many submissions count for each problem.")
     ] = 50,
@@ -40,36 +40,36 @@ def select(
 ) -> int:
     """Print the scores if only N submissions a problem count.
 
-    They are chosen in several ways. With --standings, also which medal and rank that would be among the contestants.
+    They are chosen by several methods. With --standings, also which medal and rank that would be among the contestants.
     """
     import json
     from dataclasses import asdict
 
     from ioi_eval.cli.existing_results import opened_results
     from ioi_eval.report.groups import grouping_of
-    from ioi_eval.report.selections import USUAL, selection_table, selection_text
+    from ioi_eval.report.selections import DEFAULT_METHODS, selection_table, selection_text
     from ioi_eval.report.standings import no_contest, published_cutoffs, read_standings
     from ioi_eval.rows import open_source
 
-    ways = _ways(selection) if selection else USUAL
+    methods = _methods_named(selection) if selection else DEFAULT_METHODS
     [results] = opened_results(directory, id_column=id_column)
     grouping = grouping_of([open_source(results.path)], by or ())
     beside = published_cutoffs() if standings is None else read_standings(standings)
-    groups = selection_table(results, ways, limit=limit, seeds=seeds, grouping=grouping, standings=beside)
+    groups = selection_table(results, methods, limit=limit, seeds=seeds, grouping=grouping, standings=beside)
     if standings is not None and not any(group["contests"] for group in groups):
         raise no_contest(standings, beside, str(results.path))
     if as_json:
         print(json.dumps({"limit": limit, "seeds": seeds, "groups": groups}, default=asdict, indent=2))
     else:
-        print(selection_text(groups, ways, limit=limit))
+        print(selection_text(groups, methods, limit=limit))
     return 0
 
 
-def _ways(names: Sequence[str]) -> tuple[Way, ...]:
-    """The ways of these names, each once."""
-    from ioi_eval.selection import Way
+def _methods_named(names: Sequence[str]) -> tuple[SelectionMethod, ...]:
+    """The methods with these names, each once."""
+    from ioi_eval.selection import SelectionMethod
 
     try:
-        return tuple(dict.fromkeys(Way(name) for name in names))
+        return tuple(dict.fromkeys(SelectionMethod(name) for name in names))
     except ValueError as error:
-        raise InputError(f"--selection: {error}; it must be one of {', '.join(Way)}") from None
+        raise InputError(f"--selection: {error}; it must be one of {', '.join(SelectionMethod)}") from None

@@ -25,10 +25,10 @@ from ioi_eval.report.html_details import Details, packed, visible
 from ioi_eval.report.html_rows import GROUP, PageProblem, PageResults, PageRow
 from ioi_eval.report.naming import VERDICT_NAMES, problem_of
 from ioi_eval.report.result_sets import Family
-from ioi_eval.report.selections import PLACED, PRACTICE, contest_places
+from ioi_eval.report.selections import PRACTICE, RANKED_METHODS, contest_places
 from ioi_eval.report.standings import Standings, published_cutoffs
 from ioi_eval.report.terminal import counted, points, printable
-from ioi_eval.selection import Way
+from ioi_eval.selection import SelectionMethod
 from ioi_eval.version import __version__
 
 HTML = "report.html"
@@ -177,8 +177,8 @@ class Page:
         for group, contests in contest_places(rows, days, near).items():
             for item in contests:
                 entry = by_name.setdefault(item["name"], _shown_contest(item))
-                total = item["scores"][Way.ROUND_ROBIN].value
-                meaning = item["ranks"][Way.ROUND_ROBIN].meaning()
+                total = item["scores"][SelectionMethod.ROUND_ROBIN].value
+                meaning = item["ranks"][SelectionMethod.ROUND_ROBIN].meaning()
                 entry["groups"].append((-total, self.group_names.index(group), *_shown_places(item), meaning))
         for entry in by_name.values():
             entry["groups"] = [line for _, *line in sorted(entry["groups"])]
@@ -297,11 +297,11 @@ def _shown_contest(contest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shown_places(contest: Mapping[str, Any]) -> Iterator[Any]:
-    """Points and rank for each way, then why the points are a lower bound, if they are."""
+    """Points and rank for each method, then why the points are a lower bound, if they are."""
     full = points(contest["full_marks"])
-    for way in PLACED:
-        rank = contest["ranks"][way].text()
-        yield f"{points(contest['scores'][way].value)} of {full}{': ' if rank else ''}{rank}"
+    for method in RANKED_METHODS:
+        rank = contest["ranks"][method].text()
+        yield f"{points(contest['scores'][method].value)} of {full}{': ' if rank else ''}{rank}"
     judge_errors = f"{counted(contest['unscored'], 'submission')} without a score (JE): the points are a lower bound."
     yield " ".join(filter(None, [contest["warning"], judge_errors if contest["unscored"] else ""]))
 

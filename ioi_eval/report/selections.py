@@ -1,4 +1,4 @@
-"""The points of a run's submissions if only a limited number counts, for each way of choosing them."""
+"""The points of a run's submissions if only a limited number counts, for each method of choosing them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ioi_eval.selection import (
     LIMIT,
     SEEDS,
     Row,
-    Way,
+    SelectionMethod,
     random_scores,
     reasoning_length,
     select,
@@ -26,9 +26,9 @@ from ioi_eval.selection import (
     selected_score,
 )
 
-USUAL = (Way.SINGLE, Way.ALL, Way.ROUND_ROBIN, Way.FIRST, Way.RANDOM, Way.ORACLE)
-PLACED = (Way.SINGLE, Way.ROUND_ROBIN, Way.ALL)
-"""The ways of choosing for which a report compares groups with contestants."""
+DEFAULT_METHODS = tuple(method for method in SelectionMethod if method is not SelectionMethod.REFERENCE)
+RANKED_METHODS = (SelectionMethod.SINGLE, SelectionMethod.ROUND_ROBIN, SelectionMethod.ALL)
+"""The methods for which a report gives the rank that a group would have among the contestants."""
 
 PRACTICE = "practice"
 """The day of practice problems, which do not belong to a contest."""
@@ -61,18 +61,18 @@ class _Problems:
 
 def selection_table(
     results: ResultSet,
-    ways: Sequence[Way] = USUAL,
+    methods: Sequence[SelectionMethod] = DEFAULT_METHODS,
     *,
     limit: int = LIMIT,
     seeds: int = SEEDS,
     grouping: Grouping | None = None,
     standings: Sequence[Standings] = (),
 ) -> list[dict[str, Any]]:
-    """The points of each problem, and of each day and year without practice, by each way; for each group.
+    """The points of each problem, and of each day and year without practice, by each method; for each group.
 
     Args:
         results: of contest problems, ours or the reference's.
-        ways: the ways of choosing.
+        methods: how the submissions that count are chosen.
         limit: how many submissions count for a problem; for `reference` always 50.
         seeds: how often `random` draws.
         grouping: the columns to group by; by default all rows are one group.
@@ -83,7 +83,7 @@ def selection_table(
     """
     if results.family is not Family.CONTEST:
         raise InputError(f"{results.directory} holds results of {results.family}: only contests limit submissions")
-    if Way.REFERENCE in ways and limit != LIMIT:
+    if SelectionMethod.REFERENCE in methods and limit != LIMIT:
         raise InputError(f"the reference always selects {LIMIT} submissions: --limit {limit} is not possible with it")
     grouping = grouping or Grouping()
     groups: Groups[_Problems] = Groups(grouping, _Problems)
@@ -97,7 +97,7 @@ def selection_table(
         group.days.setdefault(problem, str(row.get("day") or results.days.get(problem) or ""))
 
     def values(group_problems: _Problems) -> Mapping[str, Any]:
-        return _values(group_problems, ways, limit, seeds, standings)
+        return _values(group_problems, methods, limit, seeds, standings)
 
     return groups.as_list(values) if grouping.columns else [{"name": "", "group": {}, **values(everything)}]
 
@@ -105,7 +105,7 @@ def selection_table(
 def contest_places(
     rows: Iterable[tuple[str, str, Row]], days: Mapping[str, str], standings: Sequence[Standings]
 ) -> dict[str, Sequence[Mapping[str, Any]]]:
-    """For each group the contests, with points and ranks for each way in `PLACED`.
+    """For each group the contests, with points and ranks for each method in `RANKED_METHODS`.
 
     Args:
         rows: for each row the name of its group, the name of its problem, and the row.
@@ -119,60 +119,68 @@ def contest_places(
     for group, problem, row in rows:
         light = _light(row, f"a row of problem {problem}")
         groups.setdefault(group, _Problems(days=dict(days))).rows.setdefault(problem, []).append(light)
-    return {name: _values(each, PLACED, LIMIT, SEEDS, standings)["contests"] for name, each in groups.items()}
+    return {name: _values(each, RANKED_METHODS, LIMIT, SEEDS, standings)["contests"] for name, each in groups.items()}
 
 
-def selection_text(groups: Sequence[Mapping[str, Any]], ways: Sequence[Way], *, limit: int) -> str:
+def selection_text(groups: Sequence[Mapping[str, Any]], methods: Sequence[SelectionMethod], *, limit: int) -> str:
     """The table as text.
 
     Args:
         groups: the result of `selection_table`.
-        ways: the columns of the table.
+        methods: the columns of the table.
         limit: how many submissions counted.
     """
     heads = {
-        Way.SINGLE: "best submission", Way.ALL: "all", Way.ROUND_ROBIN: f"{limit} by turns",
-        Way.FIRST: f"first {limit}", Way.RANDOM: f"random {limit}", Way.ORACLE: f"oracle {limit}",
-        Way.REFERENCE: "reference's 50",
-    }  # fmt: skip
+        SelectionMethod.SINGLE: "best submission",
+        SelectionMethod.ALL: "all",
+        SelectionMethod.ROUND_ROBIN: f"{limit} by turns",
+        SelectionMethod.FIRST: f"first {limit}",
+        SelectionMethod.RANDOM: f"random {limit}",
+        SelectionMethod.ORACLE: f"oracle {limit}",
+        SelectionMethod.REFERENCE: "reference's 50",
+    }
     parts = []
     for group in groups:
         lines = [
-            (printable(line["name"]), str(line["submissions"]), *(line["scores"][way].text() for way in ways))
+            (printable(line["name"]), str(line["submissions"]), *(line["scores"][method].text() for method in methods))
             for line in (*group["problems"], *group["days"], *group["years"])
         ]
         title = f"{printable(group['name'])}:\n" if group["name"] else ""
-        parts.append(title + table(("problem", "submissions", *(heads[way] for way in ways)), lines))
-        parts += [_contest_text(contest, ways, heads) for contest in group["contests"]]
+        parts.append(title + table(("problem", "submissions", *(heads[method] for method in methods)), lines))
+        parts += [_contest_text(contest, methods, heads) for contest in group["contests"]]
         if group["unscored"]:
             parts.append(
                 f"{group['unscored']} without a score because of a judge error (JE), which add nothing: all numbers "
                 "are lower bounds."
             )
-    return "\n\n".join([*parts, "\n".join(_LEGENDS[way] for way in ways)])
+    return "\n\n".join([*parts, "\n".join(_LEGENDS[method] for method in methods)])
 
 
-def _contest_text(contest: Mapping[str, Any], ways: Sequence[Way], heads: Mapping[Way, str]) -> str:
+def _contest_text(
+    contest: Mapping[str, Any], methods: Sequence[SelectionMethod], heads: Mapping[SelectionMethod, str]
+) -> str:
     cutoffs = ", ".join(f"{name} {points(least)}" for name, least in contest["cutoffs"].items())
-    lines = [(heads[way], contest["scores"][way].text(), contest["ranks"][way].text()) for way in ways]
+    lines = [(heads[method], contest["scores"][method].text(), contest["ranks"][method].text()) for method in methods]
     parts = [
         f"Points needed for medals: {cutoffs}" if cutoffs else "",
         f"Source: {printable(contest['source'], length=200)}",
     ]
     head = (f"in {printable(contest['name'])}", "points", "place")
-    meaning = contest["ranks"][ways[0]].meaning()
+    meaning = contest["ranks"][methods[0]].meaning()
     notes = [meaning, contest["warning"], ". ".join(part for part in parts if part)]
     return "\n".join([table(head, lines, left=frozenset({0, 2})), *(note for note in notes if note)])
 
 
 _LEGENDS = {
-    Way.SINGLE: "best submission: the most points of one submission to each problem",
-    Way.ALL: "all: sum of best subtasks over all submissions; the others: over those that are chosen",
-    Way.ROUND_ROBIN: "by turns: round robin over target subtasks, the last first, chosen without knowing scores",
-    Way.FIRST: "first: the first that compile, in the order of the results",
-    Way.RANDOM: "random: drawn from those that compile; mean over seeds, and the interval that contains 95 % of them",
-    Way.ORACLE: "oracle: chosen with knowledge of all scores; an upper bound, and no result of a model",
-    Way.REFERENCE: "reference's 50: what the reference's code selects, its faults included",
+    SelectionMethod.SINGLE: "best submission: the most points of one submission to each problem",
+    SelectionMethod.ALL: "all: sum of best subtasks over all submissions; the others: over those that are chosen",
+    SelectionMethod.ROUND_ROBIN: "by turns: round robin over target subtasks, the last first, chosen without knowing"
+    " scores",
+    SelectionMethod.FIRST: "first: the first that compile, in the order of the results",
+    SelectionMethod.RANDOM: "random: drawn from those that compile; mean over seeds, and the interval that contains 95"
+    " % of them",
+    SelectionMethod.ORACLE: "oracle: chosen with knowledge of all scores; an upper bound, and no result of a model",
+    SelectionMethod.REFERENCE: "reference's 50: what the reference's code selects, its faults included",
 }
 
 
@@ -194,14 +202,14 @@ def _light(row: Row, where: str) -> Row:
 
 
 def _values(
-    problems_of: _Problems, ways: Sequence[Way], limit: int, seeds: int, standings: Sequence[Standings]
+    problems_of: _Problems, methods: Sequence[SelectionMethod], limit: int, seeds: int, standings: Sequence[Standings]
 ) -> Mapping[str, Any]:
     problems = {
         name: _ProblemPoints(
             submissions=len(rows),
             unscored=_unscored(rows),
             full_marks=math.fsum(_full_marks(rows)),
-            drawn={way: _drawn(way, rows, limit, seeds) for way in ways},
+            drawn={method: _drawn(method, rows, limit, seeds) for method in methods},
         )
         for name, rows in sorted(problems_of.rows.items())
     }
@@ -238,13 +246,13 @@ class _ProblemPoints:
         submissions: the number of submissions.
         unscored: how many of them have no score.
         full_marks: full marks of the problem.
-        drawn: the points for each way; several numbers if submissions are drawn at random.
+        drawn: the points for each method; several numbers if submissions are drawn at random.
     """
 
     submissions: int
     unscored: int
     full_marks: float
-    drawn: Mapping[Way, Sequence[float]]
+    drawn: Mapping[SelectionMethod, Sequence[float]]
 
 
 def _full_marks(rows: Sequence[Row]) -> Sequence[float]:
@@ -260,7 +268,7 @@ def _contest(standings: Standings, parts: Sequence[_ProblemPoints]) -> dict[str,
         **line,
         "problems": len(parts),
         "full_marks": full_marks,
-        "ranks": {way: standings.rank(band.value) for way, band in line["scores"].items()},
+        "ranks": {method: standings.rank(band.value) for method, band in line["scores"].items()},
         "cutoffs": dict(standings.cutoffs),
         "contestants": len(standings.totals),
         "unscored": sum(part.unscored for part in parts),
@@ -280,25 +288,32 @@ def _unscored(rows: Sequence[Row]) -> int:
 def _line(name: str, parts: Sequence[_ProblemPoints]) -> dict[str, Any]:
     """The sums over some problems; points of random draws are added for each seed."""
     drawn = [part.drawn for part in parts]
-    sums = {way: [math.fsum(values) for values in zip(*(each[way] for each in drawn), strict=True)] for way in drawn[0]}
-    submissions = sum(part.submissions for part in parts)
-    return {"name": name, "submissions": submissions, "scores": {way: _band(values) for way, values in sums.items()}}
-
-
-def _drawn(way: Way, rows: Sequence[Row], limit: int, seeds: int) -> Sequence[float]:
-    """The points of a problem: one number, or one for each seed."""
-    if way is Way.RANDOM:
-        return random_scores(rows, limit, seeds=seeds)
-    if way is Way.SINGLE:
-        return [max((selected_score(rows, [index]) for index in range(len(rows))), default=0.0)]
-    choose: dict[Way, Callable[[], Sequence[int] | None]] = {
-        Way.ALL: lambda: None,
-        Way.ROUND_ROBIN: lambda: select(rows, limit),
-        Way.FIRST: lambda: select_first(rows, limit),
-        Way.ORACLE: lambda: select_by_oracle(rows, limit),
-        Way.REFERENCE: lambda: select_as_reference(rows),
+    sums = {
+        method: [math.fsum(values) for values in zip(*(each[method] for each in drawn), strict=True)]
+        for method in drawn[0]
     }
-    return [selected_score(rows, choose[way]())]
+    submissions = sum(part.submissions for part in parts)
+    return {
+        "name": name,
+        "submissions": submissions,
+        "scores": {method: _band(values) for method, values in sums.items()},
+    }
+
+
+def _drawn(method: SelectionMethod, rows: Sequence[Row], limit: int, seeds: int) -> Sequence[float]:
+    """The points of a problem: one number, or one for each seed."""
+    if method is SelectionMethod.RANDOM:
+        return random_scores(rows, limit, seeds=seeds)
+    if method is SelectionMethod.SINGLE:
+        return [max((selected_score(rows, [index]) for index in range(len(rows))), default=0.0)]
+    choose: dict[SelectionMethod, Callable[[], Sequence[int] | None]] = {
+        SelectionMethod.ALL: lambda: None,
+        SelectionMethod.ROUND_ROBIN: lambda: select(rows, limit),
+        SelectionMethod.FIRST: lambda: select_first(rows, limit),
+        SelectionMethod.ORACLE: lambda: select_by_oracle(rows, limit),
+        SelectionMethod.REFERENCE: lambda: select_as_reference(rows),
+    }
+    return [selected_score(rows, choose[method]())]
 
 
 def _band(drawn: Sequence[float]) -> Band:

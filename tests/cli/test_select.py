@@ -1,4 +1,4 @@
-"""`ioi-eval select`: the table of ways to choose, from results alone, ours or the reference's."""
+"""`ioi-eval select`: the table of selection methods, from results alone, ours or the reference's."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ def test_points_are_put_beside_contestants(start: Start, write: Write, tmp_path:
     rows = [result(name, (0, 0.5), f"p{n}", day=str(1 + n // 3), year=2008) for n, name in enumerate("abcdef")]
     write("out/results.jsonl", *rows, result("x", (0, 1.0), "easy", day="practice", year=2008))
     (tmp_path / "ioi.csv").write_text("contestant,points,medal\nA,500,gold\nB,299,silver\nC,100,\nD,0,\n")
-    ways = ("--selection", "all", "--selection", "random")
-    ended = start("select", "out", *ways, "--standings", "ioi.csv")
+    methods = ("--selection", "all", "--selection", "random")
+    ended = start("select", "out", *methods, "--standings", "ioi.csv")
     assert ended.returncode == 0, ended.stderr
     lines = [" ".join(line.split()) for line in ended.stdout.splitlines()]
     assert "2008, day 1 3 150 150 [150, 150]" in lines
