@@ -3,7 +3,7 @@
 If a dump is scored again, with other tests or under another policy, its programs need not be compiled again. (Results
 are stored in the journal.)
 
-    scorer/runner_way.py ── key ── <cache>/programs/<first two digits>/<key>.<sha256 of the entry>
+    scorer/runner_judge.py ── key ── <cache>/programs/<first two digits>/<key>.<sha256 of the entry>
 
 A key is a hash of everything that decides what the compiler produces: the program, the problem's headers and objects,
 the commands, the compile limits, the isolation and filters around the sandbox, our runner, and the contents of all

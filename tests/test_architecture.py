@@ -196,7 +196,7 @@ def test_front_door_is_light() -> None:
 NOT_OF_EVERY_RUN = {
     *("apps", "calibration", "compat", "doctor", "importers", "kept_programs", "sample", "validate"),
     *("events.lines", "events.tracking", "jobs.scripts_job", "report.hub", "report.pages", "rows.hub", "rows.tables"),
-    *("sandbox.piston", "sandbox.serve", "scorer.scripts_way"),
+    *("sandbox.piston", "sandbox.serve", "scorer.scripts_judge"),
 }
 """Parts that scoring contest problems in the embedded sandbox needs only if an option or the dump asks for them."""
 NOT_OF_CONTESTS = {"pipeline.contest", "pipeline.contest_dump_reader", "problems.ioi", "problems.submissions", "scorer"}

@@ -70,7 +70,7 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
         source: the dump.
         catalog: the selected problems.
         fingerprints: returns hashes of all that determines a submission's outcome, from the problem's digest and the
-            submission: one for each way in which it may be judged.
+            submission: one for each kind of target that may judge it.
         test_s: how long a test may take.
         id_column: the column that names a row within its problem; a row without it is named by its place among the
             samples for its problem.
@@ -92,7 +92,7 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
         self.passed_over = 0
         self._fingerprints, self._test_s, self._rules = fingerprints, test_s, rules
 
-    def ways(self) -> Iterator[str]:
+    def problem_signatures(self) -> Iterator[str]:
         """For each problem, everything on which its results depend, as texts."""
         for listed in self.catalog.listed.values():
             probe = AppsSubmission(id="", problem=listed.id, code="", extraction="")

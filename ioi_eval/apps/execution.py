@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ioi_eval.apps import verdicts
-from ioi_eval.apps.outcomes import AppsResult, AppsSettings, fingerprint_of, read_checker, way_of
+from ioi_eval.apps.outcomes import AppsResult, AppsSettings, fingerprint_of, judging_digest_of, read_checker
 from ioi_eval.apps.running import TestRuns
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.compat.terms import Calls, Graded, Profile, TestRun
@@ -74,7 +74,7 @@ class AppsExecutor:
             events=events,
         )
         self._builder, self._bindings, self._scheduler = setup.builder, setup.bindings, setup.scheduler(jobs=jobs)
-        self._ways: dict[str, str] = {}  # by target, if its interpreter is known
+        self._judging_digests: dict[str, str] = {}  # by target, if its interpreter is known
         self._checker = read_checker(settings)
 
     async def interpreter(self) -> Interpreter:
@@ -143,8 +143,8 @@ class AppsExecutor:
             problem: the problem's digest.
             submission: the program.
         """
-        ways = dict.fromkeys(self._ways.values())
-        return tuple(fingerprint_of(way, problem, submission) for way in ways)
+        digests = dict.fromkeys(self._judging_digests.values())
+        return tuple(fingerprint_of(digest, problem, submission) for digest in digests)
 
     def _suitable(self) -> Sequence[Target]:
         """The targets that may run programs.
@@ -173,7 +173,9 @@ class AppsExecutor:
                 require_fit(interpreter, settings.profile, on=target.name)
         except SetupError as error:
             raise UnfitError(str(error)) from error
-        self._ways[target.name] = way_of(settings, target, interpreter.fingerprint, checker=self._checker)
+        self._judging_digests[target.name] = judging_digest_of(
+            settings, target, interpreter.fingerprint, checker=self._checker
+        )
         return interpreter
 
     async def _score_on(self, target: Target, problem: AppsProblem, code: str) -> AppsResult:
@@ -204,7 +206,7 @@ class AppsExecutor:
             isolation=runs.weakest,
             target=f"{target.name}, {target.profile}",
             python=str(interpreter),
-            way=self._ways[target.name],
+            judging_digest=self._judging_digests[target.name],
         )
 
     async def _runs(

@@ -118,9 +118,9 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
             return self._nothing(candidate, verdict, message)
         problem = await in_thread(self._catalog.problem, candidate.problem.id)
         result = await self._executor.score(problem, submission.code)
-        if not result.way:
+        if not result.judging_digest:
             return result
-        return replace(result, fingerprint=fingerprint_of(result.way, candidate.problem.digest, submission))
+        return replace(result, fingerprint=fingerprint_of(result.judging_digest, candidate.problem.digest, submission))
 
     def failed(self, candidate: AppsCandidate, message: str) -> AppsResult:
         """The result of a submission that we failed to judge."""

@@ -87,7 +87,7 @@ def read_checker(settings: AppsSettings) -> bytes | None:
         raise InputError(f"the checker {path} cannot be read: {error.strerror}") from error
 
 
-def way_of(settings: AppsSettings, target: Target, python: str, *, checker: bytes | None) -> str:
+def judging_digest_of(settings: AppsSettings, target: Target, python: str, *, checker: bytes | None) -> str:
     """A hash of how programs are judged, and where.
 
     Args:
@@ -112,16 +112,16 @@ def way_of(settings: AppsSettings, target: Target, python: str, *, checker: byte
     return digest_of([ours, values, python, target.isolation, toolchain, *narrowed])
 
 
-def fingerprint_of(way: str, problem: str, submission: AppsSubmission) -> str:
+def fingerprint_of(judging_digest: str, problem: str, submission: AppsSubmission) -> str:
     """The fingerprint of judging a program.
 
     Args:
-        way: how it is judged (`way_of`).
+        judging_digest: of how and where it is judged (`judging_digest_of`).
         problem: the problem's digest.
         submission: the program.
     """
     code = (submission.code or "").encode("utf-8", "surrogatepass")
-    return digest_of([code, submission.refused, problem, way])
+    return digest_of([code, submission.refused, problem, judging_digest])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +140,8 @@ class AppsResult(JudgedResult):
         load_error: the error if the program does not compile. Every test is CE then.
         graded: the result of the profile's grader.
         python: the interpreter on the target.
-        way: a hash of how and where it was judged, the same for all programs; empty if nothing ran. In memory only.
+        judging_digest: a hash of how and where it was judged, the same for all programs; empty if nothing ran. In
+            memory only.
     """
 
     problem: str
@@ -153,7 +154,7 @@ class AppsResult(JudgedResult):
     load_error: str = ""
     graded: Graded | None = None
     python: str = ""
-    way: str = ""
+    judging_digest: str = ""
 
     def code_of(self, test: TestOutcome) -> Code | None:
         """The code of the profile's grader for a test; `None` without a profile, or if it has none."""

@@ -35,7 +35,7 @@ class Judge(Protocol):
         ...
 
     def fingerprints(self, problem: Problem, submission: Submission) -> Sequence[str]:
-        """Hashes of everything that determines the outcome, one for each way of judging. Called from another thread."""
+        """Hashes of everything that determines the outcome, one for each kind of target. Called from another thread."""
         ...
 
 

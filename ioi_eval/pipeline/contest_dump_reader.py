@@ -155,8 +155,8 @@ class ContestDumpReader(DumpReader[ContestCandidate]):
         source: the dump.
         selection: which of its rows.
         problems: the problems, and those that cannot be used.
-        fingerprints: returns a hash of everything that determines a submission's outcome, for each way in which it may
-            be judged.
+        fingerprints: returns a hash of everything that determines a submission's outcome, for each kind of target
+            that may judge it.
         id_column: the column that names a submission.
         with_includes: add the includes that models forget.
     """
@@ -198,7 +198,7 @@ class ContestDumpReader(DumpReader[ContestCandidate]):
                     entry = faulty(sample, error)
                 yield entry
 
-    def ways(self) -> Iterator[str]:
+    def problem_signatures(self) -> Iterator[str]:
         """For each problem, its notes and the fingerprints of an empty program in each language."""
         for key, problem in sorted(self.problems.problems.items(), key=str):
             yield f"{key} {problem.name} {problem.day} {problem.notes}"

@@ -55,7 +55,7 @@ async def score_dump(
     """
     dump_reader, summary = family.dump_reader, family.summary
     options = {**settings.options, "": family.options}
-    made_from = await in_thread(lambda: signature(dump_reader.source, dump_reader.ways(), options))
+    made_from = await in_thread(lambda: signature(dump_reader.source, dump_reader.problem_signatures(), options))
     written = PresentResults(directory, (*family.files, TESTS, INPUTS), journal, made_from)
     if not settings.retry_failed and (earlier := written.earlier()) is not None:
         return await in_thread(

@@ -54,7 +54,7 @@ class DumpPass:
 
     Args:
         id_column: the column that names a submission.
-        stored_level: returns how much the journal has for these keys; if `None`, the first way to judge is used.
+        stored_level: returns how much the journal has for these keys; if `None`, the first fingerprint is used.
     """
 
     def __init__(self, id_column: str, stored_level: Callable[[Keys], int] | None) -> None:
@@ -94,11 +94,14 @@ class DumpPass:
 
         Args:
             problem, submission, problem_key, id, found_by, size, most_s: as in `Candidate`.
-            fingerprints: one for each way in which it may be judged. The one for which the journal has most is used;
-                of equals the first.
+            fingerprints: one for each kind of target that may judge it. The one for which the journal has most is
+                used; of equals the first.
         """
-        ways = {keys_of(problem_key, id, fingerprint, found_by=found_by): fingerprint for fingerprint in fingerprints}
-        keys = next(iter(ways)) if self._stored_level is None or len(ways) == 1 else max(ways, key=self._stored_level)
+        by_keys = {keys_of(problem_key, id, each, found_by=found_by): each for each in fingerprints}
+        if self._stored_level is None or len(by_keys) == 1:
+            keys = next(iter(by_keys))
+        else:
+            keys = max(by_keys, key=self._stored_level)
         return Candidate(
             problem=problem,
             submission=submission,
@@ -107,7 +110,7 @@ class DumpPass:
             found_by=found_by,
             size=size,
             most_s=most_s,
-            fingerprint=ways[keys],
+            fingerprint=by_keys[keys],
             keys=keys,
         )
 
@@ -124,7 +127,7 @@ class DumpReader(ABC, Generic[W]):
         self.source, self.id_column = source, id_column
 
     @abstractmethod
-    def ways(self) -> Iterator[str]:
+    def problem_signatures(self) -> Iterator[str]:
         """For each problem, texts that change if its results could change."""
 
     @abstractmethod
@@ -135,8 +138,8 @@ class DumpReader(ABC, Generic[W]):
 
         Args:
             whole_rows: read all columns; else only those that judging needs.
-            stored_level: returns how much the journal has for these keys. If a submission may be judged in several
-                ways, its entry is for the one for which the journal has most; of equals, for the first.
+            stored_level: returns how much the journal has for these keys. If a submission has several
+                fingerprints, its entry is for the one for which the journal has most; of equals, for the first.
         """
 
     def candidates(self, stored_level: Callable[[Keys], int] | None = None) -> Iterator[W | Refused]:

@@ -80,7 +80,7 @@ class Ledger(Generic[R]):
         Returns:
             The record's offset, for copies of the program; `None` if they must not take the result over (JE).
         """
-        fingerprint, keys = self._way(candidate, fingerprint)
+        fingerprint, keys = self._fingerprint_and_keys(candidate, fingerprint)
         values = {"fingerprint": fingerprint, **candidate.names, **self._codec.encode(result)}
         body = _json(values)
         kind = self._codec.kind(result)
@@ -94,7 +94,7 @@ class Ledger(Generic[R]):
         """Record that submissions have the same program as another one, whose record is at this offset."""
         for candidate, leader_offset in copies:
             submission, fingerprint, program = self._leader_of(leader_offset)
-            fingerprint, keys = self._way(candidate, fingerprint)
+            fingerprint, keys = self._fingerprint_and_keys(candidate, fingerprint)
             if keys.program != program:
                 continue  # the file was changed from outside: the record there is of another program
             body = {"fingerprint": fingerprint, **candidate.names, "duplicate_of": submission}
@@ -127,8 +127,8 @@ class Ledger(Generic[R]):
         result = self._result_at(stored.offset)
         return LedgerResult(result=result, duplicate_of=None if own else copied, offset=stored.offset)
 
-    def _way(self, candidate: Candidate[Any, Any], fingerprint: str) -> tuple[str, Keys]:
-        """The fingerprint and keys of a record, which differ from the expected ones if it was judged in another way."""
+    def _fingerprint_and_keys(self, candidate: Candidate[Any, Any], fingerprint: str) -> tuple[str, Keys]:
+        """The fingerprint and keys of a record, not the expected ones if another kind of target judged it."""
         if fingerprint in ("", candidate.fingerprint):
             return candidate.fingerprint, candidate.keys
         return fingerprint, candidate.keys_under(fingerprint)

@@ -135,7 +135,7 @@ class DumpRun(Generic[W, R]):
         self._window: Window[W] = Window(self._costs)
         self._changed = asyncio.Condition()
         self._following: dict[bytes, deque[W]] = {}
-        self._judged_otherwise: dict[bytes, int] = {}  # leaders that were judged in another way than expected
+        self._judged_otherwise: dict[bytes, int] = {}  # leaders that another kind of target judged than expected
         self._empty: dict[bytes, _Recorded] = {}  # results of this run for rows without a program
         self._followers = 0
         self._late: list[tuple[W, int]] = []

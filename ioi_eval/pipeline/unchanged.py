@@ -32,18 +32,18 @@ STATE = ".written.json"
 _FORMAT = 1
 
 
-def signature(dump: object, ways: Iterable[str], options: Mapping[str, Any]) -> str | None:
+def signature(dump: object, problem_signatures: Iterable[str], options: Mapping[str, Any]) -> str | None:
     """A hash of everything that results are made from; `None` if the dump has no hash of its contents.
 
     Args:
         dump: the source of rows.
-        ways: for each problem, texts that change if its results could change.
+        problem_signatures: for each problem, texts that change if its results could change.
         options: all options of the run.
     """
     digest = dump.digest() if isinstance(dump, Source) else None
     if digest is None:
         return None
-    values = [_FORMAT, __version__, digest, list(ways), options]
+    values = [_FORMAT, __version__, digest, list(problem_signatures), options]
     return digest_of(json.dumps(values, default=str, sort_keys=True))  # orjson refuses file names that are not UTF-8
 
 

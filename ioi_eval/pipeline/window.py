@@ -57,7 +57,7 @@ class Candidate(Generic[P, S]):
     keys: Keys
 
     def keys_under(self, fingerprint: str) -> Keys:
-        """The keys of its record if it was judged in another way than expected."""
+        """The keys of its record if it was judged on another kind of target than expected."""
         return keys_of(self.problem_key, self.id, fingerprint, found_by=self.found_by)
 
     @property

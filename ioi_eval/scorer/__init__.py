@@ -4,8 +4,8 @@ It uses three pure parts: `jobs/` makes the jobs and reads the answers, `engine/
 `scores.py` computes the score. If the sandbox raises `SandboxError`, the test (in `engine/running.py`) or the
 compilation (here) becomes JE, not final. A failure of ours never becomes a score.
 
-    Scorer ── engine/target.py: which target ──┬── runner_way.py: compiles; engine/running.py runs, many tests a job
-              (another, if it is lost)         └── scripts_way.py: the worker's own scripts judge, one test a job
+    Scorer ── engine/target.py: which target ──┬── runner_judge.py: compiles; engine/running.py runs, many tests a job
+              (another, if it is lost)         └── scripts_judge.py: the worker's own scripts judge, one test a job
 
 `run.py` has the state of a submission that is being judged.
 """
@@ -32,7 +32,7 @@ from ioi_eval.problems.submissions import check_fits
 from ioi_eval.programs import ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer.run import SubmissionRun
-from ioi_eval.scorer.runner_way import RunnerWay
+from ioi_eval.scorer.runner_judge import RunnerJudge
 from ioi_eval.scores import submission_result
 from ioi_eval.toolchain import Toolchain
 from ioi_eval.tools import Tool
@@ -87,7 +87,7 @@ class Scorer:
         self._tools: dict[tuple[str, Language], str] = {}  # fingerprints of the targets' tools, as far as known
         headers = PrecompiledHeaders(sandbox, artifacts, policy)
         by_profile = {"bundled": bundle_tests, "classic": 1}
-        self._runner_way = RunnerWay(
+        self._runner_judge = RunnerJudge(
             sandbox,
             setup.builder,
             headers,
@@ -199,10 +199,10 @@ class Scorer:
     async def _judge(self, run: SubmissionRun, code: str | None) -> CompileOutcome:
         try:
             if not run.target.has_own_scripts:
-                return await self._runner_way.judge(run, code)
-            from ioi_eval.scorer.scripts_way import ScriptsWay
+                return await self._runner_judge.judge(run, code)
+            from ioi_eval.scorer.scripts_judge import ScriptsJudge
 
-            return await ScriptsWay(self._sandbox, self._policy).judge(run, code)
+            return await ScriptsJudge(self._sandbox, self._policy).judge(run, code)
         except (UnavailableError, UnfitError):
             raise  # the caller moves the submission to another target, or ends the run
         except ProblemProgramError as error:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.apps.execution import AppsExecutor, AppsSettings
-from ioi_eval.apps.outcomes import fingerprint_of, way_of
+from ioi_eval.apps.outcomes import fingerprint_of, judging_digest_of
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.sandboxes import SandboxOptions
@@ -67,14 +67,14 @@ def test_a_fingerprint_is_of_the_checker_that_judges(tmp_path: Path) -> None:
     def executor() -> AppsExecutor:
         return AppsExecutor(IdleSandbox(A), artifacts=ArtifactStore(tmp_path), settings=settings)
 
-    def way(by: AppsExecutor) -> str:
-        return way_of(settings, A, "cpython 3", checker=by.checker)
+    def judging_digest(by: AppsExecutor) -> str:
+        return judging_digest_of(settings, A, "cpython 3", checker=by.checker)
 
     first = executor()
-    before = way(first)
+    before = judging_digest(first)
     path.write_text("int main() { return 1; }")
-    assert way(first) == before
-    assert way(executor()) != before
+    assert judging_digest(first) == before
+    assert judging_digest(executor()) != before
 
 
 def test_a_program_is_the_same_whatever_rule_found_it() -> None:
@@ -87,7 +87,7 @@ def test_a_program_is_the_same_whatever_rule_found_it() -> None:
 def test_a_limit_is_the_same_asked_for_or_not() -> None:
     """What is judged under the default is not judged again for naming it."""
     limits = (None, 10.0, 5.0)
-    found = [way_of(AppsSettings(time_limit_s=limit), A, "cpython 3", checker=None) for limit in limits]
+    found = [judging_digest_of(AppsSettings(time_limit_s=limit), A, "cpython 3", checker=None) for limit in limits]
     assert found[0] == found[1] != found[2]
 
 
@@ -126,7 +126,7 @@ def test_a_lost_target_loses_its_programs_to_another(cache: Path) -> None:
             result = await executor.score(row(["1"], ["1"]), "print(1)")
             assert sandbox.ran_on == ["a", "b"]
             assert (result.verdict, result.target) == (Verdict.AC, "b, bundled")
-            assert fingerprint_of(result.way, "digest", submission) == on_b != on_a
+            assert fingerprint_of(result.judging_digest, "digest", submission) == on_b != on_a
 
     asyncio.run(scenario())
 

@@ -33,7 +33,7 @@ def there(write: Write, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("there")
-def test_ways_to_choose_stand_side_by_side(start: Start) -> None:
+def test_methods_stand_side_by_side(start: Start) -> None:
     """By group, with a sum that leaves practice out; an oracle is called one."""
     ended = start("select", "out", "--by", "none", "--limit", "1")
     assert ended.returncode == 0, ended.stderr

@@ -59,7 +59,7 @@ class ScriptedJudge:
     light; `wait`: does not end by itself; `stubborn`: not even when it is told to.
 
     Args:
-        version: another one is another way of judging.
+        version: another one gives other fingerprints.
         before: is called with every submission that is judged.
         held: ids of submissions that wait, and for each that of the one which must have been read before it is judged.
     """

@@ -253,7 +253,7 @@ def test_a_slow_compilation_is_done_without_it(
     full_cache: Path, monkeypatch: pytest.MonkeyPatch, share: float, more: int
 ) -> None:
     """Whether it is over the limit does not depend on what was compiled before: it is compiled again."""
-    monkeypatch.setattr("ioi_eval.scorer.runner_way._SURE_SHARE", share)
+    monkeypatch.setattr("ioi_eval.scorer.runner_judge._SURE_SHARE", share)
 
     async def main() -> None:
         async with LocalSandbox() as sandbox:

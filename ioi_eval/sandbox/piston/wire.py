@@ -327,10 +327,10 @@ def _limits(job: Job, service: Service) -> Mapping[str, int]:
     limit is not lowered to the server's either, as this would change verdicts.
     """
     ceilings, run, compiling = service.ceilings, job.run_limits, job.compile_limits or IDLE_COMPILE
-    gives_way = job.kind is JobKind.RUNNER or job.trusted or is_joined(job)
+    may_be_lowered = job.kind is JobKind.RUNNER or job.trusted or is_joined(job)
     limits = {
-        "run_timeout": ceilings.lowered("run_timeout", run.wall_ms) if gives_way else run.wall_ms,
-        "run_cpu_time": ceilings.lowered("run_cpu_time", run.cpu_ms) if gives_way else run.cpu_ms,
+        "run_timeout": ceilings.lowered("run_timeout", run.wall_ms) if may_be_lowered else run.wall_ms,
+        "run_cpu_time": ceilings.lowered("run_cpu_time", run.cpu_ms) if may_be_lowered else run.cpu_ms,
         "compile_timeout": compiling.wall_ms,
         "compile_cpu_time": compiling.cpu_ms,
     }

@@ -1,4 +1,4 @@
-"""The bundled way, with a machine that answers at once: how many tests a job has, and what it depends on."""
+"""The bundled profile, with a machine that answers at once: how many tests a job has, and what it depends on."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ _SURE_SHARE = 0.7
 without that header, so it is repeated without it."""
 
 
-class RunnerWay:
+class RunnerJudge:
     """Compiles and runs submissions; see the module.
 
     Args:

@@ -26,7 +26,7 @@ from ioi_eval.scorer.run import SubmissionRun
 _COMPILED = CompileOutcome(verdict=None)
 
 
-class ScriptsWay:
+class ScriptsJudge:
     """Judges submissions test by test; see the module.
 
     Args:

@@ -1,4 +1,4 @@
-"""Submissions that may be judged in several ways (a mixed cluster): records are found under the way that was taken."""
+"""Submissions that several kinds of targets may judge (a mixed cluster): records are found under the kind that did."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from tests.pipeline.scripted import Contest, ScriptedJudge, programs
 
 
 class Mixed(ScriptedJudge):
-    """Judges in the ways `old` and `new`; takes the one that it is told to.
+    """Judges on targets of the kinds `old` and `new`; takes the one that it is told to.
 
     Args:
-        ways: those that are to be had, the first one met first.
-        taken: the way in which it judges.
+        kinds: those that are there, the first one met first.
+        taken: the kind on which it judges.
         held: as for any scripted judge.
     """
 
-    def __init__(self, *ways: str, taken: str, held: Mapping[str, str] | None = None) -> None:
+    def __init__(self, *kinds: str, taken: str, held: Mapping[str, str] | None = None) -> None:
         super().__init__(held=held)
-        self.ways, self.taken = ways, taken
+        self.kinds, self.taken = kinds, taken
 
     def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:
-        """One for each way."""
+        """One for each kind."""
         (plain,) = super().fingerprints(problem, submission)
-        return tuple(f"{way}:{plain}" for way in self.ways)
+        return tuple(f"{kind}:{plain}" for kind in self.kinds)
 
     async def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = False) -> SubmissionResult:
-        """The same in each way, but for the fingerprint."""
+        """The same on each kind, but for the fingerprint."""
         result = await super().score(problem, submission, exhaustive=exhaustive)
         (plain,) = super().fingerprints(problem, submission)
         return replace(result, fingerprint=f"{self.taken}:{plain}")
 
 
-def test_what_was_judged_in_another_way_than_expected_is_found(contest: Contest) -> None:
-    """In its own run's results, and when the run is resumed; each names the way that was taken."""
+def test_what_was_judged_on_another_kind_than_expected_is_found(contest: Contest) -> None:
+    """In its own run's results, and when the run is resumed; each names the kind that judged."""
     contest.write(*programs("1 1 1", "0 1 1"))
     first = Mixed("old", "new", taken="new")
     assert contest.run(first).exit_code == 0
@@ -48,7 +48,7 @@ def test_what_was_judged_in_another_way_than_expected_is_found(contest: Contest)
     assert [row["verdict"] for row in contest.results()] == ["AC", "WA"]
 
 
-def test_a_way_that_is_not_to_be_had_any_more_does_not_count(contest: Contest) -> None:
+def test_a_kind_that_is_not_there_any_more_does_not_count(contest: Contest) -> None:
     """Without the worker that judged it, a submission is judged anew: its record says what another would not."""
     contest.write(*programs("1 1 1"))
     contest.run(Mixed("old", "new", taken="new"))
@@ -58,7 +58,7 @@ def test_a_way_that_is_not_to_be_had_any_more_does_not_count(contest: Contest) -
     assert contest.results()[0]["fingerprint"].startswith("old:")
 
 
-def test_copies_follow_their_leader_whatever_way_it_went(contest: Contest) -> None:
+def test_copies_follow_their_leader_on_whatever_kind_it_was_judged(contest: Contest) -> None:
     """Identical programs are judged once, in one run and over two."""
     contest.write(*programs(*["1 1 1"] * 40))
     judge = Mixed("old", "new", taken="new")
@@ -72,7 +72,7 @@ def test_copies_follow_their_leader_whatever_way_it_went(contest: Contest) -> No
 
 
 def test_a_copy_that_waited_for_room_follows_too(contest: Contest) -> None:
-    """It was read, and expected to go the one way, before its leader went the other."""
+    """It was read, and expected on one kind, before its leader was judged on the other."""
     last = -(-(ROWS + 2) // BATCH_ROWS) * BATCH_ROWS - 1  # of those that are read when there is no room any more
     contest.write(*programs("1 1 1", *(f"1 1 1 // {number}" for number in range(1, last)), "1 1 1"))
     judge = Mixed("old", "new", taken="new", held={"u0": f"u{last}"})
@@ -82,14 +82,14 @@ def test_a_copy_that_waited_for_room_follows_too(contest: Contest) -> None:
 
 
 class Mended(Mixed):
-    """One of whose ways has a checker that works."""
+    """Only targets of the kind `new` have a checker that works."""
 
     async def _score(self, problem: Problem, submission: Submission, exhaustive: bool) -> SubmissionResult:
         code = (submission.code or "").replace("final", "") if self.taken == "new" else submission.code
         return await super()._score(problem, replace(submission, code=code), exhaustive)
 
 
-def test_a_retry_in_another_way_stands(contest: Contest) -> None:
+def test_a_retry_on_another_kind_stands(contest: Contest) -> None:
     """The score that it found is what counts then, for copies too: it is not looked for again."""
     contest.write(*programs(*["1 1 1 final"] * 3))
     assert contest.run(Mended("old", "new", taken="old")).exit_code == 1
