@@ -30,7 +30,7 @@ from ioi_eval.model.apps import AppsProblem
 from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.pipeline.family import ProblemFamily, ResultFacts
 from ioi_eval.pipeline.finish import TestLines, to_json
-from ioi_eval.pipeline.ledger import LedgerResult, ResultCodec
+from ioi_eval.pipeline.result_store import RecordedResult, ResultCodec
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.problems.apps_submissions import problem_of
 from ioi_eval.problems.apps_values import shown_texts
@@ -137,7 +137,7 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
         )
 
     def lines(
-        self, entry: JudgeableSample, judged_program: LedgerResult[AppsResult], tests: TestLines
+        self, entry: JudgeableSample, judged_program: RecordedResult[AppsResult], tests: TestLines
     ) -> tuple[bytes, ...]:
         """The lines of `results.jsonl` and `mcpbr.jsonl`."""
         candidate, row = entry.candidate, result_row(entry, judged_program)

@@ -14,7 +14,7 @@ from ioi_eval.apps.outcomes import AppsResult
 from ioi_eval.apps.summary import DifficultyTable
 from ioi_eval.model import Language, TestOutcome, Verdict
 from ioi_eval.pipeline.dump_reader import Refused
-from ioi_eval.pipeline.ledger import LedgerResult
+from ioi_eval.pipeline.result_store import RecordedResult
 from ioi_eval.problems.apps_submissions import PROGRAM_COLUMNS, AppsSubmission, Sample, text_of
 from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.failure_reasons import failure_reason
@@ -58,7 +58,7 @@ def refused_row(entry: Refused) -> dict[str, Any]:
     return {**empty, **dump_columns(entry.row.values, RESULT_COLUMNS), TEST_RESULTS: [], "error": entry.message}
 
 
-def result_row(entry: JudgeableSample, judged: LedgerResult[AppsResult]) -> dict[str, Any]:
+def result_row(entry: JudgeableSample, judged: RecordedResult[AppsResult]) -> dict[str, Any]:
     """The row of a submission, with its tests."""
     result, candidate = judged.result, entry.candidate
     columns = {name: value for name, value in entry.row.values.items() if name not in PROGRAM_COLUMNS}

@@ -49,7 +49,7 @@ would fail again: this is written as final, and judged again only if the user as
 
 from ioi_eval.journal.codec import decode_result, encode_result
 from ioi_eval.journal.frames import Keys, RecordKind, keys_of, name_key
-from ioi_eval.journal.opening import Index, StoredResult, check_writable, peek
+from ioi_eval.journal.opening import Index, StoredLevel, StoredResult, check_writable, peek
 from ioi_eval.journal.records import Record, TemporaryRecords
 from ioi_eval.journal.store import Journal
 
@@ -59,6 +59,7 @@ __all__ = [
     "Keys",
     "Record",
     "RecordKind",
+    "StoredLevel",
     "StoredResult",
     "TemporaryRecords",
     "check_writable",

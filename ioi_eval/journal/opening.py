@@ -9,6 +9,7 @@ import mmap
 import os
 import socket
 from dataclasses import dataclass, field
+from enum import IntEnum
 from pathlib import Path
 
 from ioi_eval.errors import InputError, SetupError
@@ -35,6 +36,15 @@ class StoredResult:
     def counts(self, *, retry_failed: bool) -> bool:
         """Whether the submission need not be judged again."""
         return not (self.failed and retry_failed)
+
+
+class StoredLevel(IntEnum):
+    """How much is stored for a submission."""
+
+    NOTHING = 0
+    SAME_PROGRAM = 1  # the result of another submission with the same program
+    FINAL_FAILURE = 2  # a judge program failed twice
+    RESULT = 3  # its result, or a copy
 
 
 @dataclass(slots=True, kw_only=True)
@@ -77,16 +87,12 @@ class Index:
         """The offset of this program's result, from any submission. Never a JE."""
         return self.programs.get(keys.program)
 
-    def stored_level(self, keys: Keys) -> int:
-        """How much the journal has for these keys.
-
-        Returns:
-            3: a result or a copy; 2: a failure of a judge program; 1: the result of the same program; 0: nothing.
-        """
+    def stored_level(self, keys: Keys) -> StoredLevel:
+        """How much the journal has for these keys."""
         stored = self.find(keys)
         if stored is not None:
-            return 2 if stored.failed else 3
-        return int(keys.program in self.programs)
+            return StoredLevel.FINAL_FAILURE if stored.failed else StoredLevel.RESULT
+        return StoredLevel.SAME_PROGRAM if keys.program in self.programs else StoredLevel.NOTHING
 
 
 def peek(directory: Path) -> tuple[Index, tuple[str, ...]]:

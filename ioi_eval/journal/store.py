@@ -15,7 +15,7 @@ from typing import Self
 from ioi_eval.errors import SetupError
 from ioi_eval.journal import frames, opening
 from ioi_eval.journal.frames import Keys, RecordKind
-from ioi_eval.journal.opening import Index, StoredResult
+from ioi_eval.journal.opening import Index, StoredLevel, StoredResult
 from ioi_eval.journal.records import Record, RecordFile
 
 SYNC_RECORDS = 64  # the most results that a power failure may cost: about a minute's work of a fast machine,
@@ -100,8 +100,8 @@ class Journal:
         """The offset of this program's result, from any submission. Never a JE."""
         return self._index.leader_offset(keys)
 
-    def stored_level(self, keys: Keys) -> int:
-        """How much the journal has for these keys; see `Index.stored_level`."""
+    def stored_level(self, keys: Keys) -> StoredLevel:
+        """How much the journal has for these keys."""
         return self._index.stored_level(keys)
 
     def append(self, kind: RecordKind, keys: Keys, body: bytes) -> int:

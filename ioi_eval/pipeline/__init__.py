@@ -1,7 +1,7 @@
 """Judges a dump and writes the results: dump → workers → journal → results.
 
 - `dump` conducts a run, for every family of problems: signals, the journal, result files in the dump's order;
-- `dump_reader` reads rows as submissions, `window` chooses the next one, `run` judges them, `ledger` stores the
+- `dump_reader` reads rows as submissions, `window` chooses the next one, `run` judges them, `result_store` stores the
   results;
 - `family` is the interface of a family of problems; `contest` and `contest_dump_reader` are the family of contest
   problems;

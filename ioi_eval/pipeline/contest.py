@@ -14,7 +14,7 @@ from ioi_eval.pipeline.contest_dump_reader import ContestCandidate, ContestDumpR
 from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.pipeline.family import ProblemFamily, ResultFacts
 from ioi_eval.pipeline.finish import TestLines, to_json
-from ioi_eval.pipeline.ledger import LedgerResult, ResultCodec
+from ioi_eval.pipeline.result_store import RecordedResult, ResultCodec
 from ioi_eval.report import compact
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.inputs import beginning
@@ -126,7 +126,7 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
         return submission_result(candidate.problem, candidate.submission, failure, {})
 
     def lines(
-        self, entry: JudgeableRow, judged_row: LedgerResult[SubmissionResult], tests: TestLines
+        self, entry: JudgeableRow, judged_row: RecordedResult[SubmissionResult], tests: TestLines
     ) -> tuple[bytes, ...]:
         """Write one row: its line of `results.jsonl`. Also stores its tests, and adds it to the summary."""
         row, target = entry.row.values, entry.target_subtask
@@ -140,7 +140,7 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
         return (to_json({**refused_row(entry.row.values, entry.message), compact.TESTS_ID: None}),)
 
     def _parts(
-        self, candidate: ContestCandidate, judged_row: LedgerResult[SubmissionResult], tests: TestLines
+        self, candidate: ContestCandidate, judged_row: RecordedResult[SubmissionResult], tests: TestLines
     ) -> tuple[JudgedSubmission, ResultColumns]:
         """A submission with its result, and the columns that depend on the result only."""
         known = None if judged_row.offset is None else self._known.get(judged_row.offset)

@@ -18,8 +18,8 @@ from ioi_eval.pipeline.dump_reader import OWN_FAULT, Refused
 from ioi_eval.pipeline.family import ProblemFamily, R
 from ioi_eval.pipeline.finish import TestLines, replacing, write_summary
 from ioi_eval.pipeline.interrupt import Interrupts
-from ioi_eval.pipeline.ledger import Ledger
 from ioi_eval.pipeline.progress import Progress
+from ioi_eval.pipeline.result_store import ResultStore
 from ioi_eval.pipeline.run import DumpRun, now
 from ioi_eval.pipeline.settings import DumpOutcome, Settings
 from ioi_eval.pipeline.threads import in_thread
@@ -62,24 +62,24 @@ async def score_dump(
             end_unchanged, written, earlier, settings, progress, report=family.report, run_part=summary.this_run
         )
     written.forget()
-    ledger = Ledger(journal, TemporaryRecords(directory), family.codec)
+    store = ResultStore(journal, TemporaryRecords(directory), family.codec)
 
     def write(facts: RunFacts, writing: Progress) -> Mapping[str, Any]:
         dump_reader.source.forget()
-        write_results(directory, family, ledger, writing, keep=settings.keep)
+        write_results(directory, family, store, writing, keep=settings.keep)
         values = summary.as_dict(facts)
         write_summary(directory, values, family.report(values))
-        if not facts.interrupted and not summary.pending and not len(ledger.spool):
+        if not facts.interrupted and not summary.pending and not len(store.our_failures):
             written.keep(values["notes"][len(facts.notes) :])
         return values
 
-    run = DumpRun(family, ledger, settings=settings, progress=progress, restore=restore)
+    run = DumpRun(family, store, settings=settings, progress=progress, restore=restore)
     return await _conduct(run, write)
 
 
 async def _conduct(run: DumpRun[W, R], write: Callable[[RunFacts, Progress], Mapping[str, Any]]) -> DumpOutcome:
-    """Judge, then write. A signal ends the judging, not the writing. The spool is always deleted at the end."""
-    ledger, progress, settings = run.ledger, run.progress, run.settings
+    """Judge, then write. A signal ends the judging, not the writing. The records of our failures are always deleted."""
+    store, progress, settings = run.store, run.progress, run.settings
     started = now()
     interrupts = Interrupts()
     try:
@@ -88,23 +88,23 @@ async def _conduct(run: DumpRun[W, R], write: Callable[[RunFacts, Progress], Map
                 interrupted = await interrupts.run(run.execute())
             finally:
                 progress.close()
-            await in_thread(ledger.journal.require_there)
-            await in_thread(ledger.journal.sync)
-            facts = run.done.facts(settings, ledger.journal.notes, started=started, interrupted=interrupted)
+            await in_thread(store.journal.require_there)
+            await in_thread(store.journal.sync)
+            facts = run.done.facts(settings, store.journal.notes, started=started, interrupted=interrupted)
             writing = progress.writing()
             try:
                 values = await in_thread(write, facts, writing)
             finally:
                 writing.close()
     finally:
-        ledger.spool.close()
+        store.our_failures.close()
     return DumpOutcome(summary=values, interrupted=interrupted, stopped_by=run.done.stopped_by)
 
 
 def write_results(
     directory: Path,
     family: ProblemFamily[W, R],
-    ledger: Ledger[R],
+    store: ResultStore[R],
     progress: Progress,
     *,
     keep: Keep = Keep.FAILING,
@@ -116,7 +116,7 @@ def write_results(
     Args:
         directory: where the files go.
         family: the dump, as it was judged.
-        ledger: has the results.
+        store: has the results.
         progress: counts the rows.
         keep: which inputs and outputs are written, if they were returned.
 
@@ -127,11 +127,11 @@ def write_results(
         files = [opened.enter_context(replacing(directory / name)) for name in family.files]
         beside, inputs = [opened.enter_context(replacing(directory / name)) for name in (TESTS, INPUTS)]
         tests = TestLines(beside, inputs, keep)
-        for entry in family.dump_reader.entries(whole_rows=True, stored_level=ledger.stored_level):
+        for entry in family.dump_reader.entries(whole_rows=True, stored_level=store.stored_level):
             progress.advance("")
             if isinstance(entry, Refused):
                 lines = _refused(family, entry)
-            elif (judged := ledger.find(entry.candidate)) is None:
+            elif (judged := store.find(entry.candidate)) is None:
                 family.summary.postpone(entry.row.values, str(entry.candidate.problem_key))
                 continue
             else:

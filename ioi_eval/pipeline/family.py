@@ -11,7 +11,7 @@ from ioi_eval.events import Events
 from ioi_eval.model import JudgedResult
 from ioi_eval.pipeline.dump_reader import DumpReader, Refused
 from ioi_eval.pipeline.finish import TestLines
-from ioi_eval.pipeline.ledger import LedgerResult, ResultCodec
+from ioi_eval.pipeline.result_store import RecordedResult, ResultCodec
 from ioi_eval.pipeline.window import W
 from ioi_eval.report.frame import RESULTS
 from ioi_eval.report.run_summary import RunSummary
@@ -98,7 +98,7 @@ class ProblemFamily(ABC, Generic[W, R]):
         """The result of a submission that we failed to judge, with this message."""
 
     @abstractmethod
-    def lines(self, entry: Any, judged: LedgerResult[R], tests: TestLines) -> Sequence[bytes]:
+    def lines(self, entry: Any, judged: RecordedResult[R], tests: TestLines) -> Sequence[bytes]:
         """The lines of a submission that has a result, one for each file. The result is added to the summary."""
 
     def refuse(self, entry: Refused) -> None:

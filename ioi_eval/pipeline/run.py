@@ -20,8 +20,8 @@ from typing import Any, Generic
 from ioi_eval.errors import ODD_DATA, LostDataError, SandboxError, UnavailableError, internal_error_text
 from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.pipeline.family import ProblemFamily, R, ResultFacts
-from ioi_eval.pipeline.ledger import Ledger
 from ioi_eval.pipeline.progress import BEAT_S, COPY, REFUSED, RESUMED, Progress
+from ioi_eval.pipeline.result_store import ResultStore
 from ioi_eval.pipeline.settings import Settings
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.window import Costs, W, Window
@@ -113,7 +113,7 @@ class DumpRun(Generic[W, R]):
 
     Args:
         family: the dump, and how it is judged.
-        ledger: stores the results.
+        store: stores the results.
         settings: of the run.
         progress: counts the rows.
         restore: recreates test data that was deleted from the cache; called in a thread.
@@ -122,14 +122,14 @@ class DumpRun(Generic[W, R]):
     def __init__(
         self,
         family: ProblemFamily[W, R],
-        ledger: Ledger[R],
+        store: ResultStore[R],
         *,
         settings: Settings,
         progress: Progress,
         restore: Callable[[], None] | None = None,
     ) -> None:
         self.done = RunCounts()
-        self.ledger, self.settings, self.progress = ledger, settings, progress
+        self.store, self.settings, self.progress = store, settings, progress
         self._family = family
         self._costs = Costs()
         self._window: Window[W] = Window(self._costs)
@@ -171,14 +171,14 @@ class DumpRun(Generic[W, R]):
         """Sync the journal in time, also while there are no new results, and check that it still exists."""
         while True:
             await asyncio.sleep(BEAT_S)
-            await in_thread(self.ledger.journal.require_there)
-            await in_thread(self.ledger.journal.sync_if_due)
+            await in_thread(self.store.journal.require_there)
+            await in_thread(self.store.journal.sync_if_due)
             self.progress.beat()
 
     # ------------------------------------------------------------------ reading
 
     async def _feed(self) -> None:
-        entries = self._family.dump_reader.candidates(self.ledger.stored_level)
+        entries = self._family.dump_reader.candidates(self.store.stored_level)
         while not self.done.stopped_by and (batch := await in_thread(self._batch, entries)):
             copies: list[tuple[W, int]] = []
             empty: list[W] = []
@@ -214,7 +214,7 @@ class DumpRun(Generic[W, R]):
                 self._empty[candidate.keys.program] = recorded
             self._count(recorded, was_in_sandbox=False)
         if same:
-            await in_thread(self.ledger.record_copies, [(copy, known.leader_offset or 0) for copy, known in same])
+            await in_thread(self.store.record_copies, [(copy, known.leader_offset or 0) for copy, known in same])
         for copy, known in same:
             self._count(replace(known, names=copy.names), was_in_sandbox=False)
 
@@ -232,12 +232,12 @@ class DumpRun(Generic[W, R]):
 
     def _is_known(self, entry: W, copies: list[tuple[W, int]]) -> bool:
         """Whether this submission, or the same program, was judged before, so that it need not be judged."""
-        stored = self.ledger.journal.find(entry.keys)
+        stored = self.store.journal.find(entry.keys)
         if stored is not None and stored.counts(retry_failed=self.settings.retry_failed):
             self.done.resumed += 1
             self.progress.advance(RESUMED)
             return True
-        if not self._may_copy(entry) or (leader_offset := self.ledger.journal.leader_offset(entry.keys)) is None:
+        if not self._may_copy(entry) or (leader_offset := self.store.journal.leader_offset(entry.keys)) is None:
             return False
         copies.append((entry, leader_offset))
         return True
@@ -257,7 +257,7 @@ class DumpRun(Generic[W, R]):
     def _lead_or_follow(self, candidate: W) -> None:
         program = candidate.keys.program
         if self._may_copy(candidate):
-            leader_offset = self.ledger.journal.leader_offset(candidate.keys) or self._judged_otherwise.get(program)
+            leader_offset = self.store.journal.leader_offset(candidate.keys) or self._judged_otherwise.get(program)
             if leader_offset is not None:  # judged while this one waited for space in the window
                 self._late.append((candidate, leader_offset))
                 return
@@ -348,7 +348,7 @@ class DumpRun(Generic[W, R]):
 
     async def _copy(self, copies: Sequence[tuple[W, int]]) -> None:
         if copies:
-            await in_thread(self.ledger.record_copies, copies)
+            await in_thread(self.store.record_copies, copies)
             self.done.copies += len(copies)
             for candidate, _ in copies:
                 self.progress.advance(COPY)
@@ -358,11 +358,11 @@ class DumpRun(Generic[W, R]):
         """Store a result; if our own code fails on it, a failure of ours instead. Called from a thread."""
         facts = self._family.facts(result)
         try:
-            leader_offset = self.ledger.record(candidate, result, facts.fingerprint)
+            leader_offset = self.store.record(candidate, result, facts.fingerprint)
         except ODD_DATA as error:
             result, is_our_bug = self._family.failed(candidate, internal_error_text(error, "recording this row")), True
             facts = self._family.facts(result)
-            leader_offset = self.ledger.record(candidate, result, facts.fingerprint)
+            leader_offset = self.store.record(candidate, result, facts.fingerprint)
         odd = candidate.problem_key if is_our_bug else None
         return _Recorded(
             names=candidate.names, facts=facts, seconds=seconds, leader_offset=leader_offset, failed_problem=odd

@@ -12,7 +12,7 @@ from ioi_eval.apps.dump_reader import AppsDumpReader, JudgeableSample
 from ioi_eval.apps.outcomes import AppsResult
 from ioi_eval.apps.results import RESULT_COLUMNS, judged_columns, refused_row, result_row
 from ioi_eval.model import TestOutcome, Verdict
-from ioi_eval.pipeline.ledger import LedgerResult
+from ioi_eval.pipeline.result_store import RecordedResult
 from ioi_eval.rows import open_source
 from tests.apps_rows import DOUBLE, ROWS, write_rows
 
@@ -27,7 +27,7 @@ def written(tmp_path: Path) -> Any:
     def write(*rows: dict[str, Any]) -> list[dict[str, Any]]:
         catalog = load_catalog(open_source(write_rows(tmp_path / "apps.jsonl", ROWS)))
         dump = open_source(write_rows(tmp_path / "dump.jsonl", rows))
-        found = LedgerResult(result=AppsResult(problem="0", verdict=Verdict.WA, passed=0, total=3))
+        found = RecordedResult(result=AppsResult(problem="0", verdict=Verdict.WA, passed=0, total=3))
         entries = AppsDumpReader(dump, catalog, fingerprints=lambda *_: ("f",)).entries(whole_rows=True)
         return [result_row(e, found) if isinstance(e, JudgeableSample) else refused_row(e) for e in entries]
 

@@ -265,15 +265,15 @@ def test_a_journal_that_is_deleted_in_mid_run_is_missed(tmp_path: Path) -> None:
             journal.require_there()
 
 
-def test_a_spool_forgets_at_the_end(tmp_path: Path) -> None:
+def test_temporary_records_are_gone_at_the_end(tmp_path: Path) -> None:
     """It is a file without a name: nothing is left, whatever ends the process."""
-    spool = TemporaryRecords(tmp_path)
-    spool.append(keys(1), b'{"n":1}')
+    records = TemporaryRecords(tmp_path)
+    records.append(keys(1), b'{"n":1}')
     assert list(tmp_path.iterdir()) == []
-    assert spool.find(keys(1)) == {"n": 1}
-    assert spool.find(keys(2)) is None
-    assert len(spool) == 1
-    spool.close()
+    assert records.find(keys(1)) == {"n": 1}
+    assert records.find(keys(2)) is None
+    assert len(records) == 1
+    records.close()
 
 
 FILL = """

@@ -18,7 +18,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal, RecordKind, TemporaryRecords, keys_of, peek
 from ioi_eval.model import CompileOutcome, Submission, SubmissionResult, TestOutcome, Verdict
 from ioi_eval.pipeline.contest import CONTEST_CODEC
-from ioi_eval.pipeline.ledger import Ledger, ResultCodec
+from ioi_eval.pipeline.result_store import ResultCodec, ResultStore
 from ioi_eval.pipeline.window import Candidate
 from ioi_eval.scores import submission_result
 from tests.in_memory import directory_in_memory
@@ -82,20 +82,23 @@ FAMILIES = (
 
 def judge_all(directory: Path, family: Family, rows: list[Waiting]) -> None:
     """What a run does: what is not known is judged, or is a copy."""
-    with Journal(directory, options={}, sync_records=10**6) as journal, closing(TemporaryRecords(directory)) as spool:
-        ledger = Ledger(journal, spool, family.codec)
+    with (
+        Journal(directory, options={}, sync_records=10**6) as journal,
+        closing(TemporaryRecords(directory)) as our_failures,
+    ):
+        store = ResultStore(journal, our_failures, family.codec)
         for row in rows:
             if (leader := journal.leader_offset(row.keys)) is not None and journal.find(row.keys) is None:
-                ledger.record_copies([(row, leader)])
+                store.record_copies([(row, leader)])
             elif journal.find(row.keys) is None:
-                ledger.record(row, family.result(row))
+                store.record(row, family.result(row))
 
 
 def read_all(directory: Path, family: Family, rows: list[Waiting]) -> list[Any]:
     """What each is worth; `None` where that is not known."""
-    with Journal(directory, options={}) as journal, closing(TemporaryRecords(directory)) as spool:
-        ledger = Ledger(journal, spool, family.codec)
-        found = [ledger.find(row) for row in rows]
+    with Journal(directory, options={}) as journal, closing(TemporaryRecords(directory)) as our_failures:
+        store = ResultStore(journal, our_failures, family.codec)
+        found = [store.find(row) for row in rows]
     for row, one in zip(rows, found, strict=True):
         assert one is None or one.duplicate_of != row.id
     return [None if one is None else family.worth(one.result) for one in found]
@@ -164,16 +167,16 @@ def test_a_record_that_is_another_one_by_now_is_not_believed(tmp_path: Path, fam
     """An editor has changed the file while a run had it open: what stands there is of another submission."""
     rows = [waiting("a", 1), waiting("b", 2), waiting("c", 1)]
     judge_all(tmp_path, family, rows)
-    with Journal(tmp_path, options={}) as journal, closing(TemporaryRecords(tmp_path)) as spool:
-        ledger = Ledger(journal, spool, family.codec)
+    with Journal(tmp_path, options={}) as journal, closing(TemporaryRecords(tmp_path)) as our_failures:
+        store = ResultStore(journal, our_failures, family.codec)
         lines = lines_of(tmp_path)
         results = [place for place, line in enumerate(lines) if b" r " in line]
         one, other = results
         lines[one], lines[other] = lines[other], lines[one]
         assert len(lines[one]) == len(lines[other])
         (tmp_path / "journal").write_bytes(b"".join(lines))
-        assert [ledger.find(row) for row in rows] == [None, None, None]
-        ledger.record_copies([(waiting("d", 1), journal.leader_offset(rows[0].keys) or 0)])
+        assert [store.find(row) for row in rows] == [None, None, None]
+        store.record_copies([(waiting("d", 1), journal.leader_offset(rows[0].keys) or 0)])
         assert journal.find(waiting("d", 1).keys) is None
 
 

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 import orjson
 
 from ioi_eval.fast_dataclass import fast_dataclass
-from ioi_eval.journal import Journal, Keys, RecordKind, TemporaryRecords
+from ioi_eval.journal import Journal, Keys, RecordKind, StoredLevel, TemporaryRecords
 from ioi_eval.pipeline.window import Candidate
 
 R = TypeVar("R")
@@ -38,7 +38,7 @@ class ResultCodec(Generic[R]):
 
 
 @fast_dataclass
-class LedgerResult(Generic[R]):
+class RecordedResult(Generic[R]):
     """A submission's result, read back.
 
     Args:
@@ -52,18 +52,18 @@ class LedgerResult(Generic[R]):
     offset: int | None = None
 
 
-class Ledger(Generic[R]):
-    """The journal, and a temporary file for results that only this run needs.
+class ResultStore(Generic[R]):
+    """The results of a run: in the journal, and in a temporary file those that only this run needs.
 
     Args:
         journal: has results, and final failures of judge programs.
-        spool: has failures of ours. They say nothing about a submission, so the next run judges it again.
+        our_failures: records that say nothing about a submission, so the next run judges it again.
         codec: how results are written.
     """
 
-    def __init__(self, journal: Journal, spool: TemporaryRecords, codec: ResultCodec[R]) -> None:
+    def __init__(self, journal: Journal, our_failures: TemporaryRecords, codec: ResultCodec[R]) -> None:
         self.journal = journal
-        self.spool = spool
+        self.our_failures = our_failures
         self._codec = codec
         self._leader_of = lru_cache(maxsize=1024)(self._read_leader)
         self._results: OrderedDict[int, R] = OrderedDict()
@@ -85,7 +85,7 @@ class Ledger(Generic[R]):
         body = _json(values)
         kind = self._codec.kind(result)
         if kind is None:
-            self.spool.append(keys, body)
+            self.our_failures.append(keys, body)
             return None
         offset = self.journal.append(kind, keys, body)
         return offset if kind is RecordKind.RESULT else None
@@ -100,16 +100,16 @@ class Ledger(Generic[R]):
             body = {"fingerprint": fingerprint, **candidate.names, "duplicate_of": submission}
             self.journal.append(RecordKind.COPY, keys, _json(body))
 
-    def stored_level(self, keys: Keys) -> int:
-        """How much there is for these keys: as `Index.stored_level`, and 3 for a failure of this run."""
-        return 3 if keys in self.spool else self.journal.stored_level(keys)
+    def stored_level(self, keys: Keys) -> StoredLevel:
+        """How much there is for these keys. A failure of this run is a result, too."""
+        return StoredLevel.RESULT if keys in self.our_failures else self.journal.stored_level(keys)
 
-    def find(self, candidate: Candidate[Any, Any]) -> LedgerResult[R] | None:
+    def find(self, candidate: Candidate[Any, Any]) -> RecordedResult[R] | None:
         """The result of a submission, of this run or an earlier one."""
         keys = candidate.keys
-        failed = self.spool.find(keys)
+        failed = self.our_failures.find(keys)
         if failed is not None:
-            return LedgerResult(result=self._codec.decode(failed))
+            return RecordedResult(result=self._codec.decode(failed))
         stored = self.journal.find(keys)
         if stored is None:
             return None
@@ -117,7 +117,7 @@ class Ledger(Generic[R]):
             record = self.journal.read_stored(stored, keys)
             if record is None:
                 return None
-            return LedgerResult(result=self._codec.decode(record.body), offset=stored.offset)
+            return RecordedResult(result=self._codec.decode(record.body), offset=stored.offset)
         copied, _, program = self._leader_of(stored.offset)
         if program != keys.program:
             return None
@@ -125,7 +125,7 @@ class Ledger(Generic[R]):
         # extracted the same program by another rule
         own = candidate.size is None or copied == candidate.id
         result = self._result_at(stored.offset)
-        return LedgerResult(result=result, duplicate_of=None if own else copied, offset=stored.offset)
+        return RecordedResult(result=result, duplicate_of=None if own else copied, offset=stored.offset)
 
     def _fingerprint_and_keys(self, candidate: Candidate[Any, Any], fingerprint: str) -> tuple[str, Keys]:
         """The fingerprint and keys of a record, not the expected ones if another kind of target judged it."""
