@@ -20,8 +20,8 @@ from ioi_eval.pipeline.finish import TestLines, replacing, write_summary
 from ioi_eval.pipeline.interrupt import Interrupts
 from ioi_eval.pipeline.progress import Progress
 from ioi_eval.pipeline.result_store import ResultStore
-from ioi_eval.pipeline.run import DumpRun, now
-from ioi_eval.pipeline.settings import DumpOutcome, Settings
+from ioi_eval.pipeline.run import DumpRun
+from ioi_eval.pipeline.settings import DumpOutcome, Settings, now
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.unchanged import PresentResults, end_unchanged, signature
 from ioi_eval.pipeline.window import W

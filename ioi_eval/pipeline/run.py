@@ -11,82 +11,25 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
 from typing import Any, Generic
 
-from ioi_eval.errors import ODD_DATA, LostDataError, SandboxError, UnavailableError, internal_error_text
+from ioi_eval.errors import ODD_DATA, internal_error_text
 from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.pipeline.family import ProblemFamily, R, ResultFacts
+from ioi_eval.pipeline.leaders import Leaders
 from ioi_eval.pipeline.progress import BEAT_S, COPY, REFUSED, RESUMED, Progress
 from ioi_eval.pipeline.result_store import ResultStore
-from ioi_eval.pipeline.settings import Settings
+from ioi_eval.pipeline.row_judge import Judged, RowJudge
+from ioi_eval.pipeline.settings import RunCounts, Settings
+from ioi_eval.pipeline.stop_rule import StopRule
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.window import Costs, W, Window
-from ioi_eval.report.run_summary import RunFacts
-from ioi_eval.report.totals import CpuSplit
 
 BATCH_ROWS = 256  # a change of threads takes as long as five rows
 BATCH_CODE = 8 * 1024 * 1024
 FOLLOWERS = 4096  # how many copies may wait for leaders before reading pauses
-GIVE_UP_AFTER = 100  # failures of ours in a row: the sandbox is broken
-GIVE_UP_AFTER_PROBLEMS = 50  # if our own code fails on so many problems in a row, the cause is not in the rows
-
-
-@dataclass(slots=True, kw_only=True)
-class RunCounts:
-    """The counts of a run.
-
-    Args:
-        judged: how many rows it judged.
-        copies: how many rows got the result of an identical program.
-        resumed: how many rows an earlier run had judged.
-        cpu: the CPU time of judging.
-        wall_s: how long the run took.
-        stopped_by: why it ended early by itself; `None` if it did not.
-    """
-
-    judged: int = 0
-    copies: int = 0
-    resumed: int = 0
-    cpu: CpuSplit = field(default_factory=CpuSplit)
-    wall_s: float = 0.0
-    stopped_by: str | None = None
-
-    def facts(
-        self, settings: Settings, notes: Sequence[str], *, started: str = "", interrupted: bool = False
-    ) -> RunFacts:
-        """The facts about the run that the summary has.
-
-        Args:
-            settings: of the run.
-            notes: of the journal.
-            started: when it began, in ISO 8601; empty for now.
-            interrupted: whether the user ended it early.
-        """
-        stopped = (
-            (f"stopped early: {self.stopped_by}; run the same command again to continue",) if self.stopped_by else ()
-        )
-        return RunFacts(
-            started=started or now(),
-            finished=now(),
-            interrupted=interrupted or self.stopped_by is not None,
-            options=settings.options,
-            workers=settings.workers,
-            wall_s=self.wall_s,
-            judged=self.judged,
-            copies=self.copies,
-            resumed=self.resumed,
-            cpu=self.cpu,
-            notes=(*stopped, *notes, *settings.notes),
-        )
-
-
-def now() -> str:
-    """The time, in ISO 8601."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,21 +74,16 @@ class DumpRun(Generic[W, R]):
         self.done = RunCounts()
         self.store, self.settings, self.progress = store, settings, progress
         self._family = family
-        self._costs = Costs()
-        self._window: Window[W] = Window(self._costs)
+        costs = Costs()
+        self._row_judge = RowJudge(family, costs, restore)
+        self._window: Window[W] = Window(costs)
+        self._leaders: Leaders[W] = Leaders(store.journal)
+        self._stop_rule = StopRule()
         self._changed = asyncio.Condition()
-        self._following: dict[bytes, deque[W]] = {}
-        self._judged_otherwise: dict[bytes, int] = {}  # leaders that another kind of target judged than expected
         self._empty: dict[bytes, _Recorded] = {}  # results of this run for rows without a program
-        self._followers = 0
         self._late: list[tuple[W, int]] = []
         self._in_flight = 0
         self._fed = False
-        self._failures_in_a_row = 0
-        self._restore = restore
-        self._restoring = asyncio.Lock()
-        self._restored = 0
-        self._failed_problems_in_a_row: set[object] = set()
 
     async def execute(self) -> None:
         """Judge everything that is not judged yet.
@@ -209,7 +147,7 @@ class DumpRun(Generic[W, R]):
             if (known := self._empty.get(candidate.keys.program)) is not None:
                 same.append((candidate, known))
                 continue
-            recorded = await in_thread(self._write, candidate, *await self._score(candidate))
+            recorded = await in_thread(self._write, candidate, await self._judge(candidate))
             if self.settings.dedupe and recorded.leader_offset is not None:
                 self._empty[candidate.keys.program] = recorded
             self._count(recorded, was_in_sandbox=False)
@@ -237,7 +175,7 @@ class DumpRun(Generic[W, R]):
             self.done.resumed += 1
             self.progress.advance(RESUMED)
             return True
-        if not self._may_copy(entry) or (leader_offset := self.store.journal.leader_offset(entry.keys)) is None:
+        if not self._may_copy(entry) or (leader_offset := self._leaders.offset(entry)) is None:
             return False
         copies.append((entry, leader_offset))
         return True
@@ -248,24 +186,19 @@ class DumpRun(Generic[W, R]):
     async def _enqueue(self, candidate: W) -> None:
         async with self._changed:
             await self._changed.wait_for(
-                lambda: self.done.stopped_by or (not self._window.full and self._followers < FOLLOWERS)
+                lambda: self.done.stopped_by or (not self._window.full and self._leaders.waiting < FOLLOWERS)
             )
             self._lead_or_follow(candidate)
             self._changed.notify_all()
         await self._copy_late()
 
     def _lead_or_follow(self, candidate: W) -> None:
-        program = candidate.keys.program
         if self._may_copy(candidate):
-            leader_offset = self.store.journal.leader_offset(candidate.keys) or self._judged_otherwise.get(program)
-            if leader_offset is not None:  # judged while this one waited for space in the window
-                self._late.append((candidate, leader_offset))
+            if (leader_offset := self._leaders.offset(candidate)) is not None:
+                self._late.append((candidate, leader_offset))  # judged while this one waited for space in the window
                 return
-            if program in self._following:
-                self._following[program].append(candidate)
-                self._followers += 1
+            if not self._leaders.lead(candidate):
                 return
-            self._following[program] = deque()
         self.progress.queue()
         self._window.put(candidate)
 
@@ -273,7 +206,7 @@ class DumpRun(Generic[W, R]):
 
     async def _work(self) -> None:
         while (candidate := await self._next()) is not None:
-            await self._record(candidate, *await self._score(candidate))
+            await self._record(candidate, await self._judge(candidate))
             async with self._changed:
                 self._in_flight -= 1
                 self._changed.notify_all()
@@ -290,51 +223,18 @@ class DumpRun(Generic[W, R]):
             self._changed.notify_all()
             return candidate
 
-    async def _score(self, candidate: W) -> tuple[R, float, bool]:
-        """A submission's result, how long judging it took (s), and whether a bug of ours prevented judging it."""
-        begun = time.monotonic()
-        try:
-            result = await self._judge(candidate)
-        except SandboxError as error:
-            if isinstance(error, UnavailableError):
-                self.done.stopped_by = str(error)
-            return self._family.failed(candidate, str(error)), time.monotonic() - begun, False
-        except ODD_DATA as error:
-            message = internal_error_text(error, "judging this row")
-            return self._family.failed(candidate, message), time.monotonic() - begun, True
-        cpu = self._family.facts(result).cpu
-        self.done.cpu += cpu
-        self._costs.observe(candidate.problem_key, cpu.total)
-        return result, time.monotonic() - begun, False
-
-    async def _judge(self, candidate: W) -> R:
-        """Judge a submission; once more if the cache was deleted meanwhile.
-
-        Raises:
-            LostDataError: the cache was deleted again, or cannot be made again.
-            SandboxError: any other failure of ours.
-        """
-        before = self._restored
-        try:
-            return await self._family.judge(candidate)
-        except LostDataError:
-            async with self._restoring:
-                if self._restored == before:  # else another task has restored it meanwhile
-                    if self._restore is not None:
-                        await in_thread(self._restore)
-                    self._restored += 1
-        return await self._family.judge(candidate)
+    async def _judge(self, candidate: W) -> Judged[R]:
+        judged = await self._row_judge.judge(candidate)
+        self.done.stopped_by = judged.unavailable or self.done.stopped_by
+        return judged
 
     # ------------------------------------------------------------------ recording
 
-    async def _record(self, candidate: W, result: R, seconds: float, is_our_bug: bool) -> None:
-        recorded = await in_thread(self._write, candidate, result, seconds, is_our_bug)
-        facts, leader_offset = recorded.facts, recorded.leader_offset
-        if leader_offset is not None and facts.fingerprint not in ("", candidate.fingerprint):
-            self._judged_otherwise[candidate.keys.program] = leader_offset
+    async def _record(self, candidate: W, judged: Judged[R]) -> None:
+        recorded = await in_thread(self._write, candidate, judged)
+        leader_offset = recorded.leader_offset
         self._count(recorded)
-        followers = self._following.pop(candidate.keys.program, None) or deque()
-        self._followers -= len(followers)
+        followers = self._leaders.finish(candidate, recorded.facts.fingerprint, leader_offset)
         if leader_offset is not None:
             await self._copy([(follower, leader_offset) for follower in followers])
         else:
@@ -354,8 +254,9 @@ class DumpRun(Generic[W, R]):
                 self.progress.advance(COPY)
                 self.settings.events.emit("submission_copied", **candidate.names)
 
-    def _write(self, candidate: W, result: R, seconds: float, is_our_bug: bool) -> _Recorded:
+    def _write(self, candidate: W, judged: Judged[R]) -> _Recorded:
         """Store a result; if our own code fails on it, a failure of ours instead. Called from a thread."""
+        result, is_our_bug = judged.result, judged.is_our_bug
         facts = self._family.facts(result)
         try:
             leader_offset = self.store.record(candidate, result, facts.fingerprint)
@@ -363,33 +264,19 @@ class DumpRun(Generic[W, R]):
             result, is_our_bug = self._family.failed(candidate, internal_error_text(error, "recording this row")), True
             facts = self._family.facts(result)
             leader_offset = self.store.record(candidate, result, facts.fingerprint)
-        odd = candidate.problem_key if is_our_bug else None
         return _Recorded(
-            names=candidate.names, facts=facts, seconds=seconds, leader_offset=leader_offset, failed_problem=odd
+            names=candidate.names,
+            facts=facts,
+            seconds=judged.seconds,
+            leader_offset=leader_offset,
+            failed_problem=candidate.problem_key if is_our_bug else None,
         )
 
     def _count(self, recorded: _Recorded, *, was_in_sandbox: bool = True) -> None:
-        self.done.judged += 1
         facts = recorded.facts
+        self.done.judged += 1
+        self.done.cpu += facts.cpu
         self.progress.advance(facts.verdict, facts.ran)
         facts.emit(self.settings.events, recorded.names, recorded.seconds)
-        self._stop_if_broken(facts, recorded.failed_problem, was_in_sandbox)
-
-    def _stop_if_broken(self, facts: ResultFacts, failed_problem: object | None, was_in_sandbox: bool) -> None:
-        """Stop the run if the sandbox fails every time, or our own code fails on problem after problem.
-
-        The result of a row without a program does not show that either of them works.
-        """
-        if failed_problem is not None:
-            self._failed_problems_in_a_row.add(failed_problem)
-        elif facts.is_sandbox_failure:
-            self._failures_in_a_row += 1
-        elif facts.is_stored and was_in_sandbox:
-            self._failures_in_a_row = 0
-            self._failed_problems_in_a_row.clear()
-        if len(self._failed_problems_in_a_row) >= GIVE_UP_AFTER_PROBLEMS and not self.done.stopped_by:
-            self.done.stopped_by = (
-                f"rows of {GIVE_UP_AFTER_PROBLEMS} problems in a row could not be judged: ioi-eval failed"
-            )
-        if self._failures_in_a_row >= GIVE_UP_AFTER and not self.done.stopped_by:
-            self.done.stopped_by = f"{GIVE_UP_AFTER} submissions in a row could not be judged"
+        reason = self._stop_rule.observe(facts, failed_problem=recorded.failed_problem, was_in_sandbox=was_in_sandbox)
+        self.done.stopped_by = self.done.stopped_by or reason

@@ -1,0 +1,81 @@
+"""Judges one submission of a dump; a failure of ours becomes a result that has no score."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic
+
+from ioi_eval.errors import ODD_DATA, LostDataError, SandboxError, UnavailableError, internal_error_text
+from ioi_eval.pipeline.family import ProblemFamily, R
+from ioi_eval.pipeline.threads import in_thread
+from ioi_eval.pipeline.window import Costs, W
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged(Generic[R]):
+    """A submission that was judged.
+
+    Args:
+        result: its result, or our failure.
+        seconds: how long judging it took.
+        is_our_bug: whether a bug of ours prevented judging it.
+        unavailable: why no other submission can be judged either; `None` if it can.
+    """
+
+    result: R
+    seconds: float
+    is_our_bug: bool = False
+    unavailable: str | None = None
+
+
+class RowJudge(Generic[W, R]):
+    """Judges the submissions of a dump.
+
+    Args:
+        family: the dump, and how it is judged.
+        costs: gets the CPU time of each submission.
+        restore: recreates test data that was deleted from the cache; called in a thread.
+    """
+
+    def __init__(self, family: ProblemFamily[W, R], costs: Costs, restore: Callable[[], None] | None) -> None:
+        self._family, self._costs, self._restore = family, costs, restore
+        self._restoring = asyncio.Lock()
+        self._restored = 0
+
+    async def judge(self, candidate: W) -> Judged[R]:
+        """Judge a submission."""
+        begun = time.monotonic()
+        is_our_bug, unavailable = False, None
+        try:
+            result = await self._judge_with_data(candidate)
+        except SandboxError as error:
+            result = self._family.failed(candidate, str(error))
+            unavailable = str(error) if isinstance(error, UnavailableError) else None
+        except ODD_DATA as error:
+            result = self._family.failed(candidate, internal_error_text(error, "judging this row"))
+            is_our_bug = True
+        else:
+            self._costs.observe(candidate.problem_key, self._family.facts(result).cpu.total)
+        seconds = time.monotonic() - begun
+        return Judged(result=result, seconds=seconds, is_our_bug=is_our_bug, unavailable=unavailable)
+
+    async def _judge_with_data(self, candidate: W) -> R:
+        """Judge a submission; once more if the cache was deleted meanwhile.
+
+        Raises:
+            LostDataError: the cache was deleted again, or cannot be made again.
+            SandboxError: any other failure of ours.
+        """
+        before = self._restored
+        try:
+            return await self._family.judge(candidate)
+        except LostDataError:
+            async with self._restoring:
+                if self._restored == before:  # else another task has restored it meanwhile
+                    if self._restore is not None:
+                        await in_thread(self._restore)
+                    self._restored += 1
+        return await self._family.judge(candidate)

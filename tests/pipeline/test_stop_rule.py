@@ -1,0 +1,62 @@
+"""When a run ends because nothing can be judged."""
+
+from __future__ import annotations
+
+from ioi_eval.pipeline.family import ResultFacts
+from ioi_eval.pipeline.stop_rule import MOST_FAILED_PROBLEMS, MOST_FAILURES, StopRule
+from ioi_eval.report.totals import CpuSplit
+
+
+def facts(*, is_stored: bool = False, is_sandbox_failure: bool = False) -> ResultFacts:
+    """The facts about a result, of which the rule reads two."""
+    return ResultFacts(
+        verdict="",
+        cpu=CpuSplit(),
+        is_stored=is_stored,
+        is_sandbox_failure=is_sandbox_failure,
+        fingerprint="",
+        ran=0,
+        score=None,
+        error=None,
+    )
+
+
+RESULT, SANDBOX_FAILURE, OUR_BUG = facts(is_stored=True), facts(is_sandbox_failure=True), facts()
+
+
+def sandbox_fails(rule: StopRule, times: int) -> list[str | None]:
+    """What the rule says to each of so many failures of the sandbox."""
+    return [rule.observe(SANDBOX_FAILURE, failed_problem=None, was_in_sandbox=True) for _ in range(times)]
+
+
+def test_the_sandbox_may_fail_a_hundred_times_in_a_row() -> None:
+    """The last of them ends the run; a result before it begins the count anew, unless it needed no sandbox."""
+    rule = StopRule()
+    assert not any(sandbox_fails(rule, MOST_FAILURES - 1))
+    assert rule.observe(RESULT, failed_problem=None, was_in_sandbox=True) is None
+    assert not any(sandbox_fails(rule, MOST_FAILURES - 1))
+    assert rule.observe(RESULT, failed_problem=None, was_in_sandbox=False) is None
+    assert sandbox_fails(rule, 1) == ["100 submissions in a row could not be judged"]
+
+
+def test_a_failure_that_is_not_the_sandboxs_counts_for_nothing() -> None:
+    """A checker that crashes, or a problem for which no target is fit."""
+    rule = StopRule()
+    sandbox_fails(rule, MOST_FAILURES - 1)
+    assert rule.observe(facts(), failed_problem=None, was_in_sandbox=True) is None
+    assert sandbox_fails(rule, 1) != [None]
+
+
+def test_our_own_code_may_fail_on_fifty_problems_in_a_row() -> None:
+    """However many rows they have: the rows of one problem may all be odd."""
+    rule = StopRule()
+
+    def fail(problem: int) -> str | None:
+        return rule.observe(OUR_BUG, failed_problem=problem, was_in_sandbox=True)
+
+    for problem in range(MOST_FAILED_PROBLEMS - 1):
+        assert [fail(problem) for _ in range(3)] == [None] * 3
+    assert rule.observe(RESULT, failed_problem=None, was_in_sandbox=True) is None
+    for problem in range(MOST_FAILED_PROBLEMS - 1):
+        assert fail(problem) is None
+    assert fail(-1) == "rows of 50 problems in a row could not be judged: ioi-eval failed"
