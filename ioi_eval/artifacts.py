@@ -22,7 +22,7 @@ from ioi_eval.cache_directory import make_private_directory, new_file
 from ioi_eval.config import Environment
 from ioi_eval.errors import SetupError
 from ioi_eval.model import Blob
-from ioi_eval.sandbox.local.slots import Slots
+from ioi_eval.sandbox.local.slots import TaskLock
 
 _UNUSED_S = 14 * 24 * 3600.0
 """How long an entry that may be replaced is kept after its last use: hosts with other headers may share the cache."""
@@ -42,7 +42,7 @@ class ArtifactStore:
         root = Environment.read().cache if root is None else Path(root)
         self._root = root / "artifacts"
         self._checked: dict[str, Blob] = {}
-        self._building: dict[str, Slots] = {}
+        self._building: dict[str, TaskLock] = {}
         for directory in (root, self._root):
             make_private_directory(directory)
 
@@ -77,7 +77,7 @@ class ArtifactStore:
         known = self._known(key)
         if known is not None:
             return known
-        async with self._building.setdefault(key, Slots(1)).take():
+        async with self._building.setdefault(key, TaskLock()):
             blob = self._known(key) or self._open(key)
             if blob is None:
                 blob = self._write(key, await build())

@@ -45,7 +45,7 @@ from ioi_eval.jobs.runner_answer import CompileAnswer, StepLine
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox import LOCAL, Target
 from ioi_eval.sandbox.local.compiler_contents import contents_of, files_of_compiler, identity_of_compiler, state_of
-from ioi_eval.sandbox.local.slots import Slots
+from ioi_eval.sandbox.local.slots import TaskLock
 from ioi_eval.toolchain import Toolchain
 
 MOST_BYTES = 10_000 * MIB
@@ -74,8 +74,8 @@ class KeptPrograms:
         self._root = root / "programs"
         self._most_bytes = most_bytes
         self._compilers: dict[Toolchain, tuple[object, str]] = {}
-        self._hashing = Slots(1)
-        self._writing = Slots(1)
+        self._hashing = TaskLock()
+        self._writing = TaskLock()
         self._uncounted = most_bytes  # how many bytes were written since the entries were counted
         self._total = 0
         self._given_up = ""
@@ -95,7 +95,7 @@ class KeptPrograms:
         if target.name != LOCAL or self._given_up:
             return None
         try:
-            async with self._hashing.take():
+            async with self._hashing:
                 if toolchain not in self._compilers:
                     self._compilers[toolchain] = await asyncio.to_thread(self._learn, toolchain)
         except OSError as error:
@@ -116,7 +116,7 @@ class KeptPrograms:
         certain = answer.artifacts or (answer.steps and _refuses(answer.steps[-1]))
         if self._given_up or not certain or is_doubtful(answer):
             return
-        async with self._writing.take():
+        async with self._writing:
             try:
                 await asyncio.to_thread(self._write, key, answer, toolchain)
             except (OSError, SetupError) as error:

@@ -25,7 +25,7 @@ from ioi_eval.programs import Builder
 from ioi_eval.sandbox import LOCAL, Sandbox, Target
 from ioi_eval.sandbox.local.compiler import state_of_headers
 from ioi_eval.sandbox.local.control_groups import memory_limit_bytes
-from ioi_eval.sandbox.local.slots import Slots
+from ioi_eval.sandbox.local.slots import TaskLock
 
 _KEYS = "header-"
 _LEAST_MEMORY, _SLOT_MEMORY = 1024 * MIB, 256 * MIB
@@ -52,7 +52,7 @@ class PrecompiledHeaders:
         self._built: set[str] = set()
         self._given_up: set[str] = set()
         self._state = ""  # of the system's header files, at the first request
-        self._stating = Slots(1)
+        self._stating = TaskLock()
 
     async def header(self, target: Target, std: str) -> Blob | None:
         """The precompiled header for programs of a standard; `None` if they are compiled without it.
@@ -82,7 +82,7 @@ class PrecompiledHeaders:
             self.give_up(std)
             return None
         recipe = precompiled.header_recipe(toolchain, std)
-        async with self._stating.take():
+        async with self._stating:
             self._state = self._state or await asyncio.to_thread(state_of_headers, toolchain)
         key = f"{_KEYS}{recipe.key(toolchain)[:32]}-{self._state[:16]}"
         if not self._artifacts.holds(key):

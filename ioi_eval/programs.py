@@ -31,7 +31,7 @@ from ioi_eval.jobs.runner_answer import CompileAnswer, compile_answer
 from ioi_eval.languages import CompiledLanguage, compiled, rules_of
 from ioi_eval.model import Blob, Content, Language, Problem, ProblemKey, Retries, SourceFile
 from ioi_eval.sandbox import Sandbox, Target
-from ioi_eval.sandbox.local.slots import Slots
+from ioi_eval.sandbox.local.slots import TaskLock
 from ioi_eval.tools import Tool, Tools
 
 ATTEMPTS = 3
@@ -105,7 +105,7 @@ class Builder:
         self._policy = policy
         self._refused: dict[str, str] = {}  # only messages, because a raised error would keep its frames in memory
         self._refusals: dict[tuple[str, Language, str], str | None] = {}
-        self._trying: dict[tuple[str, Language, str], Slots] = {}
+        self._trying: dict[tuple[str, Language, str], TaskLock] = {}
         self.tools = Tools(self._ask, self.runner)
 
     async def runner(self, target: Target) -> Blob:
@@ -267,7 +267,7 @@ class Builder:
         The answer is kept for the run only if it is certain: from the compiler, or from a box without a compiler.
         """
         key = (target.name, language, std)
-        async with self._trying.setdefault(key, Slots(1)).take():
+        async with self._trying.setdefault(key, TaskLock()):
             if key not in self._refusals:
                 self._refusals[key] = await self._try_good(std, runner, target, language)
         return self._refusals[key]

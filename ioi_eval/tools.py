@@ -18,7 +18,7 @@ from ioi_eval.jobs.runner_answer import CompileAnswer
 from ioi_eval.languages import CompiledLanguage, OwnToolLanguage, rules_of
 from ioi_eval.model import Isolation, Language
 from ioi_eval.sandbox import LOCAL, Target
-from ioi_eval.sandbox.local.slots import Slots
+from ioi_eval.sandbox.local.slots import TaskLock
 from ioi_eval.toolchain import Toolchain
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ class Tools:
         self._ready = ready
         self._interpreters: dict[tuple[str, str], Interpreter | str] = {}  # or why there is none
         self._compilers: dict[tuple[str, str], Toolchain | str] = {}
-        self._asking: dict[tuple[str, str], Slots] = {}  # one question at a time to each target, about each thing
+        self._asking: dict[tuple[str, str], TaskLock] = {}  # one question at a time to each target, about each thing
 
     async def of(self, language: Language, target: Target, *, python: str) -> Tool:
         """The compiler or interpreter for submissions in a language on a target.
@@ -102,7 +102,7 @@ class Tools:
             SetupError: the target certainly does not have it.
         """
         if key not in answers:
-            async with self._asking.setdefault(key, Slots(1)).take():
+            async with self._asking.setdefault(key, TaskLock()):
                 if key not in answers:
                     answers[key] = await ask()
         answer = answers[key]

@@ -17,7 +17,7 @@ from ioi_eval.apps.outcomes import AppsSettings
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.model import Problem, Submission, Subtask, TestCase
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
-from ioi_eval.sandbox.local.slots import Slots
+from ioi_eval.sandbox.local.slots import Slots, TaskLock
 from ioi_eval.scorer import Scorer
 from tests.python_box import row
 from tests.small_problems import small_problem
@@ -146,13 +146,13 @@ def test_slots_are_those_of_all_threads() -> None:
     assert most == SLOTS
 
 
-def test_who_is_cancelled_in_another_thread_leaves_no_slot_behind() -> None:
+def test_who_is_cancelled_in_another_thread_leaves_no_lock_behind() -> None:
     """Before its turn, at its turn, or after it."""
-    slots = Slots(1)
+    lock = TaskLock()
 
     async def hold(number: int) -> object:
         async def one() -> None:
-            async with slots.take():
+            async with lock:
                 await asyncio.sleep(0)
 
         for turn in range(30):
@@ -169,10 +169,10 @@ def test_who_is_cancelled_in_another_thread_leaves_no_slot_behind() -> None:
 
 def test_a_loop_that_was_closed_while_it_waited_takes_nothing() -> None:
     """A thread that was given up may close its loop with tasks in it."""
-    slots = Slots(1)
+    lock = TaskLock()
 
     async def wait() -> None:
-        async with slots.take():
+        async with lock:
             raise AssertionError("it has no loop")
 
     def give_up() -> asyncio.Task[None]:
@@ -183,9 +183,9 @@ def test_a_loop_that_was_closed_while_it_waited_takes_nothing() -> None:
         return task
 
     async def scenario() -> None:
-        async with slots.take():
+        async with lock:
             given_up = await asyncio.to_thread(give_up)
-        async with asyncio.timeout(60), slots.take():
+        async with asyncio.timeout(60), lock:
             assert not given_up.done()
         given_up._log_destroy_pending = False  # type: ignore[attr-defined]
 

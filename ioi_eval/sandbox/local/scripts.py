@@ -33,7 +33,7 @@ from ioi_eval.sandbox import DEFAULT_MEMORY_BYTES
 from ioi_eval.sandbox.local.confinement import PATH, as_user, in_namespaces
 from ioi_eval.sandbox.local.descriptors import sealed
 from ioi_eval.sandbox.local.process import run_process
-from ioi_eval.sandbox.local.slots import Slots
+from ioi_eval.sandbox.local.slots import TaskLock
 from ioi_eval.sandbox.local.work_directories import work_directory
 from ioi_eval.toolchain import Toolchain
 
@@ -87,7 +87,7 @@ class ScriptBoxes:
         self._hide = hide
         self._sizes = sizes
         self._keeper: int | None = None
-        self._building = Slots(1)
+        self._building = TaskLock()
 
     def close(self) -> None:
         """Release the keeper."""
@@ -140,7 +140,7 @@ class ScriptBoxes:
         return _execution(_frames(end.stdout))
 
     async def _open_keeper(self, uid: int | None) -> int:
-        async with self._building.take():
+        async with self._building:
             if self._keeper is None:
                 self._keeper = await self._shipped_keeper(uid)
             if self._keeper is None:

@@ -6,9 +6,8 @@ other jobs overtake; then they run one after the other. If no other job waits, n
 synchronous, so that a cancellation cannot lose a slot.
 
 The waiting tasks may be in several threads, each with its own event loop, as training frameworks call rewards: a mutex
-protects the state, and a task that gets a slot is woken in its own loop. With one slot this is a lock for tasks of any
-loop (`asyncio.Lock` works in one loop only). In a forked process all slots are free: those that threads of the parent
-held do not count there.
+protects the state, and a task that gets a slot is woken in its own loop. In a forked process all slots are free: those
+that threads of the parent held do not count there.
 """
 
 from __future__ import annotations
@@ -153,6 +152,19 @@ class Slots:
             _settle(waiter.turn)
         else:
             loop.call_soon_threadsafe(_settle, waiter.turn)
+
+
+class TaskLock(Slots):
+    """A lock for the tasks of all threads: `async with lock`. (`asyncio.Lock` works in one event loop only.)"""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+
+    async def __aenter__(self) -> None:
+        await self._acquire(self._waiting)
+
+    async def __aexit__(self, *_: object) -> None:
+        self._release((0,))
 
 
 def _settle(turn: asyncio.Future[None]) -> None:
