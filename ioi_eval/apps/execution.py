@@ -237,7 +237,7 @@ class AppsExecutor:
             setup,
             given,
             is_right=is_right,
-            alone_runs=settings.near_limit_repeats,
+            near_limit_repeats=settings.near_limit_repeats,
             one_by_one=profile is not None,
         )
 

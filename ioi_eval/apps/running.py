@@ -34,7 +34,7 @@ class TestRuns:
         given: its tests, in order.
         is_right: whether the outcome of the test at a place passes; called if the runner does not decide it. Also
             called for late runs: a late run that is wrong is not repeated.
-        alone_runs: how many runs alone on the machine may measure the time of a late test.
+        near_limit_repeats: how many runs alone on the machine may measure the time of a late test.
         one_by_one: see `Program`.
     """
 
@@ -48,7 +48,7 @@ class TestRuns:
         given: Sequence[JobTest],
         *,
         is_right: Callable[[int, TestOutcome], bool],
-        alone_runs: int = 1,
+        near_limit_repeats: int = 1,
         one_by_one: bool = False,
     ) -> None:
         names = tuple(map(str, range(len(given))))
@@ -59,7 +59,7 @@ class TestRuns:
             subtasks=(Subtask(name="", points=1.0, tests=names),),
             score_type=ScoreType.GROUP_MIN if setup.needed_only else ScoreType.SUM,
         )
-        self._judging = Judging(row, alone_runs=alone_runs)
+        self._judging = Judging(row, near_limit_repeats=near_limit_repeats)
         self.outcomes: dict[int, TestOutcome] = {}
         self.passed: dict[int, bool] = {}
         self.weakest: Isolation | None = None

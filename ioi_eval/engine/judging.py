@@ -22,17 +22,17 @@ this one:
 - A *late run that may be in time*: a TLE of a program that ended by itself, so not much later than the limit. The
   test is run again, alone on its machine. Until then its outcome counts as the zero that it probably is, so tests
   behind it wait; if it turns out not to be a zero, they are needed again, and appear in `pending`. It is repeated only
-  if that is certain to matter: see below. With `alone_runs` above 1, the best of so many runs counts: another one
-  follows as long as the last was late by at most 10 % of the limit.
+  if that is certain to matter: see below. With `near_limit_repeats` above 1, the best of so many runs counts: another
+  one follows as long as the last was late by at most 10 % of the limit.
 - A *judge fault*: a JE that names the program that failed. The test is repeated in a clean box while it is needed,
   even if a test behind it is known to score 0: whether that is known yet depends on the order in which tests ran, which
   must not affect results. If the same checker or manager fails again, the JE is final, and later runs retry it only if
   asked to. Faults of the runner (a machine too loaded to judge) are repeated in the same way, and are never final. A
   JE that names no program comes from the sandbox. The caller has retried it already, so it is not repeated.
 
-A test runs at most four times (first, alone, in a clean box, alone again), plus once for each of the `alone_runs` above
-1. A run alone that ends in JE does not count as a measurement: after the run in a clean box the test may run alone once
-more.
+A test runs at most four times (first, alone, in a clean box, alone again), plus once for each of the
+`near_limit_repeats` above 1. A run alone that ends in JE does not count as a measurement: after the run in a clean box
+the test may run alone once more.
 
 **A rerun can correct the time only.** Its time and its output are those of one run, and its score is at most what
 each late run before it would have scored in time. So a run with a wrong output is not repeated; and a program that
@@ -92,14 +92,14 @@ class TestState:
     """The runs of one test: the outcome that counts, and how it is to be run once more. See the module.
 
     Args:
-        alone_runs: how many runs alone may measure its time.
+        near_limit_repeats: how many runs alone may measure its time.
     """
 
     __test__ = False
 
-    def __init__(self, alone_runs: int = 1) -> None:
+    def __init__(self, near_limit_repeats: int = 1) -> None:
         self.outcome: TestOutcome | None = None
-        self._most_alone = alone_runs
+        self._most_alone = near_limit_repeats
         self._had_alone = 0
         self._had_clean = False
         self._score_cap = 1.0  # the lowest score that a late run so far would have had in time
@@ -177,10 +177,10 @@ class Judging:
         problem: gives the subtasks and their tests.
         exhaustive: every test is needed, whatever its subtasks score already. This is always so if a zero does not
             decide a subtask.
-        alone_runs: how many runs alone may measure a late test's time; the best of them counts.
+        near_limit_repeats: how many runs alone may measure a late test's time; the best of them counts.
     """
 
-    def __init__(self, problem: HasSubtasks, *, exhaustive: bool = False, alone_runs: int = 1) -> None:
+    def __init__(self, problem: HasSubtasks, *, exhaustive: bool = False, near_limit_repeats: int = 1) -> None:
         self.exhaustive = exhaustive or not problem.score_type.zero_decides
         self._zero_decides = problem.score_type.zero_decides
         self._groups = tuple(subtask.tests for subtask in problem.subtasks)
@@ -189,7 +189,7 @@ class Judging:
             for position, test in enumerate(tests):
                 self._positions.setdefault(test, []).append((group, position))
         self._first_zero = [len(tests) for tests in self._groups]
-        self._states = {test: TestState(alone_runs) for test in self._positions}
+        self._states = {test: TestState(near_limit_repeats) for test in self._positions}
         self._round: list[str] = []  # late tests that are repeated together, if each test counts by itself
         self._late_in_a_row = 0
 

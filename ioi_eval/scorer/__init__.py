@@ -81,7 +81,7 @@ class Scorer:
             events=events,
         )
         self._builder, self._bindings = setup.builder, setup.bindings
-        self._alone_runs = policy.near_limit_repeats
+        self._near_limit_repeats = policy.near_limit_repeats
         self._sandbox = sandbox
         self._fingerprints = Fingerprints(policy)
         self._tools: dict[tuple[str, Language], str] = {}  # fingerprints of the targets' tools, as far as known
@@ -170,7 +170,7 @@ class Scorer:
             sources=submission.source_files(problem.source_name),
             outputs=submission.outputs,
             exhaustive=exhaustive,
-            alone_runs=self._alone_runs,
+            near_limit_repeats=self._near_limit_repeats,
         )
         if submission.refused:
             compiled = CompileOutcome(verdict=Verdict.CE, message=submission.refused)

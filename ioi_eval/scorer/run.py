@@ -23,7 +23,7 @@ class SubmissionRun:
         sources: the files of its program.
         outputs: outputs that were submitted instead of a program.
         exhaustive: run every test, even if its subtasks are already decided.
-        alone_runs: how often a late test may be run again alone on the machine.
+        near_limit_repeats: how often a late test may be run again alone on the machine.
     """
 
     def __init__(
@@ -35,14 +35,14 @@ class SubmissionRun:
         sources: Sequence[SourceFile] = (),
         outputs: Sequence[OutputFile] = (),
         exhaustive: bool,
-        alone_runs: int = 1,
+        near_limit_repeats: int = 1,
     ) -> None:
         self.problem = problem
         self.target = target
         self.language = language
         self.sources = sources
         self.outputs = {output.test: output.content for output in outputs}
-        self.judging = Judging(problem, exhaustive=exhaustive, alone_runs=alone_runs)
+        self.judging = Judging(problem, exhaustive=exhaustive, near_limit_repeats=near_limit_repeats)
         self.weakest: Isolation | None = None
         self.tool: Tool | None = None
 

@@ -151,7 +151,7 @@ def test_the_best_of_so_many_runs_alone() -> None:
     """With three runs alone the third may be in time; what is late in all of them is told with the best time."""
     for last, stands in ((TestOutcome(test="a", verdict=Verdict.AC, score=1.0, cpu_ms=990.0), Verdict.AC),
                          (late("a", 1030.0), Verdict.TLE)):  # fmt: skip
-        judging = Judging(make_problem("a"), alone_runs=3)
+        judging = Judging(make_problem("a"), near_limit_repeats=3)
         for outcome in (late("a", 1060.0), late("a", 1020.0), late("a", 1010.0)):
             judging.record(outcome)
             assert names(judging.late_reruns()) == "a"
@@ -173,7 +173,7 @@ def test_the_best_of_so_many_runs_alone() -> None:
 )
 def test_more_runs_alone_are_for_what_was_close_and_right(alone: TestOutcome, why: str) -> None:
     """However many are asked for."""
-    judging = Judging(make_problem("a"), alone_runs=9)
+    judging = Judging(make_problem("a"), near_limit_repeats=9)
     judging.record(late("a", 1060.0))
     judging.record(alone)
     assert judging.done, why
@@ -181,7 +181,7 @@ def test_more_runs_alone_are_for_what_was_close_and_right(alone: TestOutcome, wh
 
 def test_what_a_slower_run_alone_was_worth_binds_too() -> None:
     """The faster run stands, and its output is worth no more than that of the slower one."""
-    judging = Judging(make_problem("a"), alone_runs=3)
+    judging = Judging(make_problem("a"), near_limit_repeats=3)
     for outcome in (late("a", 1060.0), late("a", 1010.0), late("a", 1020.0, 0.25)):
         judging.record(outcome)
     record(judging, "a", "AC")

@@ -56,10 +56,10 @@ def test_which_late_tests_are_repeated_is_no_matter_of_order(
     st.integers(1, 5),
 )
 def test_nobody_gains_by_doing_something_else_when_run_again(
-    runs: list[tuple[bool, float, bool]], alone_runs: int
+    runs: list[tuple[bool, float, bool]], near_limit_repeats: int
 ) -> None:
     """Whatever a program does in each of its runs: what it scores it had in all of them, and in time in the last."""
-    state = TestState(alone_runs)
+    state = TestState(near_limit_repeats)
     ran: list[tuple[bool, float]] = []
     for late, worth, near in runs:
         verdict = Verdict.TLE if late else {0.0: Verdict.WA, 1.0: Verdict.AC}.get(worth, Verdict.PA)
@@ -69,7 +69,7 @@ def test_nobody_gains_by_doing_something_else_when_run_again(
         if state.rerun is None:
             break
     assert state.outcome is not None
-    assert len(ran) <= 1 + alone_runs
+    assert len(ran) <= 1 + near_limit_repeats
     late, _ = ran[-1]
     assert state.outcome.score == (0.0 if late else min(worth for _, worth in ran))
 

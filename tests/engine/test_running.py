@@ -104,7 +104,7 @@ def judged(*lines: Line | Exception, ours: bool = False, repeats: int = 1) -> tu
             replace(SETUP, judged_by_client=ours),
             [JobTest(input=b"", answer=b"")],
             is_right=lambda _, came: came.output == b"right",
-            alone_runs=repeats,
+            near_limit_repeats=repeats,
         )
         await runs.run(ProgramScheduler(sandbox, jobs_at_once=lambda _: 1), TARGET)
         return runs.outcomes[0], runs.passed[0]
