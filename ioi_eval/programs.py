@@ -34,7 +34,7 @@ from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.sandbox.local.slots import TaskLock
 from ioi_eval.tools import Tool, Tools
 
-ATTEMPTS = 3
+MOST_ATTEMPTS = 3
 """How often a job is executed at most if its answer cannot be used, or was lost on this machine.
 
 `sandbox/piston/cluster.py` repeats requests that a cluster's workers do not answer. Both use the job's `Retries`.
@@ -43,8 +43,8 @@ ATTEMPTS = 3
 T = TypeVar("T")
 
 
-async def repeated(ask: Callable[[Retries], Awaitable[T]]) -> T:
-    """Call `ask` up to `ATTEMPTS` times while it raises a TransientError.
+async def with_retries(ask: Callable[[Retries], Awaitable[T]]) -> T:
+    """Call `ask` up to `MOST_ATTEMPTS` times while it raises a TransientError.
 
     Args:
         ask: executes a job with the given `retries`, and reads the answer.
@@ -57,7 +57,7 @@ async def repeated(ask: Callable[[Retries], Awaitable[T]]) -> T:
         SandboxError: an error that repeating cannot help, or the error of the last attempt.
     """
     retries = Retries()
-    for _ in range(ATTEMPTS - 1):
+    for _ in range(MOST_ATTEMPTS - 1):
         try:
             return await ask(retries)
         except UnavailableError:
@@ -130,7 +130,7 @@ class Builder:
                 refused = True
                 raise TransientError(f"{error} (one answer said so; the others did not arrive)") from error
 
-        return await self._artifacts.ensure(runner_key(target.toolchain), lambda: repeated(ask))
+        return await self._artifacts.ensure(runner_key(target.toolchain), lambda: with_retries(ask))
 
     def has_runner(self, target: Target) -> bool:
         """Whether the runner for a target has been compiled before."""
@@ -235,10 +235,10 @@ class Builder:
         """
         runner = await self.runner(target)
         if crashed or compiling.is_machine_failure(refused):
-            await self._try_good(std, runner, target, language)
+            await self._compile_known_good(std, runner, target, language)
         if await self._refusal(std, runner, target, language) is None:
             return
-        refusal = await self._refusal(compiled(Language.CPP).good_standard, runner, target, Language.CPP)
+        refusal = await self._refusal(compiled(Language.CPP).known_good_standard, runner, target, Language.CPP)
         if refusal is not None:
             raise SetupError(
                 f"the compiler {target.toolchain.command} does not work inside a box of {target.name}: {refusal}. "
@@ -262,18 +262,19 @@ class Builder:
         raise UnfitError(f"{compiler} does not know {flags}; use workers with a newer compiler, or --std")
 
     async def _refusal(self, std: str, runner: Content, target: Target, language: Language) -> str | None:
-        """Why a good program does not compile with a standard; `None` if it does. Concurrent callers share one attempt.
+        """Why the known good program does not compile with a standard; `None` if it does. Concurrent callers share one
+        attempt.
 
         The answer is kept for the run only if it is certain: from the compiler, or from a box without a compiler.
         """
         key = (target.name, language, std)
         async with self._trying.setdefault(key, TaskLock()):
             if key not in self._refusals:
-                self._refusals[key] = await self._try_good(std, runner, target, language)
+                self._refusals[key] = await self._compile_known_good(std, runner, target, language)
         return self._refusals[key]
 
-    async def _try_good(self, std: str, runner: Content, target: Target, language: Language) -> str | None:
-        recipe = compiling.good_recipe(await self.tools.toolchain(language, target), std, language)
+    async def _compile_known_good(self, std: str, runner: Content, target: Target, language: Language) -> str | None:
+        recipe = compiling.known_good_recipe(await self.tools.toolchain(language, target), std, language)
         try:
             answer = await self._execute(recipe, runner, target, of_problem=True)
         except TransientError as error:
@@ -301,7 +302,7 @@ class Builder:
             return await self._execute(recipe, runner, target, of_problem=of_problem, alone=alone)
         except TransientError as error:
             if compiling.was_not_found(error):
-                await self.require_working_compiler(compiled(Language.CPP).good_standard, target)
+                await self.require_working_compiler(compiled(Language.CPP).known_good_standard, target)
             raise
 
     async def _execute(
@@ -319,7 +320,7 @@ class Builder:
             execution = await self._sandbox.execute(replace(job, retries=retries), target)
             return compile_answer(execution.run, nonce, execution.returned)
 
-        return await repeated(ask)
+        return await with_retries(ask)
 
     async def _judge_program(
         self,

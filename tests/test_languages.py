@@ -13,7 +13,7 @@ import pytest
 from ioi_eval import ArtifactStore, LocalSandbox, boxfiles
 from ioi_eval.config import Policy
 from ioi_eval.errors import InputError, SetupError
-from ioi_eval.jobs.compile import good_recipe
+from ioi_eval.jobs.compile import known_good_recipe
 from ioi_eval.languages import CompiledLanguage, all_names, language_called, rules_of
 from ioi_eval.languages.rules import C_INCLUDES
 from ioi_eval.model import Language
@@ -79,7 +79,7 @@ def test_what_is_no_standard_of_cpp_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("language", [one for one in Language if isinstance(rules_of(one), CompiledLanguage)])
-def test_the_good_program_of_a_compiled_language_compiles_here(cache: Path, language: Language) -> None:
+def test_the_known_good_program_of_a_compiled_language_compiles_here(cache: Path, language: Language) -> None:
     """Else every refusal would be taken for the machine's fault."""
 
     async def main() -> None:
@@ -90,13 +90,13 @@ def test_the_good_program_of_a_compiled_language_compiles_here(cache: Path, lang
                 toolchain = await builder.tools.toolchain(language, target)
             except SetupError as error:
                 pytest.skip(str(error))
-            answer = await builder.compile(good_recipe(toolchain, None, language), target)
+            answer = await builder.compile(known_good_recipe(toolchain, None, language), target)
             assert set(answer.artifacts) == {"good"}, answer.steps
 
     asyncio.run(main())
 
 
-def test_the_script_of_the_classic_profile_has_the_same_good_program() -> None:
+def test_the_script_of_the_classic_profile_has_the_same_known_good_program() -> None:
     """It is bash, and travels alone: it has the names of the headers itself."""
     names = re.search(r"vector \{(.+)\}\.h$", boxfiles.read("compile").decode(), re.MULTILINE)
     assert names is not None

@@ -16,7 +16,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.errors import SandboxError, SetupError, TransientError, TransportError, UnavailableError
 from ioi_eval.model import Execution, Job, SourceFile, Stage
-from ioi_eval.programs import ATTEMPTS, Builder, ProblemProgramError, UnfitError
+from ioi_eval.programs import MOST_ATTEMPTS, Builder, ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Target
 from tests.box_answers import built, not_started, said
 from tests.small_targets import small_target
@@ -96,7 +96,7 @@ def test_a_machine_without_memory_or_disk_does_not_end_the_run(tmp_path: Path, a
     sandbox = Scripted(*answers)
     with pytest.raises(TransientError):
         runner(tmp_path, sandbox)
-    assert sandbox.asked == ATTEMPTS
+    assert sandbox.asked == MOST_ATTEMPTS
 
 
 @pytest.mark.parametrize("error", [UnavailableError("no endpoint left"), SandboxError("no such thing")])
@@ -172,7 +172,7 @@ def test_a_compiler_that_refuses_everything_is_the_setups_fault(tmp_path: Path, 
 
 
 def test_a_disk_that_is_full_now_is_looked_at_now(tmp_path: Path) -> None:
-    """A good program compiled an hour ago; what counts is whether one does where the words speak of the machine."""
+    """The known good program compiled an hour ago; where the message names the machine, it is compiled again."""
     full = "ld: final link failed: No space left on device"
 
     async def scenario() -> None:
@@ -188,7 +188,7 @@ def test_a_disk_that_is_full_now_is_looked_at_now(tmp_path: Path) -> None:
 
 
 def test_a_compiler_that_was_brought_down_is_tried_anew(tmp_path: Path) -> None:
-    """A program can do that, and so can a machine: then a good program fails too."""
+    """A program can do that, and so can a machine: then the known good program fails too."""
 
     async def scenario() -> None:
         sandbox = Scripted(built, GOOD, GOOD, said(code=0, signal=7))
@@ -216,7 +216,7 @@ def test_nobody_asks_about_a_compiler_that_refuses_nothing(tmp_path: Path) -> No
 
 
 def test_many_whose_programs_are_refused_wait_for_one_try(tmp_path: Path) -> None:
-    """One job for the runner and one for the good program."""
+    """One job for the runner and one for the known good program."""
 
     async def scenario() -> int:
         sandbox = Scripted(built, GOOD)
@@ -317,7 +317,7 @@ def test_an_interpreter_that_is_not_there_is_asked_for_once(tmp_path: Path, answ
 @pytest.mark.parametrize(
     "unsure",
     [
-        [not_started("Cannot allocate memory")] * ATTEMPTS,
+        [not_started("Cannot allocate memory")] * MOST_ATTEMPTS,
         [said(code=0, signal=9)],
         [said(code=0, signal=9, limit="wall")],
         [said(code=1, output="OSError: [Errno 28] No space left on device: 'harness.bin'")],

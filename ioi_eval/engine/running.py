@@ -4,7 +4,7 @@ What is repeated, and why:
 - a TLE of a program that ended by itself: alone on the machine, and the new time counts. If several matter, they share
   a job.
 - a checker or manager that failed: once, in a clean box. If the same one fails again, the JE is final.
-- a job whose answer was lost: it has up to `ATTEMPTS` attempts, because its worker may have been lost. A cluster
+- a job whose answer was lost: it has up to `MOST_ATTEMPTS` attempts, because its worker may have been lost. A cluster
   repeats unanswered requests itself; all jobs for the same tests share one `Retries`.
 - a job whose answer arrived and cannot be used (cut off, stopped, the box lacked something): its first half, because a
   limit of the server's may be the cause. Later jobs on this target are as small.
@@ -26,7 +26,7 @@ from ioi_eval.jobs import rules
 from ioi_eval.jobs.run_job import BUNDLE_TESTS, JobProgram, JobTest, RunSetup, bounds_of, size
 from ioi_eval.jobs.runner_answer import RunAnswer
 from ioi_eval.model import Content, Isolation, ProblemPackage, Retries, TestOutcome, Verdict
-from ioi_eval.programs import ATTEMPTS
+from ioi_eval.programs import MOST_ATTEMPTS
 from ioi_eval.sandbox import Sandbox, Target
 
 _GROWTH = 4
@@ -185,7 +185,7 @@ class _Run:
 
     async def _ask(self, tests: Bundle, *, own_job: bool = False, alone: bool = False) -> None:
         """Run tests in one job and record their outcomes; if the sandbox fails, the outcome is JE."""
-        attempts, asked, retries = ATTEMPTS, len(tests), Retries()
+        attempts, asked, retries = MOST_ATTEMPTS, len(tests), Retries()
         while True:
             attempts -= 1
             arrived = True
@@ -198,7 +198,7 @@ class _Run:
             if isinstance(answer, RunAnswer):
                 break
             if arrived and len(tests) > 1 and not isinstance(answer, RejectedError):
-                tests, attempts = tests[: (len(tests) + 1) // 2], ATTEMPTS
+                tests, attempts = tests[: (len(tests) + 1) // 2], MOST_ATTEMPTS
             elif attempts == 0 or not isinstance(answer, TransientError) or not retries.take():
                 for planned in tests:
                     self._record(failed(planned.test, answer))

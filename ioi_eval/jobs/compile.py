@@ -164,7 +164,7 @@ def program_recipe(
     )
 
 
-def good_recipe(toolchain: Toolchain, std: str | None = None, language: Language = Language.CPP) -> Recipe:
+def known_good_recipe(toolchain: Toolchain, std: str | None = None, language: Language = Language.CPP) -> Recipe:
     """A program that every working compiler compiles: if it fails, the compiler is broken, not a submission.
 
     Args:
@@ -173,10 +173,10 @@ def good_recipe(toolchain: Toolchain, std: str | None = None, language: Language
         language: the program's language.
     """
     rules = compiled(language)
-    name, source = rules.good_program
-    commands = rules.commands(toolchain, [name], [], "good", std=std or rules.good_standard)
+    name, source = rules.known_good_program
+    commands = rules.commands(toolchain, [name], [], "good", std=std or rules.known_good_standard)
     steps = (Step(argv=argv, files=() if index else ((name, source),)) for index, argv in enumerate(commands))
-    return Recipe(what="good program", steps=tuple(steps), artifacts=("good",), sees=toolchain.sees)
+    return Recipe(what="known good program", steps=tuple(steps), artifacts=("good",), sees=toolchain.sees)
 
 
 def is_compiled(source: SourceFile) -> bool:

@@ -18,8 +18,11 @@ class C(ObjectLanguage):
     name = "C"
     names = re.compile(r"(?:gnu )?c(?:89|90|99|11|17|18|23)?|ansi c|gcc", re.IGNORECASE)
     header_endings = (".h",)
-    good_standard = "gnu17"
-    good_program = ("good.c", f"{C_INCLUDES}int main(void) {{ int *class = malloc(1); return class == 0; }}\n".encode())
+    known_good_standard = "gnu17"
+    known_good_program = (
+        "good.c",
+        f"{C_INCLUDES}int main(void) {{ int *class = malloc(1); return class == 0; }}\n".encode(),
+    )
 
     def extract(self, generation: str) -> Extracted:
         """As in C++, with blocks tagged C."""
@@ -31,7 +34,7 @@ class C(ObjectLanguage):
 
     def standard(self, problem: Problem, std: str | None) -> str:  # noqa: ARG002 - these are of C++
         """Always the same. Source: Kattis's language configuration; GCC's own default since version 8."""
-        return self.good_standard
+        return self.known_good_standard
 
     def flags(self, std: str) -> str:
         """The standard as a GCC option."""

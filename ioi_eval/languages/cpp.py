@@ -23,8 +23,8 @@ class Cpp(ObjectLanguage):
     names = re.compile(r"(?:(?:gnu )?c\+\+|g\+\+|gnu\+\+|cpp|cxx|cc)(?![a-z]).*", re.IGNORECASE)
     header_endings = (".h", ".hpp", ".hh", ".hxx")
     has_precompiled_header = True
-    good_standard = "gnu++17"  # what every compiler that builds the runner knows
-    good_program = (
+    known_good_standard = "gnu++17"  # what every compiler that builds the runner knows
+    known_good_program = (
         "good.cpp",
         f"""#ifdef __has_include
 #if __has_include(<bits/stdc++.h>)

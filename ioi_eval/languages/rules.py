@@ -54,12 +54,12 @@ class LanguageRules(ABC):
 class CompiledLanguage(LanguageRules):
     """A language that is compiled to machine code."""
 
-    good_program: ClassVar[tuple[str, bytes]]
+    known_good_program: ClassVar[tuple[str, bytes]]
     """A file name and its text: a program that every working compiler compiles. It includes all headers that programs
     usually include, because a box may hide a file that one of them needs."""
 
-    good_standard: ClassVar[str]
-    """The standard for the good program that every compiler of the language knows."""
+    known_good_standard: ClassVar[str]
+    """The standard of that program, which every compiler of the language knows."""
 
     has_precompiled_header: ClassVar[bool] = False
     """Whether programs can use the precompiled header of `jobs/precompiled.py`."""

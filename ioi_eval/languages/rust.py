@@ -89,8 +89,8 @@ class Rust(OwnToolLanguage):
     name = "Rust"
     names = re.compile(r"(?:rustc?|rs)(?![a-z]).*", re.IGNORECASE)
     takes_graders = False
-    good_standard = "2021"
-    good_program = (
+    known_good_standard = "2021"
+    known_good_program = (
         "main.rs",
         b"use std::collections::HashMap;\nuse std::io::Read;\n\nfn main() {\n    let mut text = String::new();\n"
         b"    std::io::stdin().read_to_string(&mut text).unwrap();\n    let mut counts = HashMap::new();\n"
@@ -113,7 +113,7 @@ class Rust(OwnToolLanguage):
 
     def standard(self, problem: Problem, std: str | None) -> str:  # noqa: ARG002 - these are of C++
         """Always the same edition; it accepts nearly all programs of earlier ones."""
-        return self.good_standard
+        return self.known_good_standard
 
     def flags(self, std: str) -> str:
         """The edition as a rustc option."""

@@ -15,7 +15,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.jobs import scripts_answer, scripts_job
 from ioi_eval.jobs.scripts_job import Pair
 from ioi_eval.model import Execution, Retries
-from ioi_eval.programs import Builder, repeated
+from ioi_eval.programs import Builder, with_retries
 from ioi_eval.sandbox import Sandbox, Target
 
 _NAMES = ("compile", "run")
@@ -89,7 +89,7 @@ async def run_submission(
         require(execution)
         return execution
 
-    return scripts_answer.score_and_feedback(await repeated(judge))
+    return scripts_answer.score_and_feedback(await with_retries(judge))
 
 
 def _target(client: Sandbox) -> Target:

@@ -19,7 +19,7 @@ from ioi_eval.errors import SandboxError, TransientError, UnavailableError
 from ioi_eval.jobs import scripts_answer, scripts_job
 from ioi_eval.jobs.run_job import PlannedTest
 from ioi_eval.model import CompileOutcome, Language, Retries, TestCase, TestOutcome
-from ioi_eval.programs import UnfitError, repeated
+from ioi_eval.programs import UnfitError, with_retries
 from ioi_eval.sandbox import Sandbox
 from ioi_eval.scorer.run import SubmissionRun
 
@@ -85,7 +85,7 @@ class ScriptsJudge:
                 raise TransientError(f"a program that compiled before does not any more: {compiled.message}")
             return compiled
 
-        return await repeated(judge)
+        return await with_retries(judge)
 
     async def _ask(
         self, run: SubmissionRun, case: TestCase, code: str, retries: Retries

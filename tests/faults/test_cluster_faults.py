@@ -17,7 +17,7 @@ from ioi_eval.errors import (
 )
 from ioi_eval.events import Events
 from ioi_eval.model import Retries, StageLimits
-from ioi_eval.programs import repeated
+from ioi_eval.programs import with_retries
 from ioi_eval.sandbox.piston import cluster as cluster_module
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from tests.events.listener import Listener
@@ -158,7 +158,7 @@ def test_a_job_that_nobody_answers_is_sent_as_often_as_it_may_be_and_no_more(sta
         await arm(proxy)
         target = cluster.targets()[0]
         with pytest.raises(ExhaustedError, match=r"tried 6 times, on .*; at last: .*HTTP 500") as raised:
-            await repeated(lambda retries: cluster.execute(replace(echo("1"), retries=retries), target))
+            await with_retries(lambda retries: cluster.execute(replace(echo("1"), retries=retries), target))
         assert all(url.removesuffix("/api/v2") in str(raised.value) for url in proxy.urls)
 
     with_cluster(proxy.urls, ask)
@@ -179,7 +179,7 @@ def test_lost_and_useless_answers_share_one_bound(start: Any, lost: int) -> None
             raise TransportError("this answer is of no use")
 
         with pytest.raises(SandboxError):
-            await repeated(read)
+            await with_retries(read)
 
     with_cluster(proxy.urls, ask)
     assert counts(proxy.urls[0], "faults")["requests"] == 6

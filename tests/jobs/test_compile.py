@@ -14,9 +14,9 @@ from ioi_eval.jobs.compile import (
     Recipe,
     Step,
     compile_outcome,
-    good_recipe,
     grader_recipe,
     is_doubtful,
+    known_good_recipe,
     submission_recipe,
 )
 from ioi_eval.jobs.runner_answer import CompileAnswer, StepLine
@@ -181,7 +181,7 @@ def test_option_wins_over_the_problems_standard() -> None:
 
 def test_keys_tell_apart_what_would_be_built_differently() -> None:
     """Source, command, toolchain: each is in the name of the artifact."""
-    base = good_recipe(GCC)
+    base = known_good_recipe(GCC)
     (first, second) = base.steps
     others = [
         base.key(replace(GCC, version="g++ 13")),

@@ -1,4 +1,4 @@
-"""A failed compilation in C is compared with the good program in C, and one in C++ with that in C++."""
+"""A failed compilation in C is compared with the known good program in C, and one in C++ with that in C++."""
 
 from __future__ import annotations
 
