@@ -7,7 +7,7 @@ same box and by the same clock, so everything that slows down programs here slow
 
 If other programs ran during the measurement, every later limit would be too loose. So a busy machine is refused, for
 three reasons: other processes keep processors busy; the program waits for a processor; the times of the same work vary.
-A stored calibration (`kept.py`) names its machine and compiler, and is not used with others.
+A stored calibration (`stored.py`) names its machine and compiler, and is not used with others.
 """
 
 from __future__ import annotations

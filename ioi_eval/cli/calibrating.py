@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.calibration import Speed, measure
-from ioi_eval.calibration.kept import Calibration, keep, taken_here
+from ioi_eval.calibration.stored import Calibration, store, taken_here
 from ioi_eval.calibration.workload import REFERENCE
 from ioi_eval.config import Environment
 from ioi_eval.sandbox.local.control_groups import processors
@@ -32,7 +32,7 @@ def calibrate_here() -> int:
     speed, compiler = asyncio.run(_measure())
     taken = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     calibration = taken_here(speed.time_scale, compiler=compiler, taken=taken)
-    print(describe(speed, calibration, keep(calibration, Environment.read().cache)))
+    print(describe(speed, calibration, store(calibration, Environment.read().cache)))
     return 0
 
 

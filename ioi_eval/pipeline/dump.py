@@ -70,7 +70,7 @@ async def score_dump(
         values = summary.as_dict(facts)
         write_summary(directory, values, family.report(values))
         if not facts.interrupted and not summary.pending and not len(store.our_failures):
-            written.keep(values["notes"][len(facts.notes) :])
+            written.describe(values["notes"][len(facts.notes) :])
         return values
 
     run = DumpRun(family, store, settings=settings, progress=progress, restore=restore)

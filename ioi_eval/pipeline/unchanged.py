@@ -76,7 +76,7 @@ class PresentResults:
         with contextlib.suppress(OSError):
             (self.directory / STATE).unlink(missing_ok=True)
 
-    def keep(self, notes: Sequence[str]) -> None:
+    def describe(self, notes: Sequence[str]) -> None:
         """Describe what the present files were made from, with the notes about the results."""
         self.journal.sync()
         state = {
@@ -122,5 +122,5 @@ def end_unchanged(
     facts = RunCounts(resumed=resumed).facts(settings, written.journal.notes)
     values = renewed(earlier, facts, run_part(facts))
     write_summary(written.directory, values, report(values))
-    written.keep(earlier["notes"])
+    written.describe(earlier["notes"])
     return DumpOutcome(summary=values, interrupted=False, stopped_by=None)

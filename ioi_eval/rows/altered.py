@@ -119,9 +119,9 @@ class KeptColumns(Source):
                 source, number, values, there, broken = pickle.load(self._file)  # our own file, which has no name
                 yield Row(source=source, number=number, values=values, there=there, broken=broken)
         else:
-            yield from self._keeping(self._file)
+            yield from self._store_and_yield(self._file)
 
-    def _keeping(self, file: IO[bytes]) -> Iterator[Row]:
+    def _store_and_yield(self, file: IO[bytes]) -> Iterator[Row]:
         """Read the source and keep its rows; if they cannot be written, nothing is kept from then on."""
         self._rows = 0
         file.seek(0)

@@ -94,8 +94,8 @@ class Scorer:
             policy,
             schedulers={name: setup.scheduler(most_tests=tests, spread=spread) for name, tests in by_profile.items()},
             return_bytes=wanted,
-            keep=keep,
-            kept=kept,
+            kept_outputs=keep,
+            kept_programs=kept,
         )
 
     def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:

@@ -65,8 +65,8 @@ class RunnerJudge:
         policy: how submissions are judged.
         schedulers: run the tests, by the profile of the target.
         return_bytes: how much of each output is returned.
-        keep: for which tests the results contain it.
-        kept: programs that earlier runs compiled; `None` to compile all.
+        kept_outputs: for which tests the results contain it.
+        kept_programs: programs that earlier runs compiled; `None` to compile all.
     """
 
     def __init__(
@@ -78,8 +78,8 @@ class RunnerJudge:
         *,
         schedulers: Mapping[str, ProgramScheduler],
         return_bytes: int = 0,
-        keep: Keep = Keep.ALL,
-        kept: KeptPrograms | None = None,
+        kept_outputs: Keep = Keep.ALL,
+        kept_programs: KeptPrograms | None = None,
     ) -> None:
         self._sandbox = sandbox
         self._builder = builder
@@ -87,8 +87,8 @@ class RunnerJudge:
         self._policy = policy
         self._schedulers = schedulers
         self._return_bytes = return_bytes
-        self._keep = keep
-        self._kept = kept
+        self._kept_outputs = kept_outputs
+        self._kept_programs = kept_programs
         self._packages: Packages | None = None
 
     async def judge(self, run: SubmissionRun, code: str | None) -> CompileOutcome:
@@ -126,7 +126,7 @@ class RunnerJudge:
         else:
             recipe = harness.submission_recipe(tool, run.sources)
         key = await self._kept_key(recipe, tool, target)
-        stored = await self._kept.answer(key) if self._kept is not None and key is not None else None
+        stored = await self._kept_programs.answer(key) if self._kept_programs is not None and key is not None else None
         answer = stored or await self._compiled(run, recipe)
         run.note_isolation(answer.isolation)
         limits = self._policy.compile
@@ -141,8 +141,8 @@ class RunnerJudge:
                 refused=last.output,
                 crashed=last.signal != 0 and last.limit is None,
             )
-        if self._kept is not None and key is not None and stored is None and isinstance(tool, Toolchain):
-            await self._kept.keep(key, answer, tool)
+        if self._kept_programs is not None and key is not None and stored is None and isinstance(tool, Toolchain):
+            await self._kept_programs.keep(key, answer, tool)
         return outcome, Programs(
             runner=runner,
             submission=answer.artifacts.get("a.out", b"") if interpreter is None else _task(run),
@@ -155,9 +155,9 @@ class RunnerJudge:
 
     async def _kept_key(self, recipe: compiling.Recipe, tool: Tool, target: Target) -> str | None:
         """The key under which the compiled program is stored for later runs; `None` if it is not stored."""
-        if self._kept is None or not isinstance(tool, Toolchain):
+        if self._kept_programs is None or not isinstance(tool, Toolchain):
             return None
-        return await self._kept.key(recipe, tool, target, self._policy.compile)
+        return await self._kept_programs.key(recipe, tool, target, self._policy.compile)
 
     async def _compiled(self, run: SubmissionRun, recipe: compiling.Recipe) -> CompileAnswer:
         """The answer to a submission's compilation, which is repeated alone if it is in doubt."""
@@ -216,7 +216,7 @@ class RunnerJudge:
 
     async def _run(self, run: SubmissionRun, programs: Programs) -> None:
         def record(outcome: TestOutcome) -> None:
-            keeps_output = self._keep.keeps(passed=outcome.verdict is Verdict.AC)
+            keeps_output = self._kept_outputs.keeps(passed=outcome.verdict is Verdict.AC)
             run.judging.record(replace(outcome, output=outcome.output if keeps_output else None, returned=RunDetails()))
 
         problem, exhaustive = run.problem, run.judging.exhaustive

@@ -14,8 +14,8 @@ import pytest
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.calibration import Speed, Tolerance, measure, require_idle, speed_of, workload
-from ioi_eval.calibration.kept import find, keep, taken_here
 from ioi_eval.calibration.occupancy import OccupancyReading
+from ioi_eval.calibration.stored import find, store, taken_here
 from ioi_eval.cli.calibrating import describe
 from ioi_eval.errors import SetupError
 from ioi_eval.model import CompileOutcome, SubmissionResult, SubtaskResult, TestOutcome, Verdict
@@ -151,7 +151,7 @@ def test_the_workload_is_measured_in_the_box(tmp_path: Path, cache: Path) -> Non
     assert all(0.02 < ratio < 100 for ratio in speed.parts.values())
     assert speed.crowded > 0.1
     calibration = taken_here(speed.time_scale, compiler="g++ 12", taken="2026-01-01")
-    words = describe(speed, calibration, keep(calibration, tmp_path))
+    words = describe(speed, calibration, store(calibration, tmp_path))
     assert f"multiplies time limits by {speed.time_scale:g} from now on" in words
     assert all(part in words for part in workload.PARTS)
     assert find(tmp_path, compiler="g++ 12").time_scale == speed.time_scale

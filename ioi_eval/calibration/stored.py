@@ -48,7 +48,7 @@ def taken_here(time_scale: float, *, compiler: str, taken: str) -> Calibration:
     )
 
 
-def keep(calibration: Calibration, cache: Path) -> Path:
+def store(calibration: Calibration, cache: Path) -> Path:
     """Store a calibration, replacing an earlier one.
 
     Raises:

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from ioi_eval.calibration.kept import NAME, find, keep, taken_here
+from ioi_eval.calibration.stored import NAME, find, store, taken_here
 from ioi_eval.errors import SetupError
 
 HERE = taken_here(1.25, compiler="g++ 12", taken="2026-01-01T00:00:00+00:00")
 
 
-def test_what_was_kept_is_found(tmp_path: Path) -> None:
+def test_what_was_stored_is_found(tmp_path: Path) -> None:
     """A later calibration takes the place of an earlier one."""
-    keep(taken_here(9.0, compiler="g++ 12", taken="2025"), tmp_path / "cache")
-    assert keep(HERE, tmp_path / "cache") == tmp_path / "cache" / NAME
+    store(taken_here(9.0, compiler="g++ 12", taken="2025"), tmp_path / "cache")
+    assert store(HERE, tmp_path / "cache") == tmp_path / "cache" / NAME
     assert find(tmp_path / "cache", compiler="g++ 12") == HERE
     assert [path.name for path in (tmp_path / "cache").iterdir()] == [NAME]
 
@@ -30,7 +30,7 @@ def test_without_one_the_command_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("what", ["machine", "compiler", "workload"])
 def test_of_another_machine_it_is_no_good(tmp_path: Path, what: str) -> None:
     """A cache on a shared disk, a new compiler, a new version of ours."""
-    path = keep(HERE, tmp_path)
+    path = store(HERE, tmp_path)
     path.write_text(json.dumps({**json.loads(path.read_text()), what: "another"}))
     with pytest.raises(SetupError, match=f"taken with another {what} \\(another, now .*doctor --calibrate"):
         find(tmp_path, compiler="g++ 12")
@@ -47,7 +47,7 @@ def test_a_damaged_file_is_named(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize("scale", [0.0, -1.0, 1e9, None, "1", float("nan")])
 def test_a_scale_that_cannot_be_is_refused(tmp_path: Path, scale: object) -> None:
     """It would multiply every limit."""
-    path = keep(HERE, tmp_path)
+    path = store(HERE, tmp_path)
     path.write_text(json.dumps({**json.loads(path.read_text()), "time_scale": scale}))
     with pytest.raises(SetupError, match="cannot be read"):
         find(tmp_path, compiler="g++ 12")
@@ -55,17 +55,17 @@ def test_a_scale_that_cannot_be_is_refused(tmp_path: Path, scale: object) -> Non
 
 def test_a_directory_that_others_write_to_is_refused(tmp_path: Path) -> None:
     """Who could write there could loosen every limit."""
-    keep(HERE, tmp_path)
+    store(HERE, tmp_path)
     tmp_path.chmod(0o777)
     with pytest.raises(SetupError, match="others may write"):
         find(tmp_path, compiler="g++ 12")
 
 
-def test_what_cannot_be_kept_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_what_cannot_be_stored_leaves_nothing_behind(tmp_path: Path) -> None:
     """The cache is not littered with halves."""
     cache = tmp_path / "cache"
     (cache / NAME).mkdir(parents=True)
     cache.chmod(0o755)
     with pytest.raises(SetupError, match=f"{NAME} cannot be written: Is a directory"):
-        keep(HERE, cache)
+        store(HERE, cache)
     assert [path.name for path in cache.iterdir()] == [NAME]
