@@ -27,11 +27,11 @@ from ioi_eval.scores import submission_result
 _KNOWN = 4096  # results whose totals and columns are kept in memory: about 4 kB each
 
 
-class Judge(Protocol):
-    """Judges one submission: `ioi_eval.scorer.Scorer`."""
+class SubmissionScorer(Protocol):
+    """Judges submissions and computes their scores: `ioi_eval.scorer.Scorer`."""
 
     async def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = False) -> SubmissionResult:
-        """Judge it."""
+        """The result of a submission."""
         ...
 
     def fingerprints(self, problem: Problem, submission: Submission) -> Sequence[str]:
@@ -91,7 +91,7 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
 
     Args:
         dump_reader: reads it.
-        judge: judges a submission.
+        scorer: judges a submission, and computes its score.
         unscored: the value in the results for scores that are not known.
         grouping: the columns of the dump by which the summary has groups too.
     """
@@ -104,7 +104,7 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
     def __init__(
         self,
         dump_reader: ContestDumpReader,
-        judge: Judge,
+        scorer: SubmissionScorer,
         *,
         unscored: Unscored = Unscored.NULL,
         grouping: Grouping | None = None,
@@ -113,12 +113,12 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
         options = [sorted(chosen.years), sorted(chosen.problems), chosen.limit, dump_reader.id_column, str(unscored)]
         summary = Summary(unusable=dump_reader.problems.unusable, grouping=grouping)
         super().__init__(dump_reader, summary, [*options, list(summary.by)])
-        self._judge, self._unscored = judge, unscored
+        self._scorer, self._unscored = scorer, unscored
         self._known: OrderedDict[int, tuple[Totals, ResultColumns]] = OrderedDict()
 
     async def judge(self, candidate: ContestCandidate) -> SubmissionResult:
         """Judge a submission."""
-        return await self._judge.score(candidate.problem, candidate.submission)
+        return await self._scorer.score(candidate.problem, candidate.submission)
 
     def failed(self, candidate: ContestCandidate, message: str) -> SubmissionResult:
         """The result of a submission that we failed to judge."""

@@ -17,7 +17,7 @@ import orjson
 from ioi_eval.errors import ODD_DATA, UnavailableError, internal_error_text
 from ioi_eval.journal import Journal, Keys, RecordKind, decode_result, encode_result, keys_of
 from ioi_eval.model import CompileOutcome, ProblemKey, SubmissionResult, Verdict
-from ioi_eval.pipeline.contest import Judge
+from ioi_eval.pipeline.contest import SubmissionScorer
 from ioi_eval.pipeline.threads import for_each, in_thread
 from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.scores import submission_result
@@ -72,12 +72,14 @@ class Validating:
 
     Args:
         reading: the solutions, in the order in which they are reported.
-        judge: judges one solution.
+        scorer: judges one solution.
         earlier: the results of earlier runs; those of this run are added.
     """
 
-    def __init__(self, reading: StatedSolutions, judge: Judge, earlier: StoredResults | None = None) -> None:
-        self._reading, self._judge, self._earlier = reading, judge, earlier
+    def __init__(
+        self, reading: StatedSolutions, scorer: SubmissionScorer, earlier: StoredResults | None = None
+    ) -> None:
+        self._reading, self._scorer, self._earlier = reading, scorer, earlier
         self._results: list[SubmissionResult | None] = [None] * len(reading.solutions)
         self._ended: str | None = None
 
@@ -119,7 +121,7 @@ class Validating:
             judged = JudgedSubmission(
                 problem=solution.problem,
                 submission=solution.submission,
-                fingerprint=result.fingerprint or self._judge.fingerprints(solution.problem, solution.submission)[0],
+                fingerprint=result.fingerprint or self._scorer.fingerprints(solution.problem, solution.submission)[0],
                 result=result,
             )
             validation.judged.append((solution, judged))
@@ -129,7 +131,7 @@ class Validating:
         """For the fingerprints of each program, the positions of the solutions that are this program, in order."""
         by_key: dict[tuple[str, ...], list[int]] = {}
         for index, solution in enumerate(self._reading.solutions):
-            key = tuple(self._judge.fingerprints(solution.problem, solution.submission))
+            key = tuple(self._scorer.fingerprints(solution.problem, solution.submission))
             by_key.setdefault(key, []).append(index)
         return by_key
 
@@ -140,7 +142,7 @@ class Validating:
         message = self._ended
         if message is None:
             try:
-                result = await self._judge.score(solution.problem, solution.submission, exhaustive=True)
+                result = await self._scorer.score(solution.problem, solution.submission, exhaustive=True)
             except UnavailableError as error:
                 message = self._ended = str(error)
             except ODD_DATA as error:

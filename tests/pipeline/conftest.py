@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline.scripted import Contest, ScriptedJudge
+from tests.pipeline.scripted import Contest, ScriptedScorer
 
 
 @pytest.fixture
@@ -16,6 +16,6 @@ def contest(tmp_path: Path) -> Contest:
 
 
 @pytest.fixture
-def judge() -> ScriptedJudge:
+def scorer() -> ScriptedScorer:
     """One that has judged nothing yet."""
-    return ScriptedJudge()
+    return ScriptedScorer()

@@ -1,4 +1,4 @@
-"""A judge that follows instructions in a program's text, for tests of the code around a judge."""
+"""A scorer that follows instructions in a program's text, for tests of the code around a scorer."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ TREE = replace(NILE, key=ProblemKey(year=2024, id="tree"), name="Tree", day="pra
 PROBLEMS: Mapping[ProblemKey, Problem] = {problem.key: problem for problem in (NILE, TREE)}
 
 
-class ScriptedJudge:
+class ScriptedScorer:
     """Obeys words in the program; what follows `//` only tells programs apart.
 
     `S1 S2 S3`: the scores of the three tests; `CE`; `JE`: a failure of ours; `final`: the judge program's; `unfit`:
@@ -191,16 +191,16 @@ class Contest:
         """Make the dump."""
         self.dump.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
 
-    def dump_reader(self, judge: ScriptedJudge, selection: RowSelection | None = None) -> ContestDumpReader:
+    def dump_reader(self, scorer: ScriptedScorer, selection: RowSelection | None = None) -> ContestDumpReader:
         """The dump, read."""
         problems = ProblemSet(problems=self.problems, unusable={})
         return ContestDumpReader(
-            open_source(self.dump), selection or RowSelection(), problems, fingerprints=judge.fingerprints
+            open_source(self.dump), selection or RowSelection(), problems, fingerprints=scorer.fingerprints
         )
 
     def run(
         self,
-        judge: ScriptedJudge,
+        scorer: ScriptedScorer,
         *,
         resume: bool = True,
         selection: RowSelection | None = None,
@@ -214,7 +214,7 @@ class Contest:
             return asyncio.run(
                 score_dump(
                     self.out,
-                    ContestFamily(self.dump_reader(judge, selection), judge, unscored=unscored),
+                    ContestFamily(self.dump_reader(scorer, selection), scorer, unscored=unscored),
                     journal=kept,
                     settings=Settings(**{"workers": 3, "spare": 0, **settings}),
                     progress=self.progress,

@@ -8,14 +8,14 @@ from ioi_eval.model import Isolation, Problem, Submission
 from ioi_eval.pipeline.run import FOLLOWERS
 from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
-from tests.pipeline.scripted import Contest, ScriptedJudge, programs
+from tests.pipeline.scripted import Contest, ScriptedScorer, programs
 
 
-def test_identical_programs_are_judged_once(contest: Contest, judge: ScriptedJudge) -> None:
+def test_identical_programs_are_judged_once(contest: Contest, scorer: ScriptedScorer) -> None:
     """Copies have the result under their own name, and name their leader."""
     contest.write(*programs("0.5", "1", "0.5", "0.5", "1"), {**programs("0.5", problem="tree")[0], "uuid": "t"})
-    outcome = contest.run(judge)
-    assert sorted(judge.judged) == ["t", "u0", "u1"]
+    outcome = contest.run(scorer)
+    assert sorted(scorer.judged) == ["t", "u0", "u1"]
     results = contest.results()
     assert [row["duplicate_of"] for row in results] == [None, None, "u0", "u0", "u1", None]
     assert [row["total_score"] for row in results] == [50, 100, 50, 50, 100, 50]
@@ -23,8 +23,8 @@ def test_identical_programs_are_judged_once(contest: Contest, judge: ScriptedJud
     assert outcome.summary["problems"][0]["verdicts"] == {"AC": 2, "PA": 3}
 
 
-class Hashing(ScriptedJudge):
-    """With the fingerprints of a real judge."""
+class Hashing(ScriptedScorer):
+    """With the fingerprints of a real scorer."""
 
     def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:
         """One, as there is one way of judging."""
@@ -40,9 +40,9 @@ def test_a_program_is_the_same_wherever_it_was_found(contest: Contest) -> None:
 
     def judged(*uuids: str) -> list[str]:
         contest.write(*({**ids, "uuid": uuid, **one} for uuid, one in zip(uuids, found, strict=True)))
-        judge = Hashing()
-        assert contest.run(judge).exit_code == 0
-        return judge.judged
+        scorer = Hashing()
+        assert contest.run(scorer).exit_code == 0
+        return scorer.judged
 
     assert judged("a", "b") == ["a"]
     first, second = contest.results()
@@ -54,14 +54,14 @@ def test_a_program_is_the_same_wherever_it_was_found(contest: Contest) -> None:
     assert [(row["uuid"], row["duplicate_of"]) for row in contest.results()] == [("b", "a"), ("a", None)]
 
 
-def test_copies_that_come_much_later_find_their_leader(contest: Contest, judge: ScriptedJudge) -> None:
+def test_copies_that_come_much_later_find_their_leader(contest: Contest, scorer: ScriptedScorer) -> None:
     """The leader may have been judged long before, or by an earlier run."""
     contest.write(*programs(*(f"1 // {n % 100}" for n in range(1000))))
-    contest.run(judge)
-    assert len(judge.judged) == 100
+    contest.run(scorer)
+    assert len(scorer.judged) == 100
     contest.write(*programs(*(f"1 // {n % 100}" for n in range(1500))))
-    contest.run(judge)
-    assert len(judge.judged) == 100
+    contest.run(scorer)
+    assert len(scorer.judged) == 100
     assert {row["duplicate_of"] for row in contest.results()[100:]} == {f"u{n}" for n in range(100)}
 
 
@@ -69,54 +69,54 @@ def test_copies_that_are_done_wait_no_more(contest: Contest) -> None:
     """How many may wait for leaders at a time is bounded; how many there are in a dump is not."""
     half = FOLLOWERS * 3 // 4
     contest.write(*programs(*["1"] * half, *["0.5"] * half))
-    judge = ScriptedJudge(held={"u0": f"u{half - 1}", f"u{half}": f"u{2 * half - 1}"})
-    assert contest.run(judge).exit_code == 0
-    assert judge.judged == ["u0", f"u{half}"]
+    scorer = ScriptedScorer(held={"u0": f"u{half - 1}", f"u{half}": f"u{2 * half - 1}"})
+    assert contest.run(scorer).exit_code == 0
+    assert scorer.judged == ["u0", f"u{half}"]
 
 
-def test_without_dedupe_all_are_judged(contest: Contest, judge: ScriptedJudge) -> None:
+def test_without_dedupe_all_are_judged(contest: Contest, scorer: ScriptedScorer) -> None:
     """For who measures time, or does not trust us."""
     contest.write(*programs("1", "1", "1"))
-    contest.run(judge, dedupe=False)
-    assert judge.judged == ["u0", "u1", "u2"]
+    contest.run(scorer, dedupe=False)
+    assert scorer.judged == ["u0", "u1", "u2"]
     assert {row["duplicate_of"] for row in contest.results()} == {None}
 
 
-def test_rows_without_code_are_no_copies_of_each_other(contest: Contest, judge: ScriptedJudge) -> None:
+def test_rows_without_code_are_no_copies_of_each_other(contest: Contest, scorer: ScriptedScorer) -> None:
     """There is no program that could be the same."""
     rows = [{**row, "generation": "I do not know."} for row in programs(None, None)]
     contest.write(*rows)
-    outcome = contest.run(judge)
+    outcome = contest.run(scorer)
     results = contest.results()
     assert [(row["verdict"], row["total_score"], row["duplicate_of"]) for row in results] == [("NC", 0, None)] * 2
     assert [(row["code"], row["code_compiles"], row["extraction"]) for row in results] == [(None, False, "none")] * 2
     assert outcome.exit_code == 0
 
 
-def test_rows_without_code_are_judged_once_a_problem(contest: Contest, judge: ScriptedJudge) -> None:
+def test_rows_without_code_are_judged_once_a_problem(contest: Contest, scorer: ScriptedScorer) -> None:
     """They come to the same, and count as judged; with --no-dedupe each is judged, and the results are the same."""
     rows = [
         {**row, "generation": "I do not know.", "uuid": f"{row['problem_id']}-{n}"}
         for n, row in enumerate([*programs(*[None] * 70), *programs(*[None] * 3, problem="tree")])
     ]
     contest.write(*rows)
-    outcome = contest.run(judge)
-    assert judge.judged == ["nile-0", "tree-70"]
+    outcome = contest.run(scorer)
+    assert scorer.judged == ["nile-0", "tree-70"]
     run = outcome.summary["this_run"]
     assert (run["judged"], run["copies"], outcome.summary["submissions"]["copies"]) == (73, 0, 0)
     assert contest.progress.verdicts == ["NC"] * 73
     first = contest.results()
     assert [row["uuid"] for row in first] == [row["uuid"] for row in rows]
-    assert contest.run(judge).summary["this_run"]["resumed"] == 73
-    contest.run(judge, dedupe=False, resume=False)
-    assert len(judge.judged) == 2 + 73
+    assert contest.run(scorer).summary["this_run"]["resumed"] == 73
+    contest.run(scorer, dedupe=False, resume=False)
+    assert len(scorer.judged) == 2 + 73
     assert contest.results() == first
 
 
-def test_a_judge_error_is_never_copied(contest: Contest, judge: ScriptedJudge) -> None:
+def test_a_judge_error_is_never_copied(contest: Contest, scorer: ScriptedScorer) -> None:
     """Every one of the identical programs is tried itself."""
     contest.write(*programs("JE", "JE", "JE", "1 1 final", "1 1 final"))
-    outcome = contest.run(judge)
-    assert sorted(judge.judged) == ["u0", "u1", "u2", "u3", "u4"]
+    outcome = contest.run(scorer)
+    assert sorted(scorer.judged) == ["u0", "u1", "u2", "u3", "u4"]
     assert {row["duplicate_of"] for row in contest.results()} == {None}
     assert outcome.summary["submissions"]["undecided"] == 5

@@ -4,36 +4,36 @@ from __future__ import annotations
 
 from ioi_eval.journal import peek
 from ioi_eval.pipeline.dry_run import ProblemPlan, plan
-from tests.pipeline.scripted import NILE, Contest, ScriptedJudge, programs
+from tests.pipeline.scripted import NILE, Contest, ScriptedScorer, programs
 
 
-def test_a_plan_says_what_a_run_then_does(contest: Contest, judge: ScriptedJudge) -> None:
+def test_a_plan_says_what_a_run_then_does(contest: Contest, scorer: ScriptedScorer) -> None:
     """To judge, to copy, judged before, refused; and nothing is written."""
     contest.write(*programs("1", "0.5", "1 1 final"))
-    contest.run(judge)
+    contest.run(scorer)
     contest.write(
         *programs("1", "0.5", "1 1 final", "1", "new", "new", None), {"uuid": "x", "problem_id": "nil", "code": "1"}
     )
     before = {path: path.read_bytes() for path in contest.out.iterdir()}
     index, _ = peek(contest.out)
-    planned = plan(contest.dump_reader(judge), index)
+    planned = plan(contest.dump_reader(scorer), index)
     assert planned.problems == {NILE.key: ProblemPlan(to_judge=2, copies=2, resumed=3)}
-    assert plan(contest.dump_reader(judge), index, retry_failed=True).problems[NILE.key].to_judge == 3
-    assert plan(contest.dump_reader(judge), index, dedupe=False).problems[NILE.key].copies == 0
+    assert plan(contest.dump_reader(scorer), index, retry_failed=True).problems[NILE.key].to_judge == 3
+    assert plan(contest.dump_reader(scorer), index, dedupe=False).problems[NILE.key].copies == 0
     text = planned.describe()
     assert "unknown problem 2024/nil" in text
     assert text.splitlines()[2].split() == ["2024/nile", "2", "2", "3"]
     assert {path: path.read_bytes() for path in contest.out.iterdir()} == before
-    judge.judged.clear()
-    outcome = contest.run(judge)
-    assert len(judge.judged) == 2
+    scorer.judged.clear()
+    outcome = contest.run(scorer)
+    assert len(scorer.judged) == 2
     assert outcome.summary["this_run"]["copies"] == 2
 
 
-def test_a_plan_points_to_no_file_that_it_does_not_write(contest: Contest, judge: ScriptedJudge) -> None:
+def test_a_plan_points_to_no_file_that_it_does_not_write(contest: Contest, scorer: ScriptedScorer) -> None:
     """A long list of refused rows is cut, and names no report."""
     contest.write(*({"uuid": f"x{n}", "problem_id": "nil", "code": "1"} for n in range(30)))
-    text = plan(contest.dump_reader(judge), peek(contest.out)[0]).describe()
+    text = plan(contest.dump_reader(scorer), peek(contest.out)[0]).describe()
     assert "… and 25 more" in text
     assert "report.md" not in text
     assert "results.jsonl" not in text

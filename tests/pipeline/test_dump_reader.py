@@ -12,7 +12,7 @@ from ioi_eval.pipeline.contest_dump_reader import ContestDumpReader, RowSelectio
 from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.rows import open_source
-from tests.pipeline.scripted import NILE, PROBLEMS, Contest, ScriptedJudge, programs
+from tests.pipeline.scripted import NILE, PROBLEMS, Contest, ScriptedScorer, programs
 
 
 def test_a_survey_counts_rows_by_problem(contest: Contest) -> None:
@@ -23,14 +23,14 @@ def test_a_survey_counts_rows_by_problem(contest: Contest) -> None:
     assert (seen.rows, len(seen.problems), seen.languages) == (4, 2, frozenset())
 
 
-def test_a_row_that_cannot_be_read_ends_nothing(contest: Contest, judge: ScriptedJudge) -> None:
+def test_a_row_that_cannot_be_read_ends_nothing(contest: Contest, scorer: ScriptedScorer) -> None:
     """A deeply nested one counts as one, and is refused when its turn comes; the others are judged."""
     contest.write(*programs("1", "2"))
     nested = "[" * 900 + "]" * 900
     with contest.dump.open("a") as file:
         file.write(f'{{"uuid": "deep", "year": 2024, "problem_id": "nile", "code": {nested}}}\n')
     assert survey(open_source(contest.dump), RowSelection()).counts == {NILE.key: 3}
-    contest.run(judge)
+    contest.run(scorer)
     assert [row["total_score"] for row in contest.results()] == [100, 100, None]
 
 
@@ -60,14 +60,14 @@ def test_an_unreadable_row_is_found_before_anything_is_judged(contest: Contest) 
         survey(open_source(contest.dump), RowSelection())
 
 
-def test_an_unusable_problem_is_refused_with_its_reason(contest: Contest, judge: ScriptedJudge) -> None:
+def test_an_unusable_problem_is_refused_with_its_reason(contest: Contest, scorer: ScriptedScorer) -> None:
     """What was wrong with the problem's rows is said of each submission to it."""
     contest.write(*programs("1"))
     problems = ProblemSet(
         problems={}, unusable={NILE.key: InputError("problem 2024/nile: score type Sum is not supported")}
     )
     dump_reader = ContestDumpReader(
-        open_source(contest.dump), RowSelection(), problems, fingerprints=judge.fingerprints
+        open_source(contest.dump), RowSelection(), problems, fingerprints=scorer.fingerprints
     )
     (entry,) = dump_reader.entries()
     assert isinstance(entry, Refused)
@@ -75,7 +75,7 @@ def test_an_unusable_problem_is_refused_with_its_reason(contest: Contest, judge:
     assert "row 1: problem 2024/nile: score type Sum" in entry.message
 
 
-def test_equal_row_numbers_of_several_files_are_not_confused(tmp_path: Path, judge: ScriptedJudge) -> None:
+def test_equal_row_numbers_of_several_files_are_not_confused(tmp_path: Path, scorer: ScriptedScorer) -> None:
     """Row 1 of each shard is another row; a repeated id is told with its file."""
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
@@ -83,7 +83,7 @@ def test_equal_row_numbers_of_several_files_are_not_confused(tmp_path: Path, jud
         contest.write(*programs("1"))
     problems = ProblemSet(problems=PROBLEMS, unusable={})
     first, second = ContestDumpReader(
-        open_source(tmp_path), RowSelection(), problems, fingerprints=judge.fingerprints
+        open_source(tmp_path), RowSelection(), problems, fingerprints=scorer.fingerprints
     ).entries()
     assert not isinstance(first, Refused)
     assert isinstance(second, Refused)

@@ -21,7 +21,7 @@ from ioi_eval.pipeline.finish import replacing, to_json
 from ioi_eval.problems.row import Row
 from ioi_eval.rows import open_source
 from ioi_eval.rows.source import Chain, Source
-from tests.pipeline.scripted import Contest, ScriptedJudge, programs
+from tests.pipeline.scripted import Contest, ScriptedScorer, programs
 
 
 def test_whatever_a_table_holds_is_written() -> None:
@@ -65,11 +65,11 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 FILL = """
 import pathlib, resource, signal, sys
 from ioi_eval.errors import SetupError
-from tests.pipeline.scripted import Contest, ScriptedJudge
+from tests.pipeline.scripted import Contest, ScriptedScorer
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
 try:
-    Contest(pathlib.Path(sys.argv[1])).run(ScriptedJudge())
+    Contest(pathlib.Path(sys.argv[1])).run(ScriptedScorer())
 except SetupError as error:
     print(error)
 """
@@ -85,9 +85,9 @@ def test_a_full_disk_is_an_error_and_the_run_goes_on_later(contest: Contest, lim
     )
     assert "File too large" in run.stdout
     assert not (contest.out / "results.jsonl").exists()
-    judge = ScriptedJudge()
-    assert contest.run(judge).exit_code == 0
-    assert len(judge.judged) == (0 if limit > 100_000 else pytest.approx(100, abs=60))
+    scorer = ScriptedScorer()
+    assert contest.run(scorer).exit_code == 0
+    assert len(scorer.judged) == (0 if limit > 100_000 else pytest.approx(100, abs=60))
     assert len(contest.results()) == 200
     assert {orjson.loads(line)["total_score"] for line in (contest.out / "results.jsonl").open()} == {100}
 
@@ -122,16 +122,16 @@ class Watched(Chain):
 class WatchedContest(Contest):
     """One whose dump is watched."""
 
-    def dump_reader(self, judge: ScriptedJudge, selection: RowSelection | None = None) -> ContestDumpReader:
+    def dump_reader(self, scorer: ScriptedScorer, selection: RowSelection | None = None) -> ContestDumpReader:
         """The dump, read."""
-        dump_reader = super().dump_reader(judge, selection)
+        dump_reader = super().dump_reader(scorer, selection)
         dump_reader.source = self.watched = Watched(open_source(self.dump))
         return dump_reader
 
 
-def test_what_was_kept_of_the_dump_goes_before_results_are_written(tmp_path: Path, judge: ScriptedJudge) -> None:
+def test_what_was_kept_of_the_dump_goes_before_results_are_written(tmp_path: Path, scorer: ScriptedScorer) -> None:
     """Both at once may not fit on the disk."""
     contest = WatchedContest(tmp_path)
     contest.write(*programs("1", "0.5"))
-    contest.run(judge)
+    contest.run(scorer)
     assert contest.watched.asked == ["some columns", "forget", "whole rows"]

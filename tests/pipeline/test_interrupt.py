@@ -15,17 +15,17 @@ import pytest
 
 from ioi_eval.model import Submission
 from ioi_eval.pipeline.interrupt import SIGNALS, Interrupts
-from tests.pipeline.scripted import Contest, ScriptedJudge, programs
+from tests.pipeline.scripted import Contest, ScriptedScorer, programs
 
 CHILD = """
 import pathlib, signal, sys
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may have been started by nohup
-from tests.pipeline.scripted import Contest, ScriptedJudge
+from tests.pipeline.scripted import Contest, ScriptedScorer
 def told(submission):
     print(submission.id, flush=True)
     if len(sys.argv) > 3:
         sys.stdin.readline()
-outcome = Contest(pathlib.Path(sys.argv[1])).run(ScriptedJudge(before=told), workers=int(sys.argv[2]))
+outcome = Contest(pathlib.Path(sys.argv[1])).run(ScriptedScorer(before=told), workers=int(sys.argv[2]))
 sys.exit(outcome.exit_code)
 """
 
@@ -63,9 +63,9 @@ def test_a_signal_writes_what_is_there_and_the_next_run_goes_on(contest: Contest
     assert "Interrupted: writing what is there." in errors
     assert [row["uuid"] for row in contest.results()] == ["u0", "u1"]
     contest.write(*programs("1", "0.5", "1 // no longer waits", "0"))
-    judge = ScriptedJudge()
-    outcome = contest.run(judge)
-    assert judge.judged == ["u2", "u3"]
+    scorer = ScriptedScorer()
+    outcome = contest.run(scorer)
+    assert scorer.judged == ["u2", "u3"]
     assert outcome.exit_code == 0
     assert [row["total_score"] for row in contest.results()] == [100, 50, 100, 0]
 
@@ -79,7 +79,7 @@ def test_the_summary_of_an_interrupted_run_says_so(contest: Contest) -> None:
 
     contest.write(*programs("1", "wait", "1 //b"))
     before = signal.getsignal(signal.SIGINT)  # ignored, if the tests were started in the background
-    outcome = contest.run(ScriptedJudge(before=interrupt), workers=1)
+    outcome = contest.run(ScriptedScorer(before=interrupt), workers=1)
     assert outcome.exit_code == 130
     assert outcome.summary["interrupted"]
     assert outcome.summary["submissions"]["pending"] == 2
@@ -120,9 +120,9 @@ def test_the_second_signal_ends_it_at_once(contest: Contest) -> None:
     assert child.wait() == 130
     assert not (contest.out / "results.jsonl").exists()
     contest.write(*programs("1", "0"))
-    judge = ScriptedJudge()
-    contest.run(judge)
-    assert judge.judged == ["u1"]
+    scorer = ScriptedScorer()
+    contest.run(scorer)
+    assert scorer.judged == ["u1"]
 
 
 def test_killed_at_random_moments_it_ends_like_an_undisturbed_run(contest: Contest, tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_killed_at_random_moments_it_ends_like_an_undisturbed_run(contest: Conte
     undisturbed.directory.mkdir()
     for one in (contest, undisturbed):
         one.write(*dump)
-    whole = ScriptedJudge()
+    whole = ScriptedScorer()
     undisturbed.run(whole)
     rng = random.Random(3)
     judged = kills = 0

@@ -14,7 +14,7 @@ from tests.pipeline.scripted import Contest
 
 CHILD = """
 import pathlib, sys, threading
-from tests.pipeline.scripted import Contest, ScriptedJudge
+from tests.pipeline.scripted import Contest, ScriptedScorer
 
 def anonymous_kb():
     with open("/proc/self/status") as status:
@@ -29,7 +29,7 @@ def watch():
 watcher = threading.Thread(target=watch)
 watcher.start()
 try:
-    Contest(pathlib.Path(sys.argv[1])).run(ScriptedJudge())
+    Contest(pathlib.Path(sys.argv[1])).run(ScriptedScorer())
 finally:
     over.set()
     watcher.join()

@@ -12,13 +12,13 @@ from ioi_eval.journal import Journal
 from ioi_eval.model import Problem, Submission, SubmissionResult
 from ioi_eval.pipeline.contest_dump_reader import RowSelection
 from ioi_eval.report.rows import OUR_COLUMNS, REFERENCE_COLUMNS
-from tests.pipeline.scripted import NILE, Contest, ScriptedJudge, programs
+from tests.pipeline.scripted import NILE, Contest, ScriptedScorer, programs
 
 
-def test_every_row_gets_its_result_in_the_dumps_order(contest: Contest, judge: ScriptedJudge) -> None:
+def test_every_row_gets_its_result_in_the_dumps_order(contest: Contest, scorer: ScriptedScorer) -> None:
     """Whatever the order of judging, row n of the results is row n of the dump, with all columns."""
     contest.write(*programs(*(f"{n % 3 / 2} // {n}" for n in range(50))))
-    outcome = contest.run(judge)
+    outcome = contest.run(scorer)
     results = contest.results()
     assert [row["uuid"] for row in results] == [f"u{n}" for n in range(50)]
     assert [row["prompt"] for row in results] == [f"prompt {n}" for n in range(50)]
@@ -28,21 +28,21 @@ def test_every_row_gets_its_result_in_the_dumps_order(contest: Contest, judge: S
     assert outcome.summary["complete"]
 
 
-def test_no_more_are_judged_at_once_than_there_are_workers(contest: Contest, judge: ScriptedJudge) -> None:
+def test_no_more_are_judged_at_once_than_there_are_workers(contest: Contest, scorer: ScriptedScorer) -> None:
     """All workers work, and there are no others."""
     contest.write(*programs(*(f"1 // {n}" for n in range(40))))
-    contest.run(judge, workers=4)
-    assert judge.most_at_once == 4
+    contest.run(scorer, workers=4)
+    assert scorer.most_at_once == 4
 
 
-def test_a_second_run_judges_nothing_and_writes_the_same(contest: Contest, judge: ScriptedJudge) -> None:
+def test_a_second_run_judges_nothing_and_writes_the_same(contest: Contest, scorer: ScriptedScorer) -> None:
     """What is in the journal is done."""
     contest.write(*programs("0.5", "1", "0.5", "CE", None))
-    contest.run(judge)
+    contest.run(scorer)
     first = (contest.out / "results.jsonl").read_bytes()
-    judged = list(judge.judged)
-    outcome = contest.run(judge)
-    assert judge.judged == judged
+    judged = list(scorer.judged)
+    outcome = contest.run(scorer)
+    assert scorer.judged == judged
     assert (contest.out / "results.jsonl").read_bytes() == first
     assert outcome.summary["this_run"]["resumed"] == 5
     assert contest.progress.verdicts == ["resumed"] * 5
@@ -51,22 +51,22 @@ def test_a_second_run_judges_nothing_and_writes_the_same(contest: Contest, judge
 def test_another_way_of_judging_judges_again(contest: Contest) -> None:
     """A fingerprint that changed makes another submission of it."""
     contest.write(*programs("0.5", "1"))
-    contest.run(ScriptedJudge("1"))
-    judge = ScriptedJudge("2")
-    contest.run(judge)
-    assert sorted(judge.judged) == ["u0", "u1"]
+    contest.run(ScriptedScorer("1"))
+    scorer = ScriptedScorer("2")
+    contest.run(scorer)
+    assert sorted(scorer.judged) == ["u0", "u1"]
     assert len(contest.results()) == 2
 
 
-def test_starting_over_judges_again(contest: Contest, judge: ScriptedJudge) -> None:
+def test_starting_over_judges_again(contest: Contest, scorer: ScriptedScorer) -> None:
     """`--no-resume`."""
     contest.write(*programs("1"))
-    contest.run(judge)
-    contest.run(judge, resume=False)
-    assert judge.judged == ["u0", "u0"]
+    contest.run(scorer)
+    contest.run(scorer, resume=False)
+    assert scorer.judged == ["u0", "u0"]
 
 
-def test_what_cannot_be_judged_is_listed_and_the_rest_is_scored(contest: Contest, judge: ScriptedJudge) -> None:
+def test_what_cannot_be_judged_is_listed_and_the_rest_is_scored(contest: Contest, scorer: ScriptedScorer) -> None:
     """Each reason is named with its rows; each row is in the results, without a score."""
     good = programs("1")[0]
     contest.write(
@@ -79,9 +79,9 @@ def test_what_cannot_be_judged_is_listed_and_the_rest_is_scored(contest: Contest
         {"year": 2024, "problem_id": "nile", "uuid": "d"},
         {**good, "uuid": "e", "language": "pascal"},
     )
-    outcome = contest.run(judge)
+    outcome = contest.run(scorer)
     assert outcome.exit_code == 1
-    assert judge.judged == ["u0"]
+    assert scorer.judged == ["u0"]
     refused = {one["reason"]: one for one in outcome.summary["refused"]}
     reasons = "\n".join(refused)
     for words in (
@@ -104,48 +104,48 @@ def test_what_cannot_be_judged_is_listed_and_the_rest_is_scored(contest: Contest
     assert outcome.summary["submissions"]["refused"] == 7
 
 
-def test_a_row_with_several_programs_has_a_result_for_each(contest: Contest, judge: ScriptedJudge) -> None:
+def test_a_row_with_several_programs_has_a_result_for_each(contest: Contest, scorer: ScriptedScorer) -> None:
     """Named after the row, counted each, and found again when the run goes on."""
     row = {"year": 2024, "problem_id": "nile", "uuid": "u", "model": "m"}
     texts = ["```cpp\n1\n```", "```cpp\n0.5\n```"]
     contest.write({**row, "generation": texts}, {**row, "uuid": "v", "code": ["1", "1", None]})
-    outcome = contest.run(judge)
+    outcome = contest.run(scorer)
     assert outcome.exit_code == 0
     assert [(r["uuid"], r["model"], r["total_score"]) for r in contest.results()] == [
         ("u/0", "m", 100), ("u/1", "m", 50), ("v/0", "m", 100), ("v/1", "m", 100), ("v/2", "m", 0),
     ]  # fmt: skip
     assert [r.get("generation") for r in contest.results()[:2]] == texts
     assert outcome.summary["submissions"]["rows"] == 5
-    again = contest.run(other := ScriptedJudge())
+    again = contest.run(other := ScriptedScorer())
     assert (again.exit_code, other.judged) == (0, [])
 
 
-def test_lists_that_do_not_fit_are_one_refused_row(contest: Contest, judge: ScriptedJudge) -> None:
+def test_lists_that_do_not_fit_are_one_refused_row(contest: Contest, scorer: ScriptedScorer) -> None:
     """The others are judged."""
     bad = {"year": 2024, "problem_id": "nile", "uuid": "u", "code": ["1"], "generation": ["1", "2"]}
     contest.write(bad, *programs("1"))
-    outcome = contest.run(judge)
+    outcome = contest.run(scorer)
     assert outcome.exit_code == 1
     assert [r["total_score"] for r in contest.results()] == [None, 100]
     assert "differ in length: code 1, generation 2" in contest.results()[0]["error"]
 
 
-def test_the_same_id_for_two_problems_is_two_submissions(contest: Contest, judge: ScriptedJudge) -> None:
+def test_the_same_id_for_two_problems_is_two_submissions(contest: Contest, scorer: ScriptedScorer) -> None:
     """Ids need be unique only within a problem."""
     contest.write(*programs("1"), *programs("0.5", problem="tree"))
-    assert contest.run(judge).exit_code == 0
+    assert contest.run(scorer).exit_code == 0
     assert [row["total_score"] for row in contest.results()] == [100, 50]
 
 
-def test_only_the_selected_rows_are_judged_and_written(contest: Contest, judge: ScriptedJudge) -> None:
+def test_only_the_selected_rows_are_judged_and_written(contest: Contest, scorer: ScriptedScorer) -> None:
     """`--year`, `--problem`, `--limit`: the limit counts rows of those."""
     contest.write(*programs("1 //a", problem="tree"), *programs("1", "1 //b", "1 //c"))
-    contest.run(judge, selection=RowSelection(years=frozenset({2024}), problems=frozenset({"nile"}), limit=2))
+    contest.run(scorer, selection=RowSelection(years=frozenset({2024}), problems=frozenset({"nile"}), limit=2))
     assert [row["uuid"] for row in contest.results()] == ["u0", "u1"]
     assert {row["problem_id"] for row in contest.results()} == {"nile"}
 
 
-class Patient(ScriptedJudge):
+class Patient(ScriptedScorer):
     """Judges its second submission when the journal has the first one on the disk itself."""
 
     def __init__(self) -> None:
@@ -162,32 +162,32 @@ class Patient(ScriptedJudge):
 def test_results_reach_the_disk_while_nothing_new_comes(contest: Contest) -> None:
     """A power cut during a long submission does not cost those before it."""
     contest.write(*programs("1", "0.5"))
-    judge = Patient()
+    scorer = Patient()
 
     class Watched(Journal):
         def sync(self) -> None:
             super().sync()
-            judge.synced.set()
+            scorer.synced.set()
 
-    assert contest.run(judge, workers=1, journal=partial(Watched, sync_s=0.5)).exit_code == 0
+    assert contest.run(scorer, workers=1, journal=partial(Watched, sync_s=0.5)).exit_code == 0
 
 
-def test_columns_that_have_our_names_are_kept(contest: Contest, judge: ScriptedJudge) -> None:
+def test_columns_that_have_our_names_are_kept(contest: Contest, scorer: ScriptedScorer) -> None:
     """A dump's own `verdict` goes on as `dump_verdict`; results that are judged again do not pile up columns."""
     contest.write({**programs("0.5")[0], "verdict": "looks good", "target_subtask_score": 0.25, "subtask": "02-full"})
-    contest.run(judge)
+    contest.run(scorer)
     row = contest.results()[0]
     assert (row["dump_verdict"], row["verdict"]) == ("looks good", "PA")
     assert (row["target_subtask"], row["target_subtask_score"], row["target_subtask_status"]) == ("02-full", 0.5, "PA")
     contest.write(row)
-    contest.run(judge)
+    contest.run(scorer)
     assert contest.results()[0].keys() == row.keys()
 
 
-def test_results_of_the_tests_are_there(contest: Contest, judge: ScriptedJudge) -> None:
+def test_results_of_the_tests_are_there(contest: Contest, scorer: ScriptedScorer) -> None:
     """Time, memory, the checker's words, what was attempted: in the reference's columns and ours."""
     contest.write({**programs("1 0 socket")[0], "subtask": "01-easy"})
-    contest.run(judge)
+    contest.run(scorer)
     row = contest.results()[0]
     easy = row["all_subtasks_results"][1]
     assert {name: easy[name] for name in easy if name != "test_results"} == {
@@ -204,10 +204,10 @@ def test_results_of_the_tests_are_there(contest: Contest, judge: ScriptedJudge) 
     assert row["all_subtasks_results"][2]["test_results"][2]["status"] == "SKIPPED"
 
 
-def test_the_summary_adds_up(contest: Contest, judge: ScriptedJudge) -> None:
+def test_the_summary_adds_up(contest: Contest, scorer: ScriptedScorer) -> None:
     """Best scores per subtask, the sum over them, CPU, isolation, notes; practice problems are in no contest."""
     contest.write(*programs("1 1 0", "0.5 0.5 0.5", "CE"), *programs("1", problem="tree"))
-    summary = contest.run(judge).summary
+    summary = contest.run(scorer).summary
     assert summary == orjson.loads((contest.out / "summary.json").read_bytes())
     nile, tree = summary["problems"]
     assert (nile["problem"], nile["best_score"], nile["best_submission"]) == ("nile", 50, "u1")

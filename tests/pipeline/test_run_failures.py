@@ -10,13 +10,13 @@ from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal, Keys, RecordKind
 from ioi_eval.pipeline.stop_rule import MOST_FAILURES
 from ioi_eval.report.rows import Unscored
-from tests.pipeline.scripted import Contest, ScriptedJudge, programs
+from tests.pipeline.scripted import Contest, ScriptedScorer, programs
 
 
-def test_our_failure_is_no_score_and_is_judged_again(contest: Contest, judge: ScriptedJudge) -> None:
+def test_our_failure_is_no_score_and_is_judged_again(contest: Contest, scorer: ScriptedScorer) -> None:
     """JE: in the results of this run, in its exit code, and never in the journal."""
     contest.write(*programs("1", "JE"))
-    outcome = contest.run(judge)
+    outcome = contest.run(scorer)
     assert outcome.exit_code == 1
     failed = contest.results()[1]
     assert (failed["verdict"], failed["total_score"], failed["code_compiles"]) == ("JE", None, None)
@@ -29,96 +29,96 @@ def test_our_failure_is_no_score_and_is_judged_again(contest: Contest, judge: Sc
         {"submission": "u1", "problem": "2024/nile", "error": "the answer was cut off"}
     ]
     assert b"cut off" not in (contest.out / "journal").read_bytes()
-    contest.run(judge)
-    assert judge.judged == ["u0", "u1", "u1"]
+    contest.run(scorer)
+    assert scorer.judged == ["u0", "u1", "u1"]
 
 
-def test_a_judge_programs_failure_is_final_until_asked_for(contest: Contest, judge: ScriptedJudge) -> None:
+def test_a_judge_programs_failure_is_final_until_asked_for(contest: Contest, scorer: ScriptedScorer) -> None:
     """It would only happen again: `--retry-failed` tries it nevertheless."""
     contest.write(*programs("1 1 final", "1"))
-    assert contest.run(judge).exit_code == 1
+    assert contest.run(scorer).exit_code == 1
     row = contest.results()[0]
     assert (row["verdict"], row["total_score"]) == ("JE", None)
     assert row["error"] == "test 2-01: checker crashed"
     assert [s["score"] for s in row["all_subtasks_results"]] == [1, 1, None]
-    assert contest.run(judge).exit_code == 1
-    assert judge.judged == ["u0", "u1"]
-    contest.run(judge, retry_failed=True)
-    assert judge.judged == ["u0", "u1", "u0"]
+    assert contest.run(scorer).exit_code == 1
+    assert scorer.judged == ["u0", "u1"]
+    contest.run(scorer, retry_failed=True)
+    assert scorer.judged == ["u0", "u1", "u0"]
 
 
-def test_unknown_scores_can_be_written_as_zero(contest: Contest, judge: ScriptedJudge) -> None:
+def test_unknown_scores_can_be_written_as_zero(contest: Contest, scorer: ScriptedScorer) -> None:
     """For training loops that take numbers only; the verdict still says JE, and so does the exit code."""
     contest.write(*programs("1 1 final"))
-    assert contest.run(judge, unscored=Unscored.ZERO).exit_code == 1
+    assert contest.run(scorer, unscored=Unscored.ZERO).exit_code == 1
     row = contest.results()[0]
     assert (row["verdict"], row["total_score"], row["all_subtasks_points"]) == ("JE", 40, 40)
     assert [s["weighted_score"] for s in row["all_subtasks_results"]] == [0, 40, 0]
 
 
-def test_a_dead_cluster_ends_the_run_and_it_goes_on_later(contest: Contest, judge: ScriptedJudge) -> None:
+def test_a_dead_cluster_ends_the_run_and_it_goes_on_later(contest: Contest, scorer: ScriptedScorer) -> None:
     """No endpoint left: everything else is left for the next run."""
     contest.write(*programs("1", "gone", *(f"1 // {n}" for n in range(500))))
-    outcome = contest.run(judge, workers=1)
+    outcome = contest.run(scorer, workers=1)
     assert outcome.exit_code == 1
     assert outcome.stopped_by == "no endpoint left for 60 s"
     assert outcome.summary["interrupted"]
     assert outcome.summary["submissions"]["pending"] > 200
     contest.write(*programs("1", "1 // again", *(f"1 // {n}" for n in range(500))))
-    assert contest.run(judge).exit_code == 0
+    assert contest.run(scorer).exit_code == 0
     assert len(contest.results()) == 502
 
 
-def test_a_sandbox_that_always_fails_ends_the_run(contest: Contest, judge: ScriptedJudge) -> None:
+def test_a_sandbox_that_always_fails_ends_the_run(contest: Contest, scorer: ScriptedScorer) -> None:
     """A million rows need not all say the same."""
     contest.write(*programs(*(f"JE // {n}" for n in range(1000))))
-    outcome = contest.run(judge)
+    outcome = contest.run(scorer)
     assert outcome.exit_code == 1
-    assert 100 <= len(judge.judged) <= 105
+    assert 100 <= len(scorer.judged) <= 105
     assert "100 submissions in a row" in str(outcome.stopped_by)
 
 
-def test_rows_without_a_program_do_not_say_that_the_sandbox_works(contest: Contest, judge: ScriptedJudge) -> None:
+def test_rows_without_a_program_do_not_say_that_the_sandbox_works(contest: Contest, scorer: ScriptedScorer) -> None:
     """They need none, so they do not put off the end of a run in which all else fails."""
     texts = [f"JE // {number}" if number % 5 == 0 else None for number in range(3000)]  # 51 in a batch
     contest.write(*programs(*texts))
-    outcome = contest.run(judge, workers=1, dedupe=False)
+    outcome = contest.run(scorer, workers=1, dedupe=False)
     assert "100 submissions in a row" in str(outcome.stopped_by)
 
 
-def test_failures_with_results_between_them_do_not_end_the_run(contest: Contest, judge: ScriptedJudge) -> None:
+def test_failures_with_results_between_them_do_not_end_the_run(contest: Contest, scorer: ScriptedScorer) -> None:
     """A sandbox that judges one in sixty is slow to be of use, and not broken."""
     failing = [f"JE // {number}" for number in range(120)]
     contest.write(*programs(*failing[:60], "1", *failing[60:], "0.5"))
-    outcome = contest.run(judge, workers=1)
+    outcome = contest.run(scorer, workers=1)
     assert (outcome.stopped_by, outcome.exit_code) == (None, 1)
-    assert len(judge.judged) == 122
+    assert len(scorer.judged) == 122
 
 
-def test_problems_that_cannot_be_judged_here_do_not_end_the_run(contest: Contest, judge: ScriptedJudge) -> None:
+def test_problems_that_cannot_be_judged_here_do_not_end_the_run(contest: Contest, scorer: ScriptedScorer) -> None:
     """A thousand refusals of one problem say nothing of the sandbox, and others are judged behind them."""
     contest.write(*programs(*(f"unfit // {n}" for n in range(150)), "1"))
-    outcome = contest.run(judge, workers=1)
+    outcome = contest.run(scorer, workers=1)
     assert (outcome.stopped_by, outcome.exit_code) == (None, 1)
-    assert len(judge.judged) == 151
+    assert len(scorer.judged) == 151
     assert outcome.summary["submissions"]["scored"] == 1
 
 
-def test_a_bug_of_ours_ends_the_run_loudly(contest: Contest, judge: ScriptedJudge) -> None:
+def test_a_bug_of_ours_ends_the_run_loudly(contest: Contest, scorer: ScriptedScorer) -> None:
     """It is never a verdict; what was judged before it stays."""
     contest.write(*programs("1", "bug"))
     with pytest.raises(ExceptionGroup) as caught:
-        contest.run(judge, workers=1)
+        contest.run(scorer, workers=1)
     assert caught.group_contains(AssertionError)
     contest.write(*programs("1", "0.5"))
-    contest.run(judge)
-    assert judge.judged == ["u0", "u1", "u1"]
+    contest.run(scorer)
+    assert scorer.judged == ["u0", "u1", "u1"]
 
 
-def test_a_fault_of_ours_over_one_row_is_that_rows(contest: Contest, judge: ScriptedJudge) -> None:
+def test_a_fault_of_ours_over_one_row_is_that_rows(contest: Contest, scorer: ScriptedScorer) -> None:
     """It has no score, says where we failed, and is judged again; the others go on, however many of them there are."""
     contest.write(*programs("1", *(f"odd // {n}" for n in range(MOST_FAILURES + 10)), "0.5"))
-    outcome = contest.run(judge, workers=1)
+    outcome = contest.run(scorer, workers=1)
     assert outcome.exit_code == 1
     found = contest.results()
     assert [found[place]["total_score"] for place in (0, 1, -2, -1)] == [100, None, None, 50]
@@ -127,12 +127,12 @@ def test_a_fault_of_ours_over_one_row_is_that_rows(contest: Contest, judge: Scri
         r"judging this row failed in ioi-eval itself( \(\w+\.py, line \d+\))?: ValueError: an odd row; please report"
     )
     assert re.match(words, found[1]["error"])
-    judge.judged.clear()
-    contest.run(judge, workers=1)
-    assert len(judge.judged) == MOST_FAILURES + 10
+    scorer.judged.clear()
+    contest.run(scorer, workers=1)
+    assert len(scorer.judged) == MOST_FAILURES + 10
 
 
-def test_what_cannot_be_written_down_costs_its_row_only(contest: Contest, judge: ScriptedJudge) -> None:
+def test_what_cannot_be_written_down_costs_its_row_only(contest: Contest, scorer: ScriptedScorer) -> None:
     """A result that no journal can hold is that row's failure."""
     contest.write(*programs("1", "0.5 // huge", "0.5"))
 
@@ -142,16 +142,16 @@ def test_what_cannot_be_written_down_costs_its_row_only(contest: Contest, judge:
                 raise TypeError("integer exceeds 64 bits")
             return super().append(kind, keys, body)
 
-    assert contest.run(judge, journal=Picky).exit_code == 1
+    assert contest.run(scorer, journal=Picky).exit_code == 1
     found = contest.results()
     assert [row["total_score"] for row in found] == [100, None, 50]
     assert "recording this row failed in ioi-eval itself" in found[1]["error"]
 
 
-def test_a_dump_that_breaks_off_is_an_error_with_its_line(contest: Contest, judge: ScriptedJudge) -> None:
+def test_a_dump_that_breaks_off_is_an_error_with_its_line(contest: Contest, scorer: ScriptedScorer) -> None:
     """Also if it happens only after the run has begun."""
     contest.write(*programs("1", "1 //b"))
     with contest.dump.open("ab") as file:
         file.write(b'{"uuid": "torn", "ye')
     with pytest.raises(InputError, match="row 3: is not JSON"):
-        contest.run(judge)
+        contest.run(scorer)

@@ -8,16 +8,16 @@ from dataclasses import replace
 from ioi_eval.model import Problem, Submission, SubmissionResult
 from ioi_eval.pipeline.run import BATCH_ROWS
 from ioi_eval.pipeline.window import ROWS
-from tests.pipeline.scripted import Contest, ScriptedJudge, programs
+from tests.pipeline.scripted import Contest, ScriptedScorer, programs
 
 
-class Mixed(ScriptedJudge):
+class Mixed(ScriptedScorer):
     """Judges on targets of the kinds `old` and `new`; takes the one that it is told to.
 
     Args:
         kinds: those that are there, the first one met first.
         taken: the kind on which it judges.
-        held: as for any scripted judge.
+        held: as for any scripted scorer.
     """
 
     def __init__(self, *kinds: str, taken: str, held: Mapping[str, str] | None = None) -> None:
@@ -61,9 +61,9 @@ def test_a_kind_that_is_not_there_any_more_does_not_count(contest: Contest) -> N
 def test_copies_follow_their_leader_on_whatever_kind_it_was_judged(contest: Contest) -> None:
     """Identical programs are judged once, in one run and over two."""
     contest.write(*programs(*["1 1 1"] * 40))
-    judge = Mixed("old", "new", taken="new")
-    assert contest.run(judge).exit_code == 0
-    assert len(judge.judged) == 1
+    scorer = Mixed("old", "new", taken="new")
+    assert contest.run(scorer).exit_code == 0
+    assert len(scorer.judged) == 1
     assert {row["fingerprint"] for row in contest.results()} == {contest.results()[0]["fingerprint"]}
     contest.write(*programs(*["1 1 1"] * 50))
     later = Mixed("old", "new", taken="old")
@@ -75,10 +75,10 @@ def test_a_copy_that_waited_for_room_follows_too(contest: Contest) -> None:
     """It was read, and expected on one kind, before its leader was judged on the other."""
     last = -(-(ROWS + 2) // BATCH_ROWS) * BATCH_ROWS - 1  # of those that are read when there is no room any more
     contest.write(*programs("1 1 1", *(f"1 1 1 // {number}" for number in range(1, last)), "1 1 1"))
-    judge = Mixed("old", "new", taken="new", held={"u0": f"u{last}"})
-    assert contest.run(judge, workers=1).exit_code == 0
+    scorer = Mixed("old", "new", taken="new", held={"u0": f"u{last}"})
+    assert contest.run(scorer, workers=1).exit_code == 0
     assert contest.results()[last]["duplicate_of"] == "u0"
-    assert len(judge.judged) == last
+    assert len(scorer.judged) == last
 
 
 class Mended(Mixed):

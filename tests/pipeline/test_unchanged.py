@@ -12,7 +12,7 @@ import pytest
 
 from ioi_eval.pipeline.contest_dump_reader import RowSelection
 from ioi_eval.report.rows import Unscored
-from tests.pipeline.scripted import Contest, ScriptedJudge, programs
+from tests.pipeline.scripted import Contest, ScriptedScorer, programs
 
 ROWS = programs("0.5", "1", "0.5", "CE", None)
 
@@ -26,14 +26,14 @@ def files(contest: Contest) -> dict[str, tuple[int, int]]:
     }
 
 
-def test_results_stay_as_often_as_nothing_is_new(contest: Contest, judge: ScriptedJudge) -> None:
+def test_results_stay_as_often_as_nothing_is_new(contest: Contest, scorer: ScriptedScorer) -> None:
     """Not a byte of them is written again; the summary is of the last run."""
     contest.write(*ROWS)
-    first = contest.run(judge).summary
-    before, judged = files(contest), list(judge.judged)
+    first = contest.run(scorer).summary
+    before, judged = files(contest), list(scorer.judged)
     for _ in range(3):
-        outcome = contest.run(judge)
-        assert (files(contest), judge.judged, outcome.exit_code) == (before, judged, 0)
+        outcome = contest.run(scorer)
+        assert (files(contest), scorer.judged, outcome.exit_code) == (before, judged, 0)
         run = outcome.summary["this_run"]
         assert (run["judged"], run["copies"], run["resumed"]) == (0, 0, 5)
         told = json.loads((contest.out / "summary.json").read_text())
@@ -96,36 +96,36 @@ CHANGES: dict[str, Callable[[Contest], dict[str, Any]]] = {
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
 def test_whatever_changed_has_results_made_again(
-    contest: Contest, judge: ScriptedJudge, change: Callable[[Contest], dict[str, Any]], tmp_path: Path
+    contest: Contest, scorer: ScriptedScorer, change: Callable[[Contest], dict[str, Any]], tmp_path: Path
 ) -> None:
     """And they are those of a run in a new directory."""
     contest.write(*ROWS)
-    contest.run(judge)
+    contest.run(scorer)
     before = files(contest)
     settings = change(contest)
-    contest.run(ScriptedJudge(), **settings)
+    contest.run(ScriptedScorer(), **settings)
     if change is not CHANGES["state damaged"]:
         assert files(contest) != before
     fresh = Contest(tmp_path / "fresh")
     fresh.directory.mkdir()
     fresh.dump = contest.dump
-    fresh.run(ScriptedJudge(), **settings)
+    fresh.run(ScriptedScorer(), **settings)
     for name in ("results.jsonl", "tests.jsonl", "inputs.jsonl"):
         assert (contest.out / name).read_bytes() == (fresh.out / name).read_bytes()
 
 
-def test_another_way_of_judging_has_results_made_again(contest: Contest, judge: ScriptedJudge) -> None:
+def test_another_way_of_judging_has_results_made_again(contest: Contest, scorer: ScriptedScorer) -> None:
     """Rules, limits, tests: whatever is in a fingerprint."""
     contest.write(*ROWS)
-    contest.run(judge)
-    other = ScriptedJudge("2")
+    contest.run(scorer)
+    other = ScriptedScorer("2")
     contest.run(other)
-    assert sorted(other.judged) == sorted(judge.judged)
+    assert sorted(other.judged) == sorted(scorer.judged)
 
 
-def test_failures_of_ours_are_judged_again(contest: Contest, judge: ScriptedJudge) -> None:
+def test_failures_of_ours_are_judged_again(contest: Contest, scorer: ScriptedScorer) -> None:
     """Results that lack something are never final."""
     contest.write(*programs("1", "JE"))
-    contest.run(judge)
-    contest.run(judge)
-    assert judge.judged == ["u0", "u1", "u1"]
+    contest.run(scorer)
+    contest.run(scorer)
+    assert scorer.judged == ["u0", "u1", "u1"]

@@ -154,11 +154,11 @@ def test_the_reports_show_what_was_found() -> None:
     assert evidence(None) == "no test was run"
 
 
-class Judge:
+class RuleScorer:
     """Judges by a rule of the test's, and only on all tests.
 
     Args:
-        says: the result of a submission; may raise what a judge raises.
+        says: the result of a submission; may raise what a scorer raises.
     """
 
     def __init__(self, says: Callable[[Submission], SubmissionResult]) -> None:
@@ -178,10 +178,10 @@ class Judge:
 
 
 def validated(
-    reading: StatedSolutions, judge: Judge, *, workers: int = 1, advance: Callable[[str], None] = lambda _: None
+    reading: StatedSolutions, scorer: RuleScorer, *, workers: int = 1, advance: Callable[[str], None] = lambda _: None
 ) -> Validation:
     """What comes out when nothing interrupts."""
-    validating = Validating(reading, judge)
+    validating = Validating(reading, scorer)
     asyncio.run(validating.run(workers=workers, done=lambda result, _: advance(result.verdict)))
     return validating.validation()
 
@@ -189,7 +189,7 @@ def validated(
 def test_solutions_are_judged_exhaustively_by_so_many_workers() -> None:
     """Results are put beside their solutions in order, whatever ends first."""
 
-    class SlowJudge(Judge):
+    class SlowScorer(RuleScorer):
         at_once = most = 0
         busy = asyncio.Event()
 
@@ -210,11 +210,11 @@ def test_solutions_are_judged_exhaustively_by_so_many_workers() -> None:
         replace(solution({"02": "AC"}), name=str(n), submission=Submission(id=str(n), problem=PROBLEM.key, code=f"{n}"))
         for n in range(10)
     )
-    judge = SlowJudge(lambda submission: result("AC", "AC", "WA" if int(submission.id) % 2 else "AC"))
+    scorer = SlowScorer(lambda submission: result("AC", "AC", "WA" if int(submission.id) % 2 else "AC"))
     told: list[str] = []
     reading = StatedSolutions(solutions=solutions, refused=(), silent=0)
-    validation = validated(reading, judge, workers=3, advance=told.append)
-    assert judge.most == 3
+    validation = validated(reading, scorer, workers=3, advance=told.append)
+    assert scorer.most == 3
     assert len(told) == 10
     assert [one.solution for one in validation.disagreements] == ["1", "3", "5", "7", "9"]
     rows = list(result_rows(validation))
@@ -237,7 +237,7 @@ def test_what_was_judged_is_compared_when_no_endpoint_is_left() -> None:
     )
     told: list[str] = []
     reading = StatedSolutions(solutions=solutions, refused=(), silent=0)
-    validation = validated(reading, Judge(says), advance=told.append)
+    validation = validated(reading, RuleScorer(says), advance=told.append)
     assert told == ["AC", "JE", "JE", "JE"]
     assert not validation.agrees
     assert len(validation.undecided) == 3
@@ -252,9 +252,9 @@ def test_identical_solutions_are_judged_once_but_for_judge_errors() -> None:
         replace(solution({"02": "AC"}), submission=Submission(id=str(n), problem=PROBLEM.key, code=code))
         for n, code in enumerate(codes)
     )
-    judge = Judge(lambda submission: result("AC", "AC", "AC" if submission.code == "right" else "JE"))
-    validation = validated(StatedSolutions(solutions=solutions, refused=(), silent=0), judge)
-    assert judge.judged == ["0", "1", "3"]
+    scorer = RuleScorer(lambda submission: result("AC", "AC", "AC" if submission.code == "right" else "JE"))
+    validation = validated(StatedSolutions(solutions=solutions, refused=(), silent=0), scorer)
+    assert scorer.judged == ["0", "1", "3"]
     assert [judged.result.submission for _, judged in validation.judged] == ["0", "1", "2", "3"]
     assert len(validation.undecided) == 2
 
