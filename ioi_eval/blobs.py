@@ -15,14 +15,13 @@ import errno
 import hashlib
 import os
 import secrets
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import IO, BinaryIO
 
-from ioi_eval.cache_directory import make_private_directory
+from ioi_eval.cache_directory import make_private_directory, temporary_file
 from ioi_eval.config import Environment
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.model import Blob
@@ -137,15 +136,11 @@ class BlobStore:
             self._make_directories()
         try:
             directory.mkdir(mode=0o755, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=directory, prefix=".new-", delete=False) as file:
-                try:
-                    os.fchmod(file.fileno(), 0o644)
-                    yield file
-                    file.flush()
-                    if path is not None:
-                        os.replace(file.name, path)
-                finally:
-                    Path(file.name).unlink(missing_ok=True)
+            with temporary_file(directory) as file:
+                yield file
+                file.flush()
+                if path is not None:
+                    os.replace(file.name, path)
         except OSError as error:
             raise _write_error(self._root, error) from error
 

@@ -41,6 +41,17 @@ def make_private_directory(directory: Path) -> None:
 
 
 @contextmanager
+def temporary_file(directory: Path, mode: int = 0o644) -> Iterator[IO[bytes]]:
+    """A file that is deleted at the end, unless the block renames it. No other process has a file of its name."""
+    with tempfile.NamedTemporaryFile(dir=directory, prefix=".new-", delete=False) as file:
+        try:
+            os.fchmod(file.fileno(), mode)
+            yield file
+        finally:
+            Path(file.name).unlink(missing_ok=True)
+
+
+@contextmanager
 def new_file(path: Path, mode: int = 0o644, *, durable: bool = True) -> Iterator[IO[bytes]]:
     """A file that gets its name when the block succeeds, replacing an earlier one. So it is never there in part.
 
@@ -52,14 +63,10 @@ def new_file(path: Path, mode: int = 0o644, *, durable: bool = True) -> Iterator
     Raises:
         OSError: it cannot be written; then nothing of it remains.
     """
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            yield file
-            os.fchmod(file.fileno(), mode)
-            file.flush()
-            if durable:
-                os.fsync(file.fileno())  # or the name may reach the disk before the content
-        os.replace(temporary, path)  # after closing: a file that is open for writing cannot be executed
-    finally:
-        Path(temporary).unlink(missing_ok=True)
+    with temporary_file(path.parent, mode) as file:
+        yield file
+        file.flush()
+        if durable:
+            os.fsync(file.fileno())  # or the name may reach the disk before the content
+        file.close()  # a file that is open for writing cannot be executed
+        os.replace(file.name, path)

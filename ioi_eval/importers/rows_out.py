@@ -85,7 +85,7 @@ def _write(path: Path, rows: Iterable[dict[str, Any]]) -> None:
 
 
 def _unfinished(path: Path) -> Path:
-    """The temporary path under which a file is written."""
+    """The temporary path under which a file is written; what a killed import left there is overwritten by the next."""
     return path.with_name(f".{path.name}.new")
 
 

@@ -100,6 +100,9 @@ def write_summary(directory: Path, values: Mapping[str, Any], report: str) -> No
 def replacing(path: Path, *, advice: str = "") -> Iterator[BinaryIO]:
     """A file that replaces the one at `path` once it is whole and on the disk.
 
+    Only one process writes it, so its temporary name is fixed, and what a killed run left is overwritten by the next.
+    (Several processes may write a file of the cache: `cache_directory.new_file`.)
+
     Args:
         path: the file to replace.
         advice: what to do if it cannot be written; by default, where the results are stored.
