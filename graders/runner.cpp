@@ -74,7 +74,7 @@
 
 // The parts are headers in `runner/`. Each includes what it uses and compiles alone; boxes get them as one file. From the
 // bottom up:
-// - kernel, texts and numbers: kernel, rules, numbers, verdicts, tasks, json, lines, descriptors, decimal, reader
+// - kernel, texts and numbers: kernel, rules, numbers, verdicts, tasks, json, lines, descriptors, messages, decimal, reader
 // - comparing outputs: comparators, protocols, bytes, white_diff, tokens
 // - the plan: plan_lines, scores, plan, job_files, plan_reader
 // - confinement: system_calls, decisions, seccomp, landlock, directories, pid_namespaces, capabilities

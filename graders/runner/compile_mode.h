@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -196,7 +195,7 @@ class Compilation {
     bool waits = true;
     for (pid_t pid : family) {
       Sample sample = ProcFiles().read(pid, {}, true);
-      cpu += sample.cpu_us + cpu_of_dead_children_us(pid);
+      cpu += sample.cpu_us + read_totals(pid).reaped_children_us;
       s.peak_bytes = std::max(s.peak_bytes, sample.resident_bytes);
       waits &= sample.threads > 0 && !sample.runs && !sample.waits;
     }
@@ -225,18 +224,6 @@ class Compilation {
     if (s.peak_bytes > plan_.memory_bytes) return Limit::Memory;
     if (largest_file() > plan_.file_bytes) return Limit::FileSize;
     return Limit::None;
-  }
-
-  static int64_t cpu_of_dead_children_us(pid_t pid) {
-    char path[64], text[1024];
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    read_text(AT_FDCWD, path, text, sizeof text);
-    const char* rest = strrchr(text, ')');  // the name may contain anything
-    long long user, system;
-    if (rest == nullptr || sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %lld %lld", &user, &system) != 2) {
-      return 0;
-    }
-    return (user + system) * 1'000'000 / sysconf(_SC_CLK_TCK);
   }
 
   int64_t largest_file() const {

@@ -13,11 +13,9 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
-#include <sys/uio.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -32,6 +30,7 @@
 #include "kernel.h"
 #include "landlock.h"
 #include "lines.h"
+#include "messages.h"
 #include "numbers.h"
 #include "pid_namespaces.h"
 #include "plan.h"
@@ -273,7 +272,7 @@ class Launch {
     for (size_t at : job_.filter.self) job_.filter.code[at].k = static_cast<uint32_t>(syscall(SYS_getpid));  // a child's copy
     int listener = install_filter(job_.filter.code, can().notify);
     if (listener < 0) die("seccomp");
-    if (can().notify) send(StartMessage{}, listener);
+    if (can().notify) send(StartMessage{}, {listener});
   }
 
   [[noreturn]] void execute() {
@@ -282,7 +281,7 @@ class Launch {
     StartMessage word;
     word.now_us = now_us();
     word.cpu_us = cpu_clock_us(0);
-    send(word, -1);
+    send(word);
     syscall(SYS_execveat, kProgramFd, "", command.argv(), command.environment(), AT_EMPTY_PATH);
     die(kExecStep, is_ours(plan_, errno) ? 1 : kNotExecutableCode);
   }
@@ -302,29 +301,15 @@ class Launch {
     }
   }
 
-  void send(const StartMessage& word, int descriptor) {
-    iovec part = {const_cast<StartMessage*>(&word), sizeof word};
-    alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
-    msghdr message = {};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    if (descriptor >= 0) {
-      message.msg_control = space;
-      message.msg_controllen = sizeof space;
-      cmsghdr* header = CMSG_FIRSTHDR(&message);
-      header->cmsg_level = SOL_SOCKET;
-      header->cmsg_type = SCM_RIGHTS;
-      header->cmsg_len = CMSG_LEN(sizeof(int));
-      memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
-    }
-    if (sendmsg(control_, &message, MSG_NOSIGNAL) < 0) _exit(1);
+  void send(const StartMessage& word, const std::vector<int>& descriptors = {}) {
+    if (!send_message(control_, &word, sizeof word, descriptors)) _exit(1);
   }
 
   [[noreturn]] void die(const char* step, int code = 1) {
     StartMessage word;
     word.error = errno != 0 ? errno : EIO;
     strncpy(word.step, step, sizeof word.step - 1);
-    send(word, -1);
+    send(word);
     _exit(code);
   }
 
@@ -342,25 +327,12 @@ class Launch {
 inline std::string read_start_messages(const Plan& plan, Contestant& contestant) {
   for (;;) {
     StartMessage word;
-    iovec part = {&word, sizeof word};
-    alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
-    msghdr message = {};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    message.msg_control = space;
-    message.msg_controllen = sizeof space;
-    ssize_t n = recvmsg(contestant.control.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    ssize_t n = receive_message(contestant.control.get(), &word, sizeof word, contestant.listener);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return "";
     if (n != static_cast<ssize_t>(sizeof word)) {
       contestant.control.reset();
       contestant.started = contestant.ready;
       return "";
-    }
-    cmsghdr* header = CMSG_FIRSTHDR(&message);
-    if (header != nullptr && header->cmsg_type == SCM_RIGHTS) {
-      int descriptor;
-      memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
-      contestant.listener = Fd(descriptor);
     }
     word.step[sizeof word.step - 1] = '\0';
     if (word.error != 0 && strcmp(word.step, kExecStep) == 0 && !is_ours(plan, word.error)) {

@@ -50,6 +50,33 @@ inline int wanting_per_processor() {
   return known && runnable - 1 > processors ? (runnable - 1) / processors : 0;
 }
 
+// The part of a `stat` file of /proc after the process's name, which may contain anything. Empty if there is none.
+inline const char* fields_after_name(const char* stat) {
+  const char* end = strrchr(stat, ')');
+  return end != nullptr ? end + 1 : "";
+}
+
+// Totals from /proc/PID/stat; 0 if the process has ended or is hidden.
+struct ProcessTotals {
+  int64_t page_faults = 0, system_us = 0, reaped_children_us = 0;
+};
+
+inline ProcessTotals read_totals(pid_t pid) {
+  char path[64], text[1024];
+  snprintf(path, sizeof path, "/proc/%d/stat", pid);
+  read_text(AT_FDCWD, path, text, sizeof text);
+  constexpr char kFields[] = " %*c %*d %*d %*d %*d %*d %*u %lld %*u %lld %*u %*u %lld %lld %lld";
+  long long minor, major, system, reaped_user, reaped_system;
+  if (sscanf(fields_after_name(text), kFields, &minor, &major, &system, &reaped_user, &reaped_system) != 5) return {};
+  int64_t tick_us = 1'000'000 / sysconf(_SC_CLK_TCK);
+  return {minor + major, system * tick_us, (reaped_user + reaped_system) * tick_us};
+}
+
+inline int64_t cost_of_pages_so_far_us(pid_t pid) {
+  ProcessTotals totals = read_totals(pid);
+  return cost_of_pages_us(totals.page_faults, totals.system_us);
+}
+
 // Processes are read up to a thousand times a second, and that takes CPU time from the programs. Opening a file of /proc by its
 // path costs five times as much as reading it, so the files stay open: those of the process, and of its main thread, as most
 // processes have no other. An open file keeps belonging to this process, even if its pid is reused.
@@ -93,18 +120,6 @@ class ProcFiles {
     return line != nullptr ? 1024 * atoll(line + 7) : 0;
   }
 
-  // What its page faults may have cost; 0 if it has ended or is hidden.
-  static int64_t cost_of_pages_us(pid_t pid) {
-    char path[64], text[1024];
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    read_text(AT_FDCWD, path, text, sizeof text);
-    const char* rest = strrchr(text, ')');  // the name may contain anything
-    constexpr char kFields[] = " %*c %*d %*d %*d %*d %*d %*u %lld %*u %lld %*u %*u %lld";
-    long long minor, major, system;
-    if (rest == nullptr || sscanf(rest + 1, kFields, &minor, &major, &system) != 3) return 0;
-    return runner::cost_of_pages_us(minor + major, system * 1'000'000 / sysconf(_SC_CLK_TCK));
-  }
-
  private:
   // For a process that has ended, or that /proc hides (hidepid). Its CPU clock is still readable, its run-queue delay is not. If
   // more threads want a processor than there are processors, the time in which it did not run counts as delay. But a process that
@@ -134,8 +149,8 @@ class ProcFiles {
     if (states) {
       snprintf(path, sizeof path, "%s/stat", tid);
       read_kept(is_main ? stat_ : another, tasks_.get(), path, text, sizeof text);
-      const char* rest = strrchr(text, ')');  // the state comes after the name, which may contain anything
-      char state = rest != nullptr && rest[1] == ' ' ? rest[2] : '\0';
+      const char* fields = fields_after_name(text);
+      char state = *fields == ' ' ? fields[1] : '\0';
       result.runs |= state == 'R';
       result.waits |= state == 'D';
       another.reset();

@@ -16,7 +16,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,6 +31,7 @@
 #include "kernel.h"
 #include "landlock.h"
 #include "lines.h"
+#include "messages.h"
 #include "numbers.h"
 #include "pid_namespaces.h"
 #include "plan.h"
@@ -75,7 +75,9 @@ class WarmInterpreter {
     if (landlock >= 0) descriptors.emplace_back("landlock", landlock);
     if (pid_namespace >= 0) descriptors.emplace_back("pid_namespace", pid_namespace);
     if (request_.empty()) request_ = request(descriptors);
-    if (!send(request_, descriptors)) return gone("does not listen");
+    std::vector<int> sent;
+    for (const auto& [name, fd] : descriptors) sent.push_back(fd);
+    if (!send_message(control_.get(), request_.data(), request_.size(), sent)) return gone("does not listen");
     int64_t deadline = now_us() + kWarmUs;
     pollfd ready = {control_.get(), POLLIN, 0};
     while (poll(&ready, 1, 100) == 0 && now_us() < deadline) {
@@ -132,10 +134,8 @@ class WarmInterpreter {
   }
 
   void begin(const ProcessDirectories& directories) {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) system_fault("socketpair");
-    control_ = Fd(ends[0]);
-    Fd theirs(ends[1]);
+    auto [ours, theirs] = connected_sockets();
+    control_ = std::move(ours);
     errors_ = memory_file("interpreter");
     if (start(process_) == 0) run(directories, theirs.get());
   }
@@ -189,23 +189,6 @@ class WarmInterpreter {
     return line.close('}').take();
   }
 
-  bool send(const std::string& text, const std::vector<std::pair<const char*, int>>& descriptors) {
-    iovec part = {const_cast<char*>(text.data()), text.size()};
-    alignas(cmsghdr) char space[CMSG_SPACE(16 * sizeof(int))] = {};
-    msghdr message = {};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    message.msg_control = space;
-    message.msg_controllen = CMSG_SPACE(descriptors.size() * sizeof(int));
-    cmsghdr* header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(descriptors.size() * sizeof(int));
-    int* fds = reinterpret_cast<int*>(CMSG_DATA(header));
-    for (size_t i = 0; i < descriptors.size(); i++) fds[i] = descriptors[i].second;
-    return sendmsg(control_.get(), &message, MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
-  }
-
   const Capabilities& can() const { return job_.machine.can; }
 
   const Job& job_;
@@ -221,7 +204,6 @@ class WarmInterpreter {
 
 // Returns an error if it could not be started, else nothing.
 inline std::string start_contestant(Job& job, WarmInterpreter& warm, Contestant& contestant, const ProcessDirectories& directories, int input, int task) {
-  int ends[2];
   contestant.errors = memory_file("stderr");
   contestant.output = memory_file("stdout");
   // Memory files have no path, so Landlock would let the contestant open them again and use them as memory that is not counted.
@@ -232,9 +214,8 @@ inline std::string start_contestant(Job& job, WarmInterpreter& warm, Contestant&
     if (fchmod(contestant.report.get(), 0200) != 0) system_fault("fchmod");
   }
   if (job.full() && !contestant.pid_namespace.enter(job.machine.own_pidns)) system_fault("a PID namespace cannot be made");
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) system_fault("socketpair");
-  contestant.control = Fd(ends[0]);
-  Fd theirs(ends[1]);
+  auto [ours, theirs] = connected_sockets();
+  contestant.control = std::move(ours);
   if (job.plan.warm) {
     Fd pid_namespace(job.full() ? open("/proc/self/ns/pid_for_children", O_RDONLY | O_CLOEXEC) : -1);
     if (job.full() && !pid_namespace) system_fault("open a PID namespace");

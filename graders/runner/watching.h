@@ -270,7 +270,7 @@ class Watching : protected TestState {
   int64_t cost_of_pages_us() const {
     int64_t total = 0;
     for (const Contestant& c : contestants_) {
-      int64_t cost = c.process.ended ? c.process.cost_of_pages_us() : ProcFiles::cost_of_pages_us(c.process.pid);
+      int64_t cost = c.process.ended ? c.process.cost_of_pages_us() : cost_of_pages_so_far_us(c.process.pid);
       total += std::min(cost, plan_.page_margin_us());
     }
     return std::min(total, most_for_pages_us(plan_.cpu_ms));
