@@ -78,7 +78,8 @@
 // - comparing outputs: comparators, protocols, bytes, white_diff, tokens
 // - the plan: plan_lines, scores, plan, job_files, plan_reader
 // - confinement: system_calls, decisions, seccomp, landlock, directories, pid_namespaces, capabilities
-// - processes: processes, hidden_calls, proc_files, job, process_directories, contestants, warm_interpreter
+// - processes: processes, hidden_calls, proc_files, job, process_directories
+// - contestants: contestants, permissions, launch, refusals, warm_interpreter
 // - a test: judges, outcome, hang_ups, passes, test_state, watching, one_test
 // - a job: run_mode, compile_mode
 

@@ -18,11 +18,11 @@
 #include <string>
 #include <vector>
 
-#include "contestants.h"
 #include "descriptors.h"
 #include "directories.h"
 #include "job.h"
 #include "kernel.h"
+#include "launch.h"
 #include "lines.h"
 #include "numbers.h"
 #include "plan.h"

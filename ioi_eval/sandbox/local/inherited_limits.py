@@ -34,7 +34,7 @@ _LEAST_STACK_BYTES = 64 * MIB
 
 _LEAST_ADDRESS_BYTES = 5 * GIB
 """A checker may take this (`JudgeLimits`, and 1 GiB); a program with up to 1 GiB of memory and 64 threads may reserve
-it. Source: graders/runner/contestants.h, judges.h."""
+it. Source: graders/runner/permissions.h, judges.h."""
 
 _LEAST_FILE_BYTES = 64 * MIB + 256 * MIB
 """More than an output that is OLE. Source: `Policy.output_bytes`; graders/runner/numbers.h, kFileSlackBytes."""
@@ -219,7 +219,7 @@ def _bytes_limit(limit: _HardLimit, *, least: int, leaves: Callable[[int], int],
 
 
 def _memory_within(addresses: int) -> int:
-    """The largest memory limit for which this much address space suffices. Source: graders/runner/contestants.h,
+    """The largest memory limit for which this much address space suffices. Source: graders/runner/permissions.h,
     RLIMIT_AS."""
     return min((addresses - GIB) // 2, addresses - 4 * GIB)
 

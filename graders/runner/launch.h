@@ -1,0 +1,233 @@
+// The start of a contestant: what its child does until the exec, and what it tells the runner.
+#pragma once
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "capabilities.h"
+#include "contestants.h"
+#include "descriptors.h"
+#include "job.h"
+#include "landlock.h"
+#include "lines.h"
+#include "messages.h"
+#include "numbers.h"
+#include "permissions.h"
+#include "plan.h"
+#include "process_directories.h"
+#include "processes.h"
+#include "seccomp.h"
+#include "tasks.h"
+
+namespace runner {
+
+// A contestant's child sends this before its exec; the socket's end of file means that the exec has happened.
+struct StartMessage {
+  int64_t cpu_us = 0;  // spent before the exec, so not by the program
+  int64_t now_us = 0;
+  int error = 0;
+  char step[24] = {};
+};
+
+// Whether an error of exec is our failure, and not caused by the file's content. (The file is in memory: EIO means that it ends
+// too early, unless a dynamic linker had to be read from a disk.)
+inline bool is_ours(const Plan& plan, int exec_error) {
+  if (!plan.interpreter.empty()) return true;
+  switch (exec_error) {
+    case ENOMEM: case EAGAIN: case EMFILE: case ENFILE: case ETXTBSY: return true;
+    case EIO: return !plan.is_static;
+    default: return false;
+  }
+}
+
+const char* const kExecStep = "execute the program";
+constexpr int kNotExecutableCode = 127;  // the exit code of shells for a program that cannot be executed
+
+// The command line of a contestant's program, or of the interpreter that reads it.
+class Command {
+ public:
+  // `request`: the argument that tells an interpreter what to do.
+  Command(const Plan& plan, const char* request) : environment_(plan.environment) {
+    if (plan.interpreter.empty()) {
+      words_ = {"./program"};
+    } else {
+      words_ = {plan.interpreter};
+      words_.insert(words_.end(), plan.interpreter_args.begin(), plan.interpreter_args.end());
+      words_.push_back(request);
+    }
+    environment_.insert(environment_.end(), {"PATH=/usr/bin:/bin", "LANG=C.UTF-8"});
+  }
+
+  void add(const std::string& word) { words_.push_back(word); }
+  char* const* argv() { return pointers_to(words_, argv_); }
+  char* const* environment() { return pointers_to(environment_, envp_); }
+
+ private:
+  static char* const* pointers_to(std::vector<std::string>& texts, std::vector<char*>& pointers) {
+    pointers.clear();
+    for (std::string& text : texts) pointers.push_back(&text[0]);
+    pointers.push_back(nullptr);
+    return pointers.data();
+  }
+
+  std::vector<std::string> words_, environment_;
+  std::vector<char*> argv_, envp_;
+};
+
+// The child's side. Nothing here returns.
+class Launch {
+ public:
+  // `task`: what an interpreter executes; -1 without one.
+  Launch(Job& job, const Contestant& contestant, const ProcessDirectories& directories, int control, int input, int task)
+      : job_(job),
+        plan_(job.plan),
+        contestant_(contestant),
+        directories_(directories),
+        control_(control),
+        input_(input),
+        task_(task),
+        program_(job.interpreter ? job.interpreter.get() : job.programs[static_cast<size_t>(contestant.index)].get()) {}
+
+  [[noreturn]] void run() noexcept {
+    setsid();
+    plain_signals();
+    umask(077);
+    write_text("/proc/self/oom_score_adj", "1000");
+    open_files();
+    if (job_.full() && chroot(directories_.root.c_str()) != 0) die("chroot");
+    if (chdir(job_.full() ? "/box" : directories_.scratch.c_str()) != 0) die("chdir");
+    if (!place_descriptors({{input_, 0}, {output_, 1}, {errors_, 2}, {task_, kTaskFd}, {report_, kReportFd},
+                            {with_, kWithFd}, {control_, kControlFd}, {program_, kProgramFd}},
+                           kControlFd)) {
+      die("descriptors");
+    }
+    control_ = kControlFd;
+    for (auto [resource, value] : contestant_limits(plan_, job_.full())) set_limit(resource, value);
+    if (!drop_privileges(can().contestant_uid)) die("drop privileges");
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    confine();
+    set_limit(RLIMIT_NOFILE, kContestantFds);  // now: Landlock and the listener needed more
+    execute();
+  }
+
+ private:
+  // Opens each file again, outputs for writing only. O_APPEND: stderr and report can be cut while they grow.
+  void open_files() {
+    output_ = open_output(plan_, contestant_);
+    errors_ = reopen(contestant_.errors.get(), O_WRONLY | O_APPEND);
+    if (output_ < 0 || errors_ < 0) die("open outputs");
+    if (job_.interpreter) {
+      task_ = reopen(task_, O_RDONLY);
+      report_ = reopen(contestant_.report.get(), O_WRONLY | O_APPEND);
+      if (task_ < 0 || report_ < 0) die("open a task");
+      if (!plan_.with.empty() && (with_ = reopen(job_.with.get(), O_RDONLY)) < 0) die("open a file");
+    }
+    if (plan_.has_manager() && plan_.fifo_use == FifoUse::Standard) {
+      // In this order, as in isolate, because managers rely on it. Each open waits for the manager's.
+      if ((input_ = open(directories_.fifo_in.c_str(), O_RDONLY | O_CLOEXEC)) < 0) die("open input fifo");
+      if ((output_ = open(directories_.fifo_out.c_str(), O_WRONLY | O_CLOEXEC)) < 0) die("open output fifo");
+    }
+  }
+
+  void confine() {
+    Landlock landlock(can().landlock);
+    grant_system(plan_, landlock, "");
+    grant_scratch(job_, landlock, ".");
+    grant_fifos(plan_, landlock, directories_);
+    if (!landlock.restrict()) die("landlock");
+    if (!can().seccomp) return;
+    for (size_t at : job_.filter.self) job_.filter.code[at].k = static_cast<uint32_t>(syscall(SYS_getpid));  // a child's copy
+    int listener = install_filter(job_.filter.code, can().notify);
+    if (listener < 0) die("seccomp");
+    if (can().notify) send(StartMessage{}, {listener});
+  }
+
+  [[noreturn]] void execute() {
+    Command command(plan_, "run");
+    add_arguments(command);
+    StartMessage message;
+    message.now_us = now_us();
+    message.cpu_us = cpu_clock_us(0);
+    send(message);
+    syscall(SYS_execveat, kProgramFd, "", command.argv(), command.environment(), AT_EMPTY_PATH);
+    die(kExecStep, is_ours(plan_, errno) ? 1 : kNotExecutableCode);
+  }
+
+  void add_arguments(Command& command) const {
+    switch (plan_.task) {
+      case TaskType::Batch:
+      case TaskType::Interactive: return;
+      case TaskType::TwoSteps:
+        command.add(std::to_string(contestant_.index));
+        command.add(contestant_.index == 0 ? directories_.inside_out : directories_.inside_in);
+        return;
+      case TaskType::Communication:
+        if (plan_.fifo_use == FifoUse::Paths) command.add(directories_.inside_in), command.add(directories_.inside_out);
+        if (plan_.processes != 1) command.add(std::to_string(contestant_.index));
+        return;
+    }
+  }
+
+  void send(const StartMessage& message, const std::vector<int>& descriptors = {}) {
+    if (!send_message(control_, &message, sizeof message, descriptors)) _exit(1);
+  }
+
+  [[noreturn]] void die(const char* step, int code = 1) {
+    StartMessage message;
+    message.error = errno != 0 ? errno : EIO;
+    strncpy(message.step, step, sizeof message.step - 1);
+    send(message);
+    _exit(code);
+  }
+
+  const Capabilities& can() const { return job_.machine.can; }
+
+  Job& job_;
+  const Plan& plan_;
+  const Contestant& contestant_;
+  const ProcessDirectories& directories_;
+  int control_, input_, task_, program_;
+  int output_ = -1, errors_ = -1, report_ = -1, with_ = -1;
+};
+
+// Reads the child's messages: the listener, the time it spent, an error; or the end of the socket, which means that the exec
+// has happened. Returns an error if the contestant could not be started, else nothing.
+inline std::string read_start_messages(const Plan& plan, Contestant& contestant) {
+  for (;;) {
+    StartMessage message;
+    ssize_t n = receive_message(contestant.control.get(), &message, sizeof message, contestant.listener);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return "";
+    if (n != static_cast<ssize_t>(sizeof message)) {
+      contestant.control.reset();
+      contestant.started = contestant.ready;
+      return "";
+    }
+    message.step[sizeof message.step - 1] = '\0';
+    if (message.error != 0 && strcmp(message.step, kExecStep) == 0 && !is_ours(plan, message.error)) {
+      contestant.not_executable = true;
+      continue;
+    }
+    if (message.error != 0) return std::string(message.step) + ": " + strerror(message.error);
+    if (message.cpu_us > 0) {
+      contestant.spent_before_us = message.cpu_us;
+      contestant.started_us = message.now_us;
+      contestant.ready = true;
+    }
+  }
+}
+
+}  // namespace runner

@@ -1,0 +1,84 @@
+// The calls that a contestant is refused: the kernel reports each to the runner, which answers.
+#pragma once
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <string>
+
+#include "contestants.h"
+#include "numbers.h"
+#include "plan.h"
+#include "processes.h"
+#include "seccomp.h"
+
+namespace runner {
+
+// The kernel may know of more fields than our headers.
+template <typename Fields>
+union Padded {
+  Padded() { memset(space, 0, sizeof space); }
+  char space[256];
+  Fields fields;
+};
+
+// Returns whether the kernel has taken the answer. The calling process waits for it, or until it is killed.
+inline bool answer(const Contestant& contestant, uint64_t call, int error, uint32_t flags) {
+  Padded<seccomp_notif_resp> response;
+  response.fields.id = call;
+  response.fields.error = -error;
+  response.fields.flags = flags;
+  return ioctl(contestant.listener.get(), SECCOMP_IOCTL_NOTIF_SEND, &response) == 0;
+}
+
+inline void count_answer(Contestant& contestant) {
+  if (++contestant.refusals >= kMostRefusals) contestant.listener.reset();
+}
+
+// Whether a call makes a timer that the program may have.
+inline bool makes_timer(const Plan& plan, const seccomp_data& call) {
+  int clock = static_cast<int>(call.args[0]);
+  return call.arch == AUDIT_ARCH_X86_64 && call.nr == SYS_timer_create && plan.processes == 1 && plan.passes == 1 &&
+         clock >= -8 /* its own */;
+}
+
+// Counts an attempted call under its name.
+inline void record_attempt(Contestant& contestant, const std::string& name) {
+  auto known = std::find_if(contestant.attempted.begin(), contestant.attempted.end(),
+                            [&](const auto& entry) { return entry.first == name; });
+  if (known != contestant.attempted.end()) {
+    known->second++;
+  } else if (contestant.attempted.size() < kMostNames) {
+    contestant.attempted.emplace_back(name, 1);
+  }
+}
+
+// Answers one call that the kernel reports.
+inline void answer_refusal(const Plan& plan, Contestant& contestant) {
+  Padded<seccomp_notif> request;
+  if (ioctl(contestant.listener.get(), SECCOMP_IOCTL_NOTIF_RECV, &request) != 0) return;  // the process has died meanwhile
+  const seccomp_data& call = request.fields.data;
+  if (makes_timer(plan, call)) {
+    contestant.has_timers = true;
+    bool done = answer(contestant, request.fields.id, 0, 1 /* SECCOMP_USER_NOTIF_FLAG_CONTINUE, Linux 5.5 */) || errno == ENOENT;
+    if (done) return count_answer(contestant);
+  }
+  Refusal refusal = refusal_of(call);
+  record_attempt(contestant, refusal.name);
+  if (refusal.deadly || refusal.killed_itself) {
+    contestant.made_deadly_call |= refusal.deadly;
+    contestant.killed_itself |= refusal.killed_itself;
+    contestant.process.kill();
+    return;
+  }
+  answer(contestant, request.fields.id, refusal.error, 0);
+  count_answer(contestant);
+}
+
+}  // namespace runner
