@@ -129,121 +129,140 @@ class CallFilter {
   }
 
   void decide(const Rule& rule, Let let) {
-    const uint32_t* values = rule.values.begin();
-    uint32_t bits = values != nullptr && rule.values.size() > 0 ? values[0] : 0;
-    if (bits == kOpenRefused && !reduced_) let = Let::Always;
+    uint32_t arg = static_cast<uint32_t>(rule.arg), first = rule.values.size() > 0 ? *rule.values.begin() : 0;
+    if (first == kOpenRefused && !reduced_) let = Let::Always;
     switch (let) {
-      case Let::Always:
-        return allow();
-      case Let::SignalSelf:
-        load_argument(bits);
-        for (uint32_t ours : {SIGKILL, SIGSYS}) {
-          emit(BPF_JMP | BPF_JEQ | BPF_K, ours, 0, 1);
-          refuse(rule);
-        }
-        [[fallthrough]];
-      case Let::OnSelf:
-        load_argument(static_cast<uint32_t>(rule.arg));
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
-        piece_.self.push_back(piece_.code.size());
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
-        allow();
-        return refuse(rule);
-      case Let::OneOf:
-        load_argument(static_cast<uint32_t>(rule.arg));
-        for (size_t i = 0; i < rule.values.size(); i++) {
-          emit(BPF_JMP | BPF_JEQ | BPF_K, values[i], static_cast<uint8_t>(rule.values.size() - i), 0);
-        }
-        refuse(rule);
-        return allow();
-      case Let::Without:
-        load_argument(static_cast<uint32_t>(rule.arg));
-        emit(BPF_JMP | BPF_JSET | BPF_K, bits, 1, 0);
-        allow();
-        return refuse(rule);
-      case Let::NotifyThenAllow:
-        if (asks()) return refuse(rule);
-        [[fallthrough]];
-      case Let::OwnClock:
-        // A clock of a process or thread is ~id << 3 | kind: the last eight numbers are those of id 0, the caller itself.
-        load_argument(static_cast<uint32_t>(rule.arg));
-        emit(BPF_JMP | BPF_JGE | BPF_K, 0xfffffff8, 2, 0);
-        emit(BPF_JMP | BPF_JSET | BPF_K, 0x80000000, 0, 1);
-        refuse(rule);
-        return allow();
-      case Let::Counted:
-        load_argument(3);
-        emit(BPF_JMP | BPF_JSET | BPF_K, 0x40000 /* MAP_HUGETLB */, 5, 0);
-        emit(BPF_JMP | BPF_JSET | BPF_K, 1 /* MAP_SHARED, MAP_SHARED_VALIDATE */, 0, 3);
-        emit(BPF_JMP | BPF_JSET | BPF_K, 0x20 /* MAP_ANONYMOUS */, 3, 0);
-        load_argument(2);
-        emit(BPF_JMP | BPF_JSET | BPF_K, 2 /* PROT_WRITE */, 1, 0);
-        allow();
-        return refuse(rule);
-      case Let::Private: {
-        if (!siblings_) return allow();
-        uint32_t op = static_cast<uint32_t>(rule.arg);
-        load_argument(op);
-        emit(BPF_ALU | BPF_AND | BPF_K, 0x7f);  // without FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME
-        uint8_t left = libraries_ ? 9 : 6;
-        for (uint32_t wait : {0 /* WAIT */, 9 /* WAIT_BITSET */, 6 /* LOCK_PI */, 13 /* LOCK_PI2 */, 11 /* WAIT_REQUEUE_PI */}) {
-          emit(BPF_JMP | BPF_JEQ | BPF_K, wait, --left, 0);
-        }
-        only_private(rule, op);
-        must_be_null(3, SECCOMP_RET_ERRNO | ETIMEDOUT);
-        if (!libraries_) return allow();
-        load_argument(op);
-        emit(BPF_ALU | BPF_AND | BPF_K, 0x7f);
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 0 /* WAIT */, 5, 0);
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 9 /* WAIT_BITSET */, 4, 0);
-        only_private(rule, op);
-        return allow();
-      }
-      case Let::Untimed:
-        must_be_null(static_cast<uint32_t>(rule.arg), refusal(rule));
-        return allow();
-      case Let::Unwaiting:
-        load_argument(static_cast<uint32_t>(rule.arg));
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0);
-        emit(BPF_JMP | BPF_JSET | BPF_K, 0x80000000, 1, 0);
-        refuse(rule);
-        return allow();
-      case Let::Pair:
-        load_argument(0);
-        emit(BPF_JMP | BPF_JEQ | BPF_K, bits, 0, 4);
-        load_argument(1);
-        emit(BPF_ALU | BPF_AND | BPF_K, ~values[2]);
-        emit(BPF_JMP | BPF_JEQ | BPF_K, values[1], 0, 1);
-        allow();
-        return refuse(rule);
-      case Let::Connected:
-        must_be_null(4, refusal(rule));  // the address
-        load_argument(static_cast<uint32_t>(rule.arg));
-        emit(BPF_JMP | BPF_JSET | BPF_K, ~bits, 0, 1);
-        refuse(rule);
-        return allow();
-      case Let::OwnLimit:
-        load_argument(0);
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0);
-        piece_.self.push_back(piece_.code.size());
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
-        refuse(rule);
-        load(offsetof(seccomp_data, args) + 16);
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3);
-        load(offsetof(seccomp_data, args) + 20);
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
-        allow();
-        load_argument(1);
-        for (size_t i = 0; i < rule.values.size(); i++) {
-          emit(BPF_JMP | BPF_JEQ | BPF_K, values[i], static_cast<uint8_t>(rule.values.size() - i), 0);
-        }
-        refuse(rule);
-        return allow();
-      case Let::Never:
-        return refuse(rule);
-      case Let::Deadly:
-        return end_program();
+      case Let::Always: return allow();
+      case Let::OnSelf: return decide_on_self(rule);
+      case Let::SignalSelf: return decide_signal(rule, first);
+      case Let::OneOf: return decide_one_of(rule, arg);
+      case Let::Without: return decide_bits(rule, arg, first);
+      case Let::OwnClock: return decide_clock(rule);
+      case Let::Counted: return decide_mapping(rule);
+      case Let::Private: return siblings_ ? decide_futex(rule) : allow();
+      case Let::Untimed: must_be_null(arg, refusal(rule)); return allow();
+      case Let::Unwaiting: return decide_timeout(rule);
+      case Let::Pair: return decide_socket_pair(rule);
+      case Let::Connected: return decide_connected(rule, first);
+      case Let::NotifyThenAllow: return asks() ? refuse(rule) : decide_clock(rule);
+      case Let::OwnLimit: return decide_limit(rule);
+      case Let::Never: return refuse(rule);
+      case Let::Deadly: return end_program();
     }
+  }
+
+  void decide_on_self(const Rule& rule) {
+    load_argument(static_cast<uint32_t>(rule.arg));
+    emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+    piece_.self.push_back(piece_.code.size());
+    emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
+    allow();
+    refuse(rule);
+  }
+
+  void decide_signal(const Rule& rule, uint32_t signal_argument) {
+    load_argument(signal_argument);
+    for (uint32_t ours : {SIGKILL, SIGSYS}) {
+      emit(BPF_JMP | BPF_JEQ | BPF_K, ours, 0, 1);
+      refuse(rule);
+    }
+    decide_on_self(rule);
+  }
+
+  void decide_one_of(const Rule& rule, uint32_t arg) {
+    load_argument(arg);
+    uint8_t left = static_cast<uint8_t>(rule.values.size());
+    for (uint32_t value : rule.values) emit(BPF_JMP | BPF_JEQ | BPF_K, value, left--, 0);
+    refuse(rule);
+    allow();
+  }
+
+  void decide_bits(const Rule& rule, uint32_t arg, uint32_t refused) {
+    load_argument(arg);
+    emit(BPF_JMP | BPF_JSET | BPF_K, refused, 1, 0);
+    allow();
+    refuse(rule);
+  }
+
+  // A clock of a process or thread is ~id << 3 | kind: the last eight numbers are those of id 0, the caller itself.
+  void decide_clock(const Rule& rule) {
+    load_argument(static_cast<uint32_t>(rule.arg));
+    emit(BPF_JMP | BPF_JGE | BPF_K, 0xfffffff8, 2, 0);
+    emit(BPF_JMP | BPF_JSET | BPF_K, 0x80000000, 0, 1);
+    refuse(rule);
+    allow();
+  }
+
+  void decide_mapping(const Rule& rule) {
+    load_argument(3);
+    emit(BPF_JMP | BPF_JSET | BPF_K, 0x40000 /* MAP_HUGETLB */, 5, 0);
+    emit(BPF_JMP | BPF_JSET | BPF_K, 1 /* MAP_SHARED, MAP_SHARED_VALIDATE */, 0, 3);
+    emit(BPF_JMP | BPF_JSET | BPF_K, 0x20 /* MAP_ANONYMOUS */, 3, 0);
+    load_argument(2);
+    emit(BPF_JMP | BPF_JSET | BPF_K, 2 /* PROT_WRITE */, 1, 0);
+    allow();
+    refuse(rule);
+  }
+
+  void decide_futex(const Rule& rule) {
+    uint32_t op = static_cast<uint32_t>(rule.arg);
+    load_argument(op);
+    emit(BPF_ALU | BPF_AND | BPF_K, 0x7f);  // without FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME
+    uint8_t left = libraries_ ? 9 : 6;
+    for (uint32_t wait : {0 /* WAIT */, 9 /* WAIT_BITSET */, 6 /* LOCK_PI */, 13 /* LOCK_PI2 */, 11 /* WAIT_REQUEUE_PI */}) {
+      emit(BPF_JMP | BPF_JEQ | BPF_K, wait, --left, 0);
+    }
+    only_private(rule, op);
+    must_be_null(3, SECCOMP_RET_ERRNO | ETIMEDOUT);
+    if (!libraries_) return allow();
+    load_argument(op);
+    emit(BPF_ALU | BPF_AND | BPF_K, 0x7f);
+    emit(BPF_JMP | BPF_JEQ | BPF_K, 0 /* WAIT */, 5, 0);
+    emit(BPF_JMP | BPF_JEQ | BPF_K, 9 /* WAIT_BITSET */, 4, 0);
+    only_private(rule, op);
+    allow();
+  }
+
+  void decide_timeout(const Rule& rule) {
+    load_argument(static_cast<uint32_t>(rule.arg));
+    emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0);
+    emit(BPF_JMP | BPF_JSET | BPF_K, 0x80000000, 1, 0);
+    refuse(rule);
+    allow();
+  }
+
+  // The values: the domain; the type; bits of the type that may be set or not.
+  void decide_socket_pair(const Rule& rule) {
+    const uint32_t* values = rule.values.begin();
+    load_argument(0);
+    emit(BPF_JMP | BPF_JEQ | BPF_K, values[0], 0, 4);
+    load_argument(1);
+    emit(BPF_ALU | BPF_AND | BPF_K, ~values[2]);
+    emit(BPF_JMP | BPF_JEQ | BPF_K, values[1], 0, 1);
+    allow();
+    refuse(rule);
+  }
+
+  void decide_connected(const Rule& rule, uint32_t plain_flags) {
+    must_be_null(4, refusal(rule));  // the address
+    load_argument(static_cast<uint32_t>(rule.arg));
+    emit(BPF_JMP | BPF_JSET | BPF_K, ~plain_flags, 0, 1);
+    refuse(rule);
+    allow();
+  }
+
+  void decide_limit(const Rule& rule) {
+    load_argument(0);
+    emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0);
+    piece_.self.push_back(piece_.code.size());
+    emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+    refuse(rule);
+    load(offsetof(seccomp_data, args) + 16);
+    emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3);
+    load(offsetof(seccomp_data, args) + 20);
+    emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
+    allow();
+    decide_one_of(rule, 1);
   }
 
   bool notify_, reduced_, siblings_, in_turn_, libraries_, interpreted_, hidden_ = false;
