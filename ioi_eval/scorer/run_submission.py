@@ -14,7 +14,7 @@ from ioi_eval.config import Policy
 from ioi_eval.errors import InputError
 from ioi_eval.jobs import scripts_answer, scripts_job
 from ioi_eval.jobs.scripts_job import Pair
-from ioi_eval.model import Execution, Retries
+from ioi_eval.model import Content, Execution, Retries
 from ioi_eval.programs import Builder, with_retries
 from ioi_eval.sandbox import Sandbox, Target
 
@@ -61,6 +61,27 @@ async def run_submission(
             scripts report it). A failure that the scripts of `pair` do not report is "Unknown error", as in
             huggingface/ioi.
     """
+    _check_arguments(client, pair)
+    target = _target(client)
+    sent = await _sent_scripts(client, target, pair, artifacts)
+    job = scripts_job.row_job(
+        problem, test_input, submission, test_output, beside=sent, most_wall_ms=target.max_wall_ms
+    )
+    if pair is not None:
+        return scripts_answer.score_and_feedback(await client.execute(job, target))
+
+    async def judge(retries: Retries) -> Execution:
+        execution = await client.execute(replace(job, retries=retries), target)
+        if target.has_own_scripts:
+            scripts_answer.require_judged_by_package(execution)
+        else:
+            scripts_answer.require_judged(execution)
+        return execution
+
+    return scripts_answer.score_and_feedback(await with_retries(judge))
+
+
+def _check_arguments(client: Sandbox, pair: Pair | None) -> None:
     if not callable(getattr(client, "execute", None)) or not callable(getattr(client, "targets", None)):
         raise InputError(
             f"client is of type {type(client).__name__}, where a sandbox is needed: `async with PistonCluster(url) as "
@@ -68,28 +89,17 @@ async def run_submission(
         )
     if pair is not None and not all(pair):
         raise InputError("pair: the scripts `compile` and `run` must not be empty")
-    target = _target(client)
+
+
+async def _sent_scripts(
+    client: Sandbox, target: Target, pair: Pair | None, artifacts: ArtifactStore | None
+) -> Mapping[str, Content] | None:
+    """The scripts that the job contains, and what they need; `None` if those of the target's package are used."""
     if pair is not None:
-        job = scripts_job.row_job(
-            problem, test_input, submission, test_output, beside=dict(zip(_NAMES, pair, strict=True))
-        )
-        return scripts_answer.score_and_feedback(await client.execute(job, target))
+        return dict(zip(_NAMES, pair, strict=True))
     if target.has_own_scripts:
-        job = scripts_job.row_job(problem, test_input, submission, test_output)
-        require = scripts_answer.require_judged_by_package
-    else:
-        runner = await Builder(client, artifacts or ArtifactStore(), Policy()).runner(target)
-        own, require = scripts_job.own_files(runner), scripts_answer.require_judged
-        job = scripts_job.row_job(
-            problem, test_input, submission, test_output, beside=own, most_wall_ms=target.max_wall_ms
-        )
-
-    async def judge(retries: Retries) -> Execution:
-        execution = await client.execute(replace(job, retries=retries), target)
-        require(execution)
-        return execution
-
-    return scripts_answer.score_and_feedback(await with_retries(judge))
+        return None
+    return scripts_job.own_files(await Builder(client, artifacts or ArtifactStore(), Policy()).runner(target))
 
 
 def _target(client: Sandbox) -> Target:
