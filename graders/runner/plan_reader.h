@@ -244,67 +244,100 @@ inline void read_run_line(PlanLine& line, JobFiles& files, Plan& plan) {
 
 constexpr const char* kRepeated[] = {"test", "see", "step", "artifact", "sees"};  // lines that may occur more than once
 
-// Reads the plan strictly: a plan with anything unknown is not run. `nonce` is set first, because the message about a faulty
-// plan contains it.
-inline Plan read_plan(JobFiles& files, std::string& nonce) {
-  Plan plan;
-  int fd = files.get("plan");
-  std::string text = head(fd, 64 << 20);
+// The names of a plan's lines after the opening ones.
+class LineNames {
+ public:
+  bool has(const std::string& name) const { return std::find(names_.begin(), names_.end(), name) != names_.end(); }
+
+  void add(const PlanLine& line) {
+    bool known = has(line.name);
+    bool repeats = std::find(std::begin(kRepeated), std::end(kRepeated), line.name) != std::end(kRepeated);
+    if (known && !repeats) line.bad("occurs twice");
+    if (!known) names_.push_back(line.name);
+  }
+
+  void require(const char* name) const {
+    if (!has(name)) plan_fault("the plan has no line `%s`", name);
+  }
+
+ private:
+  std::vector<std::string> names_;
+};
+
+// The text of the plan between the title and the line `end`.
+inline std::string plan_body(JobFiles& files) {
+  std::string text = head(files.get("plan"), 64 << 20);
   if (text.empty() || text.back() != '\n') plan_fault("the plan is cut off");
   text.pop_back();
-  std::string title = "ioi-eval-runner " + std::to_string(kVersion);
-  if (text.compare(0, title.size() + 1, title + "\n") != 0) {
+  std::string title = "ioi-eval-runner " + std::to_string(kVersion) + "\n";
+  if (text.compare(0, title.size(), title) != 0) {
     plan_fault("the plan is not of version %d: %s", kVersion, text.substr(0, text.find('\n')).c_str());
   }
   if (text.size() < 4 || text.compare(text.size() - 4, 4, "\nend") != 0) plan_fault("the plan is cut off");
   text.resize(text.size() - 3);
-  static const char* const opening[] = {"nonce", "isolation", "mode"};
-  std::vector<std::string> seen;
-  size_t start = title.size() + 1;
-  for (int i = 1; start < text.size(); i++) {
-    size_t end = text.find('\n', start);
-    PlanLine line(i + 1, text.substr(start, end - start));
-    start = end + 1;
-    if (i <= 3 && line.name != opening[i - 1]) line.bad(format("stands where `%s` must stand", opening[i - 1]));
-    if (i == 1) {
-      std::string word = line.bare();
-      if (word.size() != 32 || word.find_first_not_of("0123456789abcdef") != std::string::npos) line.bad("is malformed");
-      nonce = word;
-    } else if (i == 2) {
-      plan.least = line.choice("least", kIsolations);
-    } else if (i == 3) {
-      std::string mode = line.bare();
-      if (mode != "compile" && mode != "run") line.bad("is unknown: " + mode);
-      plan.compile = mode == "compile";
+  return text.substr(title.size());
+}
+
+// `position`: 0, 1 or 2.
+inline void read_opening_line(PlanLine& line, size_t position, Plan& plan, std::string& nonce) {
+  static const char* const names[] = {"nonce", "isolation", "mode"};
+  if (line.name != names[position]) line.bad(format("stands where `%s` must stand", names[position]));
+  if (position == 0) {
+    std::string digits = line.bare();
+    if (digits.size() != 32 || digits.find_first_not_of("0123456789abcdef") != std::string::npos) line.bad("is malformed");
+    nonce = digits;
+  } else if (position == 1) {
+    plan.least = line.choice("least", kIsolations);
+  } else {
+    std::string mode = line.bare();
+    if (mode != "compile" && mode != "run") line.bad("is unknown: " + mode);
+    plan.compile = mode == "compile";
+  }
+}
+
+// What the lines of a run plan need of each other.
+inline void check_run_plan(const Plan& plan, const LineNames& names) {
+  bool runs = std::any_of(plan.tests.begin(), plan.tests.end(), [](const Test& test) { return test.output < 0; });
+  if (runs || plan.tests.empty()) names.require("program");
+  for (const char* name : {"task", "order"}) names.require(name);
+  names.require(plan.has_manager() ? "manager" : "checker");
+  if (!plan.has_manager() && names.has("manager")) plan_fault("a task of this type has no manager");
+}
+
+inline void check_tests(const Plan& plan) {
+  bool needs_answer = plan.has_checker && plan.compares();
+  for (const Test& test : plan.tests) {
+    if (test.program >= 0 && plan.interpreter.empty()) plan_fault("test %ld has a program without an interpreter", test.id);
+    if (needs_answer && test.answer < 0) plan_fault("test %ld has no answer to compare with", test.id);
+  }
+}
+
+// Reads the plan strictly: a plan with anything unknown is not run. `nonce` is set first, because the message about a faulty
+// plan contains it.
+inline Plan read_plan(JobFiles& files, std::string& nonce) {
+  Plan plan;
+  LineNames names;
+  std::vector<std::string> lines = split(plan_body(files), '\n');
+  lines.pop_back();  // after the last line's end
+  for (size_t i = 0; i < lines.size(); i++) {
+    PlanLine line(static_cast<int>(i) + 2, lines[i]);  // the title is line 1
+    if (i < 3) {
+      read_opening_line(line, i, plan, nonce);
     } else {
-      bool repeats = std::any_of(std::begin(kRepeated), std::end(kRepeated), [&](const char* name) { return line.name == name; });
-      if (!repeats && std::find(seen.begin(), seen.end(), line.name) != seen.end()) line.bad("occurs twice");
-      if (!repeats || seen.empty() || seen.back() != line.name) seen.push_back(line.name);
+      names.add(line);
       plan.compile ? read_compile_line(line, files, plan) : read_run_line(line, files, plan);
     }
     line.finish();
   }
-  auto needs = [&](const char* name) {
-    if (std::find(seen.begin(), seen.end(), name) == seen.end()) plan_fault("the plan has no line `%s`", name);
-  };
-  needs("limits");
+  names.require("limits");
   if (plan.compile) return plan;
   for (Test& test : plan.tests) {
     if (test.program < 0 && !plan.interpreter.empty()) test.program = files.get(plan.program);
   }
-  bool runs = std::any_of(plan.tests.begin(), plan.tests.end(), [](const Test& test) { return test.output < 0; });
-  if (runs || plan.tests.empty()) needs("program");
-  for (const char* name : {"task", "order"}) needs(name);
-  needs(plan.has_manager() ? "manager" : "checker");
-  bool manager_is_there = std::find(seen.begin(), seen.end(), "manager") != seen.end();
-  if (!plan.has_manager() && manager_is_there) plan_fault("a task of this type has no manager");
+  check_run_plan(plan, names);
   if (plan.has_manager() && rules_of(plan.manager.protocol).can_interact) plan.task = TaskType::Interactive;
   check_task(plan);
-  for (const Test& test : plan.tests) {
-    if (test.program >= 0 && plan.interpreter.empty()) plan_fault("test %ld has a program without an interpreter", test.id);
-    bool needs_answer = plan.has_checker && plan.compares();
-    if (needs_answer && test.answer < 0) plan_fault("test %ld has no answer to compare with", test.id);
-  }
+  check_tests(plan);
   return plan;
 }
 
