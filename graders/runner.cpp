@@ -92,8 +92,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <iterator>
 #include <string>
 
 #include "runner/compile_mode.h"
@@ -181,73 +179,93 @@ void await_turn() {
   _exit(2);
 }
 
-int main_of(int argc, char** argv, Lines& lines) {
+// The arguments. PROTOCOL.md explains them.
+struct Options {
   std::string mode, value, without;
   bool waits = false;
   Isolation most = Isolation::Full;
+};
+
+Isolation isolation_named(const std::string& name) {
+  for (Isolation isolation : kIsolations) {
+    if (name == name_of(isolation)) return isolation;
+  }
+  usage();
+}
+
+Options read_options(int argc, char** argv) {
+  Options options;
   for (int i = 1; i < argc; i++) {
     std::string word = argv[i];
     bool takes_value = word == "--dir" || word == "--fds" || word == "--most" || word == "--without";
     if (takes_value && i + 1 == argc) usage();
     if (word == "--most") {
-      std::string level = argv[++i];
-      auto known = std::find_if(std::begin(kIsolations), std::end(kIsolations), [&](Isolation is) { return level == name_of(is); });
-      if (known == std::end(kIsolations)) usage();
-      most = *known;
+      options.most = isolation_named(argv[++i]);
     } else if (word == "--without") {
-      without = argv[++i];
+      options.without = argv[++i];
     } else if (word == "--wait") {
-      waits = true;
-    } else if (mode.empty() && (takes_value || word == "--probe" || word == "--version")) {
-      mode = word;
-      if (takes_value) value = argv[++i];
+      options.waits = true;
+    } else if (options.mode.empty() && (takes_value || word == "--probe" || word == "--version")) {
+      options.mode = word;
+      if (takes_value) options.value = argv[++i];
     } else {
       usage();
     }
   }
-  if (mode.empty()) usage();
-  if (mode == "--version") {
-    print(format("ioi-eval-runner %d\n", kVersion));
-    return 0;
-  }
-  die_with_parent();
-  signal(SIGPIPE, SIG_IGN);
+  if (options.mode.empty()) usage();
+  return options;
+}
+
+void raise_descriptor_limit() {
   rlimit descriptors;
-  if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0) {
-    descriptors.rlim_cur = descriptors.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &descriptors);
-    if (descriptors.rlim_cur < kLeastFds) fault(FaultKind::System, format("the limit on open files is below %d", kLeastFds));
-  }
-  if (mode == "--probe") {
-    Machine machine = find_machine(most, without);
-    find_hidden_calls(machine.can);
-    print_probe(machine.can);
-    return 0;
-  }
+  if (getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return;
+  descriptors.rlim_cur = descriptors.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &descriptors);
+  if (descriptors.rlim_cur < kLeastFds) fault(FaultKind::System, format("the limit on open files is below %d", kLeastFds));
+}
+
+void probe(const Options& options) {
+  Machine machine = find_machine(options.most, options.without);
+  find_hidden_calls(machine.can);
+  print_probe(machine.can);
+}
+
+void print_end(const Lines& lines, Isolation isolation) {
+  Json line;
+  line.open('{').member("end", true).member("nonce", lines.nonce).member("lines", lines.printed);
+  line.member("sum", lines.sum.text());
+  line.member("isolation", name_of(isolation)).member("runner", kVersion).close('}');
+  print(line.take() + "\n");
+}
+
+void run_job(const Options& options, Lines& lines) {
   close_on_exec();
   grow_table();
   JobFiles files;
-  mode == "--dir" ? files.in_directory(value) : files.inherit(value);
+  options.mode == "--dir" ? files.in_directory(options.value) : files.inherit(options.value);
   const Plan plan = read_plan(files, lines.nonce);
-  Machine machine = find_machine(most, without);
+  Machine machine = find_machine(options.most, options.without);
   require_isolation(plan, machine.can);
   if (!plan.compile) find_hidden_calls(machine.can);
   // From here on, unprivileged processes cannot read our memory or our descriptors.
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   find_base(machine);
-  if (waits) await_turn();
+  if (options.waits) await_turn();
   if (plan.compile) {
     Compilation(plan, machine, files, lines).run();
   } else {
     run_tests(plan, machine, files, lines);
   }
-  Json line;
-  line.open('{').member("end", true).member("nonce", lines.nonce).member("lines", lines.printed);
-  line.member("sum", lines.sum.text());
-  line.member("isolation", name_of(machine.can.isolation)).member("runner", kVersion).close('}');
-  print(line.take() + "\n");
-  return 0;
+  print_end(lines, machine.can.isolation);
+}
+
+void run(const Options& options, Lines& lines) {
+  if (options.mode == "--version") return print(format("ioi-eval-runner %d\n", kVersion));
+  die_with_parent();
+  signal(SIGPIPE, SIG_IGN);
+  raise_descriptor_limit();
+  options.mode == "--probe" ? probe(options) : run_job(options, lines);
 }
 
 }  // namespace
@@ -257,7 +275,8 @@ int main(int argc, char** argv) {
   using namespace runner;
   Lines lines;
   try {
-    return main_of(argc, argv, lines);
+    run(read_options(argc, argv), lines);
+    return 0;
   } catch (const Fault& fault) {
     Json line;
     line.open('{').member("fault", name_of(fault.kind)).member("words", fault.message).member("nonce", lines.nonce).close('}');
