@@ -23,23 +23,19 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 from ioi_eval.fingerprint import harness_digest, rules_digest, runner_digest
 
 COMMAND = (sys.executable, "-c", "from ioi_eval.cli.main import main; main()")
 
 Ended = subprocess.CompletedProcess[str]
+_Libraries: TypeAlias = "frozenset[tuple[str, str]]"  # variables that libraries may read
 
 _ROOT = Path(__file__).resolve().parent.parent
-_SERVE = """
-from tests.forked_commands import run_main, serve
-serve()
-from ioi_eval.cli.main import main
-run_main(main)
-"""
+_SERVE = "from tests.forked_commands import run_code, serve; run_code(serve())"
 _LIBRARIES = (
     "aiohttp.web", "datasets", "httpx", "orjson", "pandas", "pyarrow.parquet", "tqdm", "typer._adapters", "yaml",
 )  # fmt: skip
@@ -49,6 +45,8 @@ _codes: list[int] = []
 """The exit code of the command that this process has run, if it came to its end."""
 _OURS = ("CXX", "IOI_EVAL_", "PISTON_")
 """How the names of variables begin that only our own code reads, whenever it needs them: libraries read theirs once."""
+_READ_LATE = ("PYTEST_CURRENT_TEST", "HF_TOKEN")
+"""The second is read by huggingface_hub for each request."""
 
 
 @functools.cache
@@ -60,11 +58,22 @@ def forked_commands() -> ForkedCommands:
 
 
 class ForkedCommands:
-    """One process that starts commands, one after the other. It begins with the first that it can start."""
+    """Starts commands, one after the other, as forks of a process that begins with the first of them.
+
+    Libraries read their variables when they are imported. So there is one such process for the variables of this
+    process, and one for each environment of `prepare`.
+    """
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
-        self._channel: socket.socket | None = None
+        self._servers: dict[_Libraries, _Server] = {}
+
+    def prepare(self, env: Mapping[str, str]) -> None:
+        """Fork also the commands whose environment has these variables of libraries.
+
+        Args:
+            env: an environment that several commands will have.
+        """
+        self._servers.setdefault(_of_libraries(env), _Server(env))
 
     def run(self, *arguments: str | Path, cwd: Path, env: Mapping[str, str]) -> Ended:
         """Run `ioi-eval` to its end.
@@ -72,30 +81,56 @@ class ForkedCommands:
         Args:
             arguments: what follows `ioi-eval`.
             cwd: its working directory.
-            env: its environment, the whole of it. With a variable that a library may read it is started as any
-                program is.
+            env: its environment, the whole of it. With a variable that a library may read, and that nobody has
+                prepared, it is started as any program is.
         """
-        words = [*COMMAND, *map(str, arguments)]
-        if _of_libraries(env) != _of_libraries(os.environ):
+        return self.run_code(COMMAND[2], *arguments, cwd=cwd, env=env)
+
+    def run_code(self, code: str, *arguments: str | Path, cwd: Path, env: Mapping[str, str]) -> Ended:
+        """Run a program in Python to its end, as `python -c` does.
+
+        Args:
+            code: the program.
+            arguments: what follows it.
+            cwd, env: as of `run`.
+        """
+        words = [sys.executable, "-c", code, *map(str, arguments)]
+        libraries = _of_libraries(env)
+        if libraries == _of_libraries(os.environ):
+            self.prepare(os.environ)
+        if libraries not in self._servers:
             return subprocess.run(words, capture_output=True, text=True, cwd=cwd, env=env, check=False)
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-            code = self._fork({"words": words[2:], "cwd": str(cwd), "env": dict(env)}, output, errors)
-            return subprocess.CompletedProcess(words, code, _text_of(output), _text_of(errors))
+            command = {"words": words[2:], "cwd": str(cwd), "env": dict(env)}
+            exit_code = self._servers[libraries].fork(command, output, errors)
+            return subprocess.CompletedProcess(words, exit_code, _text_of(output), _text_of(errors))
 
     def close(self) -> None:
-        """End the process."""
-        if self._process is not None and self._channel is not None:
-            self._channel.close()
-            self._process.wait()
-            self._process = None
+        """End the processes."""
+        while self._servers:
+            self._servers.popitem()[1].close()
 
-    def _fork(self, command: Mapping[str, Any], output: IO[bytes], errors: IO[bytes]) -> int:
+
+class _Server:
+    """A process that has imported everything and forks.
+
+    Args:
+        env: its environment.
+    """
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self._env = dict(env)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._channel: socket.socket | None = None
+
+    def fork(self, command: Mapping[str, Any], output: IO[bytes], errors: IO[bytes]) -> int:
+        """Run a command to its end; gives its exit code."""
         if self._process is None:
             self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             with theirs:
                 self._process = subprocess.Popen(
-                    [sys.executable, "-c", _SERVE, str(theirs.fileno())],
-                    pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=_ROOT,
+                    [sys.executable, "-c", _SERVE, str(theirs.fileno())], pass_fds=[theirs.fileno()],
+                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=_ROOT, env=self._env,
                 )  # fmt: skip
         assert self._channel is not None
         socket.send_fds(self._channel, [json.dumps(command).encode()], [output.fileno(), errors.fileno()])
@@ -105,13 +140,17 @@ class ForkedCommands:
         assert not left, f"{command['words']} has ended, and has left processes behind: {left}"
         return int(code)
 
+    def close(self) -> None:
+        """End it."""
+        if self._process is not None and self._channel is not None:
+            self._channel.close()
+            self._process.wait()
 
-def _of_libraries(environment: Mapping[str, str]) -> dict[str, str]:
-    return {
-        name: value
-        for name, value in environment.items()
-        if not name.startswith(_OURS) and name != "PYTEST_CURRENT_TEST"
-    }
+
+def _of_libraries(environment: Mapping[str, str]) -> _Libraries:
+    return frozenset(
+        (name, value) for name, value in environment.items() if not name.startswith(_OURS) and name not in _READ_LATE
+    )
 
 
 def _text_of(file: IO[bytes]) -> str:
@@ -120,8 +159,8 @@ def _text_of(file: IO[bytes]) -> str:
     return file.read().decode().replace("\r\n", "\n").replace("\r", "\n")
 
 
-def serve() -> None:
-    """Fork for each command that is asked for; returns in the fork, which then is the command."""
+def serve() -> str:
+    """Fork for each command that is asked for; returns in the fork, which then is the command, with its code."""
     atexit.register(_end_at_once)
     _import_all()
     for digest in (rules_digest, runner_digest, harness_digest):
@@ -141,13 +180,13 @@ def serve() -> None:
                 os.close(descriptor)
             _, status = os.waitpid(child, 0)
             channel.send("\n".join([str(os.waitstatus_to_exitcode(status)), *end_orphans()]).encode())
-    _become(json.loads(message), descriptors)
+    return _become(json.loads(message), descriptors)
 
 
-def run_main(main: Callable[[], None]) -> None:
+def run_code(code: str) -> None:
     """Run a command, and note its exit code."""
     try:
-        main()
+        exec(compile(code, "<string>", "exec"), {"__name__": "__main__"})
     except SystemExit as end:
         if not isinstance(end.code, str):
             _codes.append(end.code or 0)
@@ -201,14 +240,16 @@ def _children() -> list[int]:
     return found
 
 
-def _become(command: Mapping[str, Any], descriptors: list[int]) -> None:
+def _become(command: Mapping[str, Any], descriptors: list[int]) -> str:
     for descriptor, stream in zip(descriptors, (1, 2), strict=True):
         os.dup2(descriptor, stream)
         os.close(descriptor)
     os.chdir(command["cwd"])
     os.environ.clear()
     os.environ.update(command["env"])
-    sys.argv[:] = ["-c", *command["words"][1:]]
+    code, *arguments = command["words"]
+    sys.argv[:] = ["-c", *arguments]
+    return str(code)
 
 
 def _import_all() -> None:

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 
 TOKEN = "hf_standin"
@@ -258,6 +258,18 @@ class Handler(BaseHTTPRequestHandler):
         if repo is None:
             self.refuse(401 if not self.token else 404, "RepoNotFound", "Repository not found")
         return repo
+
+
+class Hub(NamedTuple):
+    """A stand-in that is started.
+
+    Args:
+        root: the folder of its data sets.
+        environment: in which clients find it.
+    """
+
+    root: Path
+    environment: Mapping[str, str]
 
 
 @contextmanager

@@ -38,6 +38,20 @@ def test_what_libraries_read_is_read(commands: ForkedCommands, tmp_path: Path) -
     assert "import 'ioi_eval" in commands.run("--version", cwd=tmp_path, env=environment).stderr
 
 
+def test_an_environment_that_is_prepared_has_its_own_process(tmp_path: Path) -> None:
+    """Which has read its variables, and forks."""
+    commands = ForkedCommands()
+    code = "import os, huggingface_hub.constants as read; print(read.HF_HOME, os.getppid())"
+    environment = {**os.environ, "HF_HOME": str(tmp_path)}
+    commands.prepare(environment)
+    first, second = (commands.run_code(code, cwd=tmp_path, env=environment) for _ in range(2))
+    commands.close()
+    home, parent = first.stdout.split()
+    assert home == str(tmp_path)
+    assert parent != str(os.getpid())
+    assert second.stdout == first.stdout
+
+
 LEAVING = """
 import os, subprocess
 from tests.forked_commands import adopt_orphans, end_orphans

@@ -12,6 +12,7 @@ __all__ = ["COMMAND", "Ended"]
 
 Start = Callable[..., Ended]
 Write = Callable[..., Path]
+Pushed = Callable[[str], list[dict[str, Any]]]
 
 RIGHT = '#include <cstdio>\nint main() { long long a, b; scanf("%lld %lld", &a, &b); printf("%lld\\n", a + b); }\n'
 NARROW = RIGHT.replace("long long", "int").replace("%lld", "%d")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+import shutil
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ioi_eval.report.frame import result_rows
-from tests.cli.addition import PROBLEMS, TESTS, Start, Write
+from tests.cli.addition import PROBLEMS, TESTS, Pushed, Start, Write
 from tests.forked_commands import Ended, ForkedCommands
+from tests.hub_stand_in import Hub, standing_in
 
 
 @pytest.fixture(scope="session")
@@ -20,6 +22,28 @@ def environment(cache: Path) -> dict[str, str]:
     """With the tests' own cache."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("IOI_EVAL", "PISTON"))}
     return {**kept, "IOI_EVAL_CACHE": str(cache)}
+
+
+@pytest.fixture(scope="session")
+def started_hub(
+    environment: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory, commands: ForkedCommands
+) -> Iterator[Hub]:
+    """One stand-in of the Hub for all tests, so that the commands that ask it can be forked."""
+    root = tmp_path_factory.mktemp("stand-in") / "hub"
+    with standing_in(root) as found:
+        asks_it = {name: value for name, value in found.items() if os.environ.get(name) != value}
+        hub = Hub(root, {**environment, **asks_it})
+        commands.prepare(hub.environment)
+        yield hub
+
+
+@pytest.fixture
+def hub(started_hub: Hub) -> Hub:
+    """The stand-in without any data set, and its clients without a cache."""
+    for directory in (started_hub.root, Path(started_hub.environment["HF_HOME"])):
+        shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir()
+    return started_hub
 
 
 @pytest.fixture
@@ -30,6 +54,24 @@ def start(environment: Mapping[str, str], tmp_path: Path, commands: ForkedComman
         return commands.run(*arguments, cwd=tmp_path, env={**environment, **(env or {})})
 
     return run
+
+
+@pytest.fixture
+def pushed(hub: Hub, tmp_path: Path, commands: ForkedCommands) -> Pushed:
+    """The rows that `datasets` finds in a configuration of the data set `me/results`."""
+    code = (
+        "import sys, json, datasets\n"
+        "rows = datasets.load_dataset('me/results', sys.argv[1], split='train', download_mode='force_redownload')\n"
+        "print(json.dumps(rows.to_list()))"
+    )
+
+    def rows_of(configuration: str) -> list[dict[str, Any]]:
+        ended = commands.run_code(code, configuration, cwd=tmp_path, env=hub.environment)
+        assert ended.returncode == 0, ended.stderr
+        rows: list[dict[str, Any]] = json.loads(ended.stdout)
+        return rows
+
+    return rows_of
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from ioi_eval.report.frame import result_rows
 from tests.cli.addition import Start, Write
-from tests.hub_stand_in import put_rows, standing_in
+from tests.hub_stand_in import Hub, put_rows
 
 DOUBLE = {
     "problem_id": 7,
@@ -44,19 +44,18 @@ def codeparrot(root: Path) -> str:
 
 
 @pytest.mark.parametrize("make", [metr_evals, codeparrot])
-def test_apps_is_read_from_the_hub(start: Start, write: Write, tmp_path: Path, make: type) -> None:
+def test_apps_is_read_from_the_hub(start: Start, write: Write, hub: Hub, tmp_path: Path, make: type) -> None:
     """Its test split, by its columns."""
-    name = make(tmp_path / "hub")
+    name = make(hub.root)
     dump = write(
         "dump.jsonl",
         {"problem_id": 7, "code": "print(2 * int(input()))"},
         {"problem_id": 7, "code": "print(4)"},
     )
-    with standing_in(tmp_path / "hub") as environment:
-        ended = start("apps", "score", dump, "--dataset", name, "--out", "out", env=environment)
-        assert ended.returncode == 0, ended.stderr
-        assert f"there is no file or folder {name}; the Hub is asked\n" in ended.stderr
-        again = start("apps", "score", dump, "--dataset", name, "--split", "valid", "--out", "other", env=environment)
+    ended = start("apps", "score", dump, "--dataset", name, "--out", "out", env=hub.environment)
+    assert ended.returncode == 0, ended.stderr
+    assert f"there is no file or folder {name}; the Hub is asked\n" in ended.stderr
+    again = start("apps", "score", dump, "--dataset", name, "--split", "valid", "--out", "other", env=hub.environment)
     assert [row["passed"] for row in result_rows(tmp_path / "out")] == [2, 1]
     assert again.returncode == 2
     assert "has no split 'valid'; there are: " in again.stderr

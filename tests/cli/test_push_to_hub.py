@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from ioi_eval.report.parquet import write_parquet
-from tests.cli.addition import NARROW, PROBLEMS, TESTS, Start, Write, submission_row
+from tests.cli.addition import COMMAND, NARROW, PROBLEMS, TESTS, Pushed, Start, Write, submission_row
 from tests.cli.test_hub_data_sets import DOUBLE
-from tests.cli.test_run_tests import pushed
-from tests.hub_stand_in import standing_in
+from tests.hub_stand_in import Hub
 from tests.small_results import apps_row
 
 
@@ -24,90 +23,79 @@ def score(write: Write) -> tuple[str | Path, ...]:
 
 
 def test_a_contest_s_results_are_pushed(
-    start: Start, write: Write, score: tuple[str | Path, ...], tmp_path: Path
+    start: Start, write: Write, score: tuple[str | Path, ...], hub: Hub, pushed: Pushed
 ) -> None:
     """In private, in a configuration with the dump's name, with the reports; rows of an earlier, larger dump stay."""
-    hub = tmp_path / "hub"
-    hub.mkdir()
-    with standing_in(hub) as environment:
-        ended = start(*score, env=environment)
-        assert ended.returncode == 0, ended.stderr
-        assert "Pushed:  me/results, configuration monday" in ended.stdout
-        assert (hub / "me" / "results" / ".private").exists()
-        for name in ("report.md", "report.html", "summary.json"):
-            assert (hub / "me" / "results" / "reports" / "monday" / name).is_file()
-        points = {row["uuid"]: row["all_subtasks_points"] for row in pushed(hub, environment, "monday", tmp_path)}
-        assert points == {"one": 100, "two": 0}
+    ended = start(*score, env=hub.environment)
+    assert ended.returncode == 0, ended.stderr
+    assert "Pushed:  me/results, configuration monday" in ended.stdout
+    assert (hub.root / "me" / "results" / ".private").exists()
+    for name in ("report.md", "report.html", "summary.json"):
+        assert (hub.root / "me" / "results" / "reports" / "monday" / name).is_file()
+    points = {row["uuid"]: row["all_subtasks_points"] for row in pushed("monday")}
+    assert points == {"one": 100, "two": 0}
 
-        write("monday.jsonl", submission_row("two"))
-        ended = start(*score, "--no-resume", env=environment)
-        assert ended.returncode == 0, ended.stderr
-        assert "1 rows there that are not in this dump were kept" in ended.stdout
-        verdicts = {row["uuid"]: row["verdict"] for row in pushed(hub, environment, "monday", tmp_path)}
-        assert verdicts == {"one": "AC", "two": "AC"}
+    write("monday.jsonl", submission_row("two"))
+    ended = start(*score, "--no-resume", env=hub.environment)
+    assert ended.returncode == 0, ended.stderr
+    assert "1 rows there that are not in this dump were kept" in ended.stdout
+    verdicts = {row["uuid"]: row["verdict"] for row in pushed("monday")}
+    assert verdicts == {"one": "AC", "two": "AC"}
 
 
 def test_rows_that_are_named_by_their_labels_are_pushed_under_these(
-    start: Start, write: Write, score: tuple[str | Path, ...], tmp_path: Path
+    start: Start, write: Write, score: tuple[str | Path, ...], hub: Hub, pushed: Pushed
 ) -> None:
     """So one that is not in this dump stays, as others do."""
-    hub = tmp_path / "hub"
-    hub.mkdir()
     one, two = ({"label": row.pop("uuid"), **row} for row in (submission_row("one"), submission_row("two", NARROW)))
-    with standing_in(hub) as environment:
-        for rows in ((one, two), (one,)):
-            write("monday.jsonl", *rows)
-            ended = start(*score, env=environment)
-            assert ended.returncode == 0, ended.stderr
-        found = {row["label"]: row["verdict"] for row in pushed(hub, environment, "monday", tmp_path)}
+    for rows in ((one, two), (one,)):
+        write("monday.jsonl", *rows)
+        ended = start(*score, env=hub.environment)
+        assert ended.returncode == 0, ended.stderr
+    found = {row["label"]: row["verdict"] for row in pushed("monday")}
     assert found.keys() == {"one", "two"}
 
 
-def test_results_of_apps_are_pushed(start: Start, write: Write, tmp_path: Path) -> None:
+def test_results_of_apps_are_pushed(start: Start, write: Write, hub: Hub, pushed: Pushed) -> None:
     """Each program is a row; a second push of the same dump replaces it and doubles nothing."""
-    hub = tmp_path / "hub"
-    hub.mkdir()
     problems = write("problems.jsonl", DOUBLE)
     codes = ["print(2 * int(input()))", "print(4)"]
     dump = write("dump.jsonl", {"problem_id": 7, "code": codes}, {"problem_id": 7, "code": codes[1]})
     call = ("apps", "score", dump, "--dataset", problems, "--out", "out", "--push-to-hub", "me/results")
-    with standing_in(hub) as environment:
-        for _ in range(2):
-            ended = start(*call, env=environment)
-            assert ended.returncode == 0, ended.stderr
-            rows = pushed(hub, environment, "dump", tmp_path)
-            assert len({row["submission"] for row in rows}) == len(rows)
-            assert sorted(row["passed"] for row in rows) == [1, 1, 2]
+    for _ in range(2):
+        ended = start(*call, env=hub.environment)
+        assert ended.returncode == 0, ended.stderr
+        rows = pushed("dump")
+        assert len({row["submission"] for row in rows}) == len(rows)
+        assert sorted(row["passed"] for row in rows) == [1, 1, 2]
 
 
-def test_refused_rows_of_apps_are_told_apart(start: Start, write: Write, tmp_path: Path) -> None:
+def test_refused_rows_of_apps_are_told_apart(
+    start: Start, write: Write, hub: Hub, pushed: Pushed, tmp_path: Path
+) -> None:
     """They have no submission: the id says which. One that is judged now is not also there as refused, nor the other
     way round, and one that nothing names is not there twice."""
-    hub = tmp_path / "hub"
-    hub.mkdir()
     problems, right, bad = write("problems.jsonl", DOUBLE), "print(2 * int(input()))", {"language": "C"}
     row = {"problem_id": 7, "code": right}
     call = ("apps", "score", tmp_path / "dump.jsonl", "--dataset", problems, "--push-to-hub", "me/results", "--out")
     first = [{**row, "uuid": name, **bad} for name in ("a", "b", None)] + [{**row, "uuid": name} for name in "cd"]
     second = [{**row, "uuid": "a"}, {**row, "uuid": "c", **bad}, {**row, "uuid": None, **bad}]
-    with standing_in(hub) as environment:
-        for number, rows in enumerate((first, second)):
-            write("dump.jsonl", *rows)
-            ended = start(*call, f"out{number}", env=environment)
-            assert "Pushed:" in ended.stdout, ended.stderr
-        found = pushed(hub, environment, "dump", tmp_path)
+    for number, rows in enumerate((first, second)):
+        write("dump.jsonl", *rows)
+        ended = start(*call, f"out{number}", env=hub.environment)
+        assert "Pushed:" in ended.stdout, ended.stderr
+    found = pushed("dump")
     verdicts = sorted((str(row["uuid"]), row["verdict"]) for row in found)
     assert verdicts == [("None", None), ("a", "AC"), ("b", None), ("c", None), ("d", "AC")]
 
 
-def test_what_cannot_be_pushed_is_said_first(start: Start, score: tuple[str | Path, ...], tmp_path: Path) -> None:
+def test_what_cannot_be_pushed_is_said_first(
+    start: Start, score: tuple[str | Path, ...], hub: Hub, tmp_path: Path
+) -> None:
     """Without the right to write, with a name that is none, or `--public` alone: nothing is judged."""
-    hub = tmp_path / "hub"
-    hub.mkdir()
-    with standing_in(hub) as environment:
-        ended = start(*score, env={**environment, "HF_TOKEN": "hf_other"})
-        assert (ended.returncode, "cannot be pushed to me/results" in ended.stderr) == (2, True), ended.stderr
-        assert ended.stderr.count("\n") == 1, ended.stderr
+    ended = start(*score, env={**hub.environment, "HF_TOKEN": "hf_other"})
+    assert (ended.returncode, "cannot be pushed to me/results" in ended.stderr) == (2, True), ended.stderr
+    assert ended.stderr.count("\n") == 1, ended.stderr
     ended = start(*score[:-1], "results")
     assert (ended.returncode, "it has the form owner/name" in ended.stderr) == (2, True), ended.stderr
     ended = start(*score[:-2], "--public")
@@ -128,39 +116,36 @@ def test_what_cannot_be_pushed_is_said_first(start: Start, score: tuple[str | Pa
     ids=["other rows", "the other family", "damaged"],
 )
 def test_what_are_no_such_results_is_not_replaced(
-    start: Start, score: tuple[str | Path, ...], tmp_path: Path, rows: list[dict[str, object]] | None, words: str
+    start: Start, score: tuple[str | Path, ...], hub: Hub, rows: list[dict[str, object]] | None, words: str
 ) -> None:
     """The results of the run stay here; after another name is given, they are pushed without judging again."""
-    hub = tmp_path / "hub"
-    there = hub / "me" / "results" / "monday" / "train-00000-of-00001.parquet"
+    there = hub.root / "me" / "results" / "monday" / "train-00000-of-00001.parquet"
     there.parent.mkdir(parents=True)
-    (hub / "me" / "results" / ".private").touch()
+    (hub.root / "me" / "results" / ".private").touch()
     if rows is None:
         there.write_bytes(b"no table")
     else:
         write_parquet(there, lambda: iter(rows))
     before = there.read_bytes()
-    with standing_in(hub) as environment:
-        ended = start(*score, env=environment)
-        assert ended.returncode == 1, ended.stderr
-        assert there.read_bytes() == before
-        (line,) = [line for line in ended.stderr.splitlines() if "me/results" in line]
-        assert "monday/train-00000-of-00001.parquet of the data set me/results" in line
-        assert words in line
-        assert "name another data set, or remove the file on the Hub; the results are in out" in line
-        ended = start(*score[:-1], "me/others", env=environment)
-        assert ended.returncode == 0, ended.stderr
-        assert (hub / "me" / "others" / "monday" / there.name).is_file()
+    ended = start(*score, env=hub.environment)
+    assert ended.returncode == 1, ended.stderr
+    assert there.read_bytes() == before
+    (line,) = [line for line in ended.stderr.splitlines() if "me/results" in line]
+    assert "monday/train-00000-of-00001.parquet of the data set me/results" in line
+    assert words in line
+    assert "name another data set, or remove the file on the Hub; the results are in out" in line
+    ended = start(*score[:-1], "me/others", env=hub.environment)
+    assert ended.returncode == 0, ended.stderr
+    assert (hub.root / "me" / "others" / "monday" / there.name).is_file()
 
 
 @pytest.mark.parametrize("same", [False, True], ids=["two dumps", "two parts of a dump"])
-def test_two_pushes_at_once(start: Start, write: Write, tmp_path: Path, same: bool) -> None:
+def test_two_pushes_at_once(write: Write, hub: Hub, pushed: Pushed, tmp_path: Path, same: bool) -> None:
     """Both have read the data set before the other one writes: both are there in the end, and on the card."""
     problems, tests = write("problems.jsonl", *PROBLEMS), write("tests.jsonl", *TESTS)
-    hub = tmp_path / "hub"
-    (hub / "me" / "results").mkdir(parents=True)
+    (hub.root / "me" / "results").mkdir(parents=True)
     for name in (".private", ".together"):
-        (hub / "me" / "results" / name).touch()
+        (hub.root / "me" / "results" / name).touch()
     parts = {"one": "monday", "two": "monday" if same else "tuesday"}
     calls = []
     for uuid, name in parts.items():
@@ -168,10 +153,12 @@ def test_two_pushes_at_once(start: Start, write: Write, tmp_path: Path, same: bo
         dump = write(f"{uuid}/{name}.jsonl", submission_row(uuid, None, generation="no code"))
         sources = ("--problems", problems, "--tests", tests)
         calls.append(("score", dump, *sources, "--out", f"out-{uuid}", "--push-to-hub", "me/results"))
-    with standing_in(hub) as environment, ThreadPoolExecutor(2) as threads:
-        for ended in threads.map(lambda call: start(*call, env=environment), calls):
-            assert ended.returncode == 0, ended.stderr
-        found = {
-            name: {row["uuid"] for row in pushed(hub, environment, name, tmp_path)} for name in set(parts.values())
-        }
+    started = [
+        subprocess.Popen([*COMMAND, *call], cwd=tmp_path, env=hub.environment, stderr=subprocess.PIPE, text=True)
+        for call in calls
+    ]
+    for process in started:
+        _, errors = process.communicate()
+        assert process.returncode == 0, errors
+    found = {name: {row["uuid"] for row in pushed(name)} for name in set(parts.values())}
     assert found == ({"monday": {"one", "two"}} if same else {"monday": {"one"}, "tuesday": {"two"}})

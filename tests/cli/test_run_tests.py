@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,8 @@ from ioi_eval.cli.run_tests import with_their_options
 from ioi_eval.cli.sandboxes import SandboxOptions
 from ioi_eval.report.frame import result_rows
 from ioi_eval.rows import named_sources
-from tests.cli.addition import NARROW, PROBLEMS, RIGHT, TESTS, Ended, Start, Write, submission_row
-from tests.hub_stand_in import put_rows, standing_in
+from tests.cli.addition import NARROW, PROBLEMS, RIGHT, TESTS, Pushed, Start, Write, submission_row
+from tests.hub_stand_in import Hub, put_rows
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "tests_runner.py"
 CARD = "---\nconfigs:\n- config_name: '2024'\n  data_files: [{split: train, path: 2024/train-*}]\n---\n"
@@ -32,28 +32,15 @@ def rows_here(write: Write) -> None:
 
 
 @pytest.fixture
-def hub(tmp_path: Path) -> Path:
-    """The folder of the stand-in's data sets: the reference's two, and two dumps."""
-    root = tmp_path / "hub"
-    put_rows(root, "open-r1/ioi", PROBLEMS, "data/train-00000-of-00001.jsonl")
-    put_rows(root, "open-r1/ioi-test-cases", TESTS, "2024/train-00000-of-00001.jsonl")
-    (root / "open-r1" / "ioi-test-cases" / "README.md").write_text(CARD)
-    put_rows(root, "org/ioi-eval-models-a-fix", [submission_row("one"), submission_row("two", NARROW)])
-    put_rows(root, "org/models-b-fix", [submission_row("one", NARROW)])
-    put_rows(root, "org/other", [submission_row("x")])
-    return root
-
-
-@pytest.fixture
-def on_hub(hub: Path, start: Start) -> Iterator[Start]:
-    """Run `ioi-eval` where the Hub is the stand-in."""
-    with standing_in(hub) as environment:
-        own = {name: value for name, value in environment.items() if os.environ.get(name) != value}
-
-        def run(*arguments: str | Path, env: Mapping[str, str] | None = None) -> Ended:
-            return start(*arguments, env={**own, **(env or {})})
-
-        yield run
+def hub(hub: Hub) -> Hub:
+    """With the reference's two data sets, and three dumps."""
+    put_rows(hub.root, "open-r1/ioi", PROBLEMS, "data/train-00000-of-00001.jsonl")
+    put_rows(hub.root, "open-r1/ioi-test-cases", TESTS, "2024/train-00000-of-00001.jsonl")
+    (hub.root / "open-r1" / "ioi-test-cases" / "README.md").write_text(CARD)
+    put_rows(hub.root, "org/ioi-eval-models-a-fix", [submission_row("one"), submission_row("two", NARROW)])
+    put_rows(hub.root, "org/models-b-fix", [submission_row("one", NARROW)])
+    put_rows(hub.root, "org/other", [submission_row("x")])
+    return hub
 
 
 def verdicts(directory: Path) -> dict[str, str]:
@@ -190,91 +177,72 @@ def test_wrong_calls(start: Start, write: Write, rows_here: None, arguments: tup
     assert words in ended.stderr
 
 
-def test_wildcards_stand_for_an_owner_s_data_sets(on_hub: Start, tmp_path: Path) -> None:
+def test_wildcards_stand_for_an_owner_s_data_sets(hub: Hub, start: Start, tmp_path: Path) -> None:
     """The problems and tests are the reference's, where nothing else is said."""
-    ended = on_hub("run-tests", "org/*models-*-fix,org/models-b-fix")
+    ended = start("run-tests", "org/*models-*-fix,org/models-b-fix", env=hub.environment)
     assert ended.returncode == 0, ended.stderr
     assert verdicts(tmp_path / "results" / "models-a-fix") == {"one": "AC", "two": "WA"}
     assert verdicts(tmp_path / "results" / "models-b-fix") == {"one": "WA"}
-    ended = on_hub("run-tests", "org/none-*")
+    ended = start("run-tests", "org/none-*", env=hub.environment)
     assert ended.returncode == 2
     assert (
         "no data set of the Hub matches org/none-*; org has ioi-eval-models-a-fix, models-b-fix, other" in ended.stderr
     )
 
 
-def pushed(hub: Path, environment: Mapping[str, str], config: str, tmp_path: Path) -> list[dict[str, Any]]:
-    """The rows that `datasets` finds in a configuration of the results."""
-    code = (
-        "import sys, json, datasets\n"
-        "rows = datasets.load_dataset('me/results', sys.argv[1], split='train', download_mode='force_redownload')\n"
-        "print(json.dumps(rows.to_list()))"
-    )
-    command = [sys.executable, "-c", code, config]
-    found = subprocess.run(
-        command, env={**os.environ, **environment}, capture_output=True, text=True, cwd=tmp_path, check=False
-    )
-    assert found.returncode == 0, found.stderr
-    rows: list[dict[str, Any]] = json.loads(found.stdout)
-    return rows
-
-
-def test_results_and_reports_are_pushed(hub: Path, start: Start, tmp_path: Path) -> None:
+def test_results_and_reports_are_pushed(hub: Hub, start: Start, pushed: Pushed) -> None:
     """A configuration for each data set, in private; other rows that are there stay, unless they are to go."""
-    results = hub / "me" / "results"
-    with standing_in(hub) as environment:
-        ended = start("run-tests", "org/ioi-eval-models-a-fix,org/models-b-fix", "me/results", env=environment)
-        assert ended.returncode == 0, ended.stderr
-        assert (results / ".private").exists()
-        rows = {row["uuid"]: row for row in pushed(hub, environment, "models-a-fix", tmp_path)}
-        assert {name: row["all_subtasks_points"] for name, row in rows.items()} == {"one": 100, "two": 0}
-        tests = rows["two"]["all_subtasks_results"][1]["test_results"]
-        assert [(test["test_name"], test["status"]) for test in tests] == [("0-01", "AC"), ("1-01", "WA")]
-        assert [row["uuid"] for row in pushed(hub, environment, "models-b-fix", tmp_path)] == ["one"]
-        for page in ("README.md", "models-a-fix/README.md", "models-a-fix/2024_add.md", "models-b-fix/2024_add.md"):
-            assert (results / "reports" / page).is_file(), page
+    results = hub.root / "me" / "results"
+    ended = start("run-tests", "org/ioi-eval-models-a-fix,org/models-b-fix", "me/results", env=hub.environment)
+    assert ended.returncode == 0, ended.stderr
+    assert (results / ".private").exists()
+    rows = {row["uuid"]: row for row in pushed("models-a-fix")}
+    assert {name: row["all_subtasks_points"] for name, row in rows.items()} == {"one": 100, "two": 0}
+    tests = rows["two"]["all_subtasks_results"][1]["test_results"]
+    assert [(test["test_name"], test["status"]) for test in tests] == [("0-01", "AC"), ("1-01", "WA")]
+    assert [row["uuid"] for row in pushed("models-b-fix")] == ["one"]
+    for page in ("README.md", "models-a-fix/README.md", "models-a-fix/2024_add.md", "models-b-fix/2024_add.md"):
+        assert (results / "reports" / page).is_file(), page
 
-        put_rows(hub, "org/models-b-fix", [submission_row("two")])
-        assert start("run-tests", "org/models-b-fix", "me/results", env=environment).returncode == 0
-        both = {row["uuid"]: row["verdict"] for row in pushed(hub, environment, "models-b-fix", tmp_path)}
-        assert both == {"two": "AC", "one": "WA"}
-        ended = start("run-tests", "org/models-b-fix", "me/results", "--override", env=environment)
-        assert ended.returncode == 0, ended.stderr
-        assert [row["uuid"] for row in pushed(hub, environment, "models-b-fix", tmp_path)] == ["two"]
-        assert len(pushed(hub, environment, "models-a-fix", tmp_path)) == 2
+    put_rows(hub.root, "org/models-b-fix", [submission_row("two")])
+    assert start("run-tests", "org/models-b-fix", "me/results", env=hub.environment).returncode == 0
+    both = {row["uuid"]: row["verdict"] for row in pushed("models-b-fix")}
+    assert both == {"two": "AC", "one": "WA"}
+    ended = start("run-tests", "org/models-b-fix", "me/results", "--override", env=hub.environment)
+    assert ended.returncode == 0, ended.stderr
+    assert [row["uuid"] for row in pushed("models-b-fix")] == ["two"]
+    assert len(pushed("models-a-fix")) == 2
 
 
-def test_what_cannot_be_pushed_is_said_before_anything_is_judged(hub: Path, start: Start, tmp_path: Path) -> None:
+def test_what_cannot_be_pushed_is_said_before_anything_is_judged(hub: Hub, start: Start, tmp_path: Path) -> None:
     """Without the right to write; and into what everybody can see, unless that is asked for."""
-    put_rows(hub, "me/public", [{"a": 1}])
-    with standing_in(hub) as environment:
-        ended = start("run-tests", "org/other", "me/new", env={**environment, "HF_TOKEN": "hf_other"})
-        assert ended.returncode == 2
-        assert "the results cannot be pushed to me/new" in ended.stderr
-        ended = start("run-tests", "org/other", "me/public", env=environment)
-        assert ended.returncode == 2
-        assert "the data set me/public is public" in ended.stderr
-        assert not (tmp_path / "results").exists()
-        ended = start("run-tests", "org/other", "me/public", "--public", env=environment)
-        assert ended.returncode == 0, ended.stderr
-        assert (hub / "me" / "public" / "other" / "train-00000-of-00001.parquet").is_file()
+    put_rows(hub.root, "me/public", [{"a": 1}])
+    ended = start("run-tests", "org/other", "me/new", env={**hub.environment, "HF_TOKEN": "hf_other"})
+    assert ended.returncode == 2
+    assert "the results cannot be pushed to me/new" in ended.stderr
+    ended = start("run-tests", "org/other", "me/public", env=hub.environment)
+    assert ended.returncode == 2
+    assert "the data set me/public is public" in ended.stderr
+    assert not (tmp_path / "results").exists()
+    ended = start("run-tests", "org/other", "me/public", "--public", env=hub.environment)
+    assert ended.returncode == 0, ended.stderr
+    assert (hub.root / "me" / "public" / "other" / "train-00000-of-00001.parquet").is_file()
 
 
-def test_what_could_not_be_pushed_is_pushed_by_the_same_command(hub: Path, start: Start, tmp_path: Path) -> None:
+def test_what_could_not_be_pushed_is_pushed_by_the_same_command(hub: Hub, start: Start, tmp_path: Path) -> None:
     """The Hub fails in the end: the results stay, and nothing is judged again."""
-    results = put_rows(hub, "me/results", [], "reports")  # a file, in the way of the folder
+    results = put_rows(hub.root, "me/results", [], "reports")  # a file, in the way of the folder
     (results / ".private").touch()
-    with standing_in(hub) as environment:
-        ended = start("run-tests", "org/other", "me/results", env=environment)
-        assert ended.returncode == 1
-        assert "other cannot be pushed to me/results" in ended.stderr
-        assert "the same command pushes them without judging again" in ended.stderr
-        assert verdicts(tmp_path / "results" / "other") == {"x": "AC"}
-        (results / "reports").unlink()
-        ended = start("run-tests", "org/other", "me/results", env=environment)
-        assert ended.returncode == 0, ended.stderr
-        assert json.loads((tmp_path / "results" / "other" / "summary.json").read_text())["this_run"]["judged"] == 0
-        assert (results / "other" / "train-00000-of-00001.parquet").is_file()
+    ended = start("run-tests", "org/other", "me/results", env=hub.environment)
+    assert ended.returncode == 1
+    assert "other cannot be pushed to me/results" in ended.stderr
+    assert "the same command pushes them without judging again" in ended.stderr
+    assert verdicts(tmp_path / "results" / "other") == {"x": "AC"}
+    (results / "reports").unlink()
+    ended = start("run-tests", "org/other", "me/results", env=hub.environment)
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads((tmp_path / "results" / "other" / "summary.json").read_text())["this_run"]["judged"] == 0
+    assert (results / "other" / "train-00000-of-00001.parquet").is_file()
 
 
 def test_official_solutions_are_named_by_their_label(

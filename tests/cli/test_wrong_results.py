@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.addition import PROBLEMS, TESTS, Start, Write, submission_row
-from tests.hub_stand_in import put_rows, standing_in
+from tests.hub_stand_in import Hub, put_rows
 from tests.small_results import apps_row, contest_row, write_results
 
 
@@ -90,28 +90,26 @@ def test_groups_of_one(start: Start, tmp_path: Path) -> None:
     assert "the two have no problem in common that was judged in both" in ended.stderr
 
 
-def test_private_data_sets_of_the_hub(start: Start, write: Write, tmp_path: Path) -> None:
+def test_private_data_sets_of_the_hub(start: Start, write: Write, hub: Hub, tmp_path: Path) -> None:
     """Without the right to read them they are as good as absent: the message names HF_TOKEN."""
     problems, tests = write("problems.jsonl", *PROBLEMS), write("tests.jsonl", *TESTS)
     dump = write("dump.jsonl", submission_row("a", None, generation="no"))
-    hub = tmp_path / "hub"
     for name, rows in (("dump", [submission_row("a", None, generation="no")]), ("problems", PROBLEMS)):
-        (put_rows(hub, f"me/{name}", rows) / ".private").touch()
-    with standing_in(hub) as environment:
-        stranger = {**environment, "HF_TOKEN": "hf_other"}
-        for arguments, name in (
-            (("me/dump", "--problems", problems), "me/dump"),
-            ((dump, "--problems", "me/problems"), "me/problems"),
-        ):
-            call = ("score", *arguments, "--tests", tests, "--out", "out")
-            ended = start(*call, env=stranger)
-            assert ended.returncode == 2
-            last = ended.stderr.splitlines()[-1]
-            assert f"there is no file or folder {name}, so it was taken for a data set of the Hub" in last
-            assert "HF_TOKEN if it is not public" in last
-            assert ".." not in last
-            assert not (tmp_path / "out").exists()
-        ended = start(
-            "score", "me/dump", "--problems", "me/problems", "--tests", tests, "--out", "out", env=environment
-        )
-        assert ended.returncode == 0, ended.stderr
+        (put_rows(hub.root, f"me/{name}", rows) / ".private").touch()
+    stranger = {**hub.environment, "HF_TOKEN": "hf_other"}
+    for arguments, name in (
+        (("me/dump", "--problems", problems), "me/dump"),
+        ((dump, "--problems", "me/problems"), "me/problems"),
+    ):
+        call = ("score", *arguments, "--tests", tests, "--out", "out")
+        ended = start(*call, env=stranger)
+        assert ended.returncode == 2
+        last = ended.stderr.splitlines()[-1]
+        assert f"there is no file or folder {name}, so it was taken for a data set of the Hub" in last
+        assert "HF_TOKEN if it is not public" in last
+        assert ".." not in last
+        assert not (tmp_path / "out").exists()
+    ended = start(
+        "score", "me/dump", "--problems", "me/problems", "--tests", tests, "--out", "out", env=hub.environment
+    )
+    assert ended.returncode == 0, ended.stderr
