@@ -38,6 +38,7 @@ from ioi_eval import LocalSandbox, run_submission
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.report.frame import result_rows
 from tests.cli.addition import NARROW, PROBLEMS, RIGHT, SLOW, TESTS, problem_row, submission_row
+from tests.forked_commands import forked_commands
 from tests.full_isolation import require_full_isolation
 from tests.hub_stand_in import put_rows, standing_in
 
@@ -117,6 +118,8 @@ class World:
     def type(self, command: str) -> subprocess.CompletedProcess[str]:
         """Run a command, with the package's own Python and its scripts."""
         words = shlex.split(command)
+        if words[0] == "ioi-eval":
+            return forked_commands().run(*words[1:], cwd=self.directory, env=self.environment)
         words = [str(ROOT / word) if word.startswith("scripts/") else word for word in words]
         return subprocess.run(
             words, cwd=self.directory, env=dict(self.environment), capture_output=True, text=True, check=False
@@ -143,6 +146,7 @@ def world(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[Wor
             "IOI_EVAL_CACHE": str(cache),
             "PATH": f"{BIN}:{os.environ['PATH']}",
         }
+        forked_commands().prepare(environment)
         made = World(directory, hub, environment, cache)
         run = made.type("ioi-eval run-tests dump.jsonl my_org/tried --add_messages_column")
         assert run.returncode == 0, run.stderr

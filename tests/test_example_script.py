@@ -8,6 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import evaluate_generations
+import pytest
+
 from ioi_eval import sample
 from ioi_eval.report.frame import result_rows
 
@@ -36,6 +39,21 @@ def test_the_example_scores_a_dump_and_names_what_it_does_not_judge(tmp_path: Pa
     assert verdicts == ["AC", None, None]
     assert "row 2: a submission in Python 3 is not supported for 2026/berths" in answer.stderr
     assert "row 3: unknown problem 2026/nowhere" in answer.stderr
+
+
+def test_without_arguments_it_is_the_sample_s_dump(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Into `evaluation`. What the sample's dump is worth is tested by the demo."""
+    given = []
+
+    async def evaluate(*arguments: str | Path) -> int:
+        given.append(arguments)
+        return 1
+
+    monkeypatch.setattr(evaluate_generations, "evaluate", evaluate)
+    monkeypatch.setattr(sys, "argv", [str(SCRIPT)])
+    assert evaluate_generations.main() == 1
+    sources = (str(path) for path in (sample.dump(), sample.problems(), sample.tests()))
+    assert given == [(*sources, Path("evaluation"))]
 
 
 def test_a_wrong_path_is_one_message(tmp_path: Path) -> None:
