@@ -24,7 +24,9 @@ inline std::pair<Fd, Fd> connected_sockets() {
   return {Fd(ends[0]), Fd(ends[1])};
 }
 
+// Returns whether it was sent.
 inline bool send_message(int socket, const void* data, size_t size, const std::vector<int>& descriptors) {
+  if (descriptors.size() > kMostDescriptors) return false;
   iovec part = {const_cast<void*>(data), size};
   alignas(cmsghdr) char space[CMSG_SPACE(kMostDescriptors * sizeof(int))] = {};
   msghdr message = {};

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from ioi_eval.apps.catalog import Catalog, Listed
 from ioi_eval.errors import ODD_DATA, RowError
 from ioi_eval.fast_dataclass import fast_dataclass
-from ioi_eval.journal import Keys
+from ioi_eval.journal import Keys, StoredLevel
 from ioi_eval.pipeline.dump_reader import DumpPass, DumpReader, Judgeable, Refused, faulty, refused
 from ioi_eval.pipeline.window import Candidate
 from ioi_eval.problems.apps_submissions import (
@@ -53,7 +53,7 @@ class Invalid(Refused):
 class _NumberedPass(DumpPass):
     """One reading of a dump, which numbers the samples for each problem."""
 
-    def __init__(self, id_column: str, stored_level: Callable[[Keys], int] | None) -> None:
+    def __init__(self, id_column: str, stored_level: Callable[[Keys], StoredLevel] | None) -> None:
         super().__init__(id_column, stored_level)
         self._count: Counter[str] = Counter()
 
@@ -99,7 +99,7 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
             yield f"{listed!r} {self._fingerprints(listed.digest, probe)}"
 
     def entries(
-        self, *, whole_rows: bool = False, stored_level: Callable[[Keys], int] | None = None
+        self, *, whole_rows: bool = False, stored_level: Callable[[Keys], StoredLevel] | None = None
     ) -> Iterator[JudgeableSample | Refused]:
         """One entry for each program, in order; rows for problems that were not selected are skipped."""
         columns = None if whole_rows else submission_columns(self.id_column)

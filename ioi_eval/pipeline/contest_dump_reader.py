@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from ioi_eval.errors import ODD_DATA, InputError, RowError
 from ioi_eval.fast_dataclass import fast_dataclass
-from ioi_eval.journal import Keys
+from ioi_eval.journal import Keys, StoredLevel
 from ioi_eval.model import DEFAULT_YEAR, Language, Problem, ProblemKey, Submission
 from ioi_eval.pipeline.dump_reader import DumpPass, DumpReader, Judgeable, Refused, faulty, refused
 from ioi_eval.pipeline.window import Candidate
@@ -177,7 +177,7 @@ class ContestDumpReader(DumpReader[ContestCandidate]):
         self._fingerprints, self._with_includes = fingerprints, with_includes
 
     def entries(
-        self, *, whole_rows: bool = False, stored_level: Callable[[Keys], int] | None = None
+        self, *, whole_rows: bool = False, stored_level: Callable[[Keys], StoredLevel] | None = None
     ) -> Iterator[JudgeableRow | Refused]:
         """One entry for each program, in the order of the rows; one for a row that cannot be used."""
         columns = None if whole_rows else submission_columns(self.id_column)

@@ -13,7 +13,7 @@ from typing import Generic
 
 from ioi_eval.errors import InputError, RowError, internal_error_text
 from ioi_eval.fast_dataclass import fast_dataclass
-from ioi_eval.journal import Keys, keys_of, name_key
+from ioi_eval.journal import Keys, StoredLevel, keys_of, name_key
 from ioi_eval.model import ProblemKey
 from ioi_eval.pipeline.window import Candidate, P, S, W
 from ioi_eval.problems.row import DumpSource, Row
@@ -57,7 +57,7 @@ class DumpPass:
         stored_level: returns how much the journal has for these keys; if `None`, the first fingerprint is used.
     """
 
-    def __init__(self, id_column: str, stored_level: Callable[[Keys], int] | None) -> None:
+    def __init__(self, id_column: str, stored_level: Callable[[Keys], StoredLevel] | None) -> None:
         self._id_column, self._stored_level = id_column, stored_level
         self._taken: dict[bytes, tuple[str, int]] = {}  # source and number of the row that has an id
 
@@ -132,7 +132,7 @@ class DumpReader(ABC, Generic[W]):
 
     @abstractmethod
     def entries(
-        self, *, whole_rows: bool = False, stored_level: Callable[[Keys], int] | None = None
+        self, *, whole_rows: bool = False, stored_level: Callable[[Keys], StoredLevel] | None = None
     ) -> Iterator[Judgeable[W] | Refused]:
         """One entry for each program, in the order of the rows; one for a row that cannot be used.
 
@@ -142,7 +142,7 @@ class DumpReader(ABC, Generic[W]):
                 fingerprints, its entry is for the one for which the journal has most; of equals, for the first.
         """
 
-    def candidates(self, stored_level: Callable[[Keys], int] | None = None) -> Iterator[W | Refused]:
+    def candidates(self, stored_level: Callable[[Keys], StoredLevel] | None = None) -> Iterator[W | Refused]:
         """The same entries, without their rows."""
         for entry in self.entries(stored_level=stored_level):
             yield entry if isinstance(entry, Refused) else entry.candidate

@@ -225,6 +225,7 @@ class DumpRun(Generic[W, R]):
 
     async def _judge(self, candidate: W) -> Judged[R]:
         judged = await self._row_judge.judge(candidate)
+        self.done.cpu += self._family.facts(judged.result).cpu
         self.done.stopped_by = judged.unavailable or self.done.stopped_by
         return judged
 
@@ -275,7 +276,6 @@ class DumpRun(Generic[W, R]):
     def _count(self, recorded: _Recorded, *, was_in_sandbox: bool = True) -> None:
         facts = recorded.facts
         self.done.judged += 1
-        self.done.cpu += facts.cpu
         self.progress.advance(facts.verdict, facts.ran)
         facts.emit(self.settings.events, recorded.names, recorded.seconds)
         reason = self._stop_rule.observe(facts, failed_problem=recorded.failed_problem, was_in_sandbox=was_in_sandbox)
