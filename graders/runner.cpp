@@ -81,7 +81,7 @@
 // - processes: processes, hidden_calls, proc_files, job, process_directories
 // - contestants: contestants, permissions, launch, refusals, warm_interpreter
 // - a test: judges, outcome, hang_ups, passes, test_state, watching, one_test
-// - a job: run_mode, compile_mode
+// - a job: run_mode, compile_mode, build_mode
 
 #include <errno.h>
 #include <fcntl.h>
@@ -94,6 +94,7 @@
 
 #include <string>
 
+#include "runner/build_mode.h"
 #include "runner/compile_mode.h"
 #include "runner/decisions.h"
 #include "runner/descriptors.h"
@@ -244,6 +245,7 @@ void run_job(const Options& options, Lines& lines) {
   JobFiles files;
   options.mode == "--dir" ? files.in_directory(options.value) : files.inherit(options.value);
   const Plan plan = read_plan(files, lines.nonce);
+  const Plan steps = read_steps(plan, files);
   Machine machine = find_machine(options.most, options.without);
   require_isolation(plan, machine.can);
   if (!plan.compile) find_hidden_calls(machine.can);
@@ -254,6 +256,8 @@ void run_job(const Options& options, Lines& lines) {
   if (options.waits) await_turn();
   if (plan.compile) {
     Compilation(plan, machine, files, lines).run();
+  } else if (!plan.build.steps.empty()) {
+    build_and_run(steps, plan, machine, files, lines);
   } else {
     run_tests(plan, machine, files, lines);
   }

@@ -40,7 +40,8 @@ from ioi_eval.cache_directory import LEAST_FREE_BYTES, make_private_directory, n
 from ioi_eval.config import MIB, CompileLimits, Environment
 from ioi_eval.errors import SetupError
 from ioi_eval.fingerprint import digest_of, runner_digest
-from ioi_eval.jobs.compile import Recipe, failed_by_itself, is_doubtful
+from ioi_eval.jobs.compile import failed_by_itself, is_doubtful
+from ioi_eval.jobs.recipes import Recipe
 from ioi_eval.jobs.runner_answer import CompileAnswer, StepLine
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox import LOCAL, Target

@@ -26,6 +26,7 @@ from ioi_eval.errors import (
 )
 from ioi_eval.events import Events
 from ioi_eval.jobs import compile as compiling
+from ioi_eval.jobs import recipes
 from ioi_eval.jobs.runner import runner_binary, runner_job, runner_key
 from ioi_eval.jobs.runner_answer import CompileAnswer, compile_answer
 from ioi_eval.languages import CompiledLanguage, compiled, rules_of
@@ -155,7 +156,7 @@ class Builder:
         """The compiler or interpreter for a language on a target: `Tools.of`."""
         return await self.tools.of(language, target, python=self._policy.python)
 
-    async def _ask(self, recipe: compiling.Recipe, target: Target) -> CompileAnswer:
+    async def _ask(self, recipe: recipes.Recipe, target: Target) -> CompileAnswer:
         """Execute a recipe without a submission's files, with the target's runner."""
         return await self._execute(recipe, await self.runner(target), target, of_problem=True)
 
@@ -202,7 +203,7 @@ class Builder:
             return ()
         std = rules.standard(problem, self._policy.std)
         self._refuse_unfit(std, target, language)
-        recipe = compiling.grader_recipe(problem, target.toolchain, std=self._policy.std, language=language)
+        recipe = recipes.grader_recipe(problem, target.toolchain, std=self._policy.std, language=language)
         if recipe is None:
             return ()
         return tuple(
@@ -274,7 +275,7 @@ class Builder:
         return self._refusals[key]
 
     async def _compile_known_good(self, std: str, runner: Content, target: Target, language: Language) -> str | None:
-        recipe = compiling.known_good_recipe(await self.tools.toolchain(language, target), std, language)
+        recipe = recipes.known_good_recipe(await self.tools.toolchain(language, target), std, language)
         try:
             answer = await self._execute(recipe, runner, target, of_problem=True)
         except TransientError as error:
@@ -289,7 +290,7 @@ class Builder:
         raise TransientError(f"the compiler on {target.name} did not finish with -std={std}: {output}")
 
     async def compile(
-        self, recipe: compiling.Recipe, target: Target, *, of_problem: bool = False, alone: bool = False
+        self, recipe: recipes.Recipe, target: Target, *, of_problem: bool = False, alone: bool = False
     ) -> CompileAnswer:
         """Execute a compile recipe on a target; the job is repeated if its answer is lost.
 
@@ -307,7 +308,7 @@ class Builder:
 
     async def _execute(
         self,
-        recipe: compiling.Recipe,
+        recipe: recipes.Recipe,
         runner: Content,
         target: Target,
         *,
@@ -332,15 +333,15 @@ class Builder:
         *,
         problem: ProblemKey | None,
     ) -> Content:
-        if not compiling.is_compiled(source):
+        if not recipes.is_compiled(source):
             return source.content
         self._refuse_unfit(std, target, Language.CPP)
-        recipe = compiling.program_recipe(what, source, beside, target.toolchain, std=std)
+        recipe = recipes.program_recipe(what, source, beside, target.toolchain, std=std)
         return await self._stored_artifact(recipe, what, target, std, Language.CPP, problem=problem)
 
     async def _stored_artifact(
         self,
-        recipe: compiling.Recipe,
+        recipe: recipes.Recipe,
         name: str,
         target: Target,
         std: str,

@@ -11,9 +11,10 @@ from typing import TypeVar
 
 from ioi_eval.errors import OverloadError, SetupError, TransientError, TransportError, UnavailableError
 from ioi_eval.interpreters import located, places_of, require_narrow, require_there, require_visible
-from ioi_eval.jobs.compile import Recipe, is_machine_failure, was_not_found
+from ioi_eval.jobs.compile import is_machine_failure, was_not_found
 from ioi_eval.jobs.compilers import compiler_of, compiler_recipe
 from ioi_eval.jobs.harness import Interpreter, interpreter_of, interpreter_recipe
+from ioi_eval.jobs.recipes import Recipe
 from ioi_eval.jobs.runner_answer import CompileAnswer
 from ioi_eval.languages import CompiledLanguage, OwnToolLanguage, rules_of
 from ioi_eval.model import Isolation, Language

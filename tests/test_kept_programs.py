@@ -15,7 +15,7 @@ import pytest
 
 from ioi_eval.config import CompileLimits
 from ioi_eval.errors import SetupError
-from ioi_eval.jobs.compile import Recipe, Step
+from ioi_eval.jobs.recipes import Recipe, Step
 from ioi_eval.jobs.runner_answer import CompileAnswer, StepLine
 from ioi_eval.kept_programs import KeptPrograms
 from ioi_eval.model import Isolation

@@ -13,7 +13,7 @@ import pytest
 from ioi_eval import ArtifactStore, LocalSandbox, boxfiles
 from ioi_eval.config import Policy
 from ioi_eval.errors import InputError, SetupError
-from ioi_eval.jobs.compile import known_good_recipe
+from ioi_eval.jobs.recipes import known_good_recipe
 from ioi_eval.languages import CompiledLanguage, all_names, language_called, rules_of
 from ioi_eval.languages.rules import C_INCLUDES
 from ioi_eval.model import Language

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from ioi_eval.errors import SetupError, TransientError
-from ioi_eval.jobs.compile import Recipe
+from ioi_eval.jobs.recipes import Recipe
 from ioi_eval.jobs.runner_answer import CompileAnswer
 from ioi_eval.sandbox import Target
 from ioi_eval.tools import Tools

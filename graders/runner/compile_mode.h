@@ -41,6 +41,17 @@
 
 namespace runner {
 
+// Prints the line of an artifact, with its bytes.
+inline void print_artifact(Lines& lines, const std::string& name, int fd) {
+  int64_t bytes = file_size(fd);
+  Json line;
+  lines.print(line.open('{').member("artifact", name).key("base64").open_text().take());
+  print_base64(lines, fd, bytes);
+  line.close_text();
+  lines.print(line.member("bytes", bytes).close('}').take() + "\n");
+  lines.printed++;
+}
+
 // Runs the steps of a compile plan in one work directory.
 class Compilation {
  public:
@@ -305,17 +316,11 @@ class Compilation {
     struct stat status;
     if (!fd || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;  // no line if there is no such artifact
     int file = files_.inherited(into);
-    if (file >= 0 && !copy_bytes(fd.get(), file)) system_fault("write %s", into.c_str());
+    if (file < 0) return print_artifact(lines_, as, fd.get());
+    if (!copy_bytes(fd.get(), file)) system_fault("write %s", into.c_str());
     Json line;
-    line.open('{').member("artifact", as);
-    if (file >= 0) {
-      line.member("into", into);
-    } else {
-      lines_.print(line.key("base64").open_text().take());
-      print_base64(lines_, fd.get(), status.st_size);
-      line.close_text();
-    }
-    lines_.print(line.member("bytes", status.st_size).close('}').take() + "\n");
+    line.open('{').member("artifact", as).member("into", into).member("bytes", status.st_size).close('}');
+    lines_.print(line.take() + "\n");
     lines_.printed++;
   }
 

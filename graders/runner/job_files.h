@@ -50,12 +50,21 @@ class JobFiles {
 
   void forget() { std::vector<std::pair<std::string, int>>().swap(entries_); }
 
-  // The inherited descriptor of this name; -1 if there is none.
+  // The descriptor of this name that was inherited or added; -1 if there is none.
   int inherited(const std::string& name) const {
     for (const auto& [known, fd] : entries_) {
-      if (known == name && !by_path_) return fd;
+      if (known == name && (!by_path_ || fd == added_)) return fd;
     }
     return -1;
+  }
+
+  // Adds a file that the job does not have: the program that it compiles.
+  void add(const std::string& name, int fd) {
+    for (const auto& entry : entries_) {
+      if (entry.first == name) plan_fault("the job has a file %s, which it is to compile", name.c_str());
+    }
+    entries_.emplace_back(name, fd);
+    added_ = fd;
   }
 
   int get(const std::string& name) {
@@ -104,6 +113,7 @@ class JobFiles {
   std::map<std::string, std::string> sums_;
   std::vector<std::pair<std::string, int>> entries_;
   bool by_path_ = false;
+  int added_ = -1;
 };
 
 // An executable file: the job's own if it is executable, else a copy. (Piston, for example, gives every file mode 644.)

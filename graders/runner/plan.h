@@ -45,6 +45,14 @@ struct CompileAction {
   std::vector<std::string> argv = {};  // of a Step
 };
 
+// How a run plan's program is compiled in the same job, and the tests for which it is needed after the job.
+struct Build {
+  std::string steps;                       // the file with the compile plan; empty: the program is a file of the job
+  int64_t most_ms = 0;                     // if it takes more wall clock than this, no test is run
+  bool has_rest = false;                   // whether there are tests that other jobs may run
+  std::vector<std::pair<int, int>> rest;   // for each of their groups, the first position; empty: they are needed always
+};
+
 struct Plan {
   Isolation least = Isolation::Full;
   bool compile = false;
@@ -52,6 +60,7 @@ struct Plan {
   int64_t cpu_ms = 0, wall_ms = 0, memory_bytes = 0, output_bytes = 0, stderr_bytes = 0, file_bytes = 0;
   long processes = 1, threads = 1;
   std::vector<CompileAction> actions;
+  Build build;
   std::string program;
   bool is_static = true;
   std::string interpreter;  // executes the program's file; empty: the kernel does
@@ -106,6 +115,15 @@ struct Plan {
   }
 
   bool names_files() const { return !input_file.empty() || !output_file.empty(); }
+
+  // The artifact of a compile plan that has one; null if it has none, or several.
+  const CompileAction* only_artifact() const {
+    const CompileAction* found = nullptr;
+    for (const CompileAction& action : actions) {
+      if (action.kind == CompileAction::Kind::Artifact && std::exchange(found, &action) != nullptr) return nullptr;
+    }
+    return found;
+  }
 
   // Tests whose output was submitted need no program.
   bool has_program() const { return !program.empty(); }

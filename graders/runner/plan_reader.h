@@ -84,6 +84,18 @@ inline void read_compile_line(PlanLine& line, JobFiles& files, Plan& plan) {
   }
 }
 
+inline std::vector<std::pair<int, int>> read_positions(PlanLine& line) {
+  std::vector<std::pair<int, int>> positions;
+  if (!line.has("at")) return positions;
+  for (const std::string& position : split(line.text("at"), ',')) {
+    std::vector<std::string> pair = split(position, ':');
+    if (pair.size() != 2) line.bad("has a position that is not group:position: " + position);
+    positions.emplace_back(static_cast<int>(line.to_number(pair[0], 0, INT_MAX, "at")),
+                           static_cast<int>(line.to_number(pair[1], 0, INT_MAX, "at")));
+  }
+  return positions;
+}
+
 inline void read_test_line(PlanLine& line, JobFiles& files, Plan& plan) {
   Test test;
   test.id = line.number("id", 0, INT_MAX);
@@ -94,20 +106,13 @@ inline void read_test_line(PlanLine& line, JobFiles& files, Plan& plan) {
   test.args = arguments(line);
   if (line.has("full")) test.full = line.number("full", 0, 1'000'000'000);
   if (line.has("steps")) test.steps = line.number("steps", 1, 1'000'000'000);
-  if (line.has("at")) {
-    for (const std::string& position : split(line.text("at"), ',')) {
-      std::vector<std::string> pair = split(position, ':');
-      if (pair.size() != 2) line.bad("has a position that is not group:position: " + position);
-      test.at.emplace_back(static_cast<int>(line.to_number(pair[0], 0, INT_MAX, "at")),
-                           static_cast<int>(line.to_number(pair[1], 0, INT_MAX, "at")));
-    }
-  }
+  test.at = read_positions(line);
   plan.tests.push_back(std::move(test));
 }
 
 inline void read_program_line(PlanLine& line, JobFiles& files, Plan& plan) {
   plan.program = line.text("file");
-  files.get(plan.program);
+  if (plan.build.steps.empty()) files.get(plan.program);
   for (const std::string& path : line.all("sees")) plan.sees.push_back(seen_path(line, path));
   if (!line.has("interpreter")) {
     if (line.has("static")) plan.is_static = line.number("static", 0, 1) == 1;
@@ -209,7 +214,14 @@ inline void check_task(const Plan& plan) {
 }
 
 inline void read_run_line(PlanLine& line, JobFiles& files, Plan& plan) {
-  if (line.name == "program") {
+  if (line.name == "compile") {
+    if (!plan.program.empty()) line.bad("stands after `program`");
+    plan.build.steps = line.text("plan");
+    plan.build.most_ms = line.number("most_ms", 1, kMostMs);
+  } else if (line.name == "rest") {
+    plan.build.has_rest = true;
+    plan.build.rest = read_positions(line);
+  } else if (line.name == "program") {
     read_program_line(line, files, plan);
   } else if (line.name == "limits") {
     plan.cpu_ms = line.number("cpu_ms", 1, kMostMs);
@@ -264,9 +276,9 @@ class LineNames {
   std::vector<std::string> names_;
 };
 
-// The text of the plan between the title and the line `end`.
-inline std::string plan_body(JobFiles& files) {
-  std::string text = head(files.get("plan"), 64 << 20);
+// The text of a plan between the title and the line `end`.
+inline std::string plan_body(JobFiles& files, const std::string& file) {
+  std::string text = head(files.get(file), 64 << 20);
   if (text.empty() || text.back() != '\n') plan_fault("the plan is cut off");
   text.pop_back();
   std::string title = "ioi-eval-runner " + std::to_string(kVersion) + "\n";
@@ -302,7 +314,10 @@ inline void check_run_plan(const Plan& plan, const LineNames& names) {
   for (const char* name : {"task", "order"}) names.require(name);
   names.require(plan.has_manager() ? "manager" : "checker");
   if (!plan.has_manager() && names.has("manager")) plan_fault("a task of this type has no manager");
+  if (plan.build.steps.empty() && plan.build.has_rest) plan_fault("the line `rest` is for programs that the job compiles");
+  if (!plan.build.steps.empty() && !plan.interpreter.empty()) plan_fault("a program for an interpreter is not compiled");
 }
+
 
 inline void check_tests(const Plan& plan) {
   bool needs_answer = plan.has_checker && plan.compares();
@@ -312,12 +327,12 @@ inline void check_tests(const Plan& plan) {
   }
 }
 
-// Reads the plan strictly: a plan with anything unknown is not run. `nonce` is set first, because the message about a faulty
+// Reads a plan strictly: a plan with anything unknown is not run. `nonce` is set first, because the message about a faulty
 // plan contains it.
-inline Plan read_plan(JobFiles& files, std::string& nonce) {
+inline Plan read_plan(JobFiles& files, std::string& nonce, const std::string& file = "plan") {
   Plan plan;
   LineNames names;
-  std::vector<std::string> lines = split(plan_body(files), '\n');
+  std::vector<std::string> lines = split(plan_body(files, file), '\n');
   lines.pop_back();  // after the last line's end
   for (size_t i = 0; i < lines.size(); i++) {
     PlanLine line(static_cast<int>(i) + 2, lines[i]);  // the title is line 1
@@ -339,6 +354,20 @@ inline Plan read_plan(JobFiles& files, std::string& nonce) {
   check_task(plan);
   check_tests(plan);
   return plan;
+}
+
+// The compile plan of a run plan; an empty one if the job does not compile its program.
+inline Plan read_steps(const Plan& plan, JobFiles& files) {
+  const std::string& file = plan.build.steps;
+  if (file.empty()) return Plan();
+  std::string nonce;
+  Plan steps = read_plan(files, nonce, file);
+  const CompileAction* artifact = steps.only_artifact();
+  if (!steps.compile || steps.sees_system || artifact == nullptr || artifact->file != plan.program) {
+    plan_fault("%s is not a compile plan without `system` whose only artifact is the program", file.c_str());
+  }
+  if (steps.least != plan.least) plan_fault("%s accepts another isolation", file.c_str());
+  return steps;
 }
 
 }  // namespace runner

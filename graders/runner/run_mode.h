@@ -146,7 +146,13 @@ inline Filter filter_of(const Plan& plan, const Machine& machine) {
   return FilterWriter(call_filter, machine.can.hidden).filter;
 }
 
-inline void run_tests(const Plan& plan, const Machine& machine, JobFiles& files, Lines& lines) {
+// What is known after the tests of a plan.
+struct TestsRun {
+  NeededTests needed;
+  bool left_out = false;  // whether the time was up before all needed tests had been started
+};
+
+inline TestsRun run_tests(const Plan& plan, const Machine& machine, JobFiles& files, Lines& lines) {
   for (const Test& test : plan.tests) {
     if (plan.has_checker && plan.protocol == Protocol::Tokens) token_rules(plan, test);
   }
@@ -164,17 +170,23 @@ inline void run_tests(const Plan& plan, const Machine& machine, JobFiles& files,
   job.directories.resize(static_cast<size_t>(plan.processes));
   prefault_once(job);
   WarmInterpreter warm(job);
-  NeededTests needed(plan);
+  TestsRun ran{NeededTests(plan)};
+  int printed_before = lines.printed;
   int64_t begun_us = now_us();
   for (const Test& test : plan.tests) {
-    if (lines.printed > 0 && plan.enough_ms > 0 && now_us() - begun_us >= plan.enough_ms * 1000) break;
-    if (!needed.has(test)) continue;
+    if (!ran.needed.has(test)) continue;
+    bool enough = plan.enough_ms > 0 && now_us() - begun_us >= plan.enough_ms * 1000;
+    if (enough && lines.printed > printed_before) {
+      ran.left_out = true;
+      break;
+    }
     Passes passes(job);
     Outcome outcome = run_once(job, warm, test, passes);
     while (outcome.verdict == Verdict::AC && passes.wants_another()) outcome = after(outcome, run_once(job, warm, test, passes));
-    if (outcome.verdict != Verdict::JE && outcome.zero) needed.zero(test);
+    if (outcome.verdict != Verdict::JE && outcome.zero) ran.needed.zero(test);
     print_line(lines, plan, test, outcome);
   }
+  return ran;
 }
 
 }  // namespace runner

@@ -21,10 +21,11 @@ from dataclasses import dataclass, replace
 from ioi_eval.engine.judging import Bundle, Judging
 from ioi_eval.engine.packing import AnswerSizes, Durations, fitting, run_in_parallel
 from ioi_eval.engine.sharing import MOST_TESTS, RunRequest, SharedJobs
-from ioi_eval.errors import RejectedError, SandboxError, TransientError, UnavailableError
+from ioi_eval.errors import RejectedError, SandboxError, TransientError, TransportError, UnavailableError
 from ioi_eval.jobs import rules
+from ioi_eval.jobs.recipes import Uncompiled
 from ioi_eval.jobs.run_job import BUNDLE_TESTS, JobProgram, JobTest, RunSetup, bounds_of, size
-from ioi_eval.jobs.runner_answer import RunAnswer
+from ioi_eval.jobs.runner_answer import Built, RunAnswer
 from ioi_eval.model import Content, Isolation, ProblemPackage, Retries, TestOutcome, Verdict
 from ioi_eval.programs import MOST_ATTEMPTS
 from ioi_eval.sandbox import Sandbox, Target
@@ -41,7 +42,8 @@ class Program:
 
     Args:
         problem: identifies its problem: tests of one problem take about equally long.
-        content: as it is sent; for an interpreter, the task that it reads; `None` if all tests have submitted outputs.
+        content: as it is sent, or how a job compiles it; for an interpreter, the task that it reads; `None` if all
+            tests have submitted outputs.
         tests: as they are sent, by name.
         setup: what it has in common with other programs.
         one_by_one: no two of its jobs run at once, because the outcomes of one decide whether another is wanted.
@@ -49,7 +51,7 @@ class Program:
     """
 
     problem: Hashable
-    content: Content | None
+    content: Content | Uncompiled | None
     tests: Mapping[str, JobTest]
     setup: RunSetup
     one_by_one: bool = False
@@ -106,6 +108,23 @@ class ProgramScheduler:
         """
         return await _Run(self, program, judging, target, record=record, wanted=wanted).run()
 
+    async def build(
+        self, program: Program, judging: Judging, target: Target, record: Callable[[TestOutcome], None]
+    ) -> tuple[Built, Isolation]:
+        """Compile a program and run its first tests, in one job. If it does not compile, no test was run.
+
+        Args:
+            program: its content is `Uncompiled`.
+            judging, target, record: as for `run`; at least one test must be pending.
+
+        Returns:
+            How the compilation ended, and the job's isolation.
+
+        Raises:
+            TransientError, SandboxError: there is no usable answer; nothing was recorded.
+        """
+        return await _Run(self, program, judging, target, record=record, wanted=lambda: True).build()
+
 
 class _Run:
     """The running of one program; see `ProgramScheduler.run`."""
@@ -127,7 +146,7 @@ class _Run:
         self._most = (
             scheduler.most_tests
         )  # fewer once an answer was cut off: `answer_sizes` learns of whole answers only
-        self._bounds = bounds_of(target, program.setup)
+        self._bounds = bounds_of(target, program.setup, compiles=isinstance(program.content, Uncompiled))
         self._weakest: Isolation | None = None
 
     async def run(self) -> Isolation | None:
@@ -141,6 +160,18 @@ class _Run:
                 await self._ask(self._fitting(late, self._most), alone=True)
             else:
                 return self._weakest
+
+    async def build(self) -> tuple[Built, Isolation]:
+        pending = self._judging.pending()
+        tests = self._cut(pending)
+        request = self._request(tests, Retries(), alone=False, rest=pending[len(tests) :])
+        answer = await self._scheduler.jobs.run(request, own_job=True)
+        if isinstance(answer, SandboxError):
+            raise answer
+        if answer.built is None or answer.built.succeeded != bool(answer.tests or answer.built.program):
+            raise TransportError("the answer does not say how the program was compiled")
+        self._record_answer(tests, answer)
+        return answer.built, answer.isolation
 
     def _jobs_at_once(self) -> int:
         return 1 if self._grows or self._program.one_by_one else self._scheduler.jobs_at_once(self._target)
@@ -165,7 +196,7 @@ class _Run:
             taken_bytes=0 if program.content is None else size(program.content),
         )
 
-    def _request(self, tests: Bundle, retries: Retries, *, alone: bool) -> RunRequest:
+    def _request(self, tests: Bundle, retries: Retries, *, alone: bool, rest: Bundle = ()) -> RunRequest:
         """A job for these tests. Before tests that run alone, the memory that their first runs used is made ready."""
         program, known = self._program, self._judging.outcomes()
         return RunRequest(
@@ -174,6 +205,7 @@ class _Run:
                 content=program.content,
                 tests=[program.tests[planned.test] for planned in tests],
                 at=[planned.at for planned in tests],
+                rest=[planned.at for planned in rest],
                 package=program.package,
             ),
             setup=program.setup,
@@ -191,6 +223,8 @@ class _Run:
             arrived = True
             try:
                 answer = await self._scheduler.jobs.run(self._request(tests, retries, alone=alone), own_job=own_job)
+                if isinstance(answer, RunAnswer) and not answer.tests:
+                    answer = TransportError("the program did not compile, as it did before")
             except UnavailableError:
                 raise
             except SandboxError as error:

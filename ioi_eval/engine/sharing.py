@@ -286,7 +286,7 @@ class SharedJobs:
             nonce=nonce,
             alone=alone,
             prefault_bytes=prefault_bytes,
-            room_ms=bounds_of(target, setup).wall_ms,
+            room_ms=bounds_of(target, setup, compiles=programs[0].is_uncompiled).wall_ms,
             enough_s=None if alone else _ENOUGH_S,
         )
         execution = await self._sandbox.execute(replace(job, retries=retries), target)
@@ -301,7 +301,7 @@ class SharedJobs:
         for request in requests:
             places = range(len(request.program.tests))
             tests = {index: answer.tests[first + index] for index in places if first + index in answer.tests}
-            parts.append(RunAnswer(tests=tests, isolation=answer.isolation))
+            parts.append(RunAnswer(tests=tests, isolation=answer.isolation, built=answer.built))
             first += len(places)
             for outcome in tests.values():
                 self._durations.observe(request.problem, outcome)
@@ -309,7 +309,10 @@ class SharedJobs:
 
 
 def _with_first_test(answer: Answer) -> Answer:
-    """The answer for one program, or an error if no test was run: the first one was needed, so it must have run."""
-    if isinstance(answer, RunAnswer) and not answer.tests:
+    """The answer for one program, or an error if no test was run: the first one was needed, so it must have run.
+
+    If the job compiled the program, there may be no test.
+    """
+    if isinstance(answer, RunAnswer) and not (answer.tests or answer.built):
         return TransportError("the runner ran none of the tests that it was asked to run")
     return answer

@@ -10,6 +10,7 @@ from ioi_eval.config import JudgeLimits, Policy
 from ioi_eval.jobs import rules
 from ioi_eval.jobs.harness import Interpreter, program_line
 from ioi_eval.jobs.plan import Value, words
+from ioi_eval.jobs.recipes import Uncompiled
 from ioi_eval.jobs.run_job import JobTest, RunSetup, Values
 from ioi_eval.model import CheckerProtocol, Content, JobFile, Problem, TaskType, TestCase
 
@@ -20,7 +21,8 @@ class Programs:
 
     Args:
         runner, checker, manager: the judge programs.
-        submission: the program; for an interpreter, the task that it reads (`jobs.harness.task`); `None` for none.
+        submission: the program, or how the job compiles it; for an interpreter, the task that it reads
+            (`jobs.harness.task`); `None` for none.
         outputs: outputs that were submitted instead of a program, by test.
         static: whether the program needs no libraries.
         libraries: the target's libraries that the program may need, if it is not static.
@@ -29,7 +31,7 @@ class Programs:
     """
 
     runner: Content
-    submission: Content | None
+    submission: Content | Uncompiled | None
     outputs: Mapping[str, Content] = field(default_factory=dict)
     static: bool
     libraries: tuple[str, ...] = ()

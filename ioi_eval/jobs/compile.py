@@ -1,187 +1,31 @@
-"""Compile jobs and their answers. Pure.
-
-A submission is compiled with the problem's headers only; the grader's object is put into the box after that,
-for the link step. So a submission cannot make the compiler read (`.incbin`, `#include`) a grader, a checker, a manager
-or test data. Grader objects and judge programs are compiled once for each source and toolchain, and stored.
-"""
+"""Compile jobs and their answers. Pure. (`recipes.py` says what they execute.)"""
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
-from ioi_eval import boxfiles
 from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.errors import TransientError
 from ioi_eval.jobs.plan import RunnerPlan
+from ioi_eval.jobs.recipes import Recipe
 from ioi_eval.jobs.runner_answer import CompileAnswer, StepLine
-from ioi_eval.languages import ObjectLanguage, compiled
 from ioi_eval.model import (
     CompileOutcome,
     Content,
+    Isolation,
     Job,
     JobFile,
     JobKind,
-    Language,
-    Problem,
-    SourceFile,
     StageLimits,
     Verdict,
     signal_name,
 )
-from ioi_eval.problems.grader_files import BUILD_SCRIPT
-from ioi_eval.toolchain import Toolchain
 
 _GRACE_MS = 5_000  # the sandbox's hard limits are the runner's limits plus this
-_BUILD = f"chmod +x {BUILD_SCRIPT} && ./{BUILD_SCRIPT} && cp -fT run {{0}}"
 _TRUSTED_TIMES, _TRUSTED_MEMORIES = 6, 4
 """The problem's own programs get a submission's compile limits times this: their authors are trusted."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One command of a recipe, and the files that are put into the box for it and the later steps."""
-
-    argv: tuple[str, ...]
-    files: tuple[tuple[str, Content], ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
-    """How something is compiled: pure data, so that its `key` identifies the result.
-
-    Args:
-        what: for messages (`checker`, `grader`, `submission`).
-        steps: in order.
-        artifacts: the files to return, by their path in the work directory.
-        sees: files and directories of the machine that the steps see.
-        sees_system: whether the steps see the system's programs and libraries too. Only for recipes without a
-            submission's files.
-        refusal: the exit code with which a step rejects its input; `None` for any except 0, as compilers do.
-        crashes: signals that end a step if its input is too large for it; see `CompiledLanguage.crashes`.
-    """
-
-    what: str
-    steps: tuple[Step, ...]
-    artifacts: tuple[str, ...]
-    sees: tuple[str, ...] = ()
-    sees_system: bool = False
-    refusal: int | None = None
-    crashes: frozenset[int] = frozenset()
-
-    def key(self, toolchain: Toolchain) -> str:
-        """The artifact's name in the store: a hash of everything that determines it."""
-        digest = hashlib.sha256(f"{boxfiles.RUNNER_VERSION}\0{toolchain.fingerprint}".encode())
-        for step in self.steps:
-            digest.update(b"\0s")
-            for part in step.argv:
-                digest.update(b"\0a" + part.encode())
-            for path, content in step.files:
-                body = content if isinstance(content, bytes) else content.sha256.encode()
-                digest.update(f"\0f{path}\0{len(body)}\0".encode() + body)
-        digest.update(("\0o" + "\0".join(self.artifacts)).encode())
-        return digest.hexdigest()
-
-
-def submission_recipe(
-    problem: Problem,
-    sources: Sequence[SourceFile],
-    objects: Sequence[tuple[str, Content]],
-    toolchain: Toolchain,
-    *,
-    std: str | None,
-    language: Language = Language.CPP,
-) -> Recipe:
-    """How a submission is compiled to the program `a.out`.
-
-    Args:
-        problem: gives headers and the standard.
-        sources: the program's files. All of them are in the box when one that is not a header is compiled.
-        objects: the grader's objects, by name; they are put into the box after the submission has been compiled.
-        toolchain: compiles the language on the target.
-        std: overrides the problem's C++ standard.
-        language: the program's language; it must be a compiled one.
-    """
-    rules = compiled(language)
-    dialect = rules.standard(problem, std)
-    seen = [(file.name, file.content) for file in (*sources, *problem.headers)]  # the last file of a name is used
-    parts = [source.name for source in sources if source.name.endswith(language.endings)]
-    commands = rules.commands(toolchain, parts, [name for name, _ in objects], "a.out", std=dialect)
-    last = len(commands) - 1
-    steps = (
-        Step(argv=argv, files=(*(() if index else seen), *(objects if index == last else ())))
-        for index, argv in enumerate(commands)
-    )
-    return Recipe(
-        what="submission", steps=tuple(steps), artifacts=("a.out",), sees=toolchain.sees, crashes=rules.crashes
-    )
-
-
-def grader_recipe(
-    problem: Problem, toolchain: Toolchain, *, std: str | None, language: Language = Language.CPP
-) -> Recipe | None:
-    """How the sources with which submissions in a language are linked become objects; `None` if there are none."""
-    linked = problem.linked_with(language)
-    if not linked:
-        return None
-    rules = compiled(language)
-    if not isinstance(rules, ObjectLanguage):
-        raise TypeError(f"nothing is linked with programs in {rules.name}")
-    headers = tuple((header.name, header.content) for header in problem.headers)
-    steps, objects = [], []
-    for index, source in enumerate(linked):
-        name = f"linked{index}.o"
-        argv = rules.compile_argv(toolchain, source.name, name, std=rules.standard(problem, std))
-        steps.append(Step(argv=argv, files=(*(headers if index == 0 else ()), (source.name, source.content))))
-        objects.append(name)
-    return Recipe(what="grader", steps=tuple(steps), artifacts=tuple(objects), sees=toolchain.sees)
-
-
-def program_recipe(
-    what: str, source: SourceFile, beside: Iterable[SourceFile], toolchain: Toolchain, *, std: str
-) -> Recipe:
-    """How a checker or manager becomes the program `what`: by the compiler, or by its own build script."""
-    seen = {file.name: file.content for file in beside}
-    seen[source.name] = source.content
-    if source.name == BUILD_SCRIPT:
-        return Recipe(
-            what=what,
-            steps=(Step(argv=("/bin/sh", "-c", _BUILD.format(what)), files=tuple(seen.items())),),
-            artifacts=(what,),
-            sees=toolchain.sees,
-            sees_system=True,
-        )
-    return Recipe(
-        what=what,
-        steps=(
-            Step(argv=toolchain.compile_argv(source.name, f"{what}.o", std=std), files=tuple(seen.items())),
-            Step(argv=toolchain.link_argv((f"{what}.o",), what)),
-        ),
-        artifacts=(what,),
-        sees=toolchain.sees,
-    )
-
-
-def known_good_recipe(toolchain: Toolchain, std: str | None = None, language: Language = Language.CPP) -> Recipe:
-    """A program that every working compiler compiles: if it fails, the compiler is broken, not a submission.
-
-    Args:
-        toolchain: compiles the language on the target.
-        std: the standard; `None` for one that every compiler of the language knows.
-        language: the program's language.
-    """
-    rules = compiled(language)
-    name, source = rules.known_good_program
-    commands = rules.commands(toolchain, [name], [], "good", std=std or rules.known_good_standard)
-    steps = (Step(argv=argv, files=() if index else ((name, source),)) for index, argv in enumerate(commands))
-    return Recipe(what="known good program", steps=tuple(steps), artifacts=("good",), sees=toolchain.sees)
-
-
-def is_compiled(source: SourceFile) -> bool:
-    """Whether a judge program is C++ source or is made by a script, rather than a script that runs as it is."""
-    return source.name == BUILD_SCRIPT or source.name.endswith(Language.CPP.endings)
 
 
 def compile_job(
@@ -198,12 +42,46 @@ def compile_job(
         alone: no other job of ours may run at the same time.
     """
     limits = problem_limits(policy.compile) if of_problem else policy.compile
-    cpu_ms, wall_ms = int(limits.cpu_s * 1000), int(limits.wall_s * 1000)
-    plan = RunnerPlan(mode="compile", nonce=nonce, least=policy.isolation)
+    returns = tuple(f"artifact{number}" for number in range(len(recipe.artifacts)))
+    plan, files = compile_plan(recipe, limits, policy.isolation, nonce=nonce, into=returns)
+    return Job(
+        kind=JobKind.RUNNER,
+        files=(*runner_files(runner, plan), *files),
+        run_limits=stage_limits(recipe, limits),
+        alone=alone,
+        sees=recipe.sees,
+        returns=returns,
+        nonce=nonce,
+    )
+
+
+def stage_limits(recipe: Recipe, limits: CompileLimits) -> StageLimits:
+    """The sandbox's hard limits for the steps of a recipe together."""
+    total = len(recipe.steps)
+    return StageLimits(
+        wall_ms=int(limits.wall_s * 1000) * total + _GRACE_MS,
+        cpu_ms=int(limits.cpu_s * 1000) * total + _GRACE_MS,
+        output_bytes=2 * limits.file_bytes,
+    )
+
+
+def compile_plan(
+    recipe: Recipe, limits: CompileLimits, least: Isolation, *, nonce: str, into: Sequence[str]
+) -> tuple[RunnerPlan, list[JobFile]]:
+    """The plan that executes a recipe, and the files that it names.
+
+    Args:
+        recipe: what to build.
+        limits: of each step.
+        least: the weakest isolation that is accepted.
+        nonce: 32 hexadecimal digits.
+        into: for each artifact, the file that takes it.
+    """
+    plan = RunnerPlan(mode="compile", nonce=nonce, least=least)
     plan.line(
         "limits",
-        cpu_ms=cpu_ms,
-        wall_ms=wall_ms,
+        cpu_ms=int(limits.cpu_s * 1000),
+        wall_ms=int(limits.wall_s * 1000),
         memory_bytes=limits.memory_bytes,
         processes=limits.processes,
         output_bytes=limits.output_bytes,
@@ -220,21 +98,9 @@ def compile_job(
             files.append(JobFile(name=name, content=content))
             plan.line("see", file=name, **{"as": path})
         plan.line("step", argv=step.argv)
-    returns = tuple(f"artifact{number}" for number in range(len(recipe.artifacts)))
-    for artifact, name in zip(recipe.artifacts, returns, strict=True):
+    for artifact, name in zip(recipe.artifacts, into, strict=True):
         plan.line("artifact", path=artifact, into=name)
-    total = len(recipe.steps)
-    return Job(
-        kind=JobKind.RUNNER,
-        files=(*runner_files(runner, plan), *files),
-        run_limits=StageLimits(
-            wall_ms=wall_ms * total + _GRACE_MS, cpu_ms=cpu_ms * total + _GRACE_MS, output_bytes=2 * limits.file_bytes
-        ),
-        alone=alone,
-        sees=recipe.sees,
-        returns=returns,
-        nonce=nonce,
-    )
+    return plan, files
 
 
 def problem_limits(limits: CompileLimits) -> CompileLimits:
@@ -269,13 +135,17 @@ def compile_outcome(
     something else, reached the wall clock limit (the machine is too busy), failed without an error of its own, or was
     not started.
     """
+    outcome = successful_outcome(answer)
+    if len(answer.artifacts) == len(recipe.artifacts):
+        return outcome
+    verdict, message = _why_no_artifact(recipe, answer, limits, message_chars)
+    return replace(outcome, verdict=verdict, message=message)
+
+
+def successful_outcome(answer: CompileAnswer) -> CompileOutcome:
+    """The outcome of a compilation that made a program."""
     cpu_ms = sum(step.cpu_ms for step in answer.steps)
-    wall_ms = sum(step.wall_ms for step in answer.steps)
-    verdict: Verdict | None = None
-    message = ""
-    if len(answer.artifacts) != len(recipe.artifacts):
-        verdict, message = _why_no_artifact(recipe, answer, limits, message_chars)
-    return CompileOutcome(verdict=verdict, message=message, cpu_ms=cpu_ms, wall_ms=wall_ms)
+    return CompileOutcome(verdict=None, cpu_ms=cpu_ms, wall_ms=sum(step.wall_ms for step in answer.steps))
 
 
 def _why_no_artifact(

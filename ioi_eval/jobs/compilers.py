@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ioi_eval.errors import SetupError
-from ioi_eval.jobs.compile import Recipe, Step
+from ioi_eval.jobs.recipes import Recipe, Step
 from ioi_eval.jobs.runner_answer import CompileAnswer
 from ioi_eval.languages import OwnToolLanguage
 from ioi_eval.toolchain import Toolchain, outermost

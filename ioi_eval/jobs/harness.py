@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from ioi_eval import boxfiles
 from ioi_eval.errors import SetupError
-from ioi_eval.jobs.compile import Recipe, Step
 from ioi_eval.jobs.plan import Value
+from ioi_eval.jobs.recipes import Recipe, Step
 from ioi_eval.jobs.runner_answer import CompileAnswer
 from ioi_eval.model import JobFile, SourceFile
 from ioi_eval.toolchain import outermost

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ioi_eval.config import MIB, CompileLimits
-from ioi_eval.jobs.compile import Recipe, Step
+from ioi_eval.jobs.recipes import Recipe, Step
 from ioi_eval.model import Content
 from ioi_eval.toolchain import Toolchain
 

@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ioi_eval.jobs import rules
-from ioi_eval.jobs.compile import runner_files
+from ioi_eval.jobs.compile import compile_plan, runner_files, stage_limits
 from ioi_eval.jobs.plan import RunnerPlan, Value
-from ioi_eval.model import Blob, Content, Isolation, Job, JobFile, JobKind, ProblemPackage, StageLimits
+from ioi_eval.jobs.recipes import Uncompiled
+from ioi_eval.model import Content, Isolation, Job, JobFile, JobKind, ProblemPackage, StageLimits
 from ioi_eval.sandbox import Target
 
 BUNDLE_TESTS = 64
@@ -24,6 +25,11 @@ _LINE_BYTES = 40_000  # the longest line: 4,000 bytes of message and 2,000 of st
 _REPORTED_LINE_BYTES = 160 * 1024  # with an interpreter's report: 16 KiB more, each byte up to 6 characters
 _REQUEST_BYTES = 64 * 1024  # a request's other parts: the plan, names, limits
 _LEAST_OUTPUT_BYTES = 64 * 1024 * 1024  # that a job may return
+
+MOST_COMPILE_S = 10.0
+"""If compiling a program takes longer than this wall clock, the job that compiles it runs no test."""
+
+_STEPS = "steps"  # the compile plan of such a job
 
 Values = Mapping[str, Value | None]
 """The values of a line of the plan; those that are `None` are left out."""
@@ -74,16 +80,24 @@ class JobProgram:
     """A program, and the tests on which it is run.
 
     Args:
-        content: the program; for an interpreter, the task that it reads; `None` if all tests have submitted outputs.
+        content: the program, or how the job compiles it; for an interpreter, the task that it reads; `None` if all
+            tests have submitted outputs.
         tests: in the order in which they run.
         at: the positions of each test in groups.
+        rest: if the job compiles the program: the positions of tests that other jobs may run.
         package: of the problem that the program is for, if workers may have the problem's files.
     """
 
-    content: Content | None
+    content: Content | Uncompiled | None
     tests: Sequence[JobTest]
     at: Sequence[Positions]
+    rest: Sequence[Positions] = ()
     package: ProblemPackage | None = None
+
+    @property
+    def is_uncompiled(self) -> bool:
+        """Whether the job compiles it."""
+        return isinstance(self.content, Uncompiled)
 
     @property
     def size(self) -> int:
@@ -159,7 +173,8 @@ def run_job(
     """
     count = sum(len(program.tests) for program in programs)
     plan = RunnerPlan(mode="run", nonce=nonce, least=setup.least)
-    files = [*_program_file(programs[0], setup), *setup.files]
+    steps, files = _program_files(plan, programs[0], setup, nonce)
+    files += setup.files
     if setup.program is not None:
         plan.line("program", **setup.program)
     room_ms = None if room_ms is None else min(room_ms, rules.MOST_MS)
@@ -169,23 +184,47 @@ def run_job(
     enough_ms = None if enough_s is None else max(1, round(enough_s * 1000))
     plan.line("order", run="needed" if setup.needed_only else "all", enough_ms=enough_ms)
     files += _test_lines(plan, programs, same_once=setup.may_share)
-    wall_ms = _START_MS + rules.pages_ms(prefault_bytes) + count * setup.most_wall_ms
+    compiling = StageLimits(wall_ms=0, cpu_ms=0) if steps is None else stage_limits(steps.recipe, steps.limits)
+    wall_ms = _START_MS + compiling.wall_ms + rules.pages_ms(prefault_bytes) + count * setup.most_wall_ms
     output_bytes = max(_LEAST_OUTPUT_BYTES, (count + 1) * setup.line_bytes)
+    output_bytes += 0 if steps is None else compiling.output_bytes
     return Job(
         kind=JobKind.RUNNER,
         files=(*runner_files(setup.runner, plan), *files),
         run_limits=StageLimits(wall_ms=wall_ms, cpu_ms=wall_ms, output_bytes=output_bytes),
         alone=alone,
-        sees=setup.sees,
+        sees=setup.sees if steps is None else tuple(dict.fromkeys((*setup.sees, *steps.recipe.sees))),
         package=programs[0].package if len({program.package for program in programs}) == 1 else None,
         nonce=nonce,
     )
 
 
-def _program_file(program: JobProgram, setup: RunSetup) -> list[JobFile]:
-    if program.content is None:
-        return []
-    return [JobFile(name="program", content=program.content, executable=not setup.has_interpreter)]
+def _program_files(
+    plan: RunnerPlan, program: JobProgram, setup: RunSetup, nonce: str
+) -> tuple[Uncompiled | None, list[JobFile]]:
+    """The files of the first program; if the job compiles it, also how, with the lines about that in the plan."""
+    content = program.content
+    if not isinstance(content, Uncompiled):
+        is_program = not setup.has_interpreter
+        return None, [] if content is None else [JobFile(name="program", content=content, executable=is_program)]
+    steps, files = compile_plan(content.recipe, content.limits, setup.least, nonce=nonce, into=("program",))
+    plan.line("compile", plan=_STEPS, most_ms=round(MOST_COMPILE_S * 1000))
+    if program.rest:
+        plan.line("rest", at=_first_positions(program.rest))
+    return content, [JobFile(name=_STEPS, content=steps.encode()), *files]
+
+
+def _first_positions(rest: Sequence[Positions]) -> str | None:
+    """For each group of these tests, its first position among them: one of them is needed if a test there would be.
+
+    `None` if one of them is in no group, so that it is needed whatever happens.
+    """
+    if not all(rest):
+        return None
+    first: dict[int, int] = {}
+    for group, position in (place for at in rest for place in at):
+        first[group] = min(position, first.get(group, position))
+    return ",".join(f"{group}:{position}" for group, position in first.items())
 
 
 def _test_lines(plan: RunnerPlan, programs: Sequence[JobProgram], *, same_once: bool) -> list[JobFile]:
@@ -204,7 +243,7 @@ def _test_lines(plan: RunnerPlan, programs: Sequence[JobProgram], *, same_once: 
 
     number = groups = 0
     for index, program in enumerate(programs):
-        task = None if index == 0 else name_of(program.content, f"program{index}")
+        task = None if index == 0 else name_of(_sent(program.content), f"program{index}")
         for test, at in zip(program.tests, program.at, strict=True):
             plan.line(
                 "test",
@@ -239,14 +278,27 @@ class JobBounds:
     wall_ms: int | None
 
 
-def bounds_of(target: Target, setup: RunSetup) -> JobBounds:
-    """What a target's bounds leave for programs and their tests, after the files that every job has."""
+def bounds_of(target: Target, setup: RunSetup, *, compiles: bool = False) -> JobBounds:
+    """What a target's bounds leave for programs and their tests, after the files that every job has.
+
+    Args:
+        target: where the job runs.
+        setup: how its tests are run.
+        compiles: whether the job compiles its program first.
+    """
+    start_ms = _START_MS + (round(MOST_COMPILE_S * 1000) if compiles else 0)
     carried = (setup.runner, *(file.content for file in setup.files))
     return JobBounds(
         tests=max(1, target.max_output_bytes // setup.line_bytes),
         test_bytes=_request_room(target, sum(map(size, carried))),
-        wall_ms=None if target.max_wall_ms is None else max(0, target.max_wall_ms - _START_MS),
+        wall_ms=None if target.max_wall_ms is None else max(0, target.max_wall_ms - start_ms),
     )
+
+
+def has_room_to_build(target: Target, setup: RunSetup) -> bool:
+    """Whether a job on this target may be long enough to compile a program and then run a test."""
+    wall_ms = bounds_of(target, setup, compiles=True).wall_ms
+    return wall_ms is None or wall_ms >= rules.usual_wall_ms(setup.time_limit_s)
 
 
 def _request_room(target: Target, taken: int) -> int | None:
@@ -256,6 +308,13 @@ def _request_room(target: Target, taken: int) -> int | None:
     return max(0, (target.max_body_bytes - _REQUEST_BYTES) * 3 // 4 - taken)
 
 
-def size(content: Content) -> int:
+def size(content: Content | Uncompiled) -> int:
     """A content's bytes, before any encoding."""
-    return content.size if isinstance(content, Blob) else len(content)
+    return len(content) if isinstance(content, bytes) else content.size
+
+
+def _sent(content: Content | Uncompiled | None) -> Content | None:
+    """The content of a program that shares a job: these are not compiled there."""
+    if isinstance(content, Uncompiled):
+        raise TypeError("a job compiles one program only")
+    return content

@@ -19,7 +19,7 @@ import json
 import math
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -77,10 +77,29 @@ class CompileAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunAnswer:
-    """The outcomes of the tests that were run, by their number in the plan."""
+    """The outcomes of the tests that were run, by their number in the plan.
+
+    If the job compiled the program, `built` says how that ended.
+    """
 
     tests: Mapping[int, TestOutcome]
     isolation: Isolation
+    built: Built | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """How the compilation in a job that also runs the program ended.
+
+    Args:
+        steps: all steps that were run.
+        succeeded: whether they made a program.
+        program: the program, if another job needs it.
+    """
+
+    steps: tuple[StepLine, ...]
+    succeeded: bool = False
+    program: bytes | None = None
 
 
 def compile_answer(stage: Stage, nonce: str, returned: Mapping[str, bytes] | None = None) -> CompileAnswer:
@@ -101,11 +120,7 @@ def compile_answer(stage: Stage, nonce: str, returned: Mapping[str, bytes] | Non
     try:
         for line in lines:
             if "artifact" in line:
-                name = _string(line, "artifact")
-                content = _content(line, returned or {})
-                if len(content) != line["bytes"]:
-                    raise TransportError(f"artifact {name!r} arrived with {len(content)} bytes")
-                artifacts[name] = content
+                artifacts[_string(line, "artifact")] = _whole_artifact(line, returned or {})
             else:
                 steps.append(_step(line))
     except (KeyError, TypeError, ValueError, binascii.Error) as error:
@@ -113,11 +128,19 @@ def compile_answer(stage: Stage, nonce: str, returned: Mapping[str, bytes] | Non
     return CompileAnswer(steps=tuple(steps), artifacts=artifacts, isolation=isolation)
 
 
-def _content(line: Mapping[str, Any], returned: Mapping[str, bytes]) -> bytes:
-    """An artifact's bytes, from the line or from a returned file."""
+def _whole_artifact(line: Mapping[str, Any], returned: Mapping[str, bytes]) -> bytes:
+    """An artifact's bytes, from the line or from a returned file.
+
+    Raises:
+        TransportError: not all of them arrived.
+    """
     if "into" in line:
-        return returned[_string(line, "into")]
-    return base64.b64decode(_string(line, "base64"), validate=True)
+        content = returned[_string(line, "into")]
+    else:
+        content = base64.b64decode(_string(line, "base64"), validate=True)
+    if len(content) != line["bytes"]:
+        raise TransportError(f"artifact {line['artifact']!r} arrived with {len(content)} bytes")
+    return content
 
 
 def run_answer(stage: Stage, nonce: str, *, names: Mapping[int, str], time_limit_s: float) -> RunAnswer:
@@ -136,15 +159,28 @@ def run_answer(stage: Stage, nonce: str, *, names: Mapping[int, str], time_limit
     """
     lines, isolation = whole_lines(stage, nonce)
     tests: dict[int, TestOutcome] = {}
+    built: Built | None = None
     try:
         for line in lines:
+            if "test" not in line:
+                built = _built(built or Built(steps=()), line)
+                continue
             number = _integer(line, "test")
             if number in tests:
                 raise TransportError("the runner reported a test twice")
             tests[number] = _outcome(line, names[number], time_limit_s)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, binascii.Error) as error:
         raise TransportError(f"a line of the runner is malformed: {error!r}") from error
-    return RunAnswer(tests=tests, isolation=isolation)
+    return RunAnswer(tests=tests, isolation=isolation, built=built)
+
+
+def _built(built: Built, line: dict[str, Any]) -> Built:
+    """What is known of a compilation after one more of its lines."""
+    if "artifact" not in line:
+        return replace(built, steps=(*built.steps, _step(line)))
+    if "into" in line:
+        return replace(built, succeeded=True)
+    return replace(built, program=_whole_artifact(line, {}))
 
 
 def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolation]:

@@ -22,6 +22,9 @@ from ioi_eval.toolchain import Toolchain
 LOCAL = "local"
 """The name of the target that is this machine."""
 
+BUNDLED, CLASSIC = "bundled", "classic"
+"""The profiles of targets: many tests a job, or one."""
+
 DEFAULT_MEMORY_BYTES = 8 << 30
 """The memory limit of a job that states none. A Piston server since isolate does not limit a program's stack: infinite
 recursion took 12.9 GB of one (recorded: `stack_overflow_cpp`)."""
@@ -45,6 +48,7 @@ class Target:
         max_body_bytes: the largest request it accepts; `None` for no bound.
         narrowed: the limits of the machine that give programs less than judging grants elsewhere, as text for
             fingerprints; empty if none do.
+        is_remote: whether a job's files travel over a network. Programs are then compiled by the job that runs them.
         is_only: whether no other target with workers may judge the submission; set by `engine/target.py`. Its jobs then
             wait for it as long as for all targets.
     """
@@ -60,6 +64,7 @@ class Target:
     max_wall_ms: int | None = None
     max_body_bytes: int | None = None
     narrowed: str = ""
+    is_remote: bool = False
     is_only: bool = False
 
 

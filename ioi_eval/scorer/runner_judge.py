@@ -1,5 +1,9 @@
 """Judges a submission with our runner: one compilation, then many tests in each job (in the classic profile one).
 
+On a cluster the first job compiles the program and runs its first tests, because most programs then never travel: they
+take megabytes, their sources kilobytes. If that job makes no program, what follows is as without it. On this machine
+programs do not travel, and a compilation has a box of its own.
+
 What is repeated, and why:
 - a compilation with a precompiled header that produced no program: again without that header;
 - a compilation that a limit stopped: once more, alone on the machine, before it counts;
@@ -8,7 +12,7 @@ What is repeated, and why:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,19 +21,22 @@ from ioi_eval.engine.packing import run_both
 from ioi_eval.engine.running import Program, ProgramScheduler
 from ioi_eval.errors import (
     LostDataError,
+    SandboxError,
     SetupError,
     TransientError,
     UnavailableError,
 )
-from ioi_eval.jobs import bundled, harness, precompiled
+from ioi_eval.jobs import bundled, harness, precompiled, recipes
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs.bundled import Programs
 from ioi_eval.jobs.harness import Interpreter
+from ioi_eval.jobs.run_job import has_room_to_build
 from ioi_eval.jobs.runner_answer import CompileAnswer
 from ioi_eval.languages import CompiledLanguage, rules_of
 from ioi_eval.languages import compiled as compiled_language
 from ioi_eval.model import (
     CompileOutcome,
+    Content,
     Isolation,
     Keep,
     Language,
@@ -41,7 +48,7 @@ from ioi_eval.model import (
 )
 from ioi_eval.precompiled_headers import PrecompiledHeaders
 from ioi_eval.programs import Builder, UnfitError
-from ioi_eval.sandbox import LOCAL, Sandbox, Target
+from ioi_eval.sandbox import BUNDLED, LOCAL, Sandbox, Target
 from ioi_eval.scorer.run import SubmissionRun
 from ioi_eval.toolchain import Toolchain
 from ioi_eval.tools import Tool
@@ -98,9 +105,16 @@ class RunnerJudge:
             SandboxError: it could not be compiled.
         """
         builder, problem, target = self._builder, run.problem, run.target
+        refused: CompileAnswer | None = None
+        if code is not None and target.is_remote and target.profile == BUNDLED:
+            run.record_missing()
+            built = await self._build(run)
+            if isinstance(built, CompileOutcome):
+                return built
+            refused = built
         judges, (compiled, programs) = await run_both(
             builder.judge_programs(problem, target),
-            self._compile(run, code),
+            self._compile(run, code, refused),
             at_once=self._schedulers[target.profile].jobs_at_once(target) > 1,
         )
         run.record_missing()
@@ -108,32 +122,89 @@ class RunnerJudge:
             await self._run(run, replace(programs, checker=judges.checker, manager=judges.manager))
         return compiled
 
-    async def _compile(self, run: SubmissionRun, code: str | None) -> tuple[CompileOutcome, Programs]:
-        """The outcome of the compilation, and the programs to run tests with, without the judge programs."""
-        builder, target, std = self._builder, run.target, self._policy.std
-        runner = await builder.runner(target)
+    async def _build(self, run: SubmissionRun) -> CompileOutcome | CompileAnswer | None:
+        """Compile the program and run its first tests in one job, then the others.
+
+        Returns:
+            The outcome if it compiles; the answer if it does not; `None` if there is no such answer, so that the
+            program is to be compiled by a job of its own.
+        """
+        tool = await self._tool(run)
+        if not isinstance(tool, Toolchain) or not run.judging.pending():
+            return None
+        builder, target = self._builder, run.target
+        judges = await builder.judge_programs(run.problem, target)
+        recipe = await self._recipe(run, tool)
+        uncompiled = recipes.Uncompiled(recipe=recipe, limits=self._policy.compile)
+        programs = replace(await self._programs(run, tool, uncompiled), checker=judges.checker, manager=judges.manager)
+        program = self._program(run, programs)
+        if not has_room_to_build(target, program.setup):
+            return None
+        try:
+            built, isolation = await self._schedulers[target.profile].build(
+                program, run.judging, target, self._record(run)
+            )
+        except UnavailableError:
+            raise
+        except SandboxError:
+            return None
+        answer = CompileAnswer(steps=built.steps, artifacts={}, isolation=isolation)
+        if not built.succeeded:
+            return answer
+        run.note_isolation(isolation)
+        await self._run_program(run, program if built.program is None else replace(program, content=built.program))
+        return compiling.successful_outcome(answer)
+
+    async def _recipe(self, run: SubmissionRun, tool: Tool) -> recipes.Recipe:
+        if not isinstance(tool, Toolchain):
+            return harness.submission_recipe(tool, run.sources)
+        objects = await self._builder.objects(run.problem, run.target, language=run.language)
+        return recipes.submission_recipe(
+            run.problem, run.sources, objects, tool, std=self._policy.std, language=run.language
+        )
+
+    async def _programs(
+        self, run: SubmissionRun, tool: Tool, submission: Content | recipes.Uncompiled, code: str = ""
+    ) -> Programs:
+        """The programs to run tests with, without the judge programs."""
+        interpreter = tool if isinstance(tool, Interpreter) else None
+        return Programs(
+            runner=await self._builder.runner(run.target),
+            submission=submission,
+            outputs=run.outputs,
+            static=isinstance(tool, Toolchain) and tool.static,
+            libraries=run.target.toolchain.libraries,
+            interpreter=interpreter,
+            preload=harness.preloaded(code, calls=False) if interpreter is not None else "",
+        )
+
+    async def _compile(
+        self, run: SubmissionRun, code: str | None, refused: CompileAnswer | None
+    ) -> tuple[CompileOutcome, Programs]:
+        """The outcome of the compilation, and the programs to run tests with, without the judge programs.
+
+        Args:
+            run: the submission.
+            code: its program, if there is one.
+            refused: the answer of a job that has tried to compile it, and made no program.
+        """
+        builder, target = self._builder, run.target
         if code is None:
             return CompileOutcome(verdict=None), Programs(
-                runner=runner, submission=None, static=True, outputs=run.outputs
+                runner=await builder.runner(target), submission=None, static=True, outputs=run.outputs
             )
         tool = await self._tool(run)
         interpreter = tool if isinstance(tool, Interpreter) else None
-        if isinstance(tool, Toolchain):
-            objects = await builder.objects(run.problem, target, language=run.language)
-            recipe = compiling.submission_recipe(
-                run.problem, run.sources, objects, tool, std=std, language=run.language
-            )
-        else:
-            recipe = harness.submission_recipe(tool, run.sources)
+        recipe = await self._recipe(run, tool)
         key = await self._kept_key(recipe, tool, target)
         stored = await self._kept_programs.answer(key) if self._kept_programs is not None and key is not None else None
-        answer = stored or await self._compiled(run, recipe)
+        answer = stored or await self._compiled(run, recipe, refused)
         run.note_isolation(answer.isolation)
         limits = self._policy.compile
         outcome = compiling.compile_outcome(recipe, answer, limits, message_chars=self._policy.message_chars)
         if outcome.verdict is Verdict.CE and interpreter is None and stored is None:
             last = answer.steps[-1]
-            dialect = compiled_language(run.language).standard(run.problem, std)
+            dialect = compiled_language(run.language).standard(run.problem, self._policy.std)
             await builder.require_working_compiler(
                 dialect,
                 target,
@@ -143,32 +214,27 @@ class RunnerJudge:
             )
         if self._kept_programs is not None and key is not None and stored is None and isinstance(tool, Toolchain):
             await self._kept_programs.keep(key, answer, tool)
-        return outcome, Programs(
-            runner=runner,
-            submission=answer.artifacts.get("a.out", b"") if interpreter is None else _task(run),
-            outputs=run.outputs,
-            static=isinstance(tool, Toolchain) and tool.static,
-            libraries=target.toolchain.libraries,
-            interpreter=interpreter,
-            preload=harness.preloaded(code, calls=False) if interpreter is not None else "",
-        )
+        submission = answer.artifacts.get("a.out", b"") if interpreter is None else _task(run)
+        return outcome, await self._programs(run, tool, submission, code)
 
-    async def _kept_key(self, recipe: compiling.Recipe, tool: Tool, target: Target) -> str | None:
+    async def _kept_key(self, recipe: recipes.Recipe, tool: Tool, target: Target) -> str | None:
         """The key under which the compiled program is stored for later runs; `None` if it is not stored."""
         if self._kept_programs is None or not isinstance(tool, Toolchain):
             return None
         return await self._kept_programs.key(recipe, tool, target, self._policy.compile)
 
-    async def _compiled(self, run: SubmissionRun, recipe: compiling.Recipe) -> CompileAnswer:
+    async def _compiled(
+        self, run: SubmissionRun, recipe: recipes.Recipe, refused: CompileAnswer | None
+    ) -> CompileAnswer:
         """The answer to a submission's compilation, which is repeated alone if it is in doubt."""
-        answer = await self._compile_with_header(run, recipe)
+        answer = refused or await self._compile_with_header(run, recipe)
         if answer is None:
             answer = await self._builder.compile(recipe, run.target)
         if compiling.is_doubtful(answer):
             answer = await self._builder.compile(recipe, run.target, alone=True)
         return answer
 
-    async def _compile_with_header(self, run: SubmissionRun, recipe: compiling.Recipe) -> CompileAnswer | None:
+    async def _compile_with_header(self, run: SubmissionRun, recipe: recipes.Recipe) -> CompileAnswer | None:
         """The answer with a precompiled header; `None` if there is none, or the program does not compile with it."""
         rules = rules_of(run.language)
         if not (isinstance(rules, CompiledLanguage) and rules.has_precompiled_header):
@@ -215,12 +281,11 @@ class RunnerJudge:
         return run.tool
 
     async def _run(self, run: SubmissionRun, programs: Programs) -> None:
-        def record(outcome: TestOutcome) -> None:
-            keeps_output = self._kept_outputs.keeps(passed=outcome.verdict is Verdict.AC)
-            run.judging.record(replace(outcome, output=outcome.output if keeps_output else None, returned=RunDetails()))
+        await self._run_program(run, self._program(run, programs))
 
+    def _program(self, run: SubmissionRun, programs: Programs) -> Program:
         problem, exhaustive = run.problem, run.judging.exhaustive
-        program = Program(
+        return Program(
             problem=problem.key,
             content=programs.submission,
             tests=bundled.given_tests(problem, programs.outputs),
@@ -229,9 +294,21 @@ class RunnerJudge:
             ),
             package=self._package(problem, run.target),
         )
-        weakest = await self._schedulers[run.target.profile].run(program, run.judging, run.target, record)
+
+    async def _run_program(self, run: SubmissionRun, program: Program) -> None:
+        scheduler = self._schedulers[run.target.profile]
+        weakest = await scheduler.run(program, run.judging, run.target, self._record(run))
         if weakest is not None:
             run.note_isolation(weakest)
+
+    def _record(self, run: SubmissionRun) -> Callable[[TestOutcome], None]:
+        """A function that records the outcome of one of its tests."""
+
+        def record(outcome: TestOutcome) -> None:
+            keeps_output = self._kept_outputs.keeps(passed=outcome.verdict is Verdict.AC)
+            run.judging.record(replace(outcome, output=outcome.output if keeps_output else None, returned=RunDetails()))
+
+        return record
 
     def _package(self, problem: Problem, target: Target) -> ProblemPackage | None:
         """The package of a worker that may have the problem's files; this machine has them without a package."""

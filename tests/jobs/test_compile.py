@@ -10,15 +10,8 @@ from typing import Any
 import pytest
 
 from ioi_eval.config import CompileLimits
-from ioi_eval.jobs.compile import (
-    Recipe,
-    Step,
-    compile_outcome,
-    grader_recipe,
-    is_doubtful,
-    known_good_recipe,
-    submission_recipe,
-)
+from ioi_eval.jobs.compile import compile_outcome, is_doubtful
+from ioi_eval.jobs.recipes import Recipe, Step, grader_recipe, known_good_recipe, submission_recipe
 from ioi_eval.jobs.runner_answer import CompileAnswer, StepLine
 from ioi_eval.model import (
     Isolation,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ioi_eval.jobs.compile import submission_recipe
 from ioi_eval.jobs.precompiled import begins_with_it, can_precompile, with_header
+from ioi_eval.jobs.recipes import submission_recipe
 from ioi_eval.model import ProblemKey, SourceFile, Subtask, TestCase
 from ioi_eval.toolchain import Toolchain
 from tests.small_problems import small_problem

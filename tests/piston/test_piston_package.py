@@ -16,6 +16,7 @@ import pytest
 from ioi_eval import boxfiles, sample
 from ioi_eval.config import Policy
 from ioi_eval.jobs import compile as compiling
+from ioi_eval.jobs import recipes
 from ioi_eval.jobs.runner import runner_binary, runner_job
 from ioi_eval.jobs.runner_answer import compile_answer
 from ioi_eval.model import Execution, JobFile, StageLimits
@@ -167,9 +168,9 @@ def test_a_job_s_own_scripts(worker: Worker) -> None:
 def test_a_runner_with_a_plan(worker: Worker) -> None:
     """A bundled job needs no script: the answer has its end line."""
     nonce = secrets.token_hex(16)
-    recipe = compiling.Recipe(
+    recipe = recipes.Recipe(
         what="test",
-        steps=(compiling.Step(argv=("g++", "x.cpp", "-o", "x"), files=(("x.cpp", b"int main() {}"),)),),
+        steps=(recipes.Step(argv=("g++", "x.cpp", "-o", "x"), files=(("x.cpp", b"int main() {}"),)),),
         artifacts=("x",),
         sees_system=True,
     )

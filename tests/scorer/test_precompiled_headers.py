@@ -17,8 +17,8 @@ import pytest
 from ioi_eval import ArtifactStore, LocalSandbox, Scorer, Submission
 from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.errors import TransientError
-from ioi_eval.jobs.compile import Recipe, Step
 from ioi_eval.jobs.precompiled import WORTH_BUILDING, with_header
+from ioi_eval.jobs.recipes import Recipe, Step
 from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, ProblemKey, Subtask, TestCase
 from ioi_eval.precompiled_headers import PrecompiledHeaders
 from ioi_eval.programs import MOST_ATTEMPTS, Builder

@@ -123,6 +123,7 @@ def _target(name: str, worker: Worker) -> Target:
         max_output_bytes=worker.max_output_bytes,
         max_wall_ms=worker.service.ceilings.run_timeout,
         max_body_bytes=worker.max_body_bytes,
+        is_remote=True,
     )
 
 

@@ -23,6 +23,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.errors import TransientError, TransportError
 from ioi_eval.jobs import compile as compiling
+from ioi_eval.jobs import recipes
 from ioi_eval.jobs.runner_answer import CompileAnswer, compile_answer
 from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, JobKind, StageLimits
 from ioi_eval.programs import Builder
@@ -45,8 +46,8 @@ async def entered(cache: Path, **options: object) -> AsyncIterator[tuple[LocalSa
 
 def job(runner: Blob, script: str, *artifacts: str, alone: bool = False) -> Job:
     """A job whose only step is a script."""
-    step = compiling.Step(argv=("sh", "-c", script))
-    recipe = compiling.Recipe(what="test", steps=(step,), artifacts=artifacts, sees_system=True)
+    step = recipes.Step(argv=("sh", "-c", script))
+    recipe = recipes.Recipe(what="test", steps=(step,), artifacts=artifacts, sees_system=True)
     return compiling.compile_job(recipe, runner, POLICY, nonce=NONCE, alone=alone)
 
 

@@ -7,6 +7,7 @@ import secrets
 
 from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.jobs import compile as compiling
+from ioi_eval.jobs import recipes
 from ioi_eval.jobs.runner import runner_binary, runner_job
 from ioi_eval.jobs.runner_answer import compile_answer
 from ioi_eval.model import Execution, Isolation, Stage
@@ -38,9 +39,9 @@ def test_own_scripts(served: Served) -> None:
 def test_a_runner_and_a_plan_run_the_native_way(served: Served) -> None:
     """A bundled job: no shell in between, full isolation, an answer with its end line."""
     nonce = secrets.token_hex(16)
-    recipe = compiling.Recipe(
+    recipe = recipes.Recipe(
         what="test",
-        steps=(compiling.Step(argv=("g++", "x.cpp", "-o", "x"), files=(("x.cpp", b"int main() {}"),)),),
+        steps=(recipes.Step(argv=("g++", "x.cpp", "-o", "x"), files=(("x.cpp", b"int main() {}"),)),),
         artifacts=("x",),
         sees_system=True,
     )

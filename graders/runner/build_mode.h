@@ -1,0 +1,40 @@
+// Build mode: compiles the program and runs its tests in one job, so that it need not travel.
+//
+// The steps of the compilation are confined as in compile mode: they see their own files and the compiler, and no input,
+// answer or judge program of the job. These are descriptors of the runner, unlinked before the first step is started.
+#pragma once
+
+#include <stdint.h>
+
+#include "capabilities.h"
+#include "compile_mode.h"
+#include "descriptors.h"
+#include "job_files.h"
+#include "lines.h"
+#include "plan.h"
+#include "processes.h"
+#include "run_mode.h"
+
+namespace runner {
+
+// Whether a test that this job has not run may still be needed.
+inline bool needs_another_job(const Plan& plan, const TestsRun& ran) {
+  if (ran.left_out) return true;
+  Test rest;
+  rest.at = plan.build.rest;
+  return plan.build.has_rest && ran.needed.has(rest);
+}
+
+// Runs the compile plan `steps`, and then the tests of `plan`. The program's bytes are printed if another job needs them.
+inline void build_and_run(const Plan& steps, const Plan& plan, const Machine& machine, JobFiles& files, Lines& lines) {
+  Fd program = memory_file("program");
+  files.add(plan.program, program.get());
+  int64_t begun_us = now_us();
+  Compilation(steps, machine, files, lines).run();
+  if (file_size(program.get()) == 0) return;
+  bool in_time = now_us() - begun_us <= plan.build.most_ms * 1000;
+  if (in_time && !needs_another_job(plan, run_tests(plan, machine, files, lines))) return;
+  print_artifact(lines, steps.only_artifact()->name, program.get());
+}
+
+}  // namespace runner

@@ -1,0 +1,210 @@
+"""Jobs that compile the program and then run it: what comes back, when the program does, and what a compiler sees."""
+
+from __future__ import annotations
+
+import base64
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from ioi_eval.sandbox.local.compiler import detect
+from tests.graders.runner_box import COMPILE_LIMITS, LIMITS, NONCE, WHITE_DIFF, Answer, Box, line, plan
+
+ECHO = b'#include <cstdio>\nint main() { int n; scanf("%d", &n); printf("%d\\n", n); }\n'
+COMPILER = detect("g++")
+SECRET = b"xyzzy-plugh 2\n"
+
+
+def steps_plan(
+    *more: str, sees: bool = True, nonce: str = NONCE, artifact: str = "artifact path=a.out into=program"
+) -> bytes:
+    """A compile plan for the file `source`."""
+    return plan(
+        "compile",
+        line("limits", **COMPILE_LIMITS),
+        *(line("sees", path=path) for path in (COMPILER.sees if sees else ())),
+        *more,
+        line("see", file="source", as_="a.cpp"),
+        line("step", argv=[COMPILER.command, "-O1", "-static", "a.cpp", "-o", "a.out"]),
+        artifact,
+        nonce=nonce,
+    )
+
+
+def build(
+    box: Box,
+    tests: Sequence[str],
+    *,
+    source: bytes = ECHO,
+    rest: str = "",
+    order: str = "order run=needed",
+    most_ms: int = 60_000,
+    steps: bytes | None = None,
+    program: str = "program file=program static=1",
+    **files: bytes,
+) -> Answer:
+    """Compile the source and run the tests, whose inputs are `<number>.in`; the right output is always `2`."""
+    lines = [f"compile plan=steps most_ms={most_ms}", program, *([rest] if rest else [])]
+    run_plan = plan("run", *lines, line("limits", **LIMITS), "task kind=batch", WHITE_DIFF, order, *tests)
+    inputs = {"0.in": b"2\n", "1.in": b"3\n", "2.in": b"2\n"}
+    given = {"steps": steps or steps_plan(), "source": source, "ans": b"2\n", **inputs, **files}
+    return box.run(run_plan, given)
+
+
+def one(number: int, at: str = "") -> str:
+    """A test's line."""
+    return f"test id={number} input={number}.in answer=ans{f' at={at}' if at else ''}"
+
+
+def kinds(answer: Answer) -> list[str]:
+    """What the lines of a whole answer are, in order: `step`, `into`, `base64`, or a verdict."""
+    assert answer.last.get("end") is True, answer
+    return [
+        entry.get("verdict") or next(key for key in ("step", "into", "base64") if key in entry)
+        for entry in answer.lines
+    ]
+
+
+def test_a_program_is_compiled_and_run(box: Box) -> None:
+    """In every box; if no other job needs the program, its bytes do not come back."""
+    answer = build(box, [one(0), one(1), one(2)])
+    assert kinds(answer) == ["step", "into", "AC", "WA", "AC"]
+    assert answer.lines[1]["bytes"] > 10_000
+    assert answer.last["isolation"] == box.level
+
+
+@pytest.mark.parametrize(
+    ("tests", "rest", "returned"),
+    [
+        ([one(0, "0:0")], "rest at=0:1", True),  # nothing has failed
+        ([one(0, "0:0"), one(1, "0:1")], "rest at=0:2", False),  # the only group has failed before
+        ([one(0, "0:0"), one(1, "0:1")], "rest at=0:2,1:7", True),  # another group has not
+        ([one(1, "0:5")], "rest at=0:2", True),  # the group has failed, but later in its order
+        ([one(1, "0:0")], "rest", True),  # needed in any case
+        ([one(1, "0:0")], "", False),
+    ],
+)
+def test_the_program_comes_back_if_another_job_needs_it(
+    plain_box: Box, tmp_path: Path, tests: list[str], rest: str, returned: bool
+) -> None:
+    """By the rule that says which tests are needed. It is the program that was run."""
+    answer = build(plain_box, tests, rest=rest)
+    assert kinds(answer)[:2] == ["step", "into"]
+    assert (kinds(answer)[-1] == "base64") is returned
+    if returned:
+        program = tmp_path / "program"
+        program.write_bytes(base64.b64decode(answer.lines[-1]["base64"], validate=True))
+        assert program.stat().st_size == answer.lines[-1]["bytes"] == answer.lines[1]["bytes"]
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        assert os.popen(f"echo 17 | {program}").read() == "17\n"
+
+
+def test_it_comes_back_if_the_time_is_up(plain_box: Box) -> None:
+    """After `enough_ms` a needed test is not started; after `most_ms` of compiling, none is."""
+    slow = b"#include <unistd.h>\n" + ECHO.replace(b"int n;", b"usleep(20000); int n;")
+    answer = build(plain_box, [one(0), one(1), one(2)], source=slow, order="order run=needed enough_ms=1")
+    assert kinds(answer) == ["step", "into", "AC", "base64"]
+    assert kinds(build(plain_box, [one(0)], most_ms=1)) == ["step", "into", "base64"]
+
+
+def test_all_tests_are_needed_if_the_plan_says_so(plain_box: Box) -> None:
+    """Also after a failure."""
+    answer = build(plain_box, [one(1, "0:0")], order="order run=all", rest="rest at=0:1")
+    assert kinds(answer) == ["step", "into", "WA", "base64"]
+
+
+def test_nothing_is_run_if_it_does_not_compile(box: Box) -> None:
+    """There is the step's line only, with the compiler's message."""
+    answer = build(box, [one(0)], source=b"int main( {")
+    assert kinds(answer) == ["step"]
+    assert (answer.lines[0]["code"], answer.lines[0]["limit"]) == (1, None)
+    assert "a.cpp:1:5: error" in answer.lines[0]["output"]
+
+
+NAMES = ("0.in", "ans", "plan", "steps", "source", "program", "sums")
+PLACES = ("", "../", "../../", "/box/", "/tmp/", "/piston/jobs/")
+SEARCH = """
+for file in ./* ../* ../../* /tmp/* /tmp/*/* /box/* /proc/[0-9]*/fd/* /proc/self/fd/*; do
+  if [ -f "$file" ]; then cat "$file"; fi
+done 2> /dev/null
+cp /usr/bin/true a.out
+"""
+
+
+def test_a_compiler_finds_no_file_of_the_job(box: Box) -> None:
+    """Wherever it looks for their names."""
+    paths = [f"{place}{name}" for name in NAMES for place in PLACES]
+    looks = "".join(f'#if __has_include("{path}")\n#error found {path}\n#endif\n' for path in paths)
+    answer = build(box, [one(0)], source=looks.encode() + ECHO, ans=SECRET)
+    assert kinds(answer) == ["step", "into", "WA"], answer.lines[0]["output"]
+    assert build(box, [one(0)], source=b'#if __has_include("a.cpp")\n#error found\n#endif\n').lines[0]["code"] == 1
+
+
+def test_an_assembler_finds_none_either(box: Box) -> None:
+    """It opens files without the compiler."""
+    for path in ("ans", "../ans", "/proc/self/fd/5", "/proc/1/fd/5"):
+        source = f'asm(".incbin \\"{path}\\"");\n'.encode() + ECHO
+        answer = build(box, [one(0)], source=source, ans=SECRET)
+        assert kinds(answer) == ["step"], path
+        assert "file not found" in answer.lines[0]["output"].lower() or "can't open" in answer.lines[0]["output"], (
+            answer
+        )
+
+
+def test_a_step_can_read_no_file_of_the_job(box: Box) -> None:
+    """Not even a step that is a program of its author's: answers are open files of the runner at that moment."""
+    steps = plan(
+        "compile",
+        line("limits", **COMPILE_LIMITS),
+        *(line("sees", path=path) for path in ("/usr", "/bin", "/lib", "/lib64")),
+        line("see", file="source", as_="own.cpp"),
+        line("step", argv=["sh", "-c", SEARCH]),
+        "artifact path=a.out into=program",
+    )
+    answer = build(
+        box, [one(0)], steps=steps, program="program file=program static=0 sees=/usr sees=/lib sees=/lib64", ans=SECRET
+    )
+    assert kinds(answer) == ["step", "into", "WA"], answer
+    assert "scanf" in answer.lines[0]["output"], "it prints what it can read: its own file"
+    assert "xyzzy" not in answer.lines[0]["output"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "program", "words"),
+    [
+        (steps_plan("system"), "", "without `system`"),
+        (steps_plan(artifact="artifact path=a.out"), "", "only artifact is the program"),
+        (steps_plan(artifact="artifact path=a.out into=other"), "", "only artifact is the program"),
+        (steps_plan("artifact path=a.cpp into=program"), "", "only artifact is the program"),
+        (plan("run", line("limits", **LIMITS)), "", "has no line `program`"),
+        (b"", "", "cut off"),
+        (None, "program file=source static=1", "only artifact is the program"),
+        (None, "program file=program interpreter=/bin/sh", "is not compiled"),
+    ],
+)
+def test_a_plan_that_cannot_be_meant_is_refused(plain_box: Box, steps: bytes | None, program: str, words: str) -> None:
+    """Nothing is executed."""
+    answer = build(plain_box, [one(0)], steps=steps, program=program or "program file=program static=1")
+    assert (answer.last["fault"], answer.lines) == ("plan", [])
+    assert words in answer.last["words"]
+    assert answer.last["nonce"] == NONCE
+
+
+def test_lines_that_need_each_other(plain_box: Box) -> None:
+    """`compile` comes before `program`, `rest` only with it, and the job has no file of the program's name."""
+    limits = line("limits", **LIMITS)
+    tail = (limits, "task kind=batch", WHITE_DIFF, "order run=all", one(0))
+    files = {"steps": steps_plan(), "source": ECHO, "program": ECHO, "0.in": b"2\n", "ans": b"2\n"}
+    given = "program file=program static=1"
+    for lines, words in (
+        ((given, "compile plan=steps most_ms=1"), "stands after `program`"),
+        ((given, "rest at=0:0"), "for programs that the job compiles"),
+        (("compile plan=none most_ms=1", given), "no file none"),
+        (("compile plan=steps most_ms=1", given), "has a file program"),
+    ):
+        answer = plain_box.run(plan("run", *lines, *tail), files)
+        assert (answer.last["fault"], answer.lines) == ("plan", [])
+        assert words in answer.last["words"]
