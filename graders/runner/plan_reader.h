@@ -119,6 +119,7 @@ inline void read_program_line(PlanLine& line, JobFiles& files, Plan& plan) {
     if (!plan.is_static && plan.sees.empty()) line.bad("needs `sees`: a program that is linked dynamically finds no libraries");
     return;
   }
+  if (!plan.build.steps.empty()) line.bad("names an interpreter, whose programs are not compiled");
   plan.is_static = false;
   plan.interpreter = seen_path(line, line.text("interpreter"));
   plan.interpreter_args = line.all("argv");
@@ -315,7 +316,6 @@ inline void check_run_plan(const Plan& plan, const LineNames& names) {
   names.require(plan.has_manager() ? "manager" : "checker");
   if (!plan.has_manager() && names.has("manager")) plan_fault("a task of this type has no manager");
   if (plan.build.steps.empty() && plan.build.has_rest) plan_fault("the line `rest` is for programs that the job compiles");
-  if (!plan.build.steps.empty() && !plan.interpreter.empty()) plan_fault("a program for an interpreter is not compiled");
 }
 
 

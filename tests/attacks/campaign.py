@@ -11,7 +11,7 @@ import json
 import secrets
 import subprocess
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,9 +22,9 @@ import pytest
 from ioi_eval.apps.execution import AppsExecutor, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import MIB
-from ioi_eval.model import Isolation, Problem, Submission, SubmissionResult, TestOutcome, Verdict
+from ioi_eval.model import Execution, Isolation, Job, Problem, Submission, SubmissionResult, TestOutcome, Verdict
 from ioi_eval.programs import Builder
-from ioi_eval.sandbox import Sandbox
+from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
 from tests.attacks.arena import COMPILING, HONEST, UNHURRIED_S, policy, problem, sealed_problem, source
@@ -96,6 +96,7 @@ class Campaign:
         person: who starts the sandbox.
         cache: where compiled things are kept, for that person to write.
         served: by way of a worker, over HTTP.
+        builds: the jobs that run a program compile it first, as on clusters.
         compiler: with the attacks on the compiler.
         slow: with those too that use up its limits.
         one_by_one: one program at a time.
@@ -105,6 +106,7 @@ class Campaign:
     person: Person
     cache: Path
     served: bool = False
+    builds: bool = False
     compiler: bool = True
     slow: bool = True
     one_by_one: bool = False
@@ -133,8 +135,25 @@ class Campaign:
         return asyncio.run(_judge_all(self))
 
 
+class _Distant:
+    """The embedded sandbox, as if files travelled to it."""
+
+    def __init__(self, local: LocalSandbox) -> None:
+        self._local = local
+
+    def targets(self) -> Sequence[Target]:
+        """This machine."""
+        return [replace(target, is_remote=True) for target in self._local.targets()]
+
+    async def execute(self, job: Job, target: Target) -> Execution:
+        """Execute a job here."""
+        return await self._local.execute(job, target)
+
+
 @asynccontextmanager
-async def judging(level: Isolation, cache: Path, *, slots: int, served: bool) -> AsyncIterator[Sandbox]:
+async def judging(
+    level: Isolation, cache: Path, *, slots: int, served: bool, builds: bool = False
+) -> AsyncIterator[Sandbox]:
     """A sandbox of that level: embedded, or a worker's over real sockets.
 
     Args:
@@ -142,10 +161,11 @@ async def judging(level: Isolation, cache: Path, *, slots: int, served: bool) ->
         cache: where compiled things are kept.
         slots: how many jobs it runs at once.
         served: whether there is a worker.
+        builds: whether the embedded sandbox is used as a cluster is, where run jobs compile.
     """
     async with LocalSandbox(slots=slots, isolation=level, strongest=level) as local:
         if not served:
-            yield local
+            yield _Distant(local) if builds else local
             return
         from ioi_eval.sandbox.piston.cluster import PistonCluster
         from ioi_eval.sandbox.serve.server import serving
@@ -164,7 +184,9 @@ async def _judge_all(campaign: Campaign) -> Findings:
     found: dict[str, Finding] = {}
     left: list[str] = []
     slots = 1 if campaign.one_by_one else SLOTS
-    async with judging(campaign.level, campaign.cache, slots=slots, served=campaign.served) as sandbox:
+    async with judging(
+        campaign.level, campaign.cache, slots=slots, served=campaign.served, builds=campaign.builds
+    ) as sandbox:
         during = State.now()
 
         async def worker(queue: Iterator[tuple[str, Work]]) -> None:

@@ -28,6 +28,9 @@ ALL: list[Way] = [(level, person, False) for level in LEVELS for person in perso
 """Embedded at each level, started by each person; and a worker's, over HTTP."""
 
 STRONGEST_AND_WEAKEST = (ALL[0], (Isolation.REDUCED, persons()[-1], False))
+"""What survival is tried on, unless asked for more. The weaker one has the jobs of clusters, which compile and then run."""
+
+COMPILING = (*STRONGEST_AND_WEAKEST, ALL[-1])
 """What attacks on the compiler are tried on, unless asked for more: they meet less that differs."""
 
 
@@ -86,7 +89,7 @@ def _is_made(item: pytest.Item, *, full: bool) -> bool:
 
 def makes(way: Way, attack: CompileAttack) -> bool:
     """Whether an attack on the compiler is made in a campaign, without the large budget."""
-    return way == ALL[0] or (way in STRONGEST_AND_WEAKEST and not attack.slow)
+    return way == ALL[0] or (way in COMPILING and not attack.slow)
 
 
 def name_of(level: Isolation, person: Person, served: bool) -> str:
@@ -107,7 +110,8 @@ def campaign(request: pytest.FixtureRequest, caches: Callable[[Person], Path]) -
         person,
         caches(person),
         served=served,
-        compiler=full or request.param in STRONGEST_AND_WEAKEST,
+        builds=request.param == STRONGEST_AND_WEAKEST[1],
+        compiler=full or request.param in COMPILING,
         slow=full or request.param == ALL[0],
         one_by_one=full,
     )

@@ -50,7 +50,7 @@ def build(
     lines = [f"compile plan=steps most_ms={most_ms}", program, *([rest] if rest else [])]
     run_plan = plan("run", *lines, line("limits", **LIMITS), "task kind=batch", WHITE_DIFF, order, *tests)
     inputs = {"0.in": b"2\n", "1.in": b"3\n", "2.in": b"2\n"}
-    given = {"steps": steps or steps_plan(), "source": source, "ans": b"2\n", **inputs, **files}
+    given = {"steps": steps_plan() if steps is None else steps, "source": source, "ans": b"2\n", **inputs, **files}
     return box.run(run_plan, given)
 
 
@@ -182,7 +182,7 @@ def test_a_step_can_read_no_file_of_the_job(box: Box) -> None:
         (plan("run", line("limits", **LIMITS)), "", "has no line `program`"),
         (b"", "", "cut off"),
         (None, "program file=source static=1", "only artifact is the program"),
-        (None, "program file=program interpreter=/bin/sh", "is not compiled"),
+        (None, "program file=program interpreter=/bin/sh", "programs are not compiled"),
     ],
 )
 def test_a_plan_that_cannot_be_meant_is_refused(plain_box: Box, steps: bytes | None, program: str, words: str) -> None:

@@ -81,7 +81,7 @@ async def score(
     ]
 
 
-def tests_of(result: SubmissionResult) -> list[TestOutcome]:
+def outcomes_of(result: SubmissionResult) -> list[TestOutcome]:
     """The outcomes of its only subtask."""
     (subtask,) = result.subtasks
     return list(subtask.tests)
@@ -89,7 +89,9 @@ def tests_of(result: SubmissionResult) -> list[TestOutcome]:
 
 def told(result: SubmissionResult) -> tuple[object, ...]:
     """What a result says of a submission, without times."""
-    tests = [(each.test, each.verdict, each.score, each.message, each.signal, each.limit) for each in tests_of(result)]
+    tests = [
+        (each.test, each.verdict, each.score, each.message, each.signal, each.limit) for each in outcomes_of(result)
+    ]
     return result.verdict, result.score, result.compile.verdict, result.compile.message, tests
 
 
@@ -146,7 +148,7 @@ def test_a_lost_answer_costs_another_compilation(served: Served, cache: Path) ->
         async with PistonCluster([served.base], profile="bundled") as cluster:
             watched = Watched(cluster, lost=1)
             (result,) = await score(watched, cache, [RIGHT])
-            assert (result.verdict, len(tests_of(result))) == (Verdict.AC, TESTS)
+            assert (result.verdict, len(outcomes_of(result))) == (Verdict.AC, TESTS)
             assert [kind for kind in watched.kinds if kind != "scripts"][:3] == ["build", "compile", "run"]
 
     asyncio.run(scenario())
@@ -159,7 +161,7 @@ def test_more_tests_than_one_job_holds(served: Served, cache: Path) -> None:
         async with PistonCluster([served.base], profile="bundled") as cluster:
             watched = Watched(cluster)
             (result,) = await score(watched, cache, [RIGHT], tests=200)
-            assert (result.verdict, len(tests_of(result))) == (Verdict.AC, 200)
+            assert (result.verdict, len(outcomes_of(result))) == (Verdict.AC, 200)
             kinds = [kind for kind in watched.kinds if kind != "scripts"]
             assert kinds[0] == "build"
             assert set(kinds[1:]) == {"run"}
