@@ -28,7 +28,7 @@ ALL: list[Way] = [(level, person, False) for level in LEVELS for person in perso
 """Embedded at each level, started by each person; and a worker's, over HTTP."""
 
 STRONGEST_AND_WEAKEST = (ALL[0], (Isolation.REDUCED, persons()[-1], False))
-"""What survival is tried on, unless asked for more. The weaker one has the jobs of clusters, which compile and then run."""
+"""What survival is tried on, unless asked for more. The weaker has the jobs of clusters, which compile and then run."""
 
 COMPILING = (*STRONGEST_AND_WEAKEST, ALL[-1])
 """What attacks on the compiler are tried on, unless asked for more: they meet less that differs."""
