@@ -143,6 +143,7 @@ def confine(rules: dict[str, Any], fds: dict[str, int]) -> None:
             listener and a last message.
     """
     try:
+        memory = _own_memory()
         for number, soft, hard in rules.get("rlimits", ()):
             resource.setrlimit(number, (soft, hard))
         if "directory" in fds:
@@ -155,10 +156,18 @@ def confine(rules: dict[str, Any], fds: dict[str, int]) -> None:
         if "landlock" in fds:
             _must(_libc.syscall(ctypes.c_long(SYS_LANDLOCK_RESTRICT_SELF), fds["landlock"], 0), "Landlock")
             os.close(fds["landlock"])
-        _install_filter(rules, fds.get("ready"))
+        _install_filter(rules, fds.get("ready"), memory)
     except (OSError, ValueError) as error:
         os.write(2, f"harness: cannot be confined: {error}\n".encode())
         os._exit(_LAST_WISH)
+
+
+def _own_memory() -> int | None:
+    """This process's open `statm`, by which the runner sees its memory where /proc hides it; `None` without a /proc."""
+    try:
+        return os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
 
 
 def _drop_for_forks() -> None:
@@ -198,7 +207,7 @@ class _Filter(ctypes.Structure):
         return ctypes.byref(self)
 
 
-def _install_filter(rules: dict[str, Any], ready_fd: int | None) -> None:
+def _install_filter(rules: dict[str, Any], ready_fd: int | None, memory: int | None) -> None:
     ready = _socket_of(ready_fd) if ready_fd is not None else None
     if "filter" in rules:
         listens = rules.get("listener")
@@ -207,17 +216,21 @@ def _install_filter(rules: dict[str, Any], ready_fd: int | None) -> None:
         listener = _libc.syscall(call, SECCOMP_SET_MODE_FILTER, flags, rules["filter"].for_this_process())
         _must(listener, "seccomp")
         if listens and ready is not None:
-            ready.sendmsg(
-                [struct.pack(_WORD, 0, 0, 0, b"")],
-                [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", listener))],
-            )
+            _send(ready, listener)
             os.close(listener)
     if "nofile" in rules:  # only now, because the listener needed one more descriptor
         resource.setrlimit(resource.RLIMIT_NOFILE, (rules["nofile"], rules["nofile"]))
     if ready is not None:
-        spent_us = max(1, time.process_time_ns() // 1000)
-        ready.sendmsg([struct.pack(_WORD, spent_us, time.monotonic_ns() // 1000, 0, b"")])  # `send` is not allowed
+        _send(ready, memory, max(1, time.process_time_ns() // 1000), time.monotonic_ns() // 1000)
         ready.close()
+    if memory is not None:
+        os.close(memory)
+
+
+def _send(ready: Any, descriptor: int | None, spent_us: int = 0, now_us: int = 0) -> None:
+    """Send a `StartMessage` with a descriptor. (`send` is not allowed.)"""
+    passed = [] if descriptor is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", descriptor))]
+    ready.sendmsg([struct.pack(_WORD, spent_us, now_us, 0, b"")], passed)
 
 
 def _must(result: int, what: str) -> None:

@@ -35,9 +35,11 @@
 
 namespace runner {
 
-// A contestant's child sends this before its exec; the socket's end of file means that the exec has happened.
+// A contestant's child sends this before its exec; the socket's end of file means that the exec has happened. The first message
+// brings the filter's listener, if there is one. The last brings the child's open /proc/self/statm, which shows the program's
+// memory also where /proc hides the process from the runner.
 struct StartMessage {
-  int64_t cpu_us = 0;  // spent before the exec, so not by the program
+  int64_t cpu_us = 0;  // of the last message: spent before the exec, so not by the program
   int64_t now_us = 0;
   int error = 0;
   char step[24] = {};
@@ -111,7 +113,7 @@ class Launch {
     if (job_.full() && chroot(directories_.root.c_str()) != 0) die("chroot");
     if (chdir(job_.full() ? "/box" : directories_.scratch.c_str()) != 0) die("chdir");
     if (!place_descriptors({{input_, 0}, {output_, 1}, {errors_, 2}, {task_, kTaskFd}, {report_, kReportFd},
-                            {with_, kWithFd}, {control_, kControlFd}, {program_, kProgramFd}},
+                            {with_, kWithFd}, {control_, kControlFd}, {program_, kProgramFd}, {memory_, kMemoryFd}},
                            kControlFd)) {
       die("descriptors");
     }
@@ -130,6 +132,7 @@ class Launch {
     output_ = open_output(plan_, contestant_);
     errors_ = reopen(contestant_.errors.get(), O_WRONLY | O_APPEND);
     if (output_ < 0 || errors_ < 0) die("open outputs");
+    memory_ = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
     if (job_.interpreter) {
       task_ = reopen(task_, O_RDONLY);
       report_ = reopen(contestant_.report.get(), O_WRONLY | O_APPEND);
@@ -162,7 +165,7 @@ class Launch {
     StartMessage message;
     message.now_us = now_us();
     message.cpu_us = cpu_clock_us(0);
-    send(message);
+    memory_ < 0 ? send(message) : send(message, {kMemoryFd});
     syscall(SYS_execveat, kProgramFd, "", command.argv(), command.environment(), AT_EMPTY_PATH);
     die(kExecStep, is_ours(plan_, errno) ? 1 : kNotExecutableCode);
   }
@@ -201,15 +204,16 @@ class Launch {
   const Contestant& contestant_;
   const ProcessDirectories& directories_;
   int control_, input_, task_, program_;
-  int output_ = -1, errors_ = -1, report_ = -1, with_ = -1;
+  int output_ = -1, errors_ = -1, report_ = -1, with_ = -1, memory_ = -1;
 };
 
-// Reads the child's messages: the listener, the time it spent, an error; or the end of the socket, which means that the exec
+// Reads the child's messages: the listener, the time it spent and its memory, an error; or the end of the socket, which means that the exec
 // has happened. Returns an error if the contestant could not be started, else nothing.
 inline std::string read_start_messages(const Plan& plan, Contestant& contestant) {
   for (;;) {
     StartMessage message;
-    ssize_t n = receive_message(contestant.control.get(), &message, sizeof message, contestant.listener);
+    Fd descriptor;
+    ssize_t n = receive_message(contestant.control.get(), &message, sizeof message, descriptor);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return "";
     if (n != static_cast<ssize_t>(sizeof message)) {
       contestant.control.reset();
@@ -222,7 +226,10 @@ inline std::string read_start_messages(const Plan& plan, Contestant& contestant)
       continue;
     }
     if (message.error != 0) return std::string(message.step) + ": " + strerror(message.error);
-    if (message.cpu_us > 0) {
+    if (message.cpu_us == 0) {
+      if (descriptor) contestant.listener = std::move(descriptor);
+    } else {
+      contestant.files.memory_is(std::move(descriptor));
       contestant.spent_before_us = message.cpu_us;
       contestant.started_us = message.now_us;
       contestant.ready = true;

@@ -106,6 +106,9 @@ class ProcFiles {
     return result;
   }
 
+  // A `statm` that the process has opened itself: it can be read also if /proc hides the process.
+  void memory_is(Fd statm) { statm_ = std::move(statm); }
+
   // Whether /proc has never shown the process: it hides processes, or this one ended at once.
   bool hidden() const { return !tasks_; }
 
@@ -121,11 +124,17 @@ class ProcFiles {
   }
 
  private:
-  // For a process that has ended, or that /proc hides (hidepid). Its CPU clock is still readable, its run-queue delay is not. If
+  // For a process that has ended, or that /proc hides (hidepid). Its CPU clock and the memory that it shows us itself are still
+  // readable, its run-queue delay and its page tables are not. If
   // more threads want a processor than there are processors, the time in which it did not run counts as delay. But a process that
   // wants a processor gets a share of it: if it used less than an eighth of a fair share (after a time for its start), the rest
   // counts as sleep.
-  static void look_at_hidden(pid_t pid, const Sample& before, Sample& result) {
+  void look_at_hidden(pid_t pid, const Sample& before, Sample& result) {
+    if (statm_) {
+      char text[128];
+      read_kept(statm_, AT_FDCWD, "", text, sizeof text);
+      result.resident_bytes = resident_of(text);
+    }
     result.cpu_us = cpu_clock_us(pid);
     result.at_us = now_us();
     int wanting = wanting_per_processor();

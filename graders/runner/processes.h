@@ -202,8 +202,8 @@ inline bool drop_privileges(uid_t uid) {
 
 // Moves descriptors to their numbers, in two steps, because a source may have the number of another target.
 inline bool place_descriptors(std::initializer_list<std::pair<int, int>> moves, int closed_on_exec_from) {
-  int fresh[8];
-  int count = 0;
+  std::vector<int> fresh(moves.size());
+  size_t count = 0;
   for (auto [from, to] : moves) {
     (void)to;
     fresh[count] = from < 0 ? -1 : fcntl(from, F_DUPFD_CLOEXEC, 256);

@@ -159,11 +159,13 @@ def test_cpu_time_is_no_idleness_where_processes_are_hidden(hiding: Box, program
 
 
 @pytest.mark.root
-def test_memory_comes_before_time_where_processes_are_hidden(hiding: Box, program: Callable[..., Path]) -> None:
-    """Nobody sees there that a program is over its memory limit, so it runs on; elsewhere it is stopped at once."""
+def test_memory_is_seen_where_processes_are_hidden(hiding: Box, program: Callable[..., Path]) -> None:
+    """A program gives the runner its file about its memory before it begins, so it is stopped at once."""
     words = ("loop-after-pages 1", "loop 1")
-    both, time = run_batch(hiding, program("contestant"), *words, cpu_ms=1000, memory_bytes=100 << 20).lines
+    both, time = run_batch(hiding, program("contestant"), *words, cpu_ms=5000, memory_bytes=100 << 20).lines
     assert (both["verdict"], both["limit"], time["verdict"], time["limit"]) == ("MLE", "memory", "TLE", "cpu")
+    assert both["cpu_us"] < 3_000_000, "it was stopped for its memory, not at the end of its time"
+    assert both["signal"] == 9
 
 
 @pytest.mark.root
