@@ -188,10 +188,11 @@ async def _runners(builder: Builder, target: Target) -> list[Content]:
 async def _judges(builder: Builder, problem: Problem, target: Target) -> list[Content]:
     try:
         judges = await builder.judge_programs(problem, target)
+        objects = [content for _, content in await builder.objects(problem, target)]
     except SandboxError as error:  # judging the problem there gives the same error
-        tell(f"{problem.key}: its checker and manager are left out for {target.name}: {error}")
+        tell(f"{problem.key}: its compiled programs are left out for {target.name}: {error}")
         return []
-    return [program for program in (judges.checker, judges.manager) if program is not None]
+    return [program for program in (judges.checker, judges.manager, *objects) if program is not None]
 
 
 def _installed(urls: Sequence[str], languages: Collection[str] | None) -> _Versions:

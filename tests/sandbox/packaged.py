@@ -10,6 +10,7 @@ from ioi_eval.jobs.stored import data_of, package_of
 from ioi_eval.model import Blob, Content, Job, JobFile, JobKind, Problem, StageLimits, Subtask
 from ioi_eval.model import TestCase as Case
 from ioi_eval.sandbox.piston.problem_packages import MadePackage, list_packages, make_package
+from ioi_eval.sandbox.piston.stored_files import digest
 from ioi_eval.sandbox.serve.installed_packages import InstalledPackages
 from tests.small_problems import small_problem
 
@@ -49,7 +50,7 @@ def a_job(problem: Problem, *more: JobFile) -> Job:
 
 def made(repository: Path, problem: Problem, *more: bytes) -> MadePackage:
     """Its package, with its runner and more, in a repository that lists it."""
-    contents = data_of(problem) | {sha256(each): each for each in (RUNNER, *more)}
+    contents = data_of(problem) | {digest(each): each for each in (RUNNER, *more)}
     package = make_package(repository, package_of(problem), contents)
     list_packages(repository, "http://nowhere", [package])
     return package

@@ -1,8 +1,9 @@
 """Makes jobs that refer to files on the worker instead of sending them. Pure; `cluster.py` sends the jobs.
 
 A problem's files are on a worker as a Piston package, one for each problem (`problem_packages.py` makes it). A job that
-uses them has this package as its runtime: since isolate a job sees its own package only. So jobs that compile, and jobs
-of other problems, cannot see these files. The package's `run` (`graders/stored/run`) opens the files that the job's
+uses them has this package as its runtime: since isolate a job sees its own package only. So jobs of other problems
+cannot see these files; programs and compilers in jobs of this problem cannot either, because the runner confines them
+before they start. The package's `run` (`graders/stored/run`) opens the files that the job's
 file `stored` names, checks their hashes, and starts the runner with the open files. Its answer names files that are
 missing or have another hash (`refused`), and the client sends these from then on: a package that is outdated, foreign
 or damaged makes requests larger, but never changes a verdict.
@@ -28,6 +29,9 @@ from ioi_eval.sandbox.piston.wire import Starter
 if TYPE_CHECKING:
     from ioi_eval.sandbox.piston.discovery import Worker
 
+DIGITS = 32
+"""The length of a hash in a job's list of files."""
+
 LIST = "stored"
 """The name of a job's file that lists its files: stored in the package, or sent."""
 
@@ -37,28 +41,28 @@ REFUSED_CODE = 66
 ALL = "*"
 """Stands for all files, if none can be checked."""
 
-_ALSO_STORED = frozenset({"runner", "checker", "manager", "harness"})
+_ALSO_STORED = re.compile(r"runner|checker|manager|harness|object\d+")
 """Files that a package has if worker and client have the same compiler and version of ioi_eval."""
 
 _LEAST_BYTES = 128
-"""Smaller files are sent: a reference takes 64 digits of a hash, 24 of a name, and a few words."""
+"""Smaller files are sent: a reference takes 32 digits of a hash, 24 of a name, and a few words."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.]*")
 _PACKAGES = "/piston/packages/"
 """The directory of packages on servers: under Piston v4 a job sees only its own package there."""
 
 _RUNNER_THERE = f"""runner=$IOI_EVAL_JUDGE/runner
-if [ -f "$runner" ] && [ "$(sha256sum < "$runner")" = "DIGEST  -" ]; then exec "$runner" --dir .; fi
+if [ -f "$runner" ] && [[ "$(sha256sum < "$runner")" = DIGEST* ]]; then exec "$runner" --dir .; fi
 echo "not stored: DIGEST is missing"
 exit {REFUSED_CODE}
 """
 
-_REFUSAL = re.compile(r"not stored: ([0-9a-f]{64}|\*) (.*)")
+_REFUSAL = re.compile(r"not stored: ([0-9a-f]{32}|\*) (.*)")
 
 
 def digest(content: Content) -> str:
-    """A content's SHA-256, hexadecimal."""
-    return content.sha256 if isinstance(content, Blob) else hashlib.sha256(content).hexdigest()
+    """The first 128 bits of a content's SHA-256, hexadecimal. Requests have one for each file, so it is short."""
+    return (content.sha256 if isinstance(content, Blob) else hashlib.sha256(content).hexdigest())[:DIGITS]
 
 
 def is_worth_storing(content: Content) -> bool:
@@ -82,7 +86,7 @@ def without_stored_files(job: Job, absent: Collection[str]) -> Job | None:
         if not _PLAIN.fullmatch(file.name):
             return None
         sha256 = digest(file.content) if is_worth_storing(file.content) else ""
-        if sha256 and sha256 not in absent and (sha256 in package.held or file.name in _ALSO_STORED):
+        if sha256 and sha256 not in absent and (sha256 in package.held or _ALSO_STORED.fullmatch(file.name)):
             lines.append(f"stored {file.name} {sha256} {package.name_of(sha256)}\n")
         else:
             lines.append(f"{'program' if file.executable else 'sent'} {file.name}\n")

@@ -28,14 +28,14 @@ from typing import IO
 from ioi_eval.cache_directory import LEAST_FREE_BYTES, make_private_directory
 from ioi_eval.config import MIB
 from ioi_eval.model import Blob, Content, Execution, Stage
-from ioi_eval.sandbox.piston.stored_files import LIST, REFUSED_CODE
+from ioi_eval.sandbox.piston.stored_files import DIGITS, LIST, REFUSED_CODE
 from ioi_eval.sandbox.piston.wire import PROBLEM_PACKAGE_PREFIX, Runtime
 from ioi_eval.sandbox.serve import request
 from ioi_eval.sandbox.serve.request import Refusal
 
 _LANGUAGE = re.compile(PROBLEM_PACKAGE_PREFIX + r"[0-9a-f]{24}")
 _VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
-_STORED = re.compile(r"stored ([A-Za-z0-9_][A-Za-z0-9_.]*) ([0-9a-f]{64}) ([0-9a-f]{24})")
+_STORED = re.compile(r"stored ([A-Za-z0-9_][A-Za-z0-9_.]*) ([0-9a-f]{32}) ([0-9a-f]{24})")
 _SENT = re.compile(r"(?:sent|program) ([A-Za-z0-9_][A-Za-z0-9_.]*)")
 _BLOB = re.compile(r"(?:\./)?blobs/([0-9a-f]{24})")
 _INDEX_BYTES = 64 << 20
@@ -205,7 +205,7 @@ class InstalledPackages:
             raise NotStored("".join(missing))
         return files
 
-    def _content(self, path: Path, sha256: str) -> tuple[Blob | None, str]:
+    def _content(self, path: Path, digest: str) -> tuple[Blob | None, str]:
         """A file of a package; or `None` and the reason. A file is hashed again only if it has changed."""
         try:
             status = path.stat()
@@ -216,9 +216,9 @@ class InstalledPackages:
                     known = self._checked[path] = (*state, hashlib.file_digest(file, "sha256").hexdigest())
         except OSError:
             return None, "is missing"
-        if known[3] != sha256:
+        if known[3][:DIGITS] != digest:
             return None, "is another file"
-        return Blob(path=path, size=status.st_size, sha256=sha256), ""
+        return Blob(path=path, size=status.st_size, sha256=known[3]), ""
 
     def _find(self, language: str, version: str) -> tuple[Runtime, str, str]:
         entries = {(each[0].language, each[0].version): each for each in self.listed()}

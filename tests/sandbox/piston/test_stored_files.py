@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 
 from ioi_eval.model import Execution, Job, JobFile, JobKind, Stage
 from ioi_eval.sandbox.piston import wire
-from ioi_eval.sandbox.piston.stored_files import LIST, refused, with_sums_listed, without_runner, without_stored_files
+from ioi_eval.sandbox.piston.stored_files import (
+    LIST,
+    digest,
+    refused,
+    with_sums_listed,
+    without_runner,
+    without_stored_files,
+)
 from ioi_eval.sandbox.piston.wire import Runtime
 from ioi_eval.sandbox.serve.installed_packages import InstalledPackages, NotStored
 from ioi_eval.sandbox.serve.request import Refusal
@@ -137,14 +144,14 @@ def test_what_is_small_is_sent(tmp_path: Path) -> None:
     assert asked is not None
     assert [file.name for file in asked.files] == [LIST, "plan", "program", "t0.in", "t0.ans"]
     job = a_job(problem)
-    assert without_stored_files(job, {sha256(file.content) for file in job.files}) is None
+    assert without_stored_files(job, {digest(file.content) for file in job.files}) is None
     assert without_stored_files(job, {"*"}) is None
 
 
 def test_a_list_that_is_none_is_refused(tmp_path: Path) -> None:
     """A path is not a name."""
     packages = installed(tmp_path, some_problem(b"a" * LARGE))
-    for line in (b"stored x ../../etc/passwd y", f"stored x {'0' * 64} ../../../x".encode(), b"sent /etc/passwd", b"x"):
+    for line in (b"stored x ../../etc/passwd y", f"stored x {'0' * 32} ../../../x".encode(), b"sent /etc/passwd", b"x"):
         with pytest.raises(Refusal, match="names no file"):
             packages.files(packages.runtimes()[0], {LIST: line})
 
@@ -179,4 +186,4 @@ def test_the_runner_of_our_package_is_taken_if_it_is_the_same(
     if is_found:
         assert (done.returncode, done.stdout, done.stderr) == (0, "--dir .\n", "")
     else:
-        assert refused(answer) == {sha256(ECHO): "is missing"}
+        assert refused(answer) == {digest(ECHO): "is missing"}
