@@ -101,11 +101,14 @@ class Policy(RunPolicy):
         std: a C++ standard for all problems; `None` for each problem's own.
         compile: limits of a compilation.
         message_chars: how much of the compiler's message is kept.
+        score_only: only scores count: a subtask ends with its first zero, whichever test it is found on, and tests that
+            most programs have failed run first. Scores are the same; verdicts and the tests that were run may differ.
     """
 
     std: str | None = None
     compile: CompileLimits = field(default_factory=CompileLimits)
     message_chars: int = 8000
+    score_only: bool = False
 
     def as_dict(self) -> dict[str, object]:
         """The policy as plain values, for fingerprints and for the record of a run."""

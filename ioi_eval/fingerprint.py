@@ -61,6 +61,8 @@ class Fingerprints:
         self._python = values.pop("python")  # does not affect compiled programs
         if policy.near_limit_repeats == 1:
             del values["near_limit_repeats"]  # keeps fingerprints from before this setting existed valid
+        if not policy.score_only:
+            del values["score_only"]  # as above
         self._policy = digest_of(values)
         self._problems: dict[int, tuple[Problem, str]] = {}
         self._found: dict[tuple[object, ...], str] = {}

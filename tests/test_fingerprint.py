@@ -130,6 +130,7 @@ def test_submission_policy_and_target_count() -> None:
         fingerprint(toolchain=replace(TARGET.toolchain, version="13")),
         Fingerprints(Policy(output_bytes=1)).of(PROBLEM, SUBMISSION, TARGET),
         Fingerprints(Policy(near_limit_repeats=2)).of(PROBLEM, SUBMISSION, TARGET),
+        Fingerprints(Policy(score_only=True)).of(PROBLEM, SUBMISSION, TARGET),
     ]
     assert len({reference, *others}) == len(others) + 1
     for same in ({"id": "y"}, {"extraction": "fence:cpp"}, {"fixes": ("includes",)}):
@@ -155,12 +156,12 @@ def test_what_is_remembered_of_one_target_is_not_taken_for_another() -> None:
 
 
 class EarlierPolicy(Policy):
-    """A policy of a version in which a late test was always repeated once."""
+    """A policy of a version in which a late test was always repeated once, and verdicts always counted."""
 
     def as_dict(self) -> dict[str, object]:
-        """Without the setting."""
+        """Without these settings."""
         values = super().as_dict()
-        return {name: value for name, value in values.items() if name != "near_limit_repeats"}
+        return {name: value for name, value in values.items() if name not in ("near_limit_repeats", "score_only")}
 
 
 def test_one_repetition_is_what_it_was_before_there_was_a_choice() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cli.options import ContestRules
@@ -21,6 +22,7 @@ async def opened_scorer(
     *,
     keep: Keep = Keep.INPUTS,
     keep_programs: float | None = None,
+    score_only: bool = False,
     events: Events | None = None,
 ) -> AsyncIterator[tuple[OpenSandbox, Scorer]]:
     """Enter the sandbox, and judge on it; a line at the end describes the compiled programs that were kept.
@@ -29,6 +31,7 @@ async def opened_scorer(
         options: where jobs are executed.
         rules: how submissions are compiled and run.
         keep: which inputs and outputs the results keep.
+        score_only: as in `Policy`.
         keep_programs: how many GB of compiled programs are kept across runs; `None` for none.
         events: receives events about workers and compilations.
 
@@ -46,7 +49,7 @@ async def opened_scorer(
         scorer = Scorer(
             here.sandbox,
             artifacts=ArtifactStore(),
-            policy=rules.policy(here.isolation),
+            policy=replace(rules.policy(here.isolation), score_only=score_only),
             return_bytes=KEPT_OUTPUT_BYTES,
             keep=keep,
             kept=stored,

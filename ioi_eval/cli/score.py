@@ -33,6 +33,15 @@ class ScoreCall(RunOptions):
         int | None, typer.Option("--limit", metavar="N", min=1, help="Only the first N rows of those selected.")
     ] = None
     rules: Annotated[ContestRules, OptionGroup(ContestRules)] = field(default_factory=ContestRules)
+    score_only: Annotated[
+        bool,
+        typer.Option(
+            "--score-only",
+            help="Run only what can change a score: a subtask ends with the first test that scores 0, and tests that"
+            " most programs failed so far run first. Scores stay the same; verdicts may differ from those of a usual"
+            " run.",
+        ),
+    ] = False
     fix_includes: Annotated[
         bool, typer.Option("--fix-includes", help="Add missing #include lines; the column `fixes` has what was added.")
     ] = False
@@ -93,6 +102,7 @@ class ScoreCall(RunOptions):
             "python": self.rules.python,
             "time_scale": self.rules.factor,
             "near_limit_repeats": self.rules.near_limit_repeats,
+            "score_only": self.score_only,
             "fix_includes": self.fix_includes,
             "always_extract_code": self.always_extract_code,
             "add_messages_column": self.add_messages_column,

@@ -256,7 +256,14 @@ def _check_found(part: DumpToScore, problems: ProblemSet, source: Source) -> Non
 
 
 def _opened(call: ScoreCall, events: Events | None = None) -> AbstractAsyncContextManager[tuple[OpenSandbox, Scorer]]:
-    return opened_scorer(call.sandbox, call.rules, keep=call.keep, keep_programs=call.keep_programs, events=events)
+    return opened_scorer(
+        call.sandbox,
+        call.rules,
+        keep=call.keep,
+        score_only=call.score_only,
+        keep_programs=call.keep_programs,
+        events=events,
+    )
 
 
 async def _score(

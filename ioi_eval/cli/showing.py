@@ -211,7 +211,8 @@ async def _rerun(
         policy = rules.policy(here.isolation)
         scorer = Scorer(here.sandbox, artifacts=ArtifactStore(), policy=policy, return_bytes=_READ_BYTES)
         result = await scorer.score(problem, submission)
-    _tell_change(row, result.verdict, result.score, before="total_score")
+    if not (options.get("score_only") and result.score == row.get("total_score")):
+        _tell_change(row, result.verdict, result.score, before="total_score")
     judged = JudgedSubmission(problem=problem, submission=submission, fingerprint=result.fingerprint, result=result)
     new = result_row(row, judged, target_subtask=row.get("target_subtask"))
     outputs = {outcome.test: outcome.output for outcome in distinct_outcomes(result) if outcome.output is not None}

@@ -1,9 +1,9 @@
 """Names the package of a worker that has a problem's files. Pure.
 
 The package's name is a hash of the problem's test data. So the name follows from the data, and a worker that lists the
-package has exactly that data. The package also contains the problem's compiled programs (checker, manager, objects of graders) and what
-runs them. They are not part of the name, because they differ with compilers and versions; a job sends those that a
-worker does not have.
+package has exactly that data. The package also contains the problem's compiled programs (checker, manager, objects of
+graders) and what runs them. They are not part of the name, because they differ with compilers and versions; a job sends
+those that a worker does not have.
 """
 
 from __future__ import annotations

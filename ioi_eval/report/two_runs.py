@@ -26,7 +26,7 @@ _COLUMNS = (
     "fingerprint", "target", "isolation", "time_scale", "near_limit",
 )  # fmt: skip
 _LIMITS = ("time_limit_s", "memory_limit_bytes", "output_bytes")
-_RULES = ("std", "python", "near_limit_repeats", "fix_includes", "conventions", "fail_fast", "profile")
+_RULES = ("std", "python", "near_limit_repeats", "score_only", "fix_includes", "conventions", "fail_fast", "profile")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
+from ioi_eval.engine.likely_failures import LikelyFailuresFirst, in_listed_order
 from ioi_eval.engine.setup import JudgingSetup, in_service
 from ioi_eval.engine.target import NoTargetError
 from ioi_eval.errors import SandboxError, SetupError, UnavailableError
@@ -82,6 +83,7 @@ class Scorer:
         )
         self._builder, self._bindings = setup.builder, setup.bindings
         self._near_limit_repeats = policy.near_limit_repeats
+        self._failures = LikelyFailuresFirst() if policy.score_only else None
         self._sandbox = sandbox
         self._fingerprints = Fingerprints(policy)
         self._tools: dict[tuple[str, Language], str] = {}  # fingerprints of the targets' tools, as far as known
@@ -163,8 +165,10 @@ class Scorer:
     async def _score_on(
         self, target: Target, problem: Problem, submission: Submission, *, exhaustive: bool
     ) -> SubmissionResult:
+        failures = None if exhaustive else self._failures
+        judged = problem if failures is None else failures.ordered(problem)
         run = SubmissionRun(
-            problem,
+            judged,
             target,
             language=submission.language,
             sources=submission.source_files(problem.source_name),
@@ -180,7 +184,7 @@ class Scorer:
         else:
             compiled = await self._judge(run, submission.code)
         result = submission_result(
-            problem,
+            judged,
             submission,
             compiled,
             run.judging.outcomes(),
@@ -188,6 +192,9 @@ class Scorer:
             isolation=run.weakest,
             keep_all=exhaustive,
         )
+        if failures is not None:
+            failures.observe(problem, run.judging.outcomes())
+            result = in_listed_order(problem, result)
         if run.tool is not None and rules_of(submission.language).needs_own_tool:
             self._tools[target.name, submission.language] = run.tool.fingerprint
         return replace(result, fingerprint=self._fingerprint(problem, submission, target))

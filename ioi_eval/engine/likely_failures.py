@@ -1,0 +1,65 @@
+"""Orders the tests of problems for runs that need scores only: tests that most programs have failed so far come first.
+
+A zero decides a subtask, whichever test it is found on. Usually tests run in listed order, because the first zero in
+that order gives the subtask's verdict. If only scores count, the order is free, and a program that fails is stopped
+sooner.
+
+The rules of `judging.py` hold for any order of a subtask's tests: judging ends when no other test can change the score,
+and the score is that of all tests. So a submission's score does not depend on the order; its verdict, and which tests
+were run, do.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from ioi_eval.model import Problem, ProblemKey, SubmissionResult, TestOutcome
+
+
+@dataclass(slots=True)
+class _Seen:
+    """How often the tests of a problem were run, and how often a program scored 0 on them."""
+
+    runs: Counter[str] = field(default_factory=Counter)
+    zeros: Counter[str] = field(default_factory=Counter)
+
+    def share_of_zeros(self, test: str) -> float:
+        """Below the true share for tests that ran rarely."""
+        return self.zeros[test] / (self.runs[test] + 1)
+
+
+class LikelyFailuresFirst:
+    """What a run has learned about the tests of its problems. Tasks and threads may share it."""
+
+    def __init__(self) -> None:
+        self._seen: dict[ProblemKey, _Seen] = {}
+
+    def ordered(self, problem: Problem) -> Problem:
+        """The problem with the tests of each subtask in the order in which they are to be run."""
+        seen = self._seen.get(problem.key)
+        if seen is None or not problem.score_type.zero_decides:
+            return problem
+        subtasks = (
+            replace(subtask, tests=tuple(sorted(subtask.tests, key=seen.share_of_zeros, reverse=True)))
+            for subtask in problem.subtasks
+        )
+        return replace(problem, subtasks=tuple(subtasks))
+
+    def observe(self, problem: Problem, outcomes: Mapping[str, TestOutcome]) -> None:
+        """Learn from the outcomes of a submission's tests."""
+        seen = self._seen.setdefault(problem.key, _Seen())
+        for test, outcome in outcomes.items():
+            if outcome.score is not None:
+                seen.runs[test] += 1
+                seen.zeros[test] += outcome.score == 0.0
+
+
+def in_listed_order(problem: Problem, result: SubmissionResult) -> SubmissionResult:
+    """The result with the tests of each subtask as the problem lists them."""
+    subtasks = []
+    for subtask, found in zip(problem.subtasks, result.subtasks, strict=True):
+        by_name = {outcome.test: outcome for outcome in found.tests}
+        subtasks.append(replace(found, tests=tuple(by_name[test] for test in subtask.tests)))
+    return replace(result, subtasks=tuple(subtasks))
