@@ -51,6 +51,7 @@ class PrecompiledHeaders:
         self._asked: Counter[str] = Counter()
         self._built: set[str] = set()
         self._given_up: set[str] = set()
+        self._programs: Counter[bool] = Counter()  # compiled ones, by whether with a precompiled header
         self._state = ""  # of the system's header files, at the first request
         self._stating = TaskLock()
 
@@ -102,6 +103,17 @@ class PrecompiledHeaders:
             return answer.artifacts[recipe.artifacts[0]]
 
         return await self._artifacts.ensure(key, build, instead_of=_KEYS)
+
+    def note_program(self, *, has_header: bool) -> None:
+        """Count a program that was compiled."""
+        self._programs[has_header] += 1
+
+    def notes(self) -> list[str]:
+        """How many programs were compiled with a precompiled header, as a sentence; empty if none was."""
+        if not self._programs[True]:
+            return []
+        total = self._programs.total()
+        return [f"{self._programs[True]} of {total} compiled programs used the precompiled <bits/stdc++.h>"]
 
     def give_up(self, std: str) -> None:
         """Use no precompiled header for programs of this standard for the rest of the run."""

@@ -56,5 +56,6 @@ async def opened_scorer(
             events=events,
         )
         yield here, scorer
+        tell(*scorer.notes())
         if stored is not None:
             tell(*stored.notes())

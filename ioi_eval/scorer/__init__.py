@@ -87,12 +87,12 @@ class Scorer:
         self._sandbox = sandbox
         self._fingerprints = Fingerprints(policy)
         self._tools: dict[tuple[str, Language], str] = {}  # fingerprints of the targets' tools, as far as known
-        headers = PrecompiledHeaders(sandbox, artifacts, policy)
+        self._headers = PrecompiledHeaders(sandbox, artifacts, policy)
         by_profile = {"bundled": bundle_tests, "classic": 1}
         self._runner_judge = RunnerJudge(
             sandbox,
             setup.builder,
-            headers,
+            self._headers,
             policy,
             schedulers={name: setup.scheduler(most_tests=tests, spread=spread) for name, tests in by_profile.items()},
             return_bytes=wanted,
@@ -133,6 +133,10 @@ class Scorer:
                 failures.append(error)
         if failures and not asked:
             raise failures[0]
+
+    def notes(self) -> list[str]:
+        """What users should know of how programs were compiled so far, in sentences."""
+        return self._headers.notes()
 
     async def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = False) -> SubmissionResult:
         """Judge one submission.

@@ -228,6 +228,7 @@ class RunnerJudge:
     ) -> CompileAnswer:
         """The answer to a submission's compilation, which is repeated alone if it is in doubt."""
         answer = refused or await self._compile_with_header(run, recipe)
+        self._headers.note_program(has_header=answer is not None and refused is None)
         if answer is None:
             answer = await self._builder.compile(recipe, run.target)
         if compiling.is_doubtful(answer):
