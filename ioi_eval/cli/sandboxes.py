@@ -257,6 +257,9 @@ async def _piston(
         tell(f"Piston cluster, as {options.endpoints_from} says: {size}")
         tell(*(f"  {describe(target)}" for target in targets))
         tell(*(f"  not used: {reason}" for reason in sandbox.unusable.values()))
+        if sandbox.silent:
+            shown, more = sandbox.silent[:5], _others(len(sandbox.silent) - 5)
+            tell(f"  no answer yet: {', '.join(shown)}{more}; used as soon as they answer")
         try:
             yield sandbox
         finally:
@@ -272,6 +275,10 @@ def describe(target: Target) -> str:
     least = target.isolation.value if target.has_own_scripts else f"{target.isolation.value} at least"
     jobs = _counted(target.slots, "job")
     return f"{target.name}, {linking}: {target.profile}, {jobs} at once, isolation {least}"
+
+
+def _others(number: int) -> str:
+    return f" and {number} others" if number > 0 else ""
 
 
 def _counted(number: int, noun: str) -> str:

@@ -154,6 +154,29 @@ def test_a_job_that_can_go_nowhere_else_waits_for_its_kind(start: Any, monkeypat
     with_cluster([*stays.urls, *restarts.urls], use, patience_s=60.0)
 
 
+@pytest.mark.parametrize("answers", [True, False], ids=["answers", "stays-silent"])
+def test_a_silent_worker_keeps_none_waiting(start: Any, monkeypatch: pytest.MonkeyPatch, answers: bool) -> None:
+    """Jobs run on the others; it joins when it answers. If it never does, leaving the cluster does not wait for it."""
+    monkeypatch.setattr(workers, "JOIN_S", 0.05)
+    works, silent = start("stub_piston.py"), start("stub_piston.py")
+    silent.process.send_signal(signal.SIGSTOP)
+
+    async def use(cluster: PistonCluster) -> None:
+        assert cluster.silent == [f"{silent.urls[0]}/api/v2"]
+        assert cluster.targets()[0].slots == 1
+        (answer,) = await run_all(cluster, [echo("x")], 1)
+        assert answer.run.stdout == "x"
+        if answers:
+            silent.process.send_signal(signal.SIGCONT)
+            await until(lambda: cluster.targets()[0].slots == 2)
+            assert not cluster.silent
+
+    try:
+        with_cluster([*works.urls, *silent.urls], use)
+    finally:
+        silent.process.send_signal(signal.SIGCONT)
+
+
 def test_workers_come_and_go(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The list of endpoints is asked again and again: new workers serve, those that left get no more jobs."""
     monkeypatch.setattr(workers, "REDISCOVER_S", 0.05)

@@ -129,13 +129,16 @@ class PistonCluster:
         workers = self._list = WorkerList(self._source, prober, self._groups, self._pool)
         await self._client.__aenter__()
         self._task_group = await asyncio.TaskGroup().__aenter__()
+        exploring = asyncio.create_task(workers.refresh())
         try:
-            await workers.refresh()
+            await workers.wait_for_workers(exploring)
             workers.require_any()
         except BaseException:
+            exploring.cancel()
+            await asyncio.gather(exploring, return_exceptions=True)
             await self._close(None, None, None)
             raise
-        self._start(workers.keep_refreshing())
+        self._start(workers.keep_refreshing(exploring))
         self._start(self._run_ticks(workers))
         self._gc_thresholds_before = gc.get_threshold()
         if self._gc_thresholds_before[0]:  # else the garbage collector is switched off
@@ -174,6 +177,11 @@ class PistonCluster:
     def unusable(self) -> Mapping[str, str]:
         """The endpoints that are not used now, and why."""
         return {name: str(error) for name, error in self._list.unusable.items()} if self._list else {}
+
+    @property
+    def silent(self) -> Sequence[str]:
+        """The endpoints that have not answered yet. They are used as soon as they do."""
+        return self._list.silent if self._list else ()
 
     @property
     def package_faults(self) -> Sequence[str]:

@@ -27,6 +27,9 @@ from ioi_eval.sandbox.piston.wire import Runtime, Service, Starter, without_prob
 if TYPE_CHECKING:
     from yarl import URL
 
+JOIN_S = 2.0
+"""How long a run waits for the other workers when the first has answered: 1,500 of them need about a second."""
+
 REDISCOVER_S = 30.0
 """The interval between refreshes of the list of endpoints. Each `squeue` is work for Slurm's controller."""
 
@@ -147,6 +150,33 @@ class WorkerList:
         self._groups = groups
         self._pool = pool
         self._time = asyncio.get_running_loop().time
+        self._has_any = asyncio.Event()
+        self._exploring: set[str] = set()
+
+    @property
+    def silent(self) -> Sequence[str]:
+        """The endpoints that are being explored and have not answered yet."""
+        return sorted(self._exploring - self._groups.workers.keys() - self.unusable.keys())
+
+    async def wait_for_workers(self, exploring: asyncio.Task[None]) -> None:
+        """Wait for the first exploration of the endpoints, and once there is a worker at most `JOIN_S` more.
+
+        Workers that answer later join later: one that is silent must not keep all others waiting.
+
+        Args:
+            exploring: calls `refresh`.
+
+        Raises:
+            What `refresh` raises.
+        """
+        first = asyncio.create_task(self._has_any.wait())
+        try:
+            await asyncio.wait([exploring, first], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([exploring], timeout=JOIN_S)
+        finally:
+            first.cancel()
+        if exploring.done():
+            exploring.result()
 
     def require_any(self) -> None:
         """Raise if there is no worker.
@@ -174,8 +204,9 @@ class WorkerList:
                 if name not in self._groups.workers:
                     explorations.create_task(self._explore(url))
 
-    async def keep_refreshing(self) -> None:
-        """Refresh at intervals."""
+    async def keep_refreshing(self, first: asyncio.Task[None]) -> None:
+        """Refresh at intervals, after the first refresh."""
+        await first
         while True:
             await asyncio.sleep(REDISCOVER_S)
             # a list that cannot be read for a moment, or is being edited, changes nothing
@@ -202,6 +233,7 @@ class WorkerList:
     async def _explore(self, url: URL) -> bool:
         """Find out what an endpoint can do, and take it into service; or note why it cannot be used."""
         name = str(url)
+        self._exploring.add(name)
         try:
             worker = await self._prober.explore(url)
         except (SandboxError, SetupError) as error:
@@ -209,8 +241,11 @@ class WorkerList:
             if isinstance(error, SetupError):
                 self._remove(name)
             return False
+        finally:
+            self._exploring.discard(name)
         self.unusable.pop(name, None)
         self._pool.add(self._groups.add(worker), self._time())
+        self._has_any.set()
         return True
 
     def _remove(self, name: str) -> None:
