@@ -27,7 +27,7 @@ from ioi_eval.sandbox.piston.wire import Runtime, Service, Starter, without_prob
 if TYPE_CHECKING:
     from yarl import URL
 
-JOIN_S = 2.0
+JOIN_S = 1.5
 """How long a run waits for the other workers when the first has answered: 1,500 of them need about a second."""
 
 REDISCOVER_S = 30.0
