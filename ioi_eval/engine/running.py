@@ -162,8 +162,10 @@ class _Run:
                 return self._weakest
 
     async def build(self) -> tuple[Built, Isolation]:
+        # As many tests as the job may have: if they take long, it stops after a while (`order enough_ms`), and returns
+        # the program, so that idle slots can run the others.
         pending = self._judging.pending()
-        tests = self._cut(pending)
+        tests = self._fitting(pending, min(self._most, self._scheduler.answer_sizes.most_tests(self._target.name)))
         request = self._request(tests, Retries(), alone=False, rest=pending[len(tests) :])
         answer = await self._scheduler.jobs.run(request, own_job=True)
         if isinstance(answer, SandboxError):
