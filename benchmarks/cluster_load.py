@@ -4,8 +4,8 @@ Client and stub share the machine. If other programs keep it busy, the stub answ
 endpoints and connects again, which takes CPU time that it would not need on a quiet machine. `--steady` turns both off,
 so that the CPU time of a request can be measured there too.
 
-many    1,500 endpoints that answer after 500 ms: requests a second, CPU a request, memory, event-loop lag; and the CPU
-        time, divided by that of aiohttp alone
+many    1,500 endpoints that answer after 500 ms: requests a second, CPU a request, memory, event-loop lag; the CPU
+        time, divided by that of aiohttp alone; and when the cluster is ready for the first job
 churn   500 endpoints, of which 5 % fail and return each minute: how busy the working ones are
 large   16 jobs at once with 10 MB of test data each: CPU a request, memory
 """

@@ -4,10 +4,10 @@
 //
 // PROTOCOL.md defines input and output. This essay says how a test is run, and why.
 //
-// The runner is one small, single-threaded process. During a test there are also: the *contestants* (the processes of
-// the submission; several in a Communication task), the *judges* (checker, manager), and for each contestant the
-// first process of a PID namespace. In compile mode there are *steps* instead. The runner trusts the plan and the
-// judges; it does not trust contestants.
+// The runner is one small, single-threaded process. During a test there are also: the *contestants* (the processes of the
+// submission; several in a Communication task), the *judges* (checker, manager), and for each contestant the first process
+// of a PID namespace. In compile mode there are *steps* instead; a job that compiles its program has steps first, and tests
+// after the last of them has ended. The runner trusts the plan and the judges; it does not trust contestants.
 //
 //   runner ─┬─ PID 1         of a namespace that lives for one process of one test
 //           │    └─ (the contestant is PID 2 there, but the runner's own child)
@@ -30,10 +30,11 @@
 //
 // Starting a contestant. The child prepares itself in this order, because each step must still be possible after the ones
 // before it: session, FIFOs, root directory, rlimits, capabilities, no_new_privs, Landlock, seccomp. Seccomp comes before
-// exec, so the filter must allow the remaining calls: a `sendmsg` that sends the listener to the runner, and one `execveat`
-// of the program. Each is allowed for one descriptor number only. Both numbers are above the descriptor limit of a
-// contestant, and both descriptors are closed by the exec: the program can never own these numbers. When that socket
-// reaches its end of file, the runner knows that the exec has happened; the contestant's clocks start there.
+// exec, so the filter must allow the remaining calls: `sendmsg` on the control socket, which sends the listener and the
+// process's open /proc/self/statm to the runner, and one `execveat` of the program. Each is allowed for one descriptor
+// number only. Both numbers are above the descriptor limit of a contestant, and both descriptors are closed by the exec:
+// the program can never own these numbers. When that socket reaches its end of file, the runner knows that the exec has
+// happened; the contestant's clocks start there.
 //
 // No two processes share an open file: an input is opened again through /proc/self/fd for each reader (with a shared
 // offset, processes could communicate or disturb each other). Outputs are memory files. A contestant's program is copied
@@ -245,7 +246,7 @@ void run_job(const Options& options, Lines& lines) {
   JobFiles files;
   options.mode == "--dir" ? files.in_directory(options.value) : files.inherit(options.value);
   const Plan plan = read_plan(files, lines.nonce);
-  const Plan steps = read_steps(plan, files);
+  const Plan steps = read_steps(plan, files, lines.nonce);
   Machine machine = find_machine(options.most, options.without);
   require_isolation(plan, machine.can);
   if (!plan.compile) find_hidden_calls(machine.can);

@@ -101,8 +101,8 @@ class Policy(RunPolicy):
         std: a C++ standard for all problems; `None` for each problem's own.
         compile: limits of a compilation.
         message_chars: how much of the compiler's message is kept.
-        score_only: only scores count: a subtask ends with its first zero, whichever test it is found on, and tests that
-            most programs have failed run first. Scores are the same; verdicts and the tests that were run may differ.
+        score_only: only scores count: the tests of a subtask that most programs of the run have failed are run first.
+            Scores are the same; verdicts and the tests that were run may differ.
     """
 
     std: str | None = None

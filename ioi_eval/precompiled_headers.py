@@ -51,7 +51,7 @@ class PrecompiledHeaders:
         self._asked: Counter[str] = Counter()
         self._built: set[str] = set()
         self._given_up: set[str] = set()
-        self._programs: Counter[bool] = Counter()  # compiled ones, by whether with a precompiled header
+        self._programs: Counter[bool] = Counter()  # compiled with a header, by whether that result counts
         self._state = ""  # of the system's header files, at the first request
         self._stating = TaskLock()
 
@@ -104,16 +104,15 @@ class PrecompiledHeaders:
 
         return await self._artifacts.ensure(key, build, instead_of=_KEYS)
 
-    def note_program(self, *, has_header: bool) -> None:
-        """Count a program that was compiled."""
-        self._programs[has_header] += 1
+    def note_program(self, *, counts: bool) -> None:
+        """Count a program that was compiled with a header; `counts`: else it is compiled again without it."""
+        self._programs[counts] += 1
 
     def notes(self) -> list[str]:
-        """How many programs were compiled with a precompiled header, as a sentence; empty if none was."""
-        if not self._programs[True]:
-            return []
-        total = self._programs.total()
-        return [f"{self._programs[True]} of {total} compiled programs used the precompiled <bits/stdc++.h>"]
+        """For how many programs the precompiled header was used, as a sentence; empty if it was not tried."""
+        used, tried = self._programs[True], self._programs.total()
+        note = f"the precompiled <bits/stdc++.h> was used for {used} of {tried} programs that begin with it"
+        return [note] if tried else []
 
     def give_up(self, std: str) -> None:
         """Use no precompiled header for programs of this standard for the rest of the run."""

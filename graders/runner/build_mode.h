@@ -1,7 +1,7 @@
-// Build mode: compiles the program and runs its tests in one job, so that it need not travel.
+// A run plan with the line `compile`: compiles the program and runs its tests in one job, so that the program need not be sent.
 //
 // The steps of the compilation are confined as in compile mode: they see their own files and the compiler, and no input,
-// answer or judge program of the job. These are descriptors of the runner, unlinked before the first step is started.
+// answer or judge program of the job. These are open files of the runner; with --dir they are unlinked before the first step.
 #pragma once
 
 #include <stdint.h>
@@ -18,7 +18,7 @@
 namespace runner {
 
 // Whether a test that this job has not run may still be needed.
-inline bool needs_another_job(const Plan& plan, const TestsRun& ran) {
+inline bool needs_another_job(const Plan& plan, const RunEnd& ran) {
   if (ran.left_out) return true;
   Test rest;
   rest.at = plan.build.rest;

@@ -315,7 +315,7 @@ class Compilation {
     Fd fd(openat(work_.get(), path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
     struct stat status;
     if (!fd || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;  // no line if there is no such artifact
-    int file = files_.inherited(into);
+    int file = files_.descriptor_of(into);
     if (file < 0) return print_artifact(lines_, as, fd.get());
     if (!copy_bytes(fd.get(), file)) system_fault("write %s", into.c_str());
     Json line;

@@ -38,7 +38,7 @@ class JobFiles {
       if (fcntl(static_cast<int>(fd), 1034 /* F_GET_SEALS */) >= 0) fchmod(static_cast<int>(fd), 0555);
       entries_.emplace_back(decode(entry.substr(0, equals)), static_cast<int>(fd));
     }
-    read_sums(inherited(kSums));
+    read_sums(descriptor_of(kSums));
   }
 
   void in_directory(const std::string& directory) {
@@ -50,8 +50,8 @@ class JobFiles {
 
   void forget() { std::vector<std::pair<std::string, int>>().swap(entries_); }
 
-  // The descriptor of this name that was inherited or added; -1 if there is none.
-  int inherited(const std::string& name) const {
+  // The descriptor that was inherited or added under this name; -1 if there is none.
+  int descriptor_of(const std::string& name) const {
     for (const auto& [known, fd] : entries_) {
       if (known == name && (!by_path_ || fd == added_)) return fd;
     }

@@ -207,8 +207,8 @@ class Launch {
   int output_ = -1, errors_ = -1, report_ = -1, with_ = -1, memory_ = -1;
 };
 
-// Reads the child's messages: the listener, the time it spent and its memory, an error; or the end of the socket, which means that the exec
-// has happened. Returns an error if the contestant could not be started, else nothing.
+// Reads the child's messages: the listener, the time it spent and its memory, an error; or the end of the socket, which means
+// that the exec has happened. Returns an error if the contestant could not be started, else nothing.
 inline std::string read_start_messages(const Plan& plan, Contestant& contestant) {
   for (;;) {
     StartMessage message;

@@ -40,7 +40,7 @@ struct Test {
 struct CompileAction {
   enum class Kind { See, Step, Artifact } kind;
   std::string path = {};               // of a See or an Artifact, in the work directory
-  std::string file = {};               // of a See: of the job. Of an Artifact: the inherited file that takes it, or empty.
+  std::string file = {};               // of a See: of the job. Of an Artifact: the file that takes it, or empty.
   std::string name = {};               // of an Artifact, in its line
   std::vector<std::string> argv = {};  // of a Step
 };

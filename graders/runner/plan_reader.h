@@ -318,7 +318,6 @@ inline void check_run_plan(const Plan& plan, const LineNames& names) {
   if (plan.build.steps.empty() && plan.build.has_rest) plan_fault("the line `rest` is for programs that the job compiles");
 }
 
-
 inline void check_tests(const Plan& plan) {
   bool needs_answer = plan.has_checker && plan.compares();
   for (const Test& test : plan.tests) {
@@ -357,11 +356,12 @@ inline Plan read_plan(JobFiles& files, std::string& nonce, const std::string& fi
 }
 
 // The compile plan of a run plan; an empty one if the job does not compile its program.
-inline Plan read_steps(const Plan& plan, JobFiles& files) {
+inline Plan read_steps(const Plan& plan, JobFiles& files, const std::string& expected_nonce) {
   const std::string& file = plan.build.steps;
   if (file.empty()) return Plan();
   std::string nonce;
   Plan steps = read_plan(files, nonce, file);
+  if (nonce != expected_nonce) plan_fault("%s has another nonce", file.c_str());
   const CompileAction* artifact = steps.only_artifact();
   if (!steps.compile || steps.sees_system || artifact == nullptr || artifact->file != plan.program) {
     plan_fault("%s is not a compile plan without `system` whose only artifact is the program", file.c_str());

@@ -109,8 +109,8 @@ class ProcFiles {
   // A `statm` that the process has opened itself: it can be read also if /proc hides the process.
   void memory_is(Fd statm) { statm_ = std::move(statm); }
 
-  // Whether /proc has never shown the process: it hides processes, or this one ended at once.
-  bool hidden() const { return !tasks_; }
+  // Whether the process's memory was never seen: /proc hides it, or it ended at once, and it has sent no `statm`.
+  bool memory_unseen() const { return !tasks_ && !statm_; }
 
   // The size of the page tables, which resident size does not include: single pages far apart need two pages of tables each.
   // Producing `status` costs the kernel as much as all the rest, so this is read less often.
@@ -125,10 +125,9 @@ class ProcFiles {
 
  private:
   // For a process that has ended, or that /proc hides (hidepid). Its CPU clock and the memory that it shows us itself are still
-  // readable, its run-queue delay and its page tables are not. If
-  // more threads want a processor than there are processors, the time in which it did not run counts as delay. But a process that
-  // wants a processor gets a share of it: if it used less than an eighth of a fair share (after a time for its start), the rest
-  // counts as sleep.
+  // readable, its run-queue delay, threads and page tables are not. If more threads want a processor than there are processors,
+  // the time in which it did not run counts as delay. But a process that wants a processor gets a share of it: if it used less
+  // than an eighth of a fair share (after a time for its start), the rest counts as sleep.
   void look_at_hidden(pid_t pid, const Sample& before, Sample& result) {
     if (statm_) {
       char text[128];

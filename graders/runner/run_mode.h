@@ -146,13 +146,13 @@ inline Filter filter_of(const Plan& plan, const Machine& machine) {
   return FilterWriter(call_filter, machine.can.hidden).filter;
 }
 
-// What is known after the tests of a plan.
-struct TestsRun {
+// What is known when a plan's tests have ended.
+struct RunEnd {
   NeededTests needed;
   bool left_out = false;  // whether the time was up before all needed tests had been started
 };
 
-inline TestsRun run_tests(const Plan& plan, const Machine& machine, JobFiles& files, Lines& lines) {
+inline RunEnd run_tests(const Plan& plan, const Machine& machine, JobFiles& files, Lines& lines) {
   for (const Test& test : plan.tests) {
     if (plan.has_checker && plan.protocol == Protocol::Tokens) token_rules(plan, test);
   }
@@ -170,7 +170,7 @@ inline TestsRun run_tests(const Plan& plan, const Machine& machine, JobFiles& fi
   job.directories.resize(static_cast<size_t>(plan.processes));
   prefault_once(job);
   WarmInterpreter warm(job);
-  TestsRun ran{NeededTests(plan)};
+  RunEnd ran{NeededTests(plan)};
   int printed_before = lines.printed;
   int64_t begun_us = now_us();
   for (const Test& test : plan.tests) {

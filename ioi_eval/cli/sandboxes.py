@@ -278,7 +278,7 @@ def describe(target: Target) -> str:
 
 
 def _others(number: int) -> str:
-    return f" and {number} others" if number > 0 else ""
+    return f" and {_counted(number, 'other')}" if number > 0 else ""
 
 
 def _counted(number: int, noun: str) -> str:

@@ -37,9 +37,8 @@ class ScoreCall(RunOptions):
         bool,
         typer.Option(
             "--score-only",
-            help="Run only what can change a score: a subtask ends with the first test that scores 0, and tests that"
-            " most programs failed so far run first. Scores stay the same; verdicts may differ from those of a usual"
-            " run.",
+            help="Run first the tests that most programs have failed so far, so that fewer are needed. Scores stay the"
+            " same; verdicts may differ from those of a usual run.",
         ),
     ] = False
     fix_includes: Annotated[

@@ -4,9 +4,8 @@ A zero decides a subtask, whichever test it is found on. Usually tests run in li
 that order gives the subtask's verdict. If only scores count, the order is free, and a program that fails is stopped
 sooner.
 
-The rules of `judging.py` hold for any order of a subtask's tests: judging ends when no other test can change the score,
-and the score is that of all tests. So a submission's score does not depend on the order; its verdict, and which tests
-were run, do.
+The rules of `judging.py` hold for any order of a subtask's tests, and the score is that of all tests. So a submission's
+score does not depend on the order; its verdict, and which tests were run, do.
 """
 
 from __future__ import annotations
@@ -19,14 +18,17 @@ from ioi_eval.model import Problem, ProblemKey, SubmissionResult, TestOutcome
 
 
 @dataclass(slots=True)
-class _Seen:
+class _TestCounts:
     """How often the tests of a problem were run, and how often a program scored 0 on them."""
 
     runs: Counter[str] = field(default_factory=Counter)
     zeros: Counter[str] = field(default_factory=Counter)
 
     def share_of_zeros(self, test: str) -> float:
-        """Below the true share for tests that ran rarely."""
+        """The share of its runs that scored 0.
+
+        One more run is counted, so that a test which failed its only run does not come before one that failed often.
+        """
         return self.zeros[test] / (self.runs[test] + 1)
 
 
@@ -34,7 +36,7 @@ class LikelyFailuresFirst:
     """What a run has learned about the tests of its problems. Tasks and threads may share it."""
 
     def __init__(self) -> None:
-        self._seen: dict[ProblemKey, _Seen] = {}
+        self._seen: dict[ProblemKey, _TestCounts] = {}
 
     def ordered(self, problem: Problem) -> Problem:
         """The problem with the tests of each subtask in the order in which they are to be run."""
@@ -49,7 +51,7 @@ class LikelyFailuresFirst:
 
     def observe(self, problem: Problem, outcomes: Mapping[str, TestOutcome]) -> None:
         """Learn from the outcomes of a submission's tests."""
-        seen = self._seen.setdefault(problem.key, _Seen())
+        seen = self._seen.setdefault(problem.key, _TestCounts())
         for test, outcome in outcomes.items():
             if outcome.score is not None:
                 seen.runs[test] += 1

@@ -3,7 +3,8 @@
 A job should be so long that its start hardly counts, and so short that at the end of a run no slot is busy for long
 while the others are idle: about `BUNDLE_S`. How long a test takes is not known in advance. So the first job of a run is
 small; the size of the others follows from what tests of that problem have taken so far (for a problem without any, from
-the tests of all problems). A job that has taken `BUNDLE_S` begins no other test: if a submission is slower than others,
+the tests of all problems). (A job that also compiles its program has as many tests as it may have, because otherwise
+the program would travel.) A job that has taken `BUNDLE_S` begins no other test: if a submission is slower than others,
 idle slots can run its remaining tests.
 
 A submission also uses slots that are idle. A test that runs there may turn out not to matter, because one before it
@@ -28,7 +29,7 @@ BUNDLE_S = 2.0
 
 SPLIT_S = 0.1
 """Tests that take less than this together, in seconds, are not split to use an idle slot: a job's start on a Piston
-server takes 0.05 s of CPU time, most of it for the programs that are sent with it."""
+server takes 0.05 s of CPU time, for its scripts, users and directories."""
 
 WHOLE_ANSWERS = 64
 """After this many whole answers in a row, jobs of twice as many tests are tried. If the answer is cut off again, that
@@ -107,7 +108,7 @@ class AnswerSizes:
         return self._tests.get(target, self._most_tests)
 
     def observe_cut(self, target: str, tests: int) -> None:
-        """Record that the answer of a shared job with this many tests was cut off."""
+        """Record that the answer of a job with this many tests was cut off: a shared one, or one that also compiles."""
         self._tests[target], self._whole[target] = min(self.most_tests(target), max(1, tests // 2)), 0
 
     def observe(self, target: str, *, asked: int, granted: int, held: int) -> None:

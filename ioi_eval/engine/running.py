@@ -7,7 +7,8 @@ What is repeated, and why:
 - a job whose answer was lost: it has up to `MOST_ATTEMPTS` attempts, because its worker may have been lost. A cluster
   repeats unanswered requests itself; all jobs for the same tests share one `Retries`.
 - a job whose answer arrived and cannot be used (cut off, stopped, the box lacked something): its first half, because a
-  limit of the server's may be the cause. Later jobs on this target are as small.
+  limit of the server's may be the cause. Later jobs on this target are as small. If a job that compiles and runs gives
+  no usable answer, the caller compiles the program by a job of its own.
 If the sandbox still fails, the verdict is JE, which has no score; the test is judged again in a later run.
 
 The outcomes say what happened; `scorer/` and `apps/` compute scores from them.
@@ -20,8 +21,15 @@ from dataclasses import dataclass, replace
 
 from ioi_eval.engine.judging import Bundle, Judging
 from ioi_eval.engine.packing import AnswerSizes, Durations, fitting, run_in_parallel
-from ioi_eval.engine.sharing import MOST_TESTS, RunRequest, SharedJobs
-from ioi_eval.errors import RejectedError, SandboxError, TransientError, TransportError, UnavailableError
+from ioi_eval.engine.sharing import MOST_TESTS, Answer, RunRequest, SharedJobs
+from ioi_eval.errors import (
+    RejectedError,
+    SandboxError,
+    StoppedError,
+    TransientError,
+    TransportError,
+    UnavailableError,
+)
 from ioi_eval.jobs import rules
 from ioi_eval.jobs.recipes import Uncompiled
 from ioi_eval.jobs.run_job import BUNDLE_TESTS, JobProgram, JobTest, RunSetup, bounds_of, size
@@ -121,7 +129,8 @@ class ProgramScheduler:
             How the compilation ended, and the job's isolation.
 
         Raises:
-            TransientError, SandboxError: there is no usable answer; nothing was recorded.
+            SandboxError: there is no usable answer; nothing was recorded.
+            SetupError: the runner cannot work there.
         """
         return await _Run(self, program, judging, target, record=record, wanted=lambda: True).build()
 
@@ -143,9 +152,8 @@ class _Run:
         self._target, self._record, self._wanted = target, record, wanted
         self._grows = program.setup.needed_only and program.setup.judged_by_client
         self._next = 1 if self._grows else scheduler.most_tests
-        self._most = (
-            scheduler.most_tests
-        )  # fewer once an answer was cut off: `answer_sizes` learns of whole answers only
+        # fewer once an answer was cut off: `answer_sizes` learns of whole answers only
+        self._most = scheduler.most_tests
         self._bounds = bounds_of(target, program.setup, compiles=isinstance(program.content, Uncompiled))
         self._weakest: Isolation | None = None
 
@@ -168,10 +176,14 @@ class _Run:
         tests = self._fitting(pending, min(self._most, self._scheduler.answer_sizes.most_tests(self._target.name)))
         request = self._request(tests, Retries(), alone=False, rest=pending[len(tests) :])
         answer = await self._scheduler.jobs.run(request, own_job=True)
+        sizes, name = self._scheduler.answer_sizes, self._target.name
         if isinstance(answer, SandboxError):
+            if isinstance(answer, TransportError | StoppedError):
+                sizes.observe_cut(name, len(tests))
             raise answer
         if answer.built is None or answer.built.succeeded != bool(answer.tests or answer.built.program):
             raise TransportError("the answer does not say how the program was compiled")
+        sizes.observe(name, asked=len(tests), granted=len(tests), held=len(answer.tests))
         self._record_answer(tests, answer)
         return answer.built, answer.isolation
 
@@ -225,8 +237,7 @@ class _Run:
             arrived = True
             try:
                 answer = await self._scheduler.jobs.run(self._request(tests, retries, alone=alone), own_job=own_job)
-                if isinstance(answer, RunAnswer) and not answer.tests:
-                    answer = TransportError("the program did not compile, as it did before")
+                answer = self._with_program(answer)
             except UnavailableError:
                 raise
             except SandboxError as error:
@@ -247,6 +258,18 @@ class _Run:
                 self._target.name, asked=asked, granted=len(tests), held=len(answer.tests)
             )
             self._record_answer(tests, answer)
+
+    def _with_program(self, answer: Answer) -> Answer:
+        """The answer, after keeping the program that came with it for the next job; an error if no test was run."""
+        if not isinstance(answer, RunAnswer) or answer.built is None:
+            return answer
+        if answer.built.program is not None:
+            self._program = replace(self._program, content=answer.built.program)
+            self._bounds = bounds_of(self._target, self._program.setup)
+        if answer.tests:
+            return answer
+        why = "compiling it took too long" if answer.built.succeeded else "it did not compile, as it did before"
+        return TransportError(f"the program was not run: {why}")
 
     def _record_answer(self, tests: Bundle, answer: RunAnswer) -> None:
         self._weakest = answer.isolation.weaker(self._weakest)

@@ -23,8 +23,8 @@ from ioi_eval.model import (
     signal_name,
 )
 
-OBJECT = "object"
-"""How the names of a grader's objects begin in jobs: workers that have the problem have these too."""
+_OBJECT = "object"
+"""How names of objects begin in jobs: `stored_files._ALSO_STORED` knows them, as packages have a grader's objects."""
 
 _GRACE_MS = 5_000  # the sandbox's hard limits are the runner's limits plus this
 _TRUSTED_TIMES, _TRUSTED_MEMORIES = 6, 4
@@ -97,7 +97,7 @@ def compile_plan(
     files: list[JobFile] = []
     for step in recipe.steps:
         for path, content in step.files:
-            name = f"{OBJECT if path.endswith('.o') else 'f'}{len(files)}"
+            name = f"{_OBJECT if path.endswith('.o') else 'f'}{len(files)}"
             files.append(JobFile(name=name, content=content))
             plan.line("see", file=name, **{"as": path})
         plan.line("step", argv=step.argv)

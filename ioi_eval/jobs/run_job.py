@@ -215,7 +215,7 @@ def _program_files(
 
 
 def _first_positions(rest: Sequence[Positions]) -> str | None:
-    """For each group of these tests, its first position among them: one of them is needed if a test there would be.
+    """For each group of these tests, its first position: a group needs one of them if it needs the one there.
 
     `None` if one of them is in no group, so that it is needed whatever happens.
     """

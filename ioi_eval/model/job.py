@@ -36,16 +36,16 @@ class ProblemPackage:
         key: the key of the hash that names its files. With a hash without a key, a program could test whether the
             package has certain data: where Landlock alone confines it, it can find out whether a path exists. The key
             is computed from all the data.
-        held: the hashes (SHA-256, hexadecimal) of the data.
+        held: the hashes of the data (`sandbox/piston/stored_files.py`, `digest`).
     """
 
     language: str
     key: bytes = field(repr=False)
     held: frozenset[str] = field(repr=False)
 
-    def name_of(self, sha256: str) -> str:
+    def name_of(self, digest: str) -> str:
         """The name of a file in it, by the hash of the content."""
-        return hashlib.blake2b(bytes.fromhex(sha256), key=self.key, digest_size=12).hexdigest()
+        return hashlib.blake2b(bytes.fromhex(digest), key=self.key, digest_size=12).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

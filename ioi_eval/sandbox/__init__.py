@@ -48,7 +48,8 @@ class Target:
         max_body_bytes: the largest request it accepts; `None` for no bound.
         narrowed: the limits of the machine that give programs less than judging grants elsewhere, as text for
             fingerprints; empty if none do.
-        is_remote: whether a job's files travel over a network. Programs are then compiled by the job that runs them.
+        is_remote: whether jobs travel over a network. In the profile `bundled` the first job of a compiled program then
+            also compiles it.
         is_only: whether no other target with workers may judge the submission; set by `engine/target.py`. Its jobs then
             wait for it as long as for all targets.
     """

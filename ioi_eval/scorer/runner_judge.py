@@ -7,6 +7,8 @@ programs do not travel, and a compilation has a box of its own.
 What is repeated, and why:
 - a compilation with a precompiled header that produced no program: again without that header;
 - a compilation that a limit stopped: once more, alone on the machine, before it counts;
+- on a cluster, a program that did not come back from its first job: each job that repeats one of its tests compiles it
+  again;
 - tests: see `engine/running.py`.
 """
 
@@ -48,7 +50,7 @@ from ioi_eval.model import (
 )
 from ioi_eval.precompiled_headers import PrecompiledHeaders
 from ioi_eval.programs import Builder, UnfitError
-from ioi_eval.sandbox import BUNDLED, LOCAL, Sandbox, Target
+from ioi_eval.sandbox import BUNDLED, Sandbox, Target
 from ioi_eval.scorer.run import SubmissionRun
 from ioi_eval.toolchain import Toolchain
 from ioi_eval.tools import Tool
@@ -228,7 +230,6 @@ class RunnerJudge:
     ) -> CompileAnswer:
         """The answer to a submission's compilation, which is repeated alone if it is in doubt."""
         answer = refused or await self._compile_with_header(run, recipe)
-        self._headers.note_program(has_header=answer is not None and refused is None)
         if answer is None:
             answer = await self._builder.compile(recipe, run.target)
         if compiling.is_doubtful(answer):
@@ -258,7 +259,9 @@ class RunnerJudge:
             return None
         cpu_ms = sum(step.cpu_ms for step in answer.steps)
         is_sure = cpu_ms < _SURE_SHARE * 1000 * self._policy.compile.cpu_s
-        return answer if is_sure and len(answer.artifacts) == len(recipe.artifacts) else None
+        counts = is_sure and len(answer.artifacts) == len(recipe.artifacts)
+        self._headers.note_program(counts=counts)
+        return answer if counts else None
 
     async def _tool(self, run: SubmissionRun) -> Tool:
         """The compiler or interpreter for the submission.
@@ -313,7 +316,7 @@ class RunnerJudge:
 
     def _package(self, problem: Problem, target: Target) -> ProblemPackage | None:
         """The package of a worker that may have the problem's files; this machine has them without a package."""
-        if target.name == LOCAL:
+        if not target.is_remote:
             return None
         if self._packages is None:
             from ioi_eval.jobs.stored import Packages

@@ -176,6 +176,7 @@ def test_a_step_can_read_no_file_of_the_job(box: Box) -> None:
     ("steps", "program", "words"),
     [
         (steps_plan("system"), "", "without `system`"),
+        (steps_plan(nonce="0" * 32), "", "another nonce"),
         (steps_plan(artifact="artifact path=a.out"), "", "only artifact is the program"),
         (steps_plan(artifact="artifact path=a.out into=other"), "", "only artifact is the program"),
         (steps_plan("artifact path=a.cpp into=program"), "", "only artifact is the program"),

@@ -263,8 +263,8 @@ def test_a_slow_compilation_is_done_without_it(
             submission = Submission(id="a", problem=PROBLEM.key, code=f"{INCLUDE}int main() {{}}\n")
             result = await scorer.score(PROBLEM, submission)
             assert (result.compile.verdict, trouble.jobs, trouble.others) == (None, 1, 1 + more)
-            used = ["1 of 1 compiled programs used the precompiled <bits/stdc++.h>"]
-            assert scorer.notes() == ([] if more else used)
+            used = f"the precompiled <bits/stdc++.h> was used for {1 - more} of 1 programs that begin with it"
+            assert scorer.notes() == [used]
 
     asyncio.run(main())
 

@@ -76,7 +76,7 @@ def make_package(repository: Path, package: ProblemPackage, contents: Mapping[st
     Args:
         repository: the directory; made if absent.
         package: the problem's.
-        contents: its files by SHA-256: test data, and other files that jobs can use.
+        contents: its files by `stored_files.digest`: test data, and other files that jobs can use.
 
     Raises:
         SetupError: the repository cannot be written.

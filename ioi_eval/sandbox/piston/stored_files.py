@@ -57,7 +57,7 @@ echo "not stored: DIGEST is missing"
 exit {REFUSED_CODE}
 """
 
-_REFUSAL = re.compile(r"not stored: ([0-9a-f]{32}|\*) (.*)")
+_REFUSAL = re.compile(rf"not stored: ([0-9a-f]{{{DIGITS}}}|\*) (.*)")
 
 
 def digest(content: Content) -> str:
@@ -85,9 +85,9 @@ def without_stored_files(job: Job, absent: Collection[str]) -> Job | None:
     for file in job.files:
         if not _PLAIN.fullmatch(file.name):
             return None
-        sha256 = digest(file.content) if is_worth_storing(file.content) else ""
-        if sha256 and sha256 not in absent and (sha256 in package.held or _ALSO_STORED.fullmatch(file.name)):
-            lines.append(f"stored {file.name} {sha256} {package.name_of(sha256)}\n")
+        known = digest(file.content) if is_worth_storing(file.content) else ""
+        if known and known not in absent and (known in package.held or _ALSO_STORED.fullmatch(file.name)):
+            lines.append(f"stored {file.name} {known} {package.name_of(known)}\n")
         else:
             lines.append(f"{'program' if file.executable else 'sent'} {file.name}\n")
             sent.append(file)
@@ -141,7 +141,7 @@ class Variant:
             return {ALL: f"is refused: {result}"}
         if not isinstance(result, Execution):
             return {}
-        reasons = {sha256: why for sha256, why in refused(result).items() if sha256 == ALL or sha256 in self.named}
+        reasons = {known: why for known, why in refused(result).items() if known == ALL or known in self.named}
         run = result.run
         if (
             not reasons and run.code not in (0, None) and not run.stdout.startswith("{")
@@ -158,15 +158,15 @@ def without_runner(job: Job) -> Job | None:
     runner = next((file.content for file in job.files if file.name == "runner"), None)
     if runner is None or job.kind is not JobKind.RUNNER or job.stdin or job.args:
         return None
-    sha256 = digest(runner)
+    known = digest(runner)
     others = [file for file in job.files if file.name != "runner"]
-    script = JobFile(name=wire.MAIN, content=_RUNNER_THERE.replace("DIGEST", sha256).encode())
-    return replace(job, files=(*others, script, JobFile(name=LIST, content=runner_line(sha256))))
+    script = JobFile(name=wire.MAIN, content=_RUNNER_THERE.replace("DIGEST", known).encode())
+    return replace(job, files=(*others, script, JobFile(name=LIST, content=runner_line(known))))
 
 
-def runner_line(sha256: str) -> bytes:
+def runner_line(known: str) -> bytes:
     """The content of `stored` in a job that is sent without its runner."""
-    return f"stored runner {sha256}\n".encode()
+    return f"stored runner {known}\n".encode()
 
 
 class StoredFiles:
@@ -219,12 +219,12 @@ class StoredFiles:
         if not reasons:
             return False
         absent = self._absent.setdefault((name, variant.package), set())
-        news = {sha256: reason for sha256, reason in reasons.items() if sha256 not in absent}
+        news = {known: reason for known, reason in reasons.items() if known not in absent}
         absent.update(reasons)
-        for sha256, reason in news.items():
-            if variant.package and job.package and (sha256 == ALL or sha256 in job.package.held):
-                which = "all of it" if sha256 == ALL else f"the file {sha256[:12]}…"
+        for known, reason in news.items():
+            if variant.package and job.package and (known == ALL or known in job.package.held):
+                which = "all of it" if known == ALL else f"the file {known[:12]}…"
                 message = f"{name}: of the package {variant.package} {which} {reason}; it is sent instead"
-                advice = "" if sha256 == ALL else ". Uninstall that package, then install it again"
+                advice = "" if known == ALL else ". Uninstall that package, then install it again"
                 self.faults[message + advice] = None
         return True
