@@ -30,8 +30,8 @@
 //
 // Starting a contestant. The child prepares itself in this order, because each step must still be possible after the ones
 // before it: session, FIFOs, root directory, rlimits, capabilities, no_new_privs, Landlock, seccomp. Seccomp comes before
-// exec, so the filter must allow the remaining calls: `sendmsg` on the control socket, which sends the listener and the
-// process's open /proc/self/statm to the runner, and one `execveat` of the program. Each is allowed for one descriptor
+// exec, so the filter must allow the remaining calls: `sendmsg` on the control socket, which sends the listener to
+// the runner, and one `execveat` of the program. Each is allowed for one descriptor
 // number only. Both numbers are above the descriptor limit of a contestant, and both descriptors are closed by the exec:
 // the program can never own these numbers. When that socket reaches its end of file, the runner knows that the exec has
 // happened; the contestant's clocks start there.

@@ -143,7 +143,8 @@ def confine(rules: dict[str, Any], fds: dict[str, int]) -> None:
             listener and a last message.
     """
     try:
-        memory = _own_memory()
+        if "ready" in fds:
+            _send_memory(_socket_of(fds["ready"]))
         for number, soft, hard in rules.get("rlimits", ()):
             resource.setrlimit(number, (soft, hard))
         if "directory" in fds:
@@ -156,18 +157,25 @@ def confine(rules: dict[str, Any], fds: dict[str, int]) -> None:
         if "landlock" in fds:
             _must(_libc.syscall(ctypes.c_long(SYS_LANDLOCK_RESTRICT_SELF), fds["landlock"], 0), "Landlock")
             os.close(fds["landlock"])
-        _install_filter(rules, fds.get("ready"), memory)
+        _install_filter(rules, fds.get("ready"))
     except (OSError, ValueError) as error:
         os.write(2, f"harness: cannot be confined: {error}\n".encode())
         os._exit(_LAST_WISH)
 
 
-def _own_memory() -> int | None:
-    """This process's open `statm`, by which the runner sees its memory where /proc hides it; `None` without a /proc."""
+def _send_memory(ready: Any) -> None:
+    """Send this process's open `statm`, by which the runner sees its memory where /proc hides it. Without /proc, nothing.
+
+    Before descriptors are limited, because the kernel limits how many may be under way by that limit too.
+    """
     try:
-        return os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
+        memory = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        return None
+        memory = None
+    if memory is not None:
+        _send(ready, memory, place=b"memory")
+        os.close(memory)
+    ready.detach()
 
 
 def _drop_for_forks() -> None:
@@ -207,7 +215,7 @@ class _Filter(ctypes.Structure):
         return ctypes.byref(self)
 
 
-def _install_filter(rules: dict[str, Any], ready_fd: int | None, memory: int | None) -> None:
+def _install_filter(rules: dict[str, Any], ready_fd: int | None) -> None:
     ready = _socket_of(ready_fd) if ready_fd is not None else None
     if "filter" in rules:
         listens = rules.get("listener")
@@ -221,16 +229,14 @@ def _install_filter(rules: dict[str, Any], ready_fd: int | None, memory: int | N
     if "nofile" in rules:  # only now, because the listener needed one more descriptor
         resource.setrlimit(resource.RLIMIT_NOFILE, (rules["nofile"], rules["nofile"]))
     if ready is not None:
-        _send(ready, memory, max(1, time.process_time_ns() // 1000), time.monotonic_ns() // 1000)
+        _send(ready, None, max(1, time.process_time_ns() // 1000), time.monotonic_ns() // 1000)
         ready.close()
-    if memory is not None:
-        os.close(memory)
 
 
-def _send(ready: Any, descriptor: int | None, spent_us: int = 0, now_us: int = 0) -> None:
+def _send(ready: Any, descriptor: int | None, spent_us: int = 0, now_us: int = 0, place: bytes = b"") -> None:
     """Send a `StartMessage` with a descriptor. (`send` is not allowed.)"""
     passed = [] if descriptor is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", descriptor))]
-    ready.sendmsg([struct.pack(_WORD, spent_us, now_us, 0, b"")], passed)
+    ready.sendmsg([struct.pack(_WORD, spent_us, now_us, 0, place)], passed)
 
 
 def _must(result: int, what: str) -> None:

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <stdint.h>
+#include <unistd.h>
 
 #include "capabilities.h"
 #include "compile_mode.h"
@@ -31,6 +32,7 @@ inline void build_and_run(const Plan& steps, const Plan& plan, const Machine& ma
   files.add(plan.program, program.get());
   int64_t begun_us = now_us();
   Compilation(steps, machine, files, lines).run();
+  if (!descendants(getpid()).empty()) fault(FaultKind::System, "processes of the compiler cannot be ended");
   if (file_size(program.get()) == 0) return;
   bool in_time = now_us() - begun_us <= plan.build.most_ms * 1000;
   if (in_time && !needs_another_job(plan, run_tests(plan, machine, files, lines))) return;

@@ -35,9 +35,9 @@
 
 namespace runner {
 
-// A contestant's child sends this before its exec; the socket's end of file means that the exec has happened. The first message
-// brings the filter's listener, if there is one. The last brings the child's open /proc/self/statm, which shows the program's
-// memory also where /proc hides the process from the runner.
+// A contestant's child sends this before its exec; the socket's end of file means that the exec has happened. With the step
+// `kMemoryStep` it brings the child's open /proc/self/statm, which shows the program's memory also where /proc hides the process
+// from the runner; then the filter's listener, if there is one; and last the times.
 struct StartMessage {
   int64_t cpu_us = 0;  // of the last message: spent before the exec, so not by the program
   int64_t now_us = 0;
@@ -57,6 +57,7 @@ inline bool is_ours(const Plan& plan, int exec_error) {
 }
 
 const char* const kExecStep = "execute the program";
+const char* const kMemoryStep = "memory";
 constexpr int kNotExecutableCode = 127;  // the exit code of shells for a program that cannot be executed
 
 // The command line of a contestant's program, or of the interpreter that reads it.
@@ -109,11 +110,12 @@ class Launch {
     plain_signals();
     umask(077);
     write_text("/proc/self/oom_score_adj", "1000");
+    send_memory();
     open_files();
     if (job_.full() && chroot(directories_.root.c_str()) != 0) die("chroot");
     if (chdir(job_.full() ? "/box" : directories_.scratch.c_str()) != 0) die("chdir");
     if (!place_descriptors({{input_, 0}, {output_, 1}, {errors_, 2}, {task_, kTaskFd}, {report_, kReportFd},
-                            {with_, kWithFd}, {control_, kControlFd}, {program_, kProgramFd}, {memory_, kMemoryFd}},
+                            {with_, kWithFd}, {control_, kControlFd}, {program_, kProgramFd}},
                            kControlFd)) {
       die("descriptors");
     }
@@ -127,12 +129,19 @@ class Launch {
   }
 
  private:
+  // Before descriptors are limited, because the kernel limits how many may be under way by that limit too.
+  void send_memory() {
+    Fd memory(open("/proc/self/statm", O_RDONLY | O_CLOEXEC));
+    StartMessage message;
+    strncpy(message.step, kMemoryStep, sizeof message.step - 1);
+    if (memory) send(message, {memory.get()});
+  }
+
   // Opens each file again, outputs for writing only. O_APPEND: stderr and report can be cut while they grow.
   void open_files() {
     output_ = open_output(plan_, contestant_);
     errors_ = reopen(contestant_.errors.get(), O_WRONLY | O_APPEND);
     if (output_ < 0 || errors_ < 0) die("open outputs");
-    memory_ = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
     if (job_.interpreter) {
       task_ = reopen(task_, O_RDONLY);
       report_ = reopen(contestant_.report.get(), O_WRONLY | O_APPEND);
@@ -165,7 +174,7 @@ class Launch {
     StartMessage message;
     message.now_us = now_us();
     message.cpu_us = cpu_clock_us(0);
-    memory_ < 0 ? send(message) : send(message, {kMemoryFd});
+    send(message);
     syscall(SYS_execveat, kProgramFd, "", command.argv(), command.environment(), AT_EMPTY_PATH);
     die(kExecStep, is_ours(plan_, errno) ? 1 : kNotExecutableCode);
   }
@@ -204,7 +213,7 @@ class Launch {
   const Contestant& contestant_;
   const ProcessDirectories& directories_;
   int control_, input_, task_, program_;
-  int output_ = -1, errors_ = -1, report_ = -1, with_ = -1, memory_ = -1;
+  int output_ = -1, errors_ = -1, report_ = -1, with_ = -1;
 };
 
 // Reads the child's messages: the listener, the time it spent and its memory, an error; or the end of the socket, which means
@@ -226,10 +235,12 @@ inline std::string read_start_messages(const Plan& plan, Contestant& contestant)
       continue;
     }
     if (message.error != 0) return std::string(message.step) + ": " + strerror(message.error);
-    if (message.cpu_us == 0) {
-      if (descriptor) contestant.listener = std::move(descriptor);
-    } else {
+    if (strcmp(message.step, kMemoryStep) == 0) {
       contestant.files.memory_is(std::move(descriptor));
+    } else if (descriptor) {
+      contestant.listener = std::move(descriptor);
+    }
+    if (message.cpu_us > 0) {
       contestant.spent_before_us = message.cpu_us;
       contestant.started_us = message.now_us;
       contestant.ready = true;

@@ -7,11 +7,9 @@
 
 namespace runner {
 
-// Descriptors. A contestant's control socket, its program and its memory's file have these numbers until its exec: it can never
-// own them.
+// Descriptors. A contestant's control socket and its program have these numbers until its exec: it can never own them.
 constexpr int kControlFd = 200;
 constexpr int kProgramFd = 201;
-constexpr int kMemoryFd = 202;
 constexpr rlim_t kContestantFds = 128;  // not fewer: libraries of CEOI 2026 duplicate a descriptor to number 100
 static_assert(kControlFd >= static_cast<int>(kContestantFds), "a contestant must not be able to own these numbers");
 constexpr int kLeastFds = 320;  // the runner needs at least this limit: the numbers above must be possible

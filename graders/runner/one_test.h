@@ -140,11 +140,11 @@ class TestRun : Watching {
     }
   }
 
-  // Whether a program whose memory the runner could not see was over its limit: it was not stopped for that, so it may have run
-  // until it was late.
+  // Whether a program that /proc hides was over its memory limit. There the runner sees less of it (nothing once its main thread
+  // has ended), so it may have run until it was late.
   bool was_over_memory_unseen() const {
     return std::any_of(contestants_.begin(), contestants_.end(),
-                       [&](const Contestant& c) { return c.files.memory_unseen() && !c.stopped && over_memory(c); });
+                       [&](const Contestant& c) { return c.files.hidden() && !c.stopped && over_memory(c); });
   }
 
   void decide_by_time() {

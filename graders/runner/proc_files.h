@@ -109,8 +109,8 @@ class ProcFiles {
   // A `statm` that the process has opened itself: it can be read also if /proc hides the process.
   void memory_is(Fd statm) { statm_ = std::move(statm); }
 
-  // Whether the process's memory was never seen: /proc hides it, or it ended at once, and it has sent no `statm`.
-  bool memory_unseen() const { return !tasks_ && !statm_; }
+  // Whether /proc has never shown the process: it hides processes, or this one ended at once.
+  bool hidden() const { return !tasks_; }
 
   // The size of the page tables, which resident size does not include: single pages far apart need two pages of tables each.
   // Producing `status` costs the kernel as much as all the rest, so this is read less often.

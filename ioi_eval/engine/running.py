@@ -25,7 +25,6 @@ from ioi_eval.engine.sharing import MOST_TESTS, Answer, RunRequest, SharedJobs
 from ioi_eval.errors import (
     RejectedError,
     SandboxError,
-    StoppedError,
     TransientError,
     TransportError,
     UnavailableError,
@@ -176,14 +175,13 @@ class _Run:
         tests = self._fitting(pending, min(self._most, self._scheduler.answer_sizes.most_tests(self._target.name)))
         request = self._request(tests, Retries(), alone=False, rest=pending[len(tests) :])
         answer = await self._scheduler.jobs.run(request, own_job=True)
-        sizes, name = self._scheduler.answer_sizes, self._target.name
         if isinstance(answer, SandboxError):
-            if isinstance(answer, TransportError | StoppedError):
-                sizes.observe_cut(name, len(tests))
             raise answer
         if answer.built is None or answer.built.succeeded != bool(answer.tests or answer.built.program):
             raise TransportError("the answer does not say how the program was compiled")
-        sizes.observe(name, asked=len(tests), granted=len(tests), held=len(answer.tests))
+        self._scheduler.answer_sizes.observe(
+            self._target.name, asked=len(tests), granted=len(tests), held=len(answer.tests)
+        )
         self._record_answer(tests, answer)
         return answer.built, answer.isolation
 
@@ -237,7 +235,10 @@ class _Run:
             arrived = True
             try:
                 answer = await self._scheduler.jobs.run(self._request(tests, retries, alone=alone), own_job=own_job)
-                answer = self._with_program(answer)
+                if self._brings_program(answer):
+                    attempts += 1  # the next job has it, and needs no time for compiling
+                    continue
+                answer = _with_tests(answer)
             except UnavailableError:
                 raise
             except SandboxError as error:
@@ -259,22 +260,25 @@ class _Run:
             )
             self._record_answer(tests, answer)
 
-    def _with_program(self, answer: Answer) -> Answer:
-        """The answer, after keeping the program that came with it for the next job; an error if no test was run."""
-        if not isinstance(answer, RunAnswer) or answer.built is None:
-            return answer
-        if answer.built.program is not None:
-            self._program = replace(self._program, content=answer.built.program)
-            self._bounds = bounds_of(self._target, self._program.setup)
-        if answer.tests:
-            return answer
-        why = "compiling it took too long" if answer.built.succeeded else "it did not compile, as it did before"
-        return TransportError(f"the program was not run: {why}")
+    def _brings_program(self, answer: Answer) -> bool:
+        """Keep the program that came with an answer; whether it came without any test."""
+        if not isinstance(answer, RunAnswer) or answer.built is None or answer.built.program is None:
+            return False
+        self._program = replace(self._program, content=answer.built.program)
+        self._bounds = bounds_of(self._target, self._program.setup)
+        return not answer.tests
 
     def _record_answer(self, tests: Bundle, answer: RunAnswer) -> None:
         self._weakest = answer.isolation.weaker(self._weakest)
         for number, outcome in answer.tests.items():
             self._record(replace(outcome, test=tests[number].test))
+
+
+def _with_tests(answer: Answer) -> Answer:
+    """The answer, or an error if the job was to compile the program again, and did not run it."""
+    if isinstance(answer, RunAnswer) and not answer.tests:
+        return TransportError("the program did not compile, as it did before")
+    return answer
 
 
 def failed(test: str, error: SandboxError) -> TestOutcome:

@@ -22,6 +22,7 @@ from ioi_eval.config import Policy
 from ioi_eval.engine.packing import run_both
 from ioi_eval.engine.running import Program, ProgramScheduler
 from ioi_eval.errors import (
+    ExhaustedError,
     LostDataError,
     SandboxError,
     SetupError,
@@ -108,8 +109,8 @@ class RunnerJudge:
         """
         builder, problem, target = self._builder, run.problem, run.target
         refused: CompileAnswer | None = None
+        run.record_missing()
         if code is not None and target.is_remote and target.profile == BUNDLED:
-            run.record_missing()
             built = await self._build(run)
             if isinstance(built, CompileOutcome):
                 return built
@@ -119,7 +120,6 @@ class RunnerJudge:
             self._compile(run, code, refused),
             at_once=self._schedulers[target.profile].jobs_at_once(target) > 1,
         )
-        run.record_missing()
         if compiled.verdict is None:
             await self._run(run, replace(programs, checker=judges.checker, manager=judges.manager))
         return compiled
@@ -134,9 +134,12 @@ class RunnerJudge:
         tool = await self._tool(run)
         if not isinstance(tool, Toolchain) or not run.judging.pending():
             return None
-        builder, target = self._builder, run.target
-        judges = await builder.judge_programs(run.problem, target)
-        recipe = await self._recipe(run, tool)
+        target = run.target
+        judges, recipe = await run_both(
+            self._builder.judge_programs(run.problem, target),
+            self._recipe(run, tool),
+            at_once=self._schedulers[target.profile].jobs_at_once(target) > 1,
+        )
         uncompiled = recipes.Uncompiled(recipe=recipe, limits=self._policy.compile)
         programs = replace(await self._programs(run, tool, uncompiled), checker=judges.checker, manager=judges.manager)
         program = self._program(run, programs)
@@ -146,7 +149,7 @@ class RunnerJudge:
             built, isolation = await self._schedulers[target.profile].build(
                 program, run.judging, target, self._record(run)
             )
-        except UnavailableError:
+        except (UnavailableError, ExhaustedError):
             raise
         except SandboxError:
             return None

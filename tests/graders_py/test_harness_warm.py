@@ -211,11 +211,22 @@ def test_no_new_privileges(warm: Warm) -> None:
     assert b"NoNewPrivs:\\t1" in ended.stdout
 
 
+def received_memory(ours: socket.socket, pid: int) -> None:
+    """The first message: the process's open `statm`, which shows its memory."""
+    said, ancillary, _, _ = ours.recvmsg(64, socket.CMSG_SPACE(4))
+    assert struct.unpack(WORD, said)[3].rstrip(b"\0") == b"memory"
+    (memory,) = struct.unpack("i", ancillary[0][2][:4])
+    assert os.readlink(f"/proc/self/fd/{memory}") == f"/proc/{pid}/statm"
+    assert int(os.pread(memory, 64, 0).split()[1]) > 0
+    os.close(memory)
+
+
 def test_ready_is_closed_when_confined(warm: Warm) -> None:
     """The runner's clock can start when the socket ends; nothing of the program has run by then."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     pid, fds = warm.start("print(1)", b"", {"ready": theirs.fileno()}, seccomp=NO_SOCKETS)
     theirs.close()
+    received_memory(ours, pid)
     spent_us, now_us, error, _ = struct.unpack(WORD, ours.recv(64))
     assert 0 < spent_us < now_us
     assert error == 0
@@ -229,6 +240,7 @@ def test_listener_reaches_the_runner(warm: Warm) -> None:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     pid, fds = warm.start(OPEN_SOCKET, b"", {"ready": theirs.fileno()}, seccomp=TELL_SOCKETS, listener=True)
     theirs.close()
+    received_memory(ours, pid)
     said, ancillary, _, _ = ours.recvmsg(64, socket.CMSG_SPACE(4))
     assert struct.unpack(WORD, said)[:3] == (0, 0, 0)
     (listener,) = struct.unpack("i", ancillary[0][2][:4])

@@ -119,6 +119,7 @@ class PistonCluster:
         self._stored = StoredFiles()
         self._list: WorkerList | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._exploring: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
         from ioi_eval.sandbox.piston.http_client import HttpClient
@@ -129,13 +130,11 @@ class PistonCluster:
         workers = self._list = WorkerList(self._source, prober, self._groups, self._pool)
         await self._client.__aenter__()
         self._task_group = await asyncio.TaskGroup().__aenter__()
-        exploring = asyncio.create_task(workers.refresh())
+        exploring = self._exploring = asyncio.create_task(workers.refresh())
         try:
             await workers.wait_for_workers(exploring)
             workers.require_any()
         except BaseException:
-            exploring.cancel()
-            await asyncio.gather(exploring, return_exceptions=True)
             await self._close(None, None, None)
             raise
         self._start(workers.keep_refreshing(exploring))
@@ -367,6 +366,9 @@ class PistonCluster:
         self._pool.close()
         for task in self._tasks:
             task.cancel()
+        if self._exploring is not None:
+            self._exploring.cancel()
+            await asyncio.gather(self._exploring, return_exceptions=True)
         try:
             await self._task_group.__aexit__(kind, error, trace)
         finally:

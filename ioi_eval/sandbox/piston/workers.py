@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from yarl import URL
 
 JOIN_S = 1.5
-"""How long a run waits for the other workers when the first has answered: 1,500 of them need about a second."""
+"""When no endpoint has answered for so long, a run begins with the workers that have: exploring one takes less."""
 
 REDISCOVER_S = 30.0
 """The interval between refreshes of the list of endpoints. Each `squeue` is work for Slurm's controller."""
@@ -116,6 +116,8 @@ def _target(name: str, worker: Worker) -> Target:
     it accepts, and the runner refuses if it reaches less. The scripts of `cms_ioi` confine nothing.
     """
     has_own_scripts = worker.service.starter is Starter.CMS_IOI
+    ceilings = worker.service.ceilings
+    longest = [each for each in (ceilings.run_timeout, ceilings.run_cpu_time) if each is not None]
     return Target(
         name=name,
         profile=worker.profile,
@@ -124,7 +126,7 @@ def _target(name: str, worker: Worker) -> Target:
         isolation=Isolation.NONE if has_own_scripts else Isolation.REDUCED,
         has_own_scripts=has_own_scripts,
         max_output_bytes=worker.max_output_bytes,
-        max_wall_ms=worker.service.ceilings.run_timeout,
+        max_wall_ms=min(longest, default=None),
         max_body_bytes=worker.max_body_bytes,
         is_remote=True,
     )
@@ -150,7 +152,6 @@ class WorkerList:
         self._groups = groups
         self._pool = pool
         self._time = asyncio.get_running_loop().time
-        self._has_any = asyncio.Event()
         self._exploring: set[str] = set()
 
     @property
@@ -159,7 +160,7 @@ class WorkerList:
         return sorted(self._exploring - self._groups.workers.keys() - self.unusable.keys())
 
     async def wait_for_workers(self, exploring: asyncio.Task[None]) -> None:
-        """Wait for the first exploration of the endpoints, and once there is a worker at most `JOIN_S` more.
+        """Wait for the first exploration of the endpoints; but if there is a worker, only while others keep answering.
 
         Workers that answer later join later: one that is silent must not keep all others waiting.
 
@@ -169,12 +170,11 @@ class WorkerList:
         Raises:
             What `refresh` raises.
         """
-        first = asyncio.create_task(self._has_any.wait())
-        try:
-            await asyncio.wait([exploring, first], return_when=asyncio.FIRST_COMPLETED)
+        while not exploring.done():
+            answered = len(self._groups.workers) + len(self.unusable)
             await asyncio.wait([exploring], timeout=JOIN_S)
-        finally:
-            first.cancel()
+            if self._groups.workers and answered == len(self._groups.workers) + len(self.unusable):
+                break
         if exploring.done():
             exploring.result()
 
@@ -245,7 +245,6 @@ class WorkerList:
             self._exploring.discard(name)
         self.unusable.pop(name, None)
         self._pool.add(self._groups.add(worker), self._time())
-        self._has_any.set()
         return True
 
     def _remove(self, name: str) -> None:

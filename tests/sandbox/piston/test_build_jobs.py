@@ -13,7 +13,17 @@ import pytest
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.errors import TransportError
-from ioi_eval.model import Execution, Job, Submission, SubmissionResult, Subtask, TestOutcome, Verdict
+from ioi_eval.model import (
+    Execution,
+    Job,
+    Language,
+    Submission,
+    SubmissionResult,
+    Subtask,
+    TaskType,
+    TestOutcome,
+    Verdict,
+)
 from ioi_eval.model import TestCase as Case
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
@@ -165,6 +175,33 @@ def test_more_tests_than_one_job_holds(served: Served, cache: Path) -> None:
             kinds = [kind for kind in watched.kinds if kind != "scripts"]
             assert kinds[0] == "build"
             assert set(kinds[1:]) == {"run"}
+
+    asyncio.run(scenario())
+
+
+def test_an_output_that_is_missing_counts_once(served: Served, cache: Path) -> None:
+    """Where a test accepts only a submitted output: also if the first job makes no program, or has none to compile."""
+    subtask, cases = problem(tests=2)
+    judged = small_problem(
+        subtasks=(subtask,),
+        tests=cases,
+        task_type=TaskType.BATCH_AND_OUTPUT,
+        output_tests=("t1",),
+        output_only_tests=("t1",),
+    )
+    python = "print(sum(map(int, input().split())))\n"
+    codes = ((RIGHT, Language.CPP), (PROGRAMS["refused"], Language.CPP), (python, Language.PYTHON))
+
+    async def scenario() -> None:
+        async with PistonCluster([served.base], profile="bundled") as cluster:
+            scorer = Scorer(cluster, artifacts=ArtifactStore(cache))
+            submissions = [
+                Submission(id="s", problem=judged.key, code=code, language=language) for code, language in codes
+            ]
+            results = [await scorer.score(judged, submission) for submission in submissions]
+        assert [result.verdict for result in results] == [Verdict.WA, Verdict.CE, Verdict.WA]
+        assert [each.verdict for each in outcomes_of(results[0])] == [Verdict.AC, Verdict.WA]
+        assert [each.verdict for each in outcomes_of(results[2])] == [Verdict.AC, Verdict.WA]
 
     asyncio.run(scenario())
 
