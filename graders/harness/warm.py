@@ -164,7 +164,7 @@ def confine(rules: dict[str, Any], fds: dict[str, int]) -> None:
 
 
 def _send_memory(ready: Any) -> None:
-    """Send this process's open `statm`, by which the runner sees its memory where /proc hides it. Without /proc, nothing.
+    """Send this process's open `statm`, if there is a /proc: the runner sees its memory by it where /proc hides it.
 
     Before descriptors are limited, because the kernel limits how many may be under way by that limit too.
     """
