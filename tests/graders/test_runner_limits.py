@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.busy_processes import busy_processes
-from tests.graders.runner_box import Box, run_batch, run_game
+from tests.graders.runner_box import JUDGE, Box, run_batch, run_game
 
 LIMIT_MS = 200
 
@@ -86,7 +86,8 @@ def test_pages_cost_no_more_than_memory_has(box: Box, program: Callable[..., Pat
 def test_pages_of_many_processes_cost_no_more_than_a_test_has(plain_box: Box, program: Callable[..., Path]) -> None:
     """The most that pages may cost is 8 L + 5 s in all, and not for each of the two processes, which would be 10 s."""
     limits: dict[str, Any] = {"cpu_ms": 1, "memory_bytes": 2 << 30, "processes": 2}
-    entry = run_game(plain_box, program, "play play", stub=['-DEARLY="pages"'], **limits).only
+    patient = {**JUDGE, "wall_ms": 300_000}  # a manager that is stopped first would stop both processes
+    entry = run_game(plain_box, program, "play play", stub=['-DEARLY="pages"'], manager=patient, **limits).only
     assert (entry["verdict"], entry["limit"], entry["signal"]) == ("TLE", "cpu", 9)
     assert entry["cpu_us"] < 9_000_000  # on a busy machine it is stopped a little later
 
