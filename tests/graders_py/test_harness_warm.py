@@ -212,12 +212,11 @@ def test_no_new_privileges(warm: Warm) -> None:
 
 
 def received_memory(ours: socket.socket, pid: int) -> None:
-    """The first message: the process's open `statm`, which shows its memory."""
+    """The first message: the process's open `statm`. (The process may have ended since.)"""
     said, ancillary, _, _ = ours.recvmsg(64, socket.CMSG_SPACE(4))
     assert struct.unpack(WORD, said)[3].rstrip(b"\0") == b"memory"
     (memory,) = struct.unpack("i", ancillary[0][2][:4])
     assert os.readlink(f"/proc/self/fd/{memory}") == f"/proc/{pid}/statm"
-    assert int(os.pread(memory, 64, 0).split()[1]) > 0
     os.close(memory)
 
 

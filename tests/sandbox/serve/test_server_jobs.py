@@ -11,6 +11,7 @@ from ioi_eval.jobs import recipes
 from ioi_eval.jobs.runner import runner_binary, runner_job
 from ioi_eval.jobs.runner_answer import compile_answer
 from ioi_eval.model import Execution, Isolation, Stage
+from ioi_eval.sandbox.piston.stored_files import digest, runner_line
 from ioi_eval.toolchain import Toolchain
 from tests.sandbox.served import Served
 
@@ -60,7 +61,7 @@ def test_a_runner_and_a_plan_run_the_native_way(served: Served) -> None:
     answer = compile_answer(Stage(stdout=run["stdout"], stderr=run["stderr"], code=run["code"]), nonce)
     assert answer.artifacts["x"].startswith(b"\x7fELF")
     assert answer.isolation is Isolation.FULL
-    named = {"name": "stored", "content": f"stored runner {served.runner.sha256}\n"}  # instead of sending it
+    named = {"name": "stored", "content": runner_line(digest(served.runner)).decode()}  # instead of sending it
     run = served.execute(language="ioi_eval", files=[*files[:-1], named]).json()["run"]
     assert compile_answer(Stage(stdout=run["stdout"], stderr=run["stderr"], code=run["code"]), nonce).artifacts
 
