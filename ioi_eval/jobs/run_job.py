@@ -184,10 +184,10 @@ def run_job(
     enough_ms = None if enough_s is None else max(1, round(enough_s * 1000))
     plan.line("order", run="needed" if setup.needed_only else "all", enough_ms=enough_ms)
     files += _test_lines(plan, programs, same_once=setup.may_share)
-    compiling = StageLimits(wall_ms=0, cpu_ms=0) if steps is None else stage_limits(steps.recipe, steps.limits)
+    nothing = StageLimits(wall_ms=0, cpu_ms=0, output_bytes=0)
+    compiling = nothing if steps is None else stage_limits(steps.recipe, steps.limits)
     wall_ms = _START_MS + compiling.wall_ms + rules.pages_ms(prefault_bytes) + count * setup.most_wall_ms
-    output_bytes = max(_LEAST_OUTPUT_BYTES, (count + 1) * setup.line_bytes)
-    output_bytes += 0 if steps is None else compiling.output_bytes
+    output_bytes = compiling.output_bytes + max(_LEAST_OUTPUT_BYTES, (count + 1) * setup.line_bytes)
     return Job(
         kind=JobKind.RUNNER,
         files=(*runner_files(setup.runner, plan), *files),

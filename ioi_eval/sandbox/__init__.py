@@ -22,9 +22,6 @@ from ioi_eval.toolchain import Toolchain
 LOCAL = "local"
 """The name of the target that is this machine."""
 
-BUNDLED, CLASSIC = "bundled", "classic"
-"""The profiles of targets: many tests a job, or one."""
-
 DEFAULT_MEMORY_BYTES = 8 << 30
 """The memory limit of a job that states none. A Piston server since isolate does not limit a program's stack: infinite
 recursion took 12.9 GB of one (recorded: `stack_overflow_cpp`)."""

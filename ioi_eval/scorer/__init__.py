@@ -187,17 +187,18 @@ class Scorer:
             compiled = CompileOutcome(verdict=Verdict.NC, message=what)
         else:
             compiled = await self._judge(run, submission.code)
+        outcomes = run.judging.outcomes()
         result = submission_result(
-            judged,
+            judged if failures is None else failures.scored(problem, judged, outcomes),
             submission,
             compiled,
-            run.judging.outcomes(),
+            outcomes,
             target=_describe(target, run.tool or target.toolchain),
             isolation=run.weakest,
             keep_all=exhaustive,
         )
         if failures is not None:
-            failures.observe(problem, run.judging.outcomes())
+            failures.observe(problem, outcomes)
             result = in_listed_order(problem, result)
         if run.tool is not None and rules_of(submission.language).needs_own_tool:
             self._tools[target.name, submission.language] = run.tool.fingerprint

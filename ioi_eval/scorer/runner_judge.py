@@ -51,7 +51,7 @@ from ioi_eval.model import (
 )
 from ioi_eval.precompiled_headers import PrecompiledHeaders
 from ioi_eval.programs import Builder, UnfitError
-from ioi_eval.sandbox import BUNDLED, Sandbox, Target
+from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer.run import SubmissionRun
 from ioi_eval.toolchain import Toolchain
 from ioi_eval.tools import Tool
@@ -110,7 +110,7 @@ class RunnerJudge:
         builder, problem, target = self._builder, run.problem, run.target
         refused: CompileAnswer | None = None
         run.record_missing()
-        if code is not None and target.is_remote and target.profile == BUNDLED:
+        if code is not None and target.is_remote and target.profile == "bundled":
             built = await self._build(run)
             if isinstance(built, CompileOutcome):
                 return built

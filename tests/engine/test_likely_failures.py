@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,19 @@ def test_what_most_have_failed_is_run_first() -> None:
     behaviours = {test: Behaviour(usual="WA" if test == "d" else "AC") for test in LETTERS}
     assert [test for _, test in drive_one_by_one(ordered, behaviours)[1]] == ["d"]
     assert len(drive_one_by_one(problem, behaviours)[1]) == 4
+
+
+def test_a_product_is_that_of_the_listed_order() -> None:
+    """To the last digit: in another order it would be another number."""
+    problem = scored_as(make_problem("abc"), ScoreType.GROUP_MUL, 0.5)
+    scores = {"a": 0.1, "b": 0.7, "c": 0.3}
+    outcomes = {test: replace(KINDS["PA"], test=test, score=score) for test, score in scores.items()}
+    failures = LikelyFailuresFirst()
+    failures.observe(problem, {"b": KINDS["WA"], "c": KINDS["WA"]})
+    ordered = failures.ordered(problem)
+    expected = result_of(problem, outcomes).subtasks[0].score
+    assert result_of(ordered, outcomes).subtasks[0].score != expected
+    assert result_of(failures.scored(problem, ordered, outcomes), outcomes).subtasks[0].score == expected
 
 
 def test_where_every_test_counts_the_order_stays() -> None:

@@ -85,9 +85,9 @@ def without_stored_files(job: Job, absent: Collection[str]) -> Job | None:
     for file in job.files:
         if not _PLAIN.fullmatch(file.name):
             return None
-        known = digest(file.content) if is_worth_storing(file.content) else ""
-        if known and known not in absent and (known in package.held or _ALSO_STORED.fullmatch(file.name)):
-            lines.append(f"stored {file.name} {known} {package.name_of(known)}\n")
+        file_hash = digest(file.content) if is_worth_storing(file.content) else ""
+        if file_hash and file_hash not in absent and (file_hash in package.held or _ALSO_STORED.fullmatch(file.name)):
+            lines.append(f"stored {file.name} {file_hash} {package.name_of(file_hash)}\n")
         else:
             lines.append(f"{'program' if file.executable else 'sent'} {file.name}\n")
             sent.append(file)
@@ -141,7 +141,9 @@ class Variant:
             return {ALL: f"is refused: {result}"}
         if not isinstance(result, Execution):
             return {}
-        reasons = {known: why for known, why in refused(result).items() if known == ALL or known in self.named}
+        reasons = {
+            file_hash: why for file_hash, why in refused(result).items() if file_hash == ALL or file_hash in self.named
+        }
         run = result.run
         if (
             not reasons and run.code not in (0, None) and not run.stdout.startswith("{")
@@ -158,15 +160,15 @@ def without_runner(job: Job) -> Job | None:
     runner = next((file.content for file in job.files if file.name == "runner"), None)
     if runner is None or job.kind is not JobKind.RUNNER or job.stdin or job.args:
         return None
-    known = digest(runner)
+    file_hash = digest(runner)
     others = [file for file in job.files if file.name != "runner"]
-    script = JobFile(name=wire.MAIN, content=_RUNNER_THERE.replace("DIGEST", known).encode())
-    return replace(job, files=(*others, script, JobFile(name=LIST, content=runner_line(known))))
+    script = JobFile(name=wire.MAIN, content=_RUNNER_THERE.replace("DIGEST", file_hash).encode())
+    return replace(job, files=(*others, script, JobFile(name=LIST, content=runner_line(file_hash))))
 
 
-def runner_line(known: str) -> bytes:
+def runner_line(file_hash: str) -> bytes:
     """The content of `stored` in a job that is sent without its runner."""
-    return f"stored runner {known}\n".encode()
+    return f"stored runner {file_hash}\n".encode()
 
 
 class StoredFiles:
@@ -207,7 +209,7 @@ class StoredFiles:
         """Note which files a worker turned out not to have. Returns whether there are any: then send the job again.
 
         After each refusal the job names fewer files, so there are at most as many refusals as files. A file may be
-        known already: jobs that were sent at the same time are refused for the same file.
+        file_hash already: jobs that were sent at the same time are refused for the same file.
 
         Args:
             name: the worker's URL.
@@ -219,12 +221,12 @@ class StoredFiles:
         if not reasons:
             return False
         absent = self._absent.setdefault((name, variant.package), set())
-        news = {known: reason for known, reason in reasons.items() if known not in absent}
+        news = {file_hash: reason for file_hash, reason in reasons.items() if file_hash not in absent}
         absent.update(reasons)
-        for known, reason in news.items():
-            if variant.package and job.package and (known == ALL or known in job.package.held):
-                which = "all of it" if known == ALL else f"the file {known[:12]}…"
+        for file_hash, reason in news.items():
+            if variant.package and job.package and (file_hash == ALL or file_hash in job.package.held):
+                which = "all of it" if file_hash == ALL else f"the file {file_hash[:12]}…"
                 message = f"{name}: of the package {variant.package} {which} {reason}; it is sent instead"
-                advice = "" if known == ALL else ". Uninstall that package, then install it again"
+                advice = "" if file_hash == ALL else ". Uninstall that package, then install it again"
                 self.faults[message + advice] = None
         return True

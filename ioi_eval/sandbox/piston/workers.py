@@ -159,6 +159,11 @@ class WorkerList:
         """The endpoints that are being explored and have not answered yet."""
         return sorted(self._exploring - self._groups.workers.keys() - self.unusable.keys())
 
+    @property
+    def _answered(self) -> int:
+        """How many endpoints have been explored."""
+        return len(self._groups.workers) + len(self.unusable)
+
     async def wait_for_workers(self, exploring: asyncio.Task[None]) -> None:
         """Wait for the first exploration of the endpoints; but if there is a worker, only while others keep answering.
 
@@ -170,11 +175,10 @@ class WorkerList:
         Raises:
             What `refresh` raises.
         """
-        while not exploring.done():
-            answered = len(self._groups.workers) + len(self.unusable)
+        answered = -1
+        while not (exploring.done() or (self._groups.workers and answered == self._answered)):
+            answered = self._answered
             await asyncio.wait([exploring], timeout=JOIN_S)
-            if self._groups.workers and answered == len(self._groups.workers) + len(self.unusable):
-                break
         if exploring.done():
             exploring.result()
 
