@@ -46,7 +46,7 @@ class Target:
         narrowed: the limits of the machine that give programs less than judging grants elsewhere, as text for
             fingerprints; empty if none do.
         is_remote: whether jobs travel over a network. In the profile `bundled` the first job of a compiled program then
-            also compiles it.
+            always compiles it too.
         is_only: whether no other target with workers may judge the submission; set by `engine/target.py`. Its jobs then
             wait for it as long as for all targets.
     """

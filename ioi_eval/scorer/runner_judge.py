@@ -1,8 +1,9 @@
 """Judges a submission with our runner: one compilation, then many tests in each job (in the classic profile one).
 
-On a cluster the first job compiles the program and runs its first tests, because most programs then never travel: they
-take megabytes, their sources kilobytes. If that job makes no program, what follows is as without it. On this machine
-programs do not travel, and a compilation has a box of its own.
+The first job compiles the program and runs its first tests, so that it needs one box, and most programs never travel
+to a worker: they take megabytes, their sources kilobytes. If that job makes no program, what follows is as without it.
+On this machine a program is compiled by a job of its own if slots are idle, which can then share its tests at once, or
+if programs are kept for later runs.
 
 What is repeated, and why:
 - a compilation with a precompiled header that produced no program: again without that header;
@@ -108,28 +109,37 @@ class RunnerJudge:
             SandboxError: it could not be compiled.
         """
         builder, problem, target = self._builder, run.problem, run.target
-        refused: CompileAnswer | None = None
+        answer: CompileAnswer | None = None
         run.record_missing()
-        if code is not None and target.is_remote and target.profile == "bundled":
+        if code is not None and self._builds_in_first_job(target):
             built = await self._build(run)
             if isinstance(built, CompileOutcome):
                 return built
-            refused = built
+            answer = built
         judges, (compiled, programs) = await run_both(
             builder.judge_programs(problem, target),
-            self._compile(run, code, refused),
-            at_once=self._schedulers[target.profile].jobs_at_once(target) > 1,
+            self._compile(run, code, answer),
+            at_once=self._has_idle_slots(target),
         )
         if compiled.verdict is None:
             await self._run(run, replace(programs, checker=judges.checker, manager=judges.manager))
         return compiled
 
+    def _builds_in_first_job(self, target: Target) -> bool:
+        """Whether the job that runs a program's first tests also compiles it."""
+        if target.profile != "bundled":
+            return False
+        return target.is_remote or (self._kept_programs is None and not self._has_idle_slots(target))
+
+    def _has_idle_slots(self, target: Target) -> bool:
+        return self._schedulers[target.profile].jobs_at_once(target) > 1
+
     async def _build(self, run: SubmissionRun) -> CompileOutcome | CompileAnswer | None:
         """Compile the program and run its first tests in one job, then the others.
 
         Returns:
-            The outcome if it compiles; the answer if it does not; `None` if there is no such answer, so that the
-            program is to be compiled by a job of its own.
+            The outcome if it compiles. If it does not, or the precompiled header makes that uncertain, the answer of a
+            compilation without that header. `None` if the program is to be compiled by a job of its own.
         """
         tool = await self._tool(run)
         if not isinstance(tool, Toolchain) or not run.judging.pending():
@@ -138,9 +148,11 @@ class RunnerJudge:
         judges, recipe = await run_both(
             self._builder.judge_programs(run.problem, target),
             self._recipe(run, tool),
-            at_once=self._schedulers[target.profile].jobs_at_once(target) > 1,
+            at_once=self._has_idle_slots(target),
         )
-        uncompiled = recipes.Uncompiled(recipe=recipe, limits=self._policy.compile)
+        header = await self._header(run)
+        first = recipe if header is None else precompiled.with_header(recipe, header)
+        uncompiled = recipes.Uncompiled(recipe=first, limits=self._policy.compile)
         programs = replace(await self._programs(run, tool, uncompiled), checker=judges.checker, manager=judges.manager)
         program = self._program(run, programs)
         if not has_room_to_build(target, program.setup):
@@ -154,6 +166,8 @@ class RunnerJudge:
         except SandboxError:
             return None
         answer = CompileAnswer(steps=built.steps, artifacts={}, isolation=isolation)
+        if header is not None and not self._counts_with_header(answer, made_program=built.succeeded):
+            return await self._builder.compile(recipe, target)
         if not built.succeeded:
             return answer
         run.note_isolation(isolation)
@@ -184,14 +198,14 @@ class RunnerJudge:
         )
 
     async def _compile(
-        self, run: SubmissionRun, code: str | None, refused: CompileAnswer | None
+        self, run: SubmissionRun, code: str | None, answer: CompileAnswer | None
     ) -> tuple[CompileOutcome, Programs]:
         """The outcome of the compilation, and the programs to run tests with, without the judge programs.
 
         Args:
             run: the submission.
             code: its program, if there is one.
-            refused: the answer of a job that has tried to compile it, and made no program.
+            answer: of a compilation without the precompiled header, if there was one.
         """
         builder, target = self._builder, run.target
         if code is None:
@@ -203,15 +217,14 @@ class RunnerJudge:
         recipe = await self._recipe(run, tool)
         key = await self._kept_key(recipe, tool, target)
         stored = await self._kept_programs.answer(key) if self._kept_programs is not None and key is not None else None
-        answer = stored or await self._compiled(run, recipe, refused)
+        answer = stored or await self._compiled(run, recipe, answer)
         run.note_isolation(answer.isolation)
         limits = self._policy.compile
         outcome = compiling.compile_outcome(recipe, answer, limits, message_chars=self._policy.message_chars)
         if outcome.verdict is Verdict.CE and interpreter is None and stored is None:
             last = answer.steps[-1]
-            dialect = compiled_language(run.language).standard(run.problem, self._policy.std)
             await builder.require_working_compiler(
-                dialect,
+                self._standard(run),
                 target,
                 language=run.language,
                 refused=last.output,
@@ -229,10 +242,10 @@ class RunnerJudge:
         return await self._kept_programs.key(recipe, tool, target, self._policy.compile)
 
     async def _compiled(
-        self, run: SubmissionRun, recipe: recipes.Recipe, refused: CompileAnswer | None
+        self, run: SubmissionRun, recipe: recipes.Recipe, answer: CompileAnswer | None
     ) -> CompileAnswer:
         """The answer to a submission's compilation, which is repeated alone if it is in doubt."""
-        answer = refused or await self._compile_with_header(run, recipe)
+        answer = answer or await self._compile_with_header(run, recipe)
         if answer is None:
             answer = await self._builder.compile(recipe, run.target)
         if compiling.is_doubtful(answer):
@@ -241,15 +254,10 @@ class RunnerJudge:
 
     async def _compile_with_header(self, run: SubmissionRun, recipe: recipes.Recipe) -> CompileAnswer | None:
         """The answer with a precompiled header; `None` if there is none, or the program does not compile with it."""
-        rules = rules_of(run.language)
-        if not (isinstance(rules, CompiledLanguage) and rules.has_precompiled_header):
-            return None
-        if not any(precompiled.begins_with_it(source.content) for source in run.sources):
-            return None
-        std = rules.standard(run.problem, self._policy.std)
-        header = await self._headers.header(run.target, std)
+        header = await self._header(run)
         if header is None:
             return None
+        std = self._standard(run)
         try:
             answer = await self._builder.compile(precompiled.with_header(recipe, header), run.target)
         except LostDataError:
@@ -260,11 +268,27 @@ class RunnerJudge:
         except TransientError:  # perhaps boxes here have no room for the header
             self._headers.give_up(std)
             return None
+        made_program = len(answer.artifacts) == len(recipe.artifacts)
+        return answer if self._counts_with_header(answer, made_program=made_program) else None
+
+    async def _header(self, run: SubmissionRun) -> Content | None:
+        """The precompiled header with which the program can be compiled, if there is one."""
+        rules = rules_of(run.language)
+        if not (isinstance(rules, CompiledLanguage) and rules.has_precompiled_header):
+            return None
+        if not any(precompiled.begins_with_it(source.content) for source in run.sources):
+            return None
+        return await self._headers.header(run.target, self._standard(run))
+
+    def _standard(self, run: SubmissionRun) -> str:
+        return compiled_language(run.language).standard(run.problem, self._policy.std)
+
+    def _counts_with_header(self, answer: CompileAnswer, *, made_program: bool) -> bool:
+        """Whether a compilation with a precompiled header has certainly the same outcome as one without it."""
         cpu_ms = sum(step.cpu_ms for step in answer.steps)
-        is_sure = cpu_ms < _SURE_SHARE * 1000 * self._policy.compile.cpu_s
-        counts = is_sure and len(answer.artifacts) == len(recipe.artifacts)
+        counts = made_program and cpu_ms < _SURE_SHARE * 1000 * self._policy.compile.cpu_s
         self._headers.note_program(counts=counts)
-        return answer if counts else None
+        return counts
 
     async def _tool(self, run: SubmissionRun) -> Tool:
         """The compiler or interpreter for the submission.

@@ -19,7 +19,7 @@ from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.errors import TransientError
 from ioi_eval.jobs.precompiled import WORTH_BUILDING, with_header
 from ioi_eval.jobs.recipes import Recipe, Step
-from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, ProblemKey, Subtask, TestCase
+from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, ProblemKey, Subtask, TestCase, Verdict
 from ioi_eval.precompiled_headers import PrecompiledHeaders
 from ioi_eval.programs import MOST_ATTEMPTS, Builder
 from ioi_eval.sandbox import Target
@@ -249,22 +249,44 @@ def test_programs_are_judged_without_it(
 
 
 @pytest.mark.parametrize(("share", "more"), [(1.0, 0), (0.0, 1)])
+@pytest.mark.parametrize("slots", [1, 2])
 def test_a_slow_compilation_is_done_without_it(
-    full_cache: Path, monkeypatch: pytest.MonkeyPatch, share: float, more: int
+    full_cache: Path, monkeypatch: pytest.MonkeyPatch, share: float, more: int, slots: int
 ) -> None:
-    """Whether it is over the limit does not depend on what was compiled before: it is compiled again."""
+    """Whether it is over the limit does not depend on what was compiled before: it is compiled again.
+
+    If no slot is idle, the job that compiles it also runs its test; else that is another job.
+    """
     monkeypatch.setattr("ioi_eval.scorer.runner_judge._SURE_SHARE", share)
 
     async def main() -> None:
-        async with LocalSandbox() as sandbox:
+        async with LocalSandbox(slots=slots) as sandbox:
             trouble = Trouble(sandbox, lambda _: None)
             policy = replace(POLICY, std=STD)
             scorer = Scorer(trouble, artifacts=ArtifactStore(full_cache), policy=policy)
             submission = Submission(id="a", problem=PROBLEM.key, code=f"{INCLUDE}int main() {{}}\n")
             result = await scorer.score(PROBLEM, submission)
-            assert (result.compile.verdict, trouble.jobs, trouble.others) == (None, 1, 1 + more)
+            assert (result.compile.verdict, trouble.jobs, trouble.others) == (None, 1, slots - 1 + more)
             used = f"the precompiled <bits/stdc++.h> was used for {1 - more} of 1 programs that begin with it"
             assert scorer.notes() == [used]
+
+    asyncio.run(main())
+
+
+def test_a_refusal_comes_from_a_compilation_without_it(full_cache: Path) -> None:
+    """Also if the job that compiles with it would have run the tests: the message is that of a machine without it."""
+    code = f"{INCLUDE}int main() {{ return undeclared; }}\n"
+
+    async def main() -> None:
+        async with LocalSandbox(slots=1) as sandbox:
+            trouble = Trouble(sandbox, lambda _: None)
+            results = []
+            for cache in (full_cache, full_cache.parent / "none"):
+                scorer = Scorer(trouble, artifacts=ArtifactStore(cache), policy=replace(POLICY, std=STD))
+                results.append(await scorer.score(PROBLEM, Submission(id="a", problem=PROBLEM.key, code=code)))
+            assert trouble.jobs == 1
+            with_it, without = results
+            assert (with_it.verdict, with_it.compile.message) == (Verdict.CE, without.compile.message)
 
     asyncio.run(main())
 

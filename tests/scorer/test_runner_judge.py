@@ -87,7 +87,7 @@ class Machine:
         assert isinstance(plan, bytes)
         lines = plan.decode().splitlines()
         nonce = next(line.split()[1] for line in lines if line.startswith("nonce "))
-        if "mode compile" in lines:
+        if "mode compile" in lines or any(line.startswith("compile ") for line in lines):
             return _said(answer_text(self._compiled(lines, alone=job.alone), nonce))
         tests = sum(line.startswith("test ") for line in lines)
         first = not self.asked

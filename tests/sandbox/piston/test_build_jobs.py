@@ -12,10 +12,7 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.errors import TransportError
 from ioi_eval.model import (
-    Execution,
-    Job,
     Language,
     Submission,
     SubmissionResult,
@@ -31,6 +28,7 @@ from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.scorer import Scorer
 from tests.sandbox.served import Served
 from tests.small_problems import small_problem
+from tests.watched_jobs import Watched
 
 RIGHT = '#include <cstdio>\nint main() { long a, b; scanf("%ld %ld", &a, &b); printf("%ld\\n", a + b); }\n'
 PROGRAMS = {
@@ -50,32 +48,6 @@ def problem(tests: int = TESTS) -> tuple[Subtask, dict[str, Case]]:
         f"t{n}": Case(name=f"t{n}", input=f"{n} {n}\n".encode(), answer=f"{2 * n}\n".encode()) for n in range(tests)
     }
     return Subtask(name="all", points=100, tests=tuple(cases)), cases
-
-
-class Watched:
-    """A sandbox that notes the jobs that it is asked for; `lost` build jobs get no usable answer."""
-
-    def __init__(self, inner: Sandbox, *, lost: int = 0) -> None:
-        self._inner, self._lost = inner, lost
-        self.kinds: list[str] = []
-
-    def targets(self) -> Sequence[Target]:
-        """As the other sandbox."""
-        return self._inner.targets()
-
-    async def execute(self, job: Job, target: Target) -> Execution:
-        """Note whether it compiles, runs, or both."""
-        names = {file.name for file in job.files}
-        plan = next(
-            (bytes(file.content) for file in job.files if file.name == "plan" and isinstance(file.content, bytes)), b""
-        )
-        kind = "build" if "steps" in names else "run" if b"\nmode run\n" in plan else "compile" if plan else "scripts"
-        self.kinds.append(kind)
-        execution = await self._inner.execute(job, target)
-        if kind == "build" and self._lost:
-            self._lost -= 1
-            raise TransportError("the answer was lost")
-        return execution
 
 
 async def score(

@@ -1,0 +1,55 @@
+"""The first job of a submission on this machine: it also compiles the program, unless slots are idle."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from ioi_eval import ArtifactStore, LocalSandbox, Scorer, Submission, SubmissionResult
+from ioi_eval.model import Subtask, TestCase
+from tests.small_problems import small_problem
+from tests.watched_jobs import Watched
+
+RIGHT = '#include <cstdio>\nint main() { long a; scanf("%ld", &a); printf("%ld\\n", 2 * a); }\n'
+PROGRAMS = (
+    RIGHT,
+    RIGHT.replace("2 * a", "2 * a + (a == 4)"),
+    RIGHT.replace("printf", "if (a == 3) __builtin_trap(); printf"),
+    RIGHT.replace("printf", "if (a == 2) for (volatile int i = 0;;) i = i + 1; printf"),
+    RIGHT.replace("main() {", "main( {"),
+)
+TESTS = {f"t{n}": TestCase(name=f"t{n}", input=b"%d\n" % n, answer=b"%d\n" % (2 * n)) for n in range(6)}
+PROBLEM = small_problem(subtasks=(Subtask(name="all", points=100, tests=tuple(TESTS)),), tests=TESTS)
+
+
+def told(result: SubmissionResult) -> Sequence[object]:
+    """What a result says of a submission, without times."""
+    tests = [(test.test, test.verdict, test.score, test.message) for each in result.subtasks for test in each.tests]
+    return result.verdict, result.score, result.compile.verdict, result.compile.message, tests
+
+
+def judged(cache: Path, *, slots: int) -> tuple[list[Sequence[object]], list[str]]:
+    """What is told of all programs, which are scored one after another; and the kinds of all jobs."""
+
+    async def scenario() -> tuple[list[Sequence[object]], list[str]]:
+        async with LocalSandbox(slots=slots) as sandbox:
+            watched = Watched(sandbox)
+            scorer = Scorer(watched, artifacts=ArtifactStore(cache))
+            submissions = [Submission(id=str(n), problem=PROBLEM.key, code=code) for n, code in enumerate(PROGRAMS)]
+            results = [await scorer.score(PROBLEM, submission) for submission in submissions]
+            return [told(result) for result in results], watched.kinds
+
+    return asyncio.run(scenario())
+
+
+def test_no_program_needs_two_boxes_if_no_slot_is_idle(cache: Path) -> None:
+    """Results are those of a compilation in its own box. The known good program is compiled once a run."""
+    busy, kinds = judged(cache, slots=1)
+    idle, kinds_if_idle = judged(cache, slots=2)
+    assert busy == idle
+    late = 1  # is run once more, alone on the machine
+    assert [kind for kind in kinds if kind != "scripts"].count("build") == len(PROGRAMS)
+    assert kinds.count("run") <= late
+    assert kinds.count("compile") == 1
+    assert "build" not in kinds_if_idle

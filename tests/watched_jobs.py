@@ -1,0 +1,35 @@
+"""A sandbox that notes which kinds of jobs it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ioi_eval.errors import TransportError
+from ioi_eval.model import Execution, Job
+from ioi_eval.sandbox import Sandbox, Target
+
+
+class Watched:
+    """A sandbox that notes the jobs that it is asked for; `lost` build jobs get no usable answer."""
+
+    def __init__(self, inner: Sandbox, *, lost: int = 0) -> None:
+        self._inner, self._lost = inner, lost
+        self.kinds: list[str] = []
+
+    def targets(self) -> Sequence[Target]:
+        """As the other sandbox."""
+        return self._inner.targets()
+
+    async def execute(self, job: Job, target: Target) -> Execution:
+        """Note whether it compiles, runs, or both."""
+        names = {file.name for file in job.files}
+        plan = next(
+            (bytes(file.content) for file in job.files if file.name == "plan" and isinstance(file.content, bytes)), b""
+        )
+        kind = "build" if "steps" in names else "run" if b"\nmode run\n" in plan else "compile" if plan else "scripts"
+        self.kinds.append(kind)
+        execution = await self._inner.execute(job, target)
+        if kind == "build" and self._lost:
+            self._lost -= 1
+            raise TransportError("the answer was lost")
+        return execution
