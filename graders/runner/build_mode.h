@@ -18,25 +18,31 @@
 
 namespace runner {
 
-// Whether a test that this job has not run may still be needed.
+// Whether a test may still be needed that this job has not run, or one may be run again.
 inline bool needs_another_job(const Plan& plan, const RunEnd& ran) {
-  if (ran.left_out) return true;
+  if (ran.left_out || ran.in_doubt) return true;
   Test rest;
   rest.at = plan.build.rest;
   return plan.build.has_rest && ran.needed.has(rest);
 }
 
-// Runs the compile plan `steps`, and then the tests of `plan`. The program's bytes are printed if another job needs them.
+// Runs the compile plan `steps`, and then the tests of `plan`. If the sandbox gave no descriptor for the program, its bytes are
+// printed if another job needs them.
 inline void build_and_run(const Plan& steps, const Plan& plan, const Machine& machine, JobFiles& files, Lines& lines) {
-  Fd program = memory_file("program");
-  files.add(plan.program, program.get());
+  bool is_returned = files.descriptor_of(plan.program) >= 0;
+  Fd own;
+  if (!is_returned) {
+    own = memory_file("program");
+    files.add(plan.program, own.get());
+  }
+  int program = files.get(plan.program);
   int64_t begun_us = now_us();
   Compilation(steps, machine, files, lines).run();
   if (!descendants(getpid()).empty()) fault(FaultKind::System, "processes of the compiler cannot be ended");
-  if (file_size(program.get()) == 0) return;
+  if (file_size(program) == 0) return;
   bool in_time = now_us() - begun_us <= plan.build.most_ms * 1000;
-  if (in_time && !needs_another_job(plan, run_tests(plan, machine, files, lines))) return;
-  print_artifact(lines, steps.only_artifact()->name, program.get());
+  bool is_needed = !in_time || needs_another_job(plan, run_tests(plan, machine, files, lines));
+  if (is_needed && !is_returned) print_artifact(lines, steps.only_artifact()->name, program);
 }
 
 }  // namespace runner

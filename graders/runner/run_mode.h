@@ -150,6 +150,7 @@ inline Filter filter_of(const Plan& plan, const Machine& machine) {
 struct RunEnd {
   NeededTests needed;
   bool left_out = false;  // whether the time was up before all needed tests had been started
+  bool in_doubt = false;  // whether a test may be run again: its time or its judge program decides that
 };
 
 inline RunEnd run_tests(const Plan& plan, const Machine& machine, JobFiles& files, Lines& lines) {
@@ -184,6 +185,7 @@ inline RunEnd run_tests(const Plan& plan, const Machine& machine, JobFiles& file
     Outcome outcome = run_once(job, warm, test, passes);
     while (outcome.verdict == Verdict::AC && passes.wants_another()) outcome = after(outcome, run_once(job, warm, test, passes));
     if (outcome.verdict != Verdict::JE && outcome.zero) ran.needed.zero(test);
+    ran.in_doubt |= outcome.verdict == Verdict::JE || !outcome.in_time.empty();
     print_line(lines, plan, test, outcome);
   }
   return ran;

@@ -21,10 +21,11 @@ from dataclasses import dataclass, replace
 
 from ioi_eval.engine.judging import Bundle, Judging
 from ioi_eval.engine.packing import AnswerSizes, Durations, fitting, run_in_parallel
-from ioi_eval.engine.sharing import MOST_TESTS, Answer, RunRequest, SharedJobs
+from ioi_eval.engine.sharing import MOST_TESTS, RunRequest, SharedJobs
 from ioi_eval.errors import (
     RejectedError,
     SandboxError,
+    StoppedError,
     TransientError,
     TransportError,
     UnavailableError,
@@ -49,8 +50,8 @@ class Program:
 
     Args:
         problem: identifies its problem: tests of one problem take about equally long.
-        content: as it is sent, or how a job compiles it; for an interpreter, the task that it reads; `None` if all
-            tests have submitted outputs.
+        content: as it is sent, or for `build` how the job compiles it; for an interpreter, the task that it reads;
+            `None` if all tests have submitted outputs.
         tests: as they are sent, by name.
         setup: what it has in common with other programs.
         one_by_one: no two of its jobs run at once, because the outcomes of one decide whether another is wanted.
@@ -176,6 +177,8 @@ class _Run:
         request = self._request(tests, Retries(), alone=False, rest=pending[len(tests) :])
         answer = await self._scheduler.jobs.run(request, own_job=True)
         if isinstance(answer, SandboxError):
+            if isinstance(answer, TransportError | StoppedError):
+                self._scheduler.answer_sizes.observe_cut(self._target.name, len(tests))
             raise answer
         if answer.built is None or answer.built.succeeded != bool(answer.tests or answer.built.program):
             raise TransportError("the answer does not say how the program was compiled")
@@ -235,10 +238,6 @@ class _Run:
             arrived = True
             try:
                 answer = await self._scheduler.jobs.run(self._request(tests, retries, alone=alone), own_job=own_job)
-                if self._brings_program(answer):
-                    attempts += 1  # the next job has it, and needs no time for compiling
-                    continue
-                answer = _with_tests(answer)
             except UnavailableError:
                 raise
             except SandboxError as error:
@@ -260,25 +259,10 @@ class _Run:
             )
             self._record_answer(tests, answer)
 
-    def _brings_program(self, answer: Answer) -> bool:
-        """Keep the program that came with an answer; whether it came without any test."""
-        if not isinstance(answer, RunAnswer) or answer.built is None or answer.built.program is None:
-            return False
-        self._program = replace(self._program, content=answer.built.program)
-        self._bounds = bounds_of(self._target, self._program.setup)
-        return not answer.tests
-
     def _record_answer(self, tests: Bundle, answer: RunAnswer) -> None:
         self._weakest = answer.isolation.weaker(self._weakest)
         for number, outcome in answer.tests.items():
             self._record(replace(outcome, test=tests[number].test))
-
-
-def _with_tests(answer: Answer) -> Answer:
-    """The answer, or an error if the job was to compile the program again, and did not run it."""
-    if isinstance(answer, RunAnswer) and not answer.tests:
-        return TransportError("the program did not compile, as it did before")
-    return answer
 
 
 def failed(test: str, error: SandboxError) -> TestOutcome:

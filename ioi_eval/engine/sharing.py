@@ -293,7 +293,7 @@ class SharedJobs:
         count = sum(len(program.tests) for program in programs)
         names = {number: str(number) for number in range(count)}
         try:
-            answer = run_answer(execution.run, nonce, names=names, time_limit_s=setup.time_limit_s)
+            answer = run_answer(execution.run, nonce, execution.returned, names=names, time_limit_s=setup.time_limit_s)
         except SandboxError as error:
             return [error] * len(programs)
         parts: list[Answer] = []

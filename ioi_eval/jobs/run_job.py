@@ -29,7 +29,8 @@ _LEAST_OUTPUT_BYTES = 64 * 1024 * 1024  # that a job may return
 MOST_COMPILE_S = 10.0
 """If compiling a program takes longer than this wall clock, the job that compiles it runs no test."""
 
-_STEPS = "steps"  # the compile plan of such a job
+_STEPS, _PROGRAM = "steps", "program"
+"""The files with the compile plan of a build job, and with the program that is run."""
 
 Values = Mapping[str, Value | None]
 """The values of a line of the plan; those that are `None` are left out."""
@@ -194,6 +195,7 @@ def run_job(
         run_limits=StageLimits(wall_ms=wall_ms, cpu_ms=wall_ms, output_bytes=output_bytes),
         alone=alone,
         sees=setup.sees if steps is None else tuple(dict.fromkeys((*setup.sees, *steps.recipe.sees))),
+        returns=() if steps is None else (_PROGRAM,),
         package=programs[0].package if len({program.package for program in programs}) == 1 else None,
         nonce=nonce,
     )
@@ -206,8 +208,8 @@ def _program_files(
     content = program.content
     if not isinstance(content, Uncompiled):
         is_program = not setup.has_interpreter
-        return None, [] if content is None else [JobFile(name="program", content=content, executable=is_program)]
-    steps, files = compile_plan(content.recipe, content.limits, setup.least, nonce=nonce, into=("program",))
+        return None, [] if content is None else [JobFile(name=_PROGRAM, content=content, executable=is_program)]
+    steps, files = compile_plan(content.recipe, content.limits, setup.least, nonce=nonce, into=(_PROGRAM,))
     plan.line("compile", plan=_STEPS, most_ms=round(MOST_COMPILE_S * 1000))
     if program.rest:
         plan.line("rest", at=_first_positions(program.rest))

@@ -77,10 +77,7 @@ class CompileAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunAnswer:
-    """The outcomes of the tests that were run, by their number in the plan.
-
-    If the job compiled the program, `built` says how that ended.
-    """
+    """The outcomes of the tests that were run, by number in the plan; and how compiling ended, if the job did that."""
 
     tests: Mapping[int, TestOutcome]
     isolation: Isolation
@@ -94,7 +91,7 @@ class Built:
     Args:
         steps: all steps that were run.
         succeeded: whether they made a program.
-        program: the program, if another job needs it.
+        program: the program, if the sandbox returned it, or another job may need it.
     """
 
     steps: tuple[StepLine, ...]
@@ -143,12 +140,20 @@ def _whole_artifact(line: Mapping[str, Any], returned: Mapping[str, bytes]) -> b
     return content
 
 
-def run_answer(stage: Stage, nonce: str, *, names: Mapping[int, str], time_limit_s: float) -> RunAnswer:
+def run_answer(
+    stage: Stage,
+    nonce: str,
+    returned: Mapping[str, bytes] | None = None,
+    *,
+    names: Mapping[int, str],
+    time_limit_s: float,
+) -> RunAnswer:
     """Read the answer to a run plan.
 
     Args:
         stage: the job's run stage.
         nonce: the plan's.
+        returned: the files that were returned with it.
         names: test numbers of the plan → test names.
         time_limit_s: to mark near-limit results.
 
@@ -163,7 +168,7 @@ def run_answer(stage: Stage, nonce: str, *, names: Mapping[int, str], time_limit
     try:
         for line in lines:
             if "test" not in line:
-                built = _built(built or Built(steps=()), line)
+                built = _built(built or Built(steps=()), line, returned or {})
                 continue
             number = _integer(line, "test")
             if number in tests:
@@ -174,13 +179,13 @@ def run_answer(stage: Stage, nonce: str, *, names: Mapping[int, str], time_limit
     return RunAnswer(tests=tests, isolation=isolation, built=built)
 
 
-def _built(built: Built, line: dict[str, Any]) -> Built:
+def _built(built: Built, line: dict[str, Any], returned: Mapping[str, bytes]) -> Built:
     """What is known of a compilation after one more of its lines."""
     if "artifact" not in line:
         return replace(built, steps=(*built.steps, _step(line)))
-    if "into" in line:
+    if "into" in line and _string(line, "into") not in returned:
         return replace(built, succeeded=True)
-    return replace(built, program=_whole_artifact(line, {}))
+    return replace(built, succeeded=True, program=_whole_artifact(line, returned))
 
 
 def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolation]:

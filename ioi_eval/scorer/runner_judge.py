@@ -8,8 +8,6 @@ if programs are kept for later runs.
 What is repeated, and why:
 - a compilation with a precompiled header that produced no program: again without that header;
 - a compilation that a limit stopped: once more, alone on the machine, before it counts;
-- on a cluster, a program that did not come back from its first job: each job that repeats one of its tests compiles it
-  again;
 - tests: see `engine/running.py`.
 """
 
@@ -35,7 +33,7 @@ from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs.bundled import Programs
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.run_job import has_room_to_build
-from ioi_eval.jobs.runner_answer import CompileAnswer
+from ioi_eval.jobs.runner_answer import Built, CompileAnswer
 from ioi_eval.languages import CompiledLanguage, rules_of
 from ioi_eval.languages import compiled as compiled_language
 from ioi_eval.model import (
@@ -155,24 +153,39 @@ class RunnerJudge:
         uncompiled = recipes.Uncompiled(recipe=first, limits=self._policy.compile)
         programs = replace(await self._programs(run, tool, uncompiled), checker=judges.checker, manager=judges.manager)
         program = self._program(run, programs)
-        if not has_room_to_build(target, program.setup):
+        if (first_job := await self._first_job(run, program, has_header=header is not None)) is None:
             return None
-        try:
-            built, isolation = await self._schedulers[target.profile].build(
-                program, run.judging, target, self._record(run)
-            )
-        except (UnavailableError, ExhaustedError):
-            raise
-        except SandboxError:
-            return None
+        built, isolation = first_job
         answer = CompileAnswer(steps=built.steps, artifacts={}, isolation=isolation)
         if header is not None and not self._counts_with_header(answer, made_program=built.succeeded):
             return await self._builder.compile(recipe, target)
         if not built.succeeded:
             return answer
         run.note_isolation(isolation)
-        await self._run_program(run, program if built.program is None else replace(program, content=built.program))
+        if built.program is not None:
+            await self._run_program(run, replace(program, content=built.program))
+        elif not run.judging.done:
+            return None
         return compiling.successful_outcome(answer)
+
+    async def _first_job(
+        self, run: SubmissionRun, program: Program, *, has_header: bool
+    ) -> tuple[Built, Isolation] | None:
+        """Compile a program and run its first tests; `None` if that is not possible here, or had no usable answer."""
+        target = run.target
+        if not has_room_to_build(target, program.setup):
+            return None
+        try:
+            return await self._schedulers[target.profile].build(program, run.judging, target, self._record(run))
+        except LostDataError:
+            if not has_header:
+                raise
+            self._headers.give_up(self._standard(run))
+        except (UnavailableError, ExhaustedError):
+            raise
+        except SandboxError:
+            pass
+        return None
 
     async def _recipe(self, run: SubmissionRun, tool: Tool) -> recipes.Recipe:
         if not isinstance(tool, Toolchain):

@@ -47,7 +47,8 @@ COMPILE_LIMITS = {
 }
 JUDGE = {"cpu_ms": 10_000, "wall_ms": 20_000, "memory_bytes": 1 << 30}
 
-Files = Mapping[str, bytes | Path]
+Files = Mapping[str, bytes | Path | int]
+"""The files of a job by name; a number is a descriptor that is open for writing."""
 
 
 def word(text: object) -> str:
@@ -153,6 +154,7 @@ class Box:
     ) -> subprocess.CompletedProcess[bytes]:
         work = self._fresh_directory()
         for name, content in files.items():
+            assert not isinstance(content, int)
             target = work / name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content if isinstance(content, bytes) else content.read_bytes())
@@ -177,7 +179,9 @@ class Box:
         assert not left, f"the runner left {left}: {done}"
         return done
 
-    def _open(self, name: str, content: bytes | Path) -> int:
+    def _open(self, name: str, content: bytes | Path | int) -> int:
+        if isinstance(content, int):
+            return os.dup(content)
         if isinstance(content, Path):
             return os.open(content, os.O_RDONLY)
         fd = os.memfd_create(name.replace("/", "_"))

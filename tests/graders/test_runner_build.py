@@ -44,14 +44,17 @@ def build(
     most_ms: int = 60_000,
     steps: bytes | None = None,
     program: str = "program file=program static=1",
+    program_file: int | None = None,
     **files: bytes,
 ) -> Answer:
     """Compile the source and run the tests, whose inputs are `<number>.in`; the right output is always `2`."""
     lines = [f"compile plan=steps most_ms={most_ms}", program, *([rest] if rest else [])]
     run_plan = plan("run", *lines, line("limits", **LIMITS), "task kind=batch", WHITE_DIFF, order, *tests)
     inputs = {"0.in": b"2\n", "1.in": b"3\n", "2.in": b"2\n"}
-    given = {"steps": steps_plan() if steps is None else steps, "source": source, "ans": b"2\n", **inputs, **files}
-    return box.run(run_plan, given)
+    given: dict[str, bytes | Path | int] = {"steps": steps_plan() if steps is None else steps, "source": source}
+    if program_file is not None:
+        given["program"] = program_file
+    return box.run(run_plan, {**given, "ans": b"2\n", **inputs, **files})
 
 
 def one(number: int, at: str = "") -> str:
@@ -108,6 +111,30 @@ def test_it_comes_back_if_the_time_is_up(plain_box: Box) -> None:
     answer = build(plain_box, [one(0), one(1), one(2)], source=slow, order="order run=needed enough_ms=1")
     assert kinds(answer) == ["step", "into", "AC", "base64"]
     assert kinds(build(plain_box, [one(0)], most_ms=1)) == ["step", "into", "base64"]
+
+
+def test_it_comes_back_if_a_test_may_be_run_again(plain_box: Box) -> None:
+    """One that was late and ended by itself, or on which a checker failed; not if it was stopped."""
+    late, endless = (
+        b"#include <time.h>\n" + ECHO.replace(b"int n;", b"while (clock() < %d) {} int n;" % microseconds)
+        for microseconds in (1_050_000, 30_000_000)
+    )
+    assert kinds(build(plain_box, [one(0)], source=late)) == ["step", "into", "TLE", "base64"]
+    assert kinds(build(plain_box, [one(0)], source=endless)) == ["step", "into", "TLE"]
+
+
+def test_it_is_written_to_the_sandbox_s_descriptor(plain_box: Box) -> None:
+    """Then it is never in a line, and it is the program that ran."""
+    if plain_box.by_directory:
+        pytest.skip("files come in a directory")
+    fd = os.memfd_create("program")
+    try:
+        answer = build(plain_box, [one(0), one(1)], rest="rest", program_file=fd)
+        assert kinds(answer) == ["step", "into", "AC", "WA"]
+        assert os.fstat(fd).st_size == answer.lines[1]["bytes"]
+        assert os.pread(fd, 4, 0) == b"\x7fELF"
+    finally:
+        os.close(fd)
 
 
 def test_all_tests_are_needed_if_the_plan_says_so(plain_box: Box) -> None:
@@ -195,17 +222,19 @@ def test_a_plan_that_cannot_be_meant_is_refused(plain_box: Box, steps: bytes | N
 
 
 def test_lines_that_need_each_other(plain_box: Box) -> None:
-    """`compile` comes before `program`, `rest` only with it, and the job has no file of the program's name."""
+    """`compile` comes before `program`, and `rest` only with it."""
     limits = line("limits", **LIMITS)
     tail = (limits, "task kind=batch", WHITE_DIFF, "order run=all", one(0))
-    files = {"steps": steps_plan(), "source": ECHO, "program": ECHO, "0.in": b"2\n", "ans": b"2\n"}
+    files = {"steps": steps_plan(), "source": ECHO, "program": b"", "0.in": b"2\n", "ans": b"2\n"}
     given = "program file=program static=1"
     for lines, words in (
         ((given, "compile plan=steps most_ms=1"), "stands after `program`"),
         ((given, "rest at=0:0"), "for programs that the job compiles"),
         (("compile plan=none most_ms=1", given), "no file none"),
-        (("compile plan=steps most_ms=1", given), "has a file program"),
     ):
         answer = plain_box.run(plan("run", *lines, *tail), files)
         assert (answer.last["fault"], answer.lines) == ("plan", [])
         assert words in answer.last["words"]
+    if not plain_box.by_directory:  # the descriptor may only be read: our fault, and nobody's program
+        answer = plain_box.run(plan("run", "compile plan=steps most_ms=1", given, *tail), files)
+        assert (answer.last["fault"], answer.code) == ("system", 3)

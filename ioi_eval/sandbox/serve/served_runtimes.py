@@ -15,6 +15,7 @@ the client's own `run`, confined like every script.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -36,7 +37,8 @@ _BASH_PACKAGE = 'bash "$@"; exit $?'
 """The stock package starts the script as a child, so a signal that kills the script becomes an exit code (recorded:
 `signal_self_kill`)."""
 
-_PLANNED_MEMORY = re.compile(rb"(?<= memory_bytes=)[0-9]+")  # Source: graders/PROTOCOL.md
+_PLAN_TITLE, _PLANNED_MEMORY = b"ioi-eval-runner ", re.compile(rb"(?<= memory_bytes=)[0-9]+")
+"""How a plan begins, and what it allows. Source: graders/PROTOCOL.md."""
 _MOST_DIGITS = 20
 
 _JUDGE_WALL_MS = 900_000
@@ -185,7 +187,9 @@ def _is_ours(runner: bytes, ours: Content) -> bool:
 
 
 def _refuse_more_memory(request: Request) -> None:
-    """Refuse a plan that allows programs more memory than the request allows the job: the runner follows the plan.
+    """Refuse a plan that allows programs, or a compiler, more memory than the request allows the job.
+
+    The runner follows the plan, and another one that the plan names.
 
     Raises:
         Refusal: the plan allows more.
@@ -193,7 +197,8 @@ def _refuse_more_memory(request: Request) -> None:
     most = request.run.memory_bytes
     if most is None:
         return
-    for stated in _PLANNED_MEMORY.findall(request.files["plan"]):
+    plans = [content for content in request.files.values() if content.startswith(_PLAN_TITLE)]
+    for stated in itertools.chain.from_iterable(map(_PLANNED_MEMORY.findall, plans)):
         if len(stated) > _MOST_DIGITS or int(stated) > most:
             message = f"the plan allows {stated[:_MOST_DIGITS].decode()} bytes of memory, run_memory_limit is {most}"
             raise Refusal(400, {"message": f"{message}; raise that"})
