@@ -2,7 +2,7 @@
 //
 // THEORY OF OPERATION
 //
-// PROTOCOL.md defines input and output. This essay says how a test is run, and why.
+// PROTOCOL.md defines input and output. This comment says how a test is run, and why.
 //
 // The runner is one small, single-threaded process. During a test there are also: the *contestants* (the processes of the
 // submission; several in a Communication task), the *judges* (checker, manager), and for each contestant the first process

@@ -111,7 +111,8 @@ class UnservedError(RejectedError):
 
 
 class LostDataError(UnavailableError):
-    """A file of the cache that a job refers to is missing. The caller makes it again, or ends the run."""
+    """A file of the cache that a job refers to is missing. The caller makes it again, or the run ends: it is an
+    `UnavailableError`, because every other job that needs the file would fail too."""
 
 
 ODD_DATA = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)

@@ -15,7 +15,7 @@ from tests.small_targets import small_target
 
 
 def test_a_target_that_does_not_answer_holds_up_nobody_else() -> None:
-    """A worker that joins in mid-run compiles the runner first, or hangs: the others go on."""
+    """A worker that joins during the run compiles the runner first, or hangs: the others go on."""
     slow, quick = small_target(name="slow"), small_target(name="quick")
 
     async def main() -> None:

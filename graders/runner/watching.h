@@ -310,7 +310,7 @@ class Watching : protected TestState {
     c.process.kill();
   }
 
-  // While one side is dead, its FIFOs must not block the other. See the essay.
+  // While one side is dead, its FIFOs must not block the other. See runner.cpp, "Communication".
   void unblock() {
     if (!plan_.has_manager()) return;
     auto touch = [](const std::string& fifo, int mode) { Fd(open(fifo.c_str(), mode | O_NONBLOCK | O_CLOEXEC)); };

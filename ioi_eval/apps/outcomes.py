@@ -53,7 +53,7 @@ class AppsSettings(RunPolicy):
 
     def __post_init__(self) -> None:
         if self.time_limit_s is not None and not 0.001 <= self.time_limit_s <= 86_400:
-            raise InputError(f"a time limit of {self.time_limit_s:g} s makes no sense; give seconds, as in 10")
+            raise InputError(f"a time limit of {self.time_limit_s:g} s is not possible; give seconds, as in 10")
         if self.memory_limit_bytes < _LEAST_MEMORY:
             given = f"{self.memory_limit_bytes / MIB:g} MiB"
             raise InputError(f"a memory limit of {given} makes every program MLE: Python itself takes 12 MiB")

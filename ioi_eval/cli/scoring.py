@@ -112,7 +112,7 @@ def score_all(
     problems = _load(parts, problem_source, test_source, blobs)
 
     def restore() -> None:
-        tell("the cache was deleted in mid-run; reading problems and tests again")
+        tell("the cache was deleted during the run; reading problems and tests again")
         _read(parts, problem_source, test_source, blobs)
 
     def show(part: DumpToScore, outcome: DumpOutcome) -> int:

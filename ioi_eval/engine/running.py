@@ -5,7 +5,7 @@ What is repeated, and why:
   a job.
 - a checker or manager that failed: once, in a clean box. If the same one fails again, the JE is final.
 - a job whose answer was lost: it has up to `MOST_ATTEMPTS` attempts, because its worker may have been lost. A cluster
-  repeats unanswered requests itself; all jobs for the same tests share one `Retries`.
+  repeats such requests itself; all jobs for the same tests, and for halves of them, share one `Retries`.
 - a job whose answer arrived and cannot be used (cut off, stopped, the box lacked something): its first half, because a
   limit of the server's may be the cause. Later jobs on this target are as small. If a job that compiles and runs gives
   no usable answer, the caller compiles the program by a job of its own.

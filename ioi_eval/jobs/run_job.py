@@ -18,7 +18,8 @@ from ioi_eval.model import Content, Isolation, Job, JobFile, JobKind, ProblemPac
 from ioi_eval.sandbox import Target
 
 BUNDLE_TESTS = 64
-"""Most tests in a job: so many that a box's start (8 ms) hardly counts, so few that no job needs 200 descriptors."""
+"""Most tests in a job: so many that a box's start (8 ms) hardly counts, so few that a job
+for one program needs less than 200 descriptors."""
 
 _START_MS = 10_000  # for starting the box, the runner and an interpreter, on a loaded machine
 _LINE_BYTES = 40_000  # the longest line: 4,000 bytes of message and 2,000 of stderr, each byte up to 6 characters

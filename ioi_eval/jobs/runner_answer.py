@@ -38,8 +38,8 @@ from ioi_eval.model import HarnessReport, Isolation, RunDetails, Stage, TestOutc
 PROGRAM_FAILURES = frozenset({Verdict.TLE, Verdict.MLE, Verdict.OLE, Verdict.SV, Verdict.RE})
 
 NEAR_LIMIT = 0.10
-"""A result whose CPU time differs from the limit by at most this part of the limit is marked `near_limit`. Chosen:
-docs/verdicts.md."""
+"""A result whose CPU time differs from the limit by at most this part of the limit is marked `near_limit`. That
+also decides which late tests run again (`TestOutcome.may_be_in_time`). Chosen: docs/verdicts.md."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,7 +214,9 @@ def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolati
             raise IsolationError(f"the runner cannot isolate programs here: {message}")
         if last["fault"] == "system":
             raise TransientError(f"the box lacked something: {message}")
-        raise RejectedError(f"the runner reports a {last['fault']} fault: {message}")
+        raise RejectedError(
+            f"the runner refused our plan ({last['fault']} fault; a bug of ioi_eval or of a sandbox): {message}"
+        )
     whole = last.get("end") is True and last.get("nonce") == nonce and last.get("lines") == len(parsed)
     if not whole:
         raise _unfinished(stage)
@@ -348,7 +350,7 @@ def _limit(line: Mapping[str, Any]) -> str | None:
 
 _STOPPED = {
     "cpu": "CPU time over the limit",
-    "idle": "idle for longer than the limit and 1 s: it sleeps, or waits for what does not come",
+    "idle": "idle for more than the time limit + 1 s: it sleeps, or waits for input that never comes",
     "memory": "memory over the limit",
     "output": "output over the limit",
     "files": "too many or too large files",

@@ -113,7 +113,6 @@ def refusal(problem: Problem, case: TestCase) -> str | None:
         (problem.passes > 1, "runs a program once on a test"),
         (bool(problem.checker_args or case.checker_args), "gives a checker no arguments"),
         (case.full_score != 1 or case.score_steps > 0, "does not scale the scores of tests"),
-        (problem.checker_protocol is CheckerProtocol.TOKENS, "does not compare tokens"),
         (problem.output_limit_bytes is not None, "has no limit on output of the problem's own"),
     )
     if reason := next((reason for holds, reason in reasons if holds), None):

@@ -22,6 +22,8 @@ from ioi_eval.model import (
 from ioi_eval.problems.row import problem_key
 
 _FIELDS = tuple(f.name for f in fields(TestOutcome))
+"""A test is stored as a list of its values in this order, without defaults at the end."""
+
 _DEFAULTS = tuple(
     f.default if f.default is not MISSING else f.default_factory() if f.default_factory is not MISSING else MISSING
     for f in fields(TestOutcome)

@@ -129,7 +129,7 @@ class RecordFile:
         return Record(kind=frame.kind, keys=frame.keys, body=body)
 
     def _failed(self, what: str, error: OSError, what_is_kept: str) -> SetupError:
-        advice = "free some space" if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else "mend that"
+        advice = "free some space" if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else "fix the cause"
         return SetupError(
             f"{self.name}: {what} failed: {error.strerror}. {what_is_kept}; {advice}, then run the same "
             "command again to go on"

@@ -84,14 +84,14 @@ class Retries:
     tried: list[str] = field(default_factory=list)
 
     def take(self) -> bool:
-        """Use one repetition; false if none is left."""
+        """Use one repetition; false if none was left (`left` is negative then)."""
         self.left -= 1
         return self.left >= 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What Piston's `POST /api/v2/execute` takes, without its encoding.
+    """What a sandbox executes: what Piston's `POST /api/v2/execute` takes, and hints that only our sandboxes use.
 
     Args:
         kind: what starts it.
@@ -100,8 +100,8 @@ class Job:
         stdin: standard input of the run stage (kind SCRIPTS only).
         compile_limits: limits of the compile stage (kind SCRIPTS with a `compile` file only).
         run_limits: limits of the run stage.
-        alone: no other job of ours may run on that machine at the same time (its time, or a compilation that a limit
-            stopped, is measured again).
+        alone: no other job of ours may run on that machine at the same time: a CPU time is measured again, or a
+            compilation that a limit stopped.
         trusted: nothing in the box comes from a submission (the runner's own compilation).
         sees: further directories of the machine that are visible in the box, read-only (an interpreter that is not the
             system's). On a server, its operator decides what boxes see.

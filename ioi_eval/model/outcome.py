@@ -47,6 +47,9 @@ class RunDetails:
 class TestOutcome:
     """The result of a submission on one test.
 
+    The journal stores the values in this order (`journal/codec.py`), so a new field stands directly before `returned`,
+    which is not stored, and has a default.
+
     Args:
         test: the test's name.
         verdict: never CE or NC.
@@ -66,7 +69,8 @@ class TestOutcome:
         in_time_score: for a TLE of a program that ended by itself: the score of this run if its time had been within
             the limit; `None` if unknown.
         reran: whether this result was measured in a repetition alone on the machine.
-        judge_program: for JE: which program failed (`checker`, `manager`, `runner`); `None` if the sandbox failed.
+        judge_program: for JE: which program failed (`checker`, `manager`, `runner`; or `client`, as long as our side
+            has not judged the output); `None` if the sandbox failed.
         final: for JE: the same judge program failed twice, so the test is not tried again.
         stderr: its first bytes, for people to read.
         check_cpu_ms: CPU time of checker and manager.

@@ -27,9 +27,9 @@ class ResultFacts:
     Args:
         verdict: for the progress.
         cpu: the CPU time that it took.
-        is_stored: whether it is stored, because it says something about the submission.
+        is_stored: whether it goes into the journal: not if we failed.
         is_sandbox_failure: whether it is not stored because the sandbox failed, and not only for this program.
-        fingerprint: of how it was judged; empty if it was judged as expected.
+        fingerprint: for the kind of target that judged it; empty if none did.
         ran: how many tests were run.
         score: points, or the share of the tests that passed; `None` if unknown.
         error: why it has no score; `None` if it has one.

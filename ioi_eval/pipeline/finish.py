@@ -121,7 +121,7 @@ def replacing(path: Path, *, advice: str = "") -> Iterator[BinaryIO]:
         if advice:
             pass
         elif path.with_name("journal").is_file():
-            advice = f"The results are in {path.with_name('journal')}; mend that and run the same command again"
+            advice = f"The results are in {path.with_name('journal')}; fix the cause and run the same command again"
         else:
             advice = f"{path.with_name('journal')} is gone too: run the same command again to judge everything again"
         raise SetupError(f"{path} cannot be written: {error.strerror}. {advice}") from error

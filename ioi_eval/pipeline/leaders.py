@@ -39,7 +39,7 @@ class Leaders(Generic[W]):
 
         Args:
             leader: it was judged.
-            fingerprint: of how it was judged; empty if it was judged as expected.
+            fingerprint: for the kind of target that judged it; empty if none did.
             offset: of its record; `None` if followers must not take the result over.
         """
         if offset is not None and fingerprint not in ("", leader.fingerprint):

@@ -75,7 +75,7 @@ class ResultStore(Generic[R]):
         Args:
             candidate: the submission.
             result: its result.
-            fingerprint: of how it was judged; empty if it was judged as expected.
+            fingerprint: for the kind of target that judged it; empty if none did.
 
         Returns:
             The record's offset, for copies of the program; `None` if they must not take the result over (JE).

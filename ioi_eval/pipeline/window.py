@@ -78,10 +78,10 @@ class Costs:
         self._count: Counter[ProblemKey | str] = Counter()
         self._sum: dict[ProblemKey | str, float] = {}
 
-    def observe(self, family: ProblemKey | str, cpu_s: float) -> None:
+    def observe(self, problem_key: ProblemKey | str, cpu_s: float) -> None:
         """Record how long one submission took."""
-        self._count[family] += 1
-        self._sum[family] = self._sum.get(family, 0.0) + cpu_s
+        self._count[problem_key] += 1
+        self._sum[problem_key] = self._sum.get(problem_key, 0.0) + cpu_s
 
     def expected(self, candidate: Candidate[Any, Any]) -> float:
         """The mean of observed times, else the most that it may take; 0 if there is nothing to judge."""

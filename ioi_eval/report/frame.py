@@ -115,7 +115,7 @@ def parsed_line(path: Path, number: int, line: bytes) -> Any:
     except orjson.JSONDecodeError as error:
         raise InputError(
             f"{path}, line {number} cannot be read: {error}; delete the file and run the command that wrote it again, "
-            "which makes it anew"
+            "which writes it again"
         ) from error
 
 

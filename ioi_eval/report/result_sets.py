@@ -194,7 +194,7 @@ def summary_of(directory: Path, *, is_remade: bool = False) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         if is_remade:
             return {}
-        raise InputError(f"{path} cannot be read: {error}; `ioi-eval report {directory}` makes it anew") from error
+        raise InputError(f"{path} cannot be read: {error}; `ioi-eval report {directory}` writes it again") from error
     if isinstance(values.get("format"), int) and values["format"] > FORMAT:
         raise InputError(
             f"{path} has format {values['format']}, of ioi_eval {values.get('ioi_eval')}: this version reads format "

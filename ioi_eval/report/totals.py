@@ -110,6 +110,6 @@ class Totals:
 
 
 def scores_of(result: SubmissionResult) -> bytes:
-    """Score and points of each subtask as doubles, one after the other; NaN if unknown."""
+    """Score and weighted score of each subtask as doubles, one after the other; NaN if unknown."""
     values = (math.nan if value is None else value for s in result.subtasks for value in (s.score, s.weighted_score))
     return array("d", values).tobytes()

@@ -46,7 +46,7 @@ class Target:
         narrowed: the limits of the machine that give programs less than judging grants elsewhere, as text for
             fingerprints; empty if none do.
         is_remote: whether jobs travel over a network. In the profile `bundled` the first job of a compiled program then
-            always compiles it too.
+            compiles it too, if `max_wall_ms` leaves time for that.
         is_only: whether no other target with workers may judge the submission; set by `engine/target.py`. Its jobs then
             wait for it as long as for all targets.
     """
@@ -89,4 +89,4 @@ class Sandbox(Protocol):
 
 def lost(blob: Blob) -> LostDataError:
     """The error to raise if a file that a job refers to has been deleted."""
-    return LostDataError(f"{blob.path} is gone: the cache was deleted in mid-run; start the same command again")
+    return LostDataError(f"{blob.path} is gone: the cache was deleted during the run; start the same command again")

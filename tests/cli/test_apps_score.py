@@ -359,8 +359,8 @@ def test_pass_at_k(score: Start, write: Write, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--timeout", "-1"], "a time limit of -1 s makes no sense"),
-        (["--timeout", "nan"], "a time limit of nan s makes no sense"),
+        (["--timeout", "-1"], "a time limit of -1 s is not possible"),
+        (["--timeout", "nan"], "a time limit of nan s is not possible"),
         (["--memory", "0"], "a memory limit of 0 MiB"),
         (["--memory", "2"], "a memory limit of 2 MiB makes every program MLE"),
         (["--dataset", "dump.jsonl"], "dump.jsonl: there is no column input_output, which contains the tests"),

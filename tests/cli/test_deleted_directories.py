@@ -61,6 +61,6 @@ def test_test_data_that_is_deleted_in_mid_run_is_made_again(
         shutil.rmtree(cache / "blobs")
         _, words = run.communicate()
     assert run.returncode == 0, words
-    assert words.count("the cache was deleted in mid-run; reading problems and tests again") == 1
+    assert words.count("the cache was deleted during the run; reading problems and tests again") == 1
     results = [json.loads(line) for line in (tmp_path / "out" / "results.jsonl").open()]
     assert [row["verdict"] for row in results] == ["AC"] * PROGRAMS

@@ -186,7 +186,7 @@ def test_more_slots_than_processors(start: Any, artifacts: ArtifactStore, tmp_pa
 
 
 def test_a_cpu_quota(start: Any, artifacts: ArtifactStore, tmp_path: Path) -> None:
-    """A control group that stops programs in mid-run (Docker's `--cpus`)."""
+    """A control group that stops programs during the run (Docker's `--cpus`)."""
     tool(tmp_path, "cat", '[ "$*" = /sys/fs/cgroup/cpu.max ] && echo "150000 100000" || exec /bin/cat "$@"')
     finding = examine(worker(start, "--tools", str(tmp_path)).urls[0], artifacts)["CPU quota"]
     assert finding.state is Severity.WARNING

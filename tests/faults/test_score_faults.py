@@ -125,7 +125,7 @@ def test_no_server_answers(environment: dict[str, str], tmp_path: Path) -> None:
 def test_all_servers_die_and_the_same_command_goes_on(
     environment: dict[str, str], undisturbed: list[tuple[Any, ...]], tmp_path: Path
 ) -> None:
-    """Killed in mid-run, the only server ends the run after its patience, with exit code 1; then it is finished."""
+    """Killed during the run, the only server ends the run after its patience, with exit code 1; then it is finished."""
     first = Served(environment)
     out = tmp_path / "out"
     pipe = subprocess.PIPE

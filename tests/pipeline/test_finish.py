@@ -56,7 +56,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
             tmp_path / "no" / "results.jsonl",
             r"No such file or directory\. .*/no/journal is gone too: .* judge everything again",
         ),
-        (tmp_path / "results.jsonl", rf"Is a directory\. The results are in {tmp_path}/journal; mend that and run"),
+        (tmp_path / "results.jsonl", rf"Is a directory\. The results are in {tmp_path}/journal; fix the cause and run"),
     ):
         with pytest.raises(SetupError, match=rf"results\.jsonl cannot be written: {words}"), replacing(path):
             pass

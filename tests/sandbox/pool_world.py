@@ -48,7 +48,7 @@ class World:
     def repeat(self, request: SlotRequest, end: JobEnd = JobEnd.BROKEN) -> None:
         """A job ends, and is repeated."""
         self.release(request, end)
-        self.pool.repeat(request, self.now, was_sent=end.was_sent)
+        self.pool.repeat(request, self.now, counts_as_attempt=end.counts_as_attempt)
 
     def tick(self) -> list[str]:
         """Do what is due; the endpoints that are to be checked now."""

@@ -6,11 +6,11 @@
                 │                                                                       │
                 └──── repeat, on another endpoint ◄── no whole answer ── answer: read ──┴──► Execution
 
-Sends a job again if a worker did not answer (`retries.py` says how often). `http_client.py` also sends it once more if
-an idle connection was just closed; this does not count as a repetition. There are three deadlines: a job waits for a
-slot as long as an endpoint is in service, and for `patience_s` when none is; a connection must be made within seconds;
-then the job's own limits apply, plus the time that it may wait on the server behind jobs of other clients. There is no
-read timeout: servers send nothing until a job ends.
+Sends a job again if a worker gave no usable answer (`retries.py` says how often). `http_client.py` also sends it once
+more if an idle connection was just closed; this does not count as a repetition. There are three deadlines: a job waits
+for a slot as long as an endpoint is in service, and for `patience_s` when none is; a connection must be made within
+seconds; then the job's own limits apply, plus the time that it may wait on the server behind jobs of other clients.
+There is no read timeout: servers send nothing until a job ends.
 
 Servers cannot cancel: a job that the client gave up still runs there. So deadlines are long, and an endpoint that
 misses one gets no jobs until it answers a check.
@@ -67,7 +67,7 @@ client's CPU at Python's defaults (700, 10, 10), and found almost nothing."""
 
 _LARGE_ANSWER = 1 << 20  # above this, an answer is read in a thread
 _END = {
-    UnservedError: JobEnd.NOT_CONNECTED,
+    UnservedError: JobEnd.NOT_SERVED,
     OverloadError: JobEnd.OVERLOADED,
     RejectedError: JobEnd.ANSWERED,
 }
@@ -235,13 +235,13 @@ class PistonCluster:
             may_be_served = isinstance(result, UnservedError) and unserved < _UNSERVED
             if not may_be_served and not isinstance(result, TransientError):
                 raise result
-            if end.was_sent:
+            if end.counts_as_attempt:
                 repetitions += 1
                 if not retries.take():
                     raise exhausted(retries, result)
                 self._events.emit("job_repeated", endpoint=name, attempt=len(retries.tried), message=str(result))
                 await asyncio.sleep(backoff_s(repetitions, self._rng))
-            self._pool.repeat(request, self._loop.time(), was_sent=end.was_sent)
+            self._pool.repeat(request, self._loop.time(), counts_as_attempt=end.counts_as_attempt)
 
     def _require_own_loop(self) -> None:
         """Refuse other threads and forked processes: in another event loop the connections and timers never end."""
@@ -381,7 +381,7 @@ def _checked(
 ) -> tuple[JobEnd, Execution | SandboxError]:
     """The end for the endpoint, and the result for the job, if the runner has answered: else an error.
 
-    An endpoint that kills a job may break all of its jobs, although it answers them: the next one had better go
+    An endpoint that kills a job may break all of its jobs, although it answers them: the next job should go
     elsewhere. Whether the job was too large is for its caller to find out.
     """
     if not isinstance(result, Execution):

@@ -142,7 +142,7 @@ class Prober:
                 try:
                     return await self._explore(url)
                 except TransientError as error:
-                    if attempt == _ATTEMPTS - 1 or getattr(error, "end", None) is JobEnd.NOT_CONNECTED:
+                    if attempt == _ATTEMPTS - 1 or getattr(error, "end", None) is JobEnd.NOT_SERVED:
                         raise
                 await asyncio.sleep(_PAUSE_S)
         raise AssertionError("the last attempt returns or raises")

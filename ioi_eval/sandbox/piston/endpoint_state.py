@@ -47,18 +47,18 @@ on a server that unpacks a large request."""
 class JobEnd(Enum):
     """How a job ended, as far as its endpoint is concerned."""
 
-    ANSWERED = auto()  # any answer of Piston, also a refusal
+    ANSWERED = auto()  # an answer of Piston, also a refusal that every server would give
     BROKEN = auto()  # reset, cut off, a failure of the server, or an answer that is not Piston's
-    NOT_CONNECTED = auto()  # no connection: the job was not sent
+    NOT_SERVED = auto()  # no connection, or this server cannot serve such jobs
     OVERLOADED = auto()  # the server says that it is too busy
     TIMED_OUT = auto()  # no answer within the job's deadline
     CLIENT_LAGGED = auto()  # no connection in time, but because this process was late: nothing is known
     CANCELLED = auto()  # the caller gave up: nothing is known
 
     @property
-    def was_sent(self) -> bool:
+    def counts_as_attempt(self) -> bool:
         """Whether a server may have worked on the job."""
-        return self not in {JobEnd.NOT_CONNECTED, JobEnd.CLIENT_LAGGED}
+        return self not in {JobEnd.NOT_SERVED, JobEnd.CLIENT_LAGGED}
 
 
 class Availability(Enum):

@@ -338,7 +338,7 @@ class HttpClient:
             if isinstance(error, aiohttp.ClientConnectorCertificateError):
                 message += f"; {answer.UNKNOWN_ISSUER}"
             raise AnswerLostError(
-                f"{url}: no connection: {message}", JobEnd.CLIENT_LAGGED if late else JobEnd.NOT_CONNECTED
+                f"{url}: no connection: {message}", JobEnd.CLIENT_LAGGED if late else JobEnd.NOT_SERVED
             ) from error
         except (aiohttp.ClientError, ConnectionError) as error:
             message = str(error) or type(error).__name__

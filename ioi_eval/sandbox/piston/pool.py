@@ -52,6 +52,11 @@ LOST_AFTER_S = 15.0
 """How long jobs wait for their own group while another one could judge them. Chosen: a server's process restarts in
 less; a submission that starts again elsewhere loses seconds of work, not minutes."""
 
+_TOO_MANY_REPEATED = (
+    "for {seconds:g} s so many of the cluster's jobs had to be sent again that this one was not; "
+    "`ioi-eval cluster status` tests the workers"
+)
+
 
 class Pool:
     """The slots of all endpoints; see the module.
@@ -148,11 +153,11 @@ class Pool:
         self._enqueue(request, now)
         return request
 
-    def repeat(self, request: SlotRequest, now: float, *, was_sent: bool) -> None:
+    def repeat(self, request: SlotRequest, now: float, *, counts_as_attempt: bool) -> None:
         """Ask for a slot for the same job once more. If the job was not sent, this does not count as a repetition."""
         assert not request.holds_slot, "the slot was not released"
         assert request.state is not None, "the request never had a slot: there is nothing to repeat"
-        request.is_repeated |= was_sent
+        request.is_repeated |= counts_as_attempt
         self._enqueue(request, now)
 
     def release(self, request: SlotRequest, end: JobEnd, now: float) -> None:
@@ -165,7 +170,7 @@ class Pool:
         if held and state is not None:
             del state.running[request]
             state.machine.running -= 1
-            if not end.was_sent:
+            if not end.counts_as_attempt:
                 self._budget.take_back(request.granted_at, is_retry=request.is_repeated)
             state.job_ended(end, now, self._rng)
             self._after_change(state, now)
@@ -177,7 +182,7 @@ class Pool:
         waiting = [request for group in self._groups.values() for request in (*group.waiting, *group.repeated)]
         for request in (*waiting, *self._reserving):
             if not request.holds_slot and request.failure is None:
-                self._fail(request, UnavailableError("the cluster was left while the job waited for a slot"))
+                self._fail(request, UnavailableError("the PistonCluster was closed while the job waited for a slot"))
 
     # ------------------------------------------------------------------ time
 
@@ -206,7 +211,7 @@ class Pool:
             if request.held_back_since is None:
                 request.held_back_since = now
             if request.is_waiting and now - request.held_back_since >= self._patience_s:
-                self._fail(request, ExhaustedError(f"too much of the cluster's work fails for {self._patience_s:g} s"))
+                self._fail(request, ExhaustedError(_TOO_MANY_REPEATED.format(seconds=self._patience_s)))
         group.repeated = sorted(request for request in group.repeated if request.is_waiting)
 
     def _fail_unserved(self, group: Group, now: float) -> None:

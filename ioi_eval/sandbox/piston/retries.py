@@ -1,13 +1,14 @@
 """How often jobs are sent again, and when. Pure: time and randomness are arguments.
 
-`cluster.py` sends a job again if a worker did not answer. There are two limits:
+`cluster.py` sends a job again if a worker gave no usable answer. There are two limits:
 
 - one job is repeated `model.job.RETRIES` times at most, over all layers that reject its answers (`Retries`);
 - all jobs together are repeated within a budget (`RetryBudget`). A server that is too busy answers late or badly, which
   causes repetitions, which make it busier: unlimited repetition turns a short overload into an outage. (Piston cannot
   cancel: a request that was given up still runs to its end.)
 
-An attempt without a connection does not count as a repetition, as no server worked on it.
+An attempt on which no server worked does not count as a repetition: there was no connection, or the server cannot serve
+such jobs.
 """
 
 from __future__ import annotations

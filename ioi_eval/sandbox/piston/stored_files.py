@@ -209,7 +209,7 @@ class StoredFiles:
         """Note which files a worker turned out not to have. Returns whether there are any: then send the job again.
 
         After each refusal the job names fewer files, so there are at most as many refusals as files. A file may be
-        file_hash already: jobs that were sent at the same time are refused for the same file.
+        known to be missing already: jobs that were sent at the same time are refused for the same file.
 
         Args:
             name: the worker's URL.

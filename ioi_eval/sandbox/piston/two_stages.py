@@ -83,7 +83,7 @@ def apart(execution: Execution) -> Execution:
         run = compiled if compiled.code != 0 else stages.pop("run")
     except (ValueError, KeyError, binascii.Error):
         output = (execution.run.stderr.strip() or execution.run.stdout)[-200:]
-        raise TransportError(f"of a job's two stages no whole answer came: {output!r}") from None
+        raise TransportError(f"the answer lacks a part of the job's two stages: {output!r}") from None
     if stages:
         raise TransportError(f"a job's answer names other stages: {', '.join(stages)}")
     return Execution(compile=compiled, run=run)

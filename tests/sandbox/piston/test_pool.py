@@ -35,7 +35,7 @@ def test_first_come_first_served() -> None:
     first, second, third = (world.request() for _ in range(3))
     world.release(first, JobEnd.BROKEN)
     assert world.running == [second]
-    world.pool.repeat(first, world.now, was_sent=True)
+    world.pool.repeat(first, world.now, counts_as_attempt=True)
     world.release(second)
     assert world.running == [first]
     world.release(first)
@@ -131,7 +131,7 @@ def test_alone_survives_the_death_of_its_machine() -> None:
     first, second = world.request(), world.request()
     alone = world.request(is_alone=True)
     world.dead |= {"w0"}
-    world.release(first, JobEnd.NOT_CONNECTED)
+    world.release(first, JobEnd.NOT_SERVED)
     world.release(second)
     assert names([alone]) == ["w1"]
 
@@ -154,7 +154,7 @@ def test_repetitions_wait_for_the_budget() -> None:
     for request in broken:
         world.release(request, JobEnd.BROKEN)
     for request in broken:
-        world.pool.repeat(request, world.now, was_sent=True)
+        world.pool.repeat(request, world.now, counts_as_attempt=True)
     world.until(20.0)
     assert len(world.running) == 10
     world.until(20.0 + PATIENCE_S + 1.0)
@@ -169,7 +169,7 @@ def test_an_attempt_without_a_connection_is_no_repetition() -> None:
     world.repeat(request)
     for _ in range(15):
         assert request.holds_slot
-        world.repeat(request, JobEnd.NOT_CONNECTED)
+        world.repeat(request, JobEnd.NOT_SERVED)
 
 
 def test_first_attempts_overtake_repetitions_that_are_held_back() -> None:

@@ -106,7 +106,7 @@ class Churn:
             self.after(self.job_s, lambda: self.end(request, JobEnd.ANSWERED, attempt))
         else:
             wait = CONNECT_S if self.silent else ROUND_TRIP_S
-            self.after(wait, lambda: self.end(request, JobEnd.NOT_CONNECTED, attempt))
+            self.after(wait, lambda: self.end(request, JobEnd.NOT_SERVED, attempt))
 
     def end(self, request: SlotRequest, end: JobEnd, attempt: int | None = None) -> None:
         """A job ends; its caller repeats it, or brings the next one."""
@@ -121,18 +121,18 @@ class Churn:
             self.done += 1
             del self.retries[request]
             self.arrive()
-        elif not end.was_sent:
-            self.repeat(request, was_sent=False)
+        elif not end.counts_as_attempt:
+            self.repeat(request, counts_as_attempt=False)
         elif self.retries[request].take():
             wait = backoff_s(5 - self.retries[request].left, self.rng)
-            self.after(wait, lambda: self.repeat(request, was_sent=True))
+            self.after(wait, lambda: self.repeat(request, counts_as_attempt=True))
         else:
             self.lost += 1
             self.arrive()
 
-    def repeat(self, request: SlotRequest, *, was_sent: bool) -> None:
+    def repeat(self, request: SlotRequest, *, counts_as_attempt: bool) -> None:
         """A job is repeated. The slot may come at once, or later."""
-        self.pool.repeat(request, self.now, was_sent=was_sent)
+        self.pool.repeat(request, self.now, counts_as_attempt=counts_as_attempt)
 
     def check(self, name: str) -> None:
         """An endpoint is asked for its runtimes."""

@@ -29,7 +29,7 @@ def test_a_refused_connection_ends_the_service_at_once() -> None:
     world.dead.add("w0")
     request = world.request()
     assert names([request]) == ["w0"]
-    world.repeat(request, JobEnd.NOT_CONNECTED)
+    world.repeat(request, JobEnd.NOT_SERVED)
     assert names([request]) == ["w1"]
     assert not request.is_repeated, "no server had work from it"
     world.request()
@@ -40,7 +40,7 @@ def test_an_endpoint_that_comes_back_is_used_again() -> None:
     """It is checked after ever longer rests, gets one job when it answers, and all its slots after that job."""
     world = World(1, slots=3)
     world.dead.add("w0")
-    world.release(world.request(), JobEnd.NOT_CONNECTED)
+    world.release(world.request(), JobEnd.NOT_SERVED)
     world.until(40.0)
     rests = [after - before for (before, _), (after, _) in zip(world.checks, world.checks[1:], strict=False)]
     assert len(rests) >= 3
@@ -87,7 +87,7 @@ def test_broken_answers_are_borne_twice() -> None:
     assert state.availability is Availability.RESTING
 
 
-@pytest.mark.parametrize("end", [JobEnd.NOT_CONNECTED, JobEnd.TIMED_OUT, JobEnd.OVERLOADED])
+@pytest.mark.parametrize("end", [JobEnd.NOT_SERVED, JobEnd.TIMED_OUT, JobEnd.OVERLOADED])
 def test_what_ends_the_service_at_once(end: JobEnd) -> None:
     """No connection, no answer in time, or its own word that it is too busy."""
     state = endpoint_state()
@@ -156,7 +156,7 @@ def test_our_own_lateness_blames_nobody() -> None:
     world.repeat(first, JobEnd.CLIENT_LAGGED)
     assert first.holds_slot
     assert not first.is_repeated
-    world.release(second, JobEnd.NOT_CONNECTED)
+    world.release(second, JobEnd.NOT_SERVED)
     world.now = 20.0
     assert world.tick() == ["w0"]
     world.pool.check_ended("w0", None, world.now)
@@ -167,7 +167,7 @@ def test_nobody_in_service_ends_in_an_error() -> None:
     """With no endpoint left jobs wait for the stated time, then all fail; later ones at once, until one returns."""
     world = World(1)
     world.dead.add("w0")
-    world.release(world.request(), JobEnd.NOT_CONNECTED)
+    world.release(world.request(), JobEnd.NOT_SERVED)
     waiting = [world.request(), world.request(is_alone=True)]
     told = []
     for request in waiting:

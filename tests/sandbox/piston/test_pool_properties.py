@@ -88,7 +88,7 @@ class PoolMachine(RuleBasedStateMachine):
         request = data.draw(st.sampled_from(list(self.repeatable)))
         self.ended.remove(request)
         self.entering = request
-        self.pool.repeat(request, self.now, was_sent=self.repeatable.pop(request).was_sent)
+        self.pool.repeat(request, self.now, counts_as_attempt=self.repeatable.pop(request).counts_as_attempt)
         self.entering = None
         self.entered(request)
 
@@ -120,7 +120,7 @@ class PoolMachine(RuleBasedStateMachine):
         """Give back, and keep the model's books."""
         if request in self.running:
             self.running.remove(request)
-            if not end.was_sent:
+            if not end.counts_as_attempt:
                 last = max(number for number, (_, other, _) in enumerate(self.sent) if other is request)
                 del self.sent[last]
         if request in self.waiting:
@@ -229,7 +229,7 @@ class PoolMachine(RuleBasedStateMachine):
         jobs = len(self.waiting)
         for _ in range(8 * (jobs + 1)):
             for request in tuple(self.running):
-                self.release(request, JobEnd.NOT_CONNECTED)
+                self.release(request, JobEnd.NOT_SERVED)
             for name in [self.checks.pop() for _ in tuple(self.checks)]:
                 self.pool.check_ended(name, False, self.now)
             self.wait(PATIENCE_S / 4)
