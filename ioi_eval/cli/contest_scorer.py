@@ -51,8 +51,8 @@ async def opened_scorer(
             artifacts=ArtifactStore(),
             policy=replace(rules.policy(here.isolation), score_only=score_only),
             return_bytes=KEPT_OUTPUT_BYTES,
-            keep=keep,
-            kept=stored,
+            keep_outputs=keep,
+            kept_programs=stored,
             events=events,
         )
         yield here, scorer

@@ -53,9 +53,9 @@ class Scorer:
         policy: how submissions are judged.
         bundle_tests: most tests in a job.
         spread: let a submission use idle slots; otherwise it has one job at a time.
-        return_bytes: how many bytes of each output results contain; for Batch tasks in the bundled profile only.
-        keep: for which tests results contain outputs.
-        kept: programs that earlier runs compiled on this machine; `None` to compile all.
+        return_bytes: how many bytes of each output results contain; for Batch tasks that our runner judges.
+        keep_outputs: for which tests results contain outputs.
+        kept_programs: programs that earlier runs compiled on this machine; `None` to compile all.
         events: gets an event when a problem's own program is compiled.
     """
 
@@ -68,12 +68,12 @@ class Scorer:
         bundle_tests: int = BUNDLE_TESTS,
         spread: bool = True,
         return_bytes: int = 0,
-        keep: Keep = Keep.ALL,
-        kept: KeptPrograms | None = None,
+        keep_outputs: Keep = Keep.ALL,
+        kept_programs: KeptPrograms | None = None,
         events: Events | None = None,
     ) -> None:
         self._policy = policy = policy or Policy()
-        wanted = return_bytes if keep.keeps(passed=False) else 0
+        wanted = return_bytes if keep_outputs.keeps(passed=False) else 0
         setup: JudgingSetup[Problem] = JudgingSetup(
             sandbox,
             artifacts=artifacts,
@@ -96,8 +96,8 @@ class Scorer:
             policy,
             schedulers={name: setup.scheduler(most_tests=tests, spread=spread) for name, tests in by_profile.items()},
             return_bytes=wanted,
-            kept_outputs=keep,
-            kept_programs=kept,
+            keep_outputs=keep_outputs,
+            kept_programs=kept_programs,
         )
 
     def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:

@@ -74,7 +74,7 @@ class RunnerJudge:
         policy: how submissions are judged.
         schedulers: run the tests, by the profile of the target.
         return_bytes: how much of each output is returned.
-        kept_outputs: for which tests the results contain it.
+        keep_outputs: for which tests the results contain it.
         kept_programs: programs that earlier runs compiled; `None` to compile all.
     """
 
@@ -87,7 +87,7 @@ class RunnerJudge:
         *,
         schedulers: Mapping[str, ProgramScheduler],
         return_bytes: int = 0,
-        kept_outputs: Keep = Keep.ALL,
+        keep_outputs: Keep = Keep.ALL,
         kept_programs: KeptPrograms | None = None,
     ) -> None:
         self._sandbox = sandbox
@@ -96,7 +96,7 @@ class RunnerJudge:
         self._policy = policy
         self._schedulers = schedulers
         self._return_bytes = return_bytes
-        self._kept_outputs = kept_outputs
+        self._keep_outputs = keep_outputs
         self._kept_programs = kept_programs
         self._packages: Packages | None = None
 
@@ -349,7 +349,7 @@ class RunnerJudge:
         """A function that records the outcome of one of its tests."""
 
         def record(outcome: TestOutcome) -> None:
-            keeps_output = self._kept_outputs.keeps(passed=outcome.verdict is Verdict.AC)
+            keeps_output = self._keep_outputs.keeps(passed=outcome.verdict is Verdict.AC)
             run.judging.record(replace(outcome, output=outcome.output if keeps_output else None, returned=RunDetails()))
 
         return record

@@ -45,7 +45,7 @@ async def scored(
     problems = load_problems(open_source(str(sample.problems())), open_source(str(sample.tests())), BlobStore(cache))
     with Journal(out, options={}, resume=False) as journal:
         async with LocalSandbox(slots=workers) as sandbox:
-            scorer = Scorer(sandbox, artifacts=ArtifactStore(cache), bundle_tests=bundle_tests, kept=kept)
+            scorer = Scorer(sandbox, artifacts=ArtifactStore(cache), bundle_tests=bundle_tests, kept_programs=kept)
             dump_reader = ContestDumpReader(
                 open_source(str(dump)), RowSelection(), problems, fingerprints=scorer.fingerprints
             )

@@ -196,7 +196,7 @@ def reading(cache: Path) -> StatedSolutions:
 
 def scorer_for(sandbox: LocalSandbox, cache: Path) -> Scorer:
     """One that keeps the programs that it compiles."""
-    return Scorer(sandbox, artifacts=ArtifactStore(cache), kept=KeptPrograms(cache))
+    return Scorer(sandbox, artifacts=ArtifactStore(cache), kept_programs=KeptPrograms(cache))
 
 
 async def judged(found: StatedSolutions, cache: Path) -> Validation:

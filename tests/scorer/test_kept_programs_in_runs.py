@@ -48,7 +48,7 @@ async def judged(cache: Path, programs: KeptPrograms) -> tuple[list[SubmissionRe
     """All submissions in one run, and how many jobs compiled."""
     async with LocalSandbox(slots=1) as sandbox:  # no slot is idle, and yet each program comes back
         counting = Counting(sandbox)
-        scorer = Scorer(counting, artifacts=ArtifactStore(cache), kept=programs)
+        scorer = Scorer(counting, artifacts=ArtifactStore(cache), kept_programs=programs)
         results = [await scorer.score(PROBLEM, submission) for submission in SUBMISSIONS]
         return results, counting.compiled
 
