@@ -177,6 +177,32 @@ def test_a_silent_worker_keeps_none_waiting(start: Any, monkeypatch: pytest.Monk
         silent.process.send_signal(signal.SIGCONT)
 
 
+def test_a_silent_worker_keeps_no_new_one_from_joining(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list of endpoints is read on while it is explored; and a worker that left the list gets no more jobs."""
+    monkeypatch.setattr(workers, "JOIN_S", 0.05)
+    monkeypatch.setattr(workers, "REDISCOVER_S", 0.05)
+    works, silent, joins = start("stub_piston.py"), start("stub_piston.py"), start("stub_piston.py")
+    listed = [*works.urls, *silent.urls]
+    silent.process.send_signal(signal.SIGSTOP)
+
+    async def tell() -> list[str]:
+        return listed
+
+    async def run() -> None:
+        async with PistonCluster(tell, patience_s=QUICK_S) as cluster:
+            assert cluster.silent
+            listed.extend(joins.urls)
+            await until(lambda: cluster.targets()[0].slots == 2)
+            listed.remove(works.urls[0])
+            await until(lambda: cluster.targets()[0].slots == 1)
+            assert cluster.silent
+
+    try:
+        asyncio.run(run())
+    finally:
+        silent.process.send_signal(signal.SIGCONT)
+
+
 def test_workers_come_and_go(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The list of endpoints is asked again and again: new workers serve, those that left get no more jobs."""
     monkeypatch.setattr(workers, "REDISCOVER_S", 0.05)

@@ -119,7 +119,6 @@ class PistonCluster:
         self._stored = StoredFiles()
         self._list: WorkerList | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._exploring: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
         from ioi_eval.sandbox.piston.http_client import HttpClient
@@ -127,17 +126,17 @@ class PistonCluster:
         self._loop = asyncio.get_running_loop()
         self._client: HttpClient = HttpClient(self._headers)
         prober = Prober(self._client, self._profile)  # before anything is opened, as it may refuse the profile
-        workers = self._list = WorkerList(self._source, prober, self._groups, self._pool)
+        workers = self._list = WorkerList(self._source, prober, self._groups, self._pool, start=self._start)
         await self._client.__aenter__()
         self._task_group = await asyncio.TaskGroup().__aenter__()
-        exploring = self._exploring = asyncio.create_task(workers.refresh())
         try:
-            await workers.wait_for_workers(exploring)
+            await workers.refresh()
+            await workers.wait_for_workers()
             workers.require_any()
         except BaseException:
             await self._close(None, None, None)
             raise
-        self._start(workers.keep_refreshing(exploring))
+        self._start(workers.keep_refreshing())
         self._start(self._run_ticks(workers))
         self._gc_thresholds_before = gc.get_threshold()
         if self._gc_thresholds_before[0]:  # else the garbage collector is switched off
@@ -355,10 +354,11 @@ class PistonCluster:
             for name in self._pool.tick(self._loop.time()):
                 self._start(workers.check(name))
 
-    def _start(self, work: Coroutine[None, None, None]) -> None:
+    def _start(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         task = self._task_group.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _close(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -366,9 +366,6 @@ class PistonCluster:
         self._pool.close()
         for task in self._tasks:
             task.cancel()
-        if self._exploring is not None:
-            self._exploring.cancel()
-            await asyncio.gather(self._exploring, return_exceptions=True)
         try:
             await self._task_group.__aexit__(kind, error, trace)
         finally:

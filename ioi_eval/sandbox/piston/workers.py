@@ -2,18 +2,19 @@
 
     the list of endpoints ──► Prober: what each can do ──► WorkerGroups: which are alike ──► Pool: in service
 
-The list is refreshed regularly, as workers come and go. An endpoint that cannot be used is noted with the reason, and
-explored again later. An endpoint whose runtimes have changed is explored again too, as it may now belong to another
-group; if only problems' packages have changed, this is only noted.
+The list is refreshed regularly, as workers come and go. Explorations go on meanwhile: an endpoint that does not answer
+delays no other one. An endpoint that cannot be used is noted with the reason, and explored again later. An endpoint
+whose runtimes have changed is explored again too, as it may now belong to another group; if only problems' packages
+have changed, this is only noted.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ioi_eval.errors import InputError, SandboxError, SetupError, TransientError, UnavailableError
 from ioi_eval.model import Isolation
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 JOIN_S = 1.5
 """When no endpoint has answered for so long, a run begins with the workers that have: exploring one takes less."""
+
+StartTask: TypeAlias = Callable[[Coroutine[None, None, None]], asyncio.Task[None]]
 
 REDISCOVER_S = 30.0
 """The interval between refreshes of the list of endpoints. Each `squeue` is work for Slurm's controller."""
@@ -140,47 +143,41 @@ class WorkerList:
         prober: explores workers.
         groups: the workers in use.
         pool: gets the endpoints in service.
+        start: starts a task that ends with the cluster.
 
     Attributes:
         unusable: the endpoints that are not used now, and why.
     """
 
-    def __init__(self, source: Source, prober: Prober, groups: WorkerGroups, pool: Pool) -> None:
+    def __init__(self, source: Source, prober: Prober, groups: WorkerGroups, pool: Pool, *, start: StartTask) -> None:
         self.unusable: dict[str, SandboxError | SetupError] = {}
         self._source = source
         self._prober = prober
         self._groups = groups
         self._pool = pool
+        self._start = start
         self._time = asyncio.get_running_loop().time
-        self._exploring: set[str] = set()
+        self._exploring: dict[str, asyncio.Task[None]] = {}
 
     @property
     def silent(self) -> Sequence[str]:
         """The endpoints that are being explored and have not answered yet."""
-        return sorted(self._exploring - self._groups.workers.keys() - self.unusable.keys())
+        return sorted(self._exploring.keys() - self._groups.workers.keys() - self.unusable.keys())
 
     @property
     def _answered(self) -> int:
         """How many endpoints have been explored."""
         return len(self._groups.workers) + len(self.unusable)
 
-    async def wait_for_workers(self, exploring: asyncio.Task[None]) -> None:
-        """Wait for the first exploration of the endpoints; but if there is a worker, only while others keep answering.
+    async def wait_for_workers(self) -> None:
+        """Wait for the explorations that `refresh` has started; but if there is a worker, only while others answer.
 
         Workers that answer later join later: one that is silent must not keep all others waiting.
-
-        Args:
-            exploring: calls `refresh`.
-
-        Raises:
-            What `refresh` raises.
         """
         answered = -1
-        while not (exploring.done() or (self._groups.workers and answered == self._answered)):
+        while self._exploring and not (self._groups.workers and answered == self._answered):
             answered = self._answered
-            await asyncio.wait([exploring], timeout=JOIN_S)
-        if exploring.done():
-            exploring.result()
+            await asyncio.wait(self._exploring.values(), timeout=JOIN_S)
 
     def require_any(self) -> None:
         """Raise if there is no worker.
@@ -198,19 +195,18 @@ class WorkerList:
         raise error
 
     async def refresh(self) -> None:
-        """Read the list of endpoints; explore those that are new or could not be used; remove those not listed now."""
+        """Read the list of endpoints; remove those not listed now; start to explore those that are new or could not be
+        used."""
         wanted = {str(url): url for url in map(self._prober.address, await endpoints_now(self._source))}
         for name in [name for name in (*self._groups.workers, *self.unusable) if name not in wanted]:
             self.unusable.pop(name, None)
             self._remove(name)
-        async with asyncio.TaskGroup() as explorations:
-            for name, url in wanted.items():
-                if name not in self._groups.workers:
-                    explorations.create_task(self._explore(url))
+        for name, url in wanted.items():
+            if name not in self._groups.workers and name not in self._exploring:
+                self._exploring[name] = self._start(self._explore_new(name, url))
 
-    async def keep_refreshing(self, first: asyncio.Task[None]) -> None:
-        """Refresh at intervals, after the first refresh."""
-        await first
+    async def keep_refreshing(self) -> None:
+        """Refresh at intervals."""
         while True:
             await asyncio.sleep(REDISCOVER_S)
             # a list that cannot be read for a moment, or is being edited, changes nothing
@@ -234,10 +230,15 @@ class WorkerList:
                 is_alive = None if getattr(error, "end", None) is JobEnd.CLIENT_LAGGED else False
         self._pool.check_ended(name, is_alive, self._time())
 
+    async def _explore_new(self, name: str, url: URL) -> None:
+        try:
+            await self._explore(url)
+        finally:
+            del self._exploring[name]
+
     async def _explore(self, url: URL) -> bool:
         """Find out what an endpoint can do, and take it into service; or note why it cannot be used."""
         name = str(url)
-        self._exploring.add(name)
         try:
             worker = await self._prober.explore(url)
         except (SandboxError, SetupError) as error:
@@ -245,8 +246,6 @@ class WorkerList:
             if isinstance(error, SetupError):
                 self._remove(name)
             return False
-        finally:
-            self._exploring.discard(name)
         self.unusable.pop(name, None)
         self._pool.add(self._groups.add(worker), self._time())
         return True
