@@ -38,6 +38,14 @@ from ioi_eval.calibration.occupancy import OccupancyReading
 HERE = Path(__file__).resolve().parent
 RECORD, PAGE = "results.json", "RESULTS.md"
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
+GIVEN = {
+    "eval_protocol_python": "a Python with eval-protocol and numpy",
+    "piston_pid": "the process id of that server",
+    "piston_url": "the URL of a real Piston server",
+    "repository": "the directory of its package repository",
+    "repository_url": "where it finds that",
+}
+"""What benchmarks need that is not part of this project."""
 
 
 class BenchmarkError(Exception):
@@ -72,7 +80,8 @@ class Benchmark:
 
     def needs(self, absent: list[str]) -> str:
         """What to add to the command."""
-        return "needs " + " ".join(f"--given {name}=…" for name in absent)
+        meanings = "; ".join(GIVEN[name] for name in absent if name in GIVEN)
+        return "needs " + " ".join(f"--given {name}=…" for name in absent) + (f" ({meanings})" if meanings else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -205,6 +205,11 @@ def test_the_others_run_if_a_benchmark_fails_or_lacks_its_input(tmp_path: Path) 
     answer = directory.bench("--even-busy", "asks", "--given", "url=next", values="1")
     assert (answer.returncode, list(directory.record())) == (0, ["next", "asks"]), answer.stderr
     assert directory.bench("unknown").returncode == 2
+    directory.add('[peer]\ncommand = ["next.py", "{piston_url}"]\nrepeats = 1\nminutes = 1\n')
+    assert (
+        "peer: skipped: needs --given piston_url=… (the URL of a real Piston server)\n"
+        in directory.bench("peer").stdout
+    )
 
 
 def test_a_busy_machine_is_noticed(tmp_path: Path) -> None:
@@ -231,6 +236,22 @@ def test_a_benchmark_ends_with_the_command(tmp_path: Path) -> None:
         process.terminate()
         assert alive.read() == "", "nobody has it open any more"
     assert process.returncode == 143
+
+
+def test_what_a_benchmark_needs_is_described() -> None:
+    """Each name that `benchmarks.toml` asks for, and no other; README.md names each, too."""
+    asked = set(re.findall(r"\{(\w+)\}", (BENCHMARKS / "benchmarks.toml").read_text(encoding="utf-8")))
+    environment = {**os.environ, "PYTHONPATH": str(BENCHMARKS)}
+    said = subprocess.run(
+        [sys.executable, "-c", "import bench; print(*bench.GIVEN)"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert asked == set(said.stdout.split())
+    text = (BENCHMARKS / "README.md").read_text(encoding="utf-8")
+    assert {name for name in asked if f"{name}=" not in text} == set()
 
 
 def test_every_benchmark_is_listed() -> None:
