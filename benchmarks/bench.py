@@ -39,7 +39,11 @@ HERE = Path(__file__).resolve().parent
 RECORD, PAGE = "results.json", "RESULTS.md"
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 GIVEN = {
+    "apps_generations": "a directory with real rows of APPS and programs for them",
+    "apps_python": "a Python with numpy, pyext and tqdm, which boxes see",
     "eval_protocol_python": "a Python with eval-protocol and numpy",
+    "hendrycks_apps": "a checkout of hendrycks/apps",
+    "livecodebench": "a checkout of LiveCodeBench/LiveCodeBench",
     "piston_pid": "the process id of that server",
     "piston_url": "the URL of a real Piston server",
     "repository": "the directory of its package repository",
