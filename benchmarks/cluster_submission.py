@@ -1,27 +1,37 @@
-"""What one submission costs on a real Piston server: `cluster_submission.py URL [--server-pid PID]`.
+"""What one submission costs on a real Piston server: `cluster_submission.py URL [--server-pid PID] [--ioi-client DIR]`.
 
 30 tests, judged exhaustively, with a grader and a checker that takes seconds to compile, two slots, the bundled
 profile. First with an empty cache, then five times with the problem's programs in the cache; and the same in the
 embedded sandbox, which in a checkout also compiles the runner (about 7 CPU-s) if nothing is in the cache. CPU time is
 that of this process and its children, plus that of the server with all its jobs if its process id is given.
+
+DIR is a checkout of huggingface/ioi. Its client then scores the same submission on the same server, once and with as
+many requests at a time, by its own package (`cms_ioi`), which has to be on the server: each test is a request, whose
+job compiles checker, grader and program. It keeps nothing, and its CPU time is counted likewise. Its limit of 10 s for
+an answer is lifted: on a slow machine it would ask again for what is still under way.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import resource
 import statistics
+import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from figures import Figure, arguments, report
+from peers import Peer
 
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.model import Problem, ProblemKey, SourceFile, Submission, Subtask, TaskType, TestCase, Verdict
+from ioi_eval.model import Blob, Problem, ProblemKey, SourceFile, Submission, Subtask, TaskType, TestCase, Verdict
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.scorer import Scorer
@@ -30,7 +40,11 @@ TESTS, SLOTS = 30, 2
 WALL_S, CPU_S = 4.0, 5.0
 WARM = 5
 AGAINST_EMBEDDED = 1.15
-KNOWN = "the problem's programs in the cache"
+UNKNOWN, KNOWN = "nothing in the cache", "the problem's programs in the cache"
+THEIR_CLIENT = "Hugging Face's client"
+
+Costs = dict[str, tuple[float, float]]
+"""Wall clock and CPU time, in s, by what is in the cache."""
 
 HEADER = b"int add(int a, int b);\n"
 GRADER = b"""#include <iostream>
@@ -97,17 +111,22 @@ def clock(server: int | None) -> Callable[[], float]:
     return now
 
 
-async def measure(url: str, server: int | None) -> None:
-    """Score the submission there, and in the embedded sandbox: with nothing in the cache, then `WARM` times."""
+async def measure(url: str, server: int | None) -> Costs:
+    """Score the submission there, and in the embedded sandbox: with nothing in the cache, then `WARM` times.
+
+    Returns what it costs on the server.
+    """
     cluster = PistonCluster([url], max_requests_per_endpoint=SLOTS, profile="bundled")
     there = await taken(cluster, "the server", clock(server))
     here = await taken(LocalSandbox(slots=SLOTS), "embedded", clock(None))
     if server is not None:
-        report(Figure(name=f"{KNOWN}: CPU time / embedded", value=there / here, unit="×", bound=AGAINST_EMBEDDED))
+        ratio = there[KNOWN][1] / here[KNOWN][1]
+        report(Figure(name=f"{KNOWN}: CPU time / embedded", value=ratio, unit="×", bound=AGAINST_EMBEDDED))
+    return there
 
 
-async def taken(sandbox: PistonCluster | LocalSandbox, where: str, cpu_s: Callable[[], float]) -> float:
-    """Report what the submission costs. Returns the median CPU time with the problem's programs in the cache."""
+async def taken(sandbox: PistonCluster | LocalSandbox, where: str, cpu_s: Callable[[], float]) -> Costs:
+    """Report what the submission costs: at first, and the median with the problem's programs in the cache."""
     judged = problem()
     submission = Submission(id="x", problem=judged.key, code=CODE)
     cpus: list[float] = []
@@ -124,20 +143,92 @@ async def taken(sandbox: PistonCluster | LocalSandbox, where: str, cpu_s: Callab
                     raise SystemExit(f"{result.verdict}: {result.compile.message}")
     print(f"{where}: isolation {result.isolation}")
     wall_bound, cpu_bound = (None, None) if isinstance(sandbox, LocalSandbox) else (WALL_S, CPU_S)
-    for what, wall, cpu in (
-        ("nothing in the cache", walls[0], cpus[0]),
-        (KNOWN, statistics.median(walls[1:]), statistics.median(cpus[1:])),
-    ):
+    costs = {UNKNOWN: (walls[0], cpus[0]), KNOWN: (statistics.median(walls[1:]), statistics.median(cpus[1:]))}
+    for what, (wall, cpu) in costs.items():
         report(
             Figure(name=f"{where}, {what}: wall clock", value=wall, unit="s", bound=wall_bound),
             Figure(name=f"{where}, {what}: CPU time", value=cpu, unit="CPU-s", bound=cpu_bound),
         )
-    return statistics.median(cpus[1:])
+    return costs
+
+
+def subtask() -> dict[str, Any]:
+    """The same problem, as Hugging Face's client takes it."""
+    judged = problem()
+    settings = {
+        "task_type": "Batch",
+        "code": judged.key.id,
+        "time_limit": judged.time_limit_s,
+        "memory_limit": judged.memory_limit_bytes,
+    }
+    files = {"graders/grader.cpp": GRADER, "graders/sum.h": HEADER, "checker/checker.cpp": CHECKER}
+    return {
+        "id": judged.key.id,
+        "subtask": "01",
+        "score": 100.0,
+        "score_precision": 2,
+        "time_limit": judged.time_limit_s,
+        "memory_limit": judged.memory_limit_bytes,
+        "test_names": list(judged.tests),
+        "test_cases": {name: [text(test.input), text(test.answer)] for name, test in judged.tests.items()},
+        "grader_files": [
+            *([name, content.decode()] for name, content in files.items()),
+            ["graders/grader_config.json", json.dumps(settings, separators=(",", ":"))],
+        ],
+    }
+
+
+def text(data: bytes | Blob | None) -> str:
+    """The text of an input or an answer."""
+    assert isinstance(data, bytes)
+    return data.decode()
+
+
+def refuse_our_package(url: str) -> None:
+    """The server should run their jobs by their package: ours answers to the same name.
+
+    Raises:
+        SystemExit: it has only ours, or ours has a version that is not lower.
+    """
+    with urllib.request.urlopen(f"{url}/api/v2/runtimes", timeout=10) as answer:
+        named = [each for each in json.load(answer) if "cms_ioi" in (each["language"], *each["aliases"])]
+    versions = {each["language"]: tuple(map(int, each["version"].split("."))) for each in named}
+    ours = versions.pop("ioi_eval", (-1,))
+    if not any(version > ours for version in versions.values()):
+        raise SystemExit("the server needs Hugging Face's package cms_ioi, under a higher version than that of ours")
+
+
+def compare(url: str, server: int, checkout: Path, ours: Costs) -> None:
+    """Score the submission by Hugging Face's client, and report its costs and ours divided by them."""
+    refuse_our_package(url)
+    peer = Peer(sys.executable, "ioi_client.py", str(checkout.resolve()), url, str(SLOTS))
+    of_server = clock(server)
+    task = {"subtask": subtask(), "code": CODE}
+    began, spent = time.monotonic(), of_server()
+    statuses = peer(task)
+    wall, cpu = time.monotonic() - began, of_server() - spent + peer.cpu_s
+    peer.end()
+    if set(statuses) != {"AC"} or len(statuses) != TESTS:
+        raise SystemExit(f"{THEIR_CLIENT} found {statuses}")
+    report(
+        Figure(name=f"{THEIR_CLIENT}: wall clock", value=wall, unit="s"),
+        Figure(name=f"{THEIR_CLIENT}: CPU time", value=cpu, unit="CPU-s"),
+        *(
+            Figure(name=f"{what}: {kind}: ours / {THEIR_CLIENT}", value=mine / theirs, unit="×")
+            for what, costs in ours.items()
+            for kind, mine, theirs in zip(("wall clock", "CPU time"), costs, (wall, cpu), strict=True)
+        ),
+    )
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("url")
     parser.add_argument("--server-pid", type=int)
+    parser.add_argument("--ioi-client", type=Path, metavar="DIR")
     options = parser.parse_args(arguments())
-    asyncio.run(measure(options.url, options.server_pid))
+    if options.ioi_client is not None and options.server_pid is None:
+        parser.error("--ioi-client needs --server-pid: the server does nearly all of the work")
+    costs = asyncio.run(measure(options.url, options.server_pid))
+    if options.ioi_client is not None:
+        compare(options.url, options.server_pid, options.ioi_client, costs)

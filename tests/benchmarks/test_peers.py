@@ -32,6 +32,19 @@ def codegen_metrics(samples, generations, k_list, num_process_evaluate, timeout)
     given = [json.loads(sample["input_output"])["inputs"] for sample in samples]
     return [{}, {number: [[code in inputs]] for number, ((code,), inputs) in enumerate(zip(generations, given))}, []]
 """
+SCORING = """
+from types import SimpleNamespace
+from utils import load_ioi_tests
+
+async def score_subtask(client, subtask, submission, test_batch_size):
+    said = f"{client} {submission} {test_batch_size}"
+    return SimpleNamespace(test_results=[SimpleNamespace(status=f"{name}: {said}") for name in subtask["test_names"]])
+"""
+CLIENT = """
+def PistonClient(url, session, max_requests_per_endpoint):
+    return f"{url} {max_requests_per_endpoint}"
+"""
+UTILS = "from datasets import load_dataset\ndef load_ioi_tests(): pass\n"
 
 ASKS = """
 import json, sys
@@ -75,6 +88,14 @@ def test_livecodebench(tmp_path: Path) -> None:
     row = {"inputs": ["a"], "outputs": ["b"], "fn_name": None}
     result, _ = ask(["livecodebench.py", path], [[row, "a"], [row, "c"]])
     assert result == [[True], [False]]
+
+
+def test_the_client_of_ioi(tmp_path: Path) -> None:
+    """It does not need the package by which it loads data sets."""
+    path = checkout(tmp_path, run_tests__scoring=SCORING, run_tests__piston_client=CLIENT, run_tests__utils=UTILS)
+    task = {"subtask": {"test_names": ["t1", "t2"]}, "code": "x"}
+    result, _ = ask(["ioi_client.py", path, "http://there", "3"], task)
+    assert result == [f"{name}: http://there/api/v2 3 x 2" for name in ("t1", "t2")]
 
 
 def test_a_checkout_that_is_not_there(tmp_path: Path) -> None:
