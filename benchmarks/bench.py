@@ -44,6 +44,7 @@ GIVEN = {
     "eval_protocol_python": "a Python with eval-protocol and numpy",
     "hendrycks_apps": "a checkout of hendrycks/apps",
     "ioi_client": "a checkout of huggingface/ioi",
+    "isolate": "the program of ioi/isolate",
     "livecodebench": "a checkout of LiveCodeBench/LiveCodeBench",
     "piston_pid": "the process id of that server",
     "piston_url": "the URL of a real Piston server",
