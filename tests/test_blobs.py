@@ -68,12 +68,15 @@ def test_torn_entry_is_written_anew(tmp_path: Path, cut: bytes, kind: type) -> N
     assert BlobStore(tmp_path).put(kind(b"0123456789")).path.read_bytes() == b"0123456789"
 
 
-def test_entry_that_does_not_match_its_hash_is_refused(tmp_path: Path) -> None:
-    """Content of the right size but other bytes means damage or tampering: it is named, never used."""
-    blob = BlobStore(tmp_path).put(b"right")
-    blob.path.write_bytes(b"wrong")
+@pytest.mark.parametrize("kind", [bytes, io.BytesIO])
+@pytest.mark.parametrize("at", [0, 1_500_000, 3_000_000])
+def test_entry_that_does_not_match_its_hash_is_refused(tmp_path: Path, at: int, kind: type) -> None:
+    """Content of the right size but with another byte means damage or tampering: it is named, never used."""
+    right = bytes(3_000_001)
+    blob = BlobStore(tmp_path).put(right)
+    blob.path.write_bytes(right[:at] + b"x" + right[at + 1 :])
     with pytest.raises(SetupError, match=f"{blob.path} does not match its hash.*delete"):
-        BlobStore(tmp_path).put(b"right")
+        BlobStore(tmp_path).put(kind(right))
 
 
 def test_stream_that_fails_leaves_nothing(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from ioi_eval.errors import InputError
 from ioi_eval.model import Blob, Content, ProblemKey, Subtask, TestCase
+from ioi_eval.problems.read_ahead import read_ahead
 from ioi_eval.problems.row import Row, RowSource
 
 TEST_COLUMNS = (
@@ -82,7 +83,8 @@ def collect_tests(
     names = {key: {name for subtask in subtasks for name in subtask.tests} for key, subtasks in wanted.items()}
     collected = {key: TestData() for key in wanted}
     store = _DataStore(blobs)
-    for row in source.with_configs(years).iterate(TEST_COLUMNS) if wanted else ():
+    rows = source.with_configs(years).iterate(TEST_COLUMNS) if wanted else iter(())
+    for row in read_ahead(rows):
         key = ProblemKey(year=row.integer("year"), id=row.identifier("problem_id"))
         name = row.identifier("test_name")
         if name not in names.get(key, ()):

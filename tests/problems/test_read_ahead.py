@@ -1,0 +1,84 @@
+"""Rows that are read ahead are the same, in their order, and their reading ends with the caller."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from ioi_eval.errors import InputError
+from ioi_eval.problems.read_ahead import read_ahead
+from ioi_eval.problems.row import Row
+
+
+def row(number: int, size: int = 10) -> Row:
+    """A row with a text of this size."""
+    return Row(source="tests.jsonl", number=number, values={"number": number, "test_input": "1" * size})
+
+
+@pytest.mark.parametrize("sizes", [[], [10], [10] * 1000, [2_000_000, 5, 1_000_000, 0] * 5], ids=len)
+def test_same_rows_in_the_same_order(sizes: list[int]) -> None:
+    """Whether a batch has one row or many."""
+    rows = [row(number, size) for number, size in enumerate(sizes)]
+    assert list(read_ahead(iter(rows))) == rows
+
+
+def test_next_row_is_read_while_the_caller_works() -> None:
+    """The caller has the first row, and asks for no other, until the second has been read."""
+    second_was_read = threading.Event()
+
+    def rows() -> Iterator[Row]:
+        yield row(1, 2_000_000)
+        second_was_read.set()
+        yield row(2)
+
+    for each in read_ahead(rows()):
+        assert each.number == 2 or second_was_read.wait(60)
+
+
+def test_no_more_is_read_ahead_than_a_few_rows_of_megabytes() -> None:
+    """Or memory would hold the tests of a whole year if storing them is slow."""
+    read = 0
+
+    def rows() -> Iterator[Row]:
+        nonlocal read
+        for number in range(20):
+            read = number + 1
+            yield row(number, 2_000_000)
+
+    for handed_out, _ in enumerate(read_ahead(rows()), 1):
+        assert read <= handed_out + 3
+
+
+def test_error_comes_after_the_rows_before_it() -> None:
+    """As if they were read one by one."""
+
+    def rows() -> Iterator[Row]:
+        yield row(1)
+        yield row(2, 2_000_000)
+        yield row(3, 2_000_000)
+        raise InputError("tests.jsonl is damaged")
+
+    seen: list[int] = []
+    with pytest.raises(InputError, match="is damaged"):
+        seen.extend(each.number for each in read_ahead(rows()))
+    assert seen == [1, 2, 3]
+
+
+def test_caller_that_stops_ends_the_thread() -> None:
+    """And the source is closed."""
+    closed = threading.Event()
+
+    def rows() -> Iterator[Row]:
+        try:
+            for number in range(10**9):
+                yield row(number, 2_000_000)
+        finally:
+            closed.set()
+
+    reading = read_ahead(rows())
+    assert next(reading).number == 0
+    reading.close()  # type: ignore[attr-defined]
+    assert closed.is_set()
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("ioi-eval-rows")]
