@@ -19,6 +19,7 @@ from ioi_eval.events import Events
 from ioi_eval.model import Retries, StageLimits
 from ioi_eval.programs import with_retries
 from ioi_eval.sandbox.piston import cluster as cluster_module
+from ioi_eval.sandbox.piston import wire
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from tests.events.listener import Listener
 from tests.faults.stub_jobs import (
@@ -116,7 +117,7 @@ def test_repetitions_are_told(start: Any) -> None:
 
 def test_no_answer_within_the_deadline(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A request that is never answered ends at the job's own deadline, and is repeated."""
-    monkeypatch.setattr(cluster_module, "SERVER_QUEUE_S", 0.0)
+    monkeypatch.setattr(wire, "SERVER_QUEUE_S", (0.0, 0.0))
     _, proxy = proxied(start, faults="hang", first=1)
     job = replace(echo("x"), run_limits=StageLimits(wall_ms=100, cpu_ms=100))
 
@@ -126,6 +127,28 @@ def test_no_answer_within_the_deadline(start: Any, monkeypatch: pytest.MonkeyPat
 
     with_cluster(proxy.urls, use)
     assert counts(proxy.urls[0], "faults")["hang"] == 1
+
+
+def test_job_that_waits_behind_another_client_is_not_taken_for_lost(
+    start: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two clients, a server with one slot: the job of one may wait for as long as the server lets the other's run."""
+    monkeypatch.setattr(wire, "SERVER_QUEUE_S", (0.0, 900.0))
+    monkeypatch.setattr(cluster_module, "_SLACK_S", 0.0)
+    stub = start("stub_piston.py", "--slots", "1")
+    short = replace(echo("short"), run_limits=StageLimits(wall_ms=100, cpu_ms=100))
+    listener = Listener()
+
+    async def use(first: PistonCluster) -> None:
+        async with PistonCluster(stub.urls, events=Events([listener])) as second:
+            other = asyncio.create_task(first.execute(echo("long", delay_ms=2_000), first.targets()[0]))
+            await asyncio.sleep(0.2)
+            assert (await second.execute(short, second.targets()[0])).run.stdout == "short"
+            assert (await other).run.stdout == "long"
+
+    with_cluster(stub.urls, use)
+    assert {event["event"] for event in listener.told} <= {"worker_joined"}
+    assert counts(stub.urls[0], "stub")["most_running"] == 1
 
 
 def test_cancelled_at_any_moment(start: Any) -> None:

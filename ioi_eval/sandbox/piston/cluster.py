@@ -9,8 +9,8 @@
 Sends a job again if a worker gave no usable answer (`retries.py` says how often). `http_client.py` also sends it once
 more if an idle connection was just closed; this does not count as a repetition. There are three deadlines: a job waits
 for a slot as long as an endpoint is in service, and for `patience_s` when none is; a connection must be made within
-seconds; then the job's own limits apply, plus the time that it may wait on the server behind jobs of other clients.
-There is no read timeout: servers send nothing until a job ends.
+seconds; then the job's own limits apply, plus the time that it may wait on the server behind jobs of other clients
+(`wire.SERVER_QUEUE_S`). There is no read timeout: servers send nothing until a job ends.
 
 Servers cannot cancel: a job that the client gave up still runs there. So deadlines are long, and an endpoint that
 misses one gets no jobs until it answers a check.
@@ -55,9 +55,6 @@ from ioi_eval.sandbox.piston.workers import WorkerGroup, WorkerGroups, WorkerLis
 
 if TYPE_CHECKING:
     from ioi_eval.sandbox.piston.http_client import HttpClient, Reply
-
-SERVER_QUEUE_S = 60.0
-"""How long a job may wait on a server behind jobs of other clients, in addition to the job's own limits."""
 
 _SLACK_S = 10.0  # making and clearing the box, on a loaded server
 _BYTES_PER_S = 1_000_000  # the slowest upload that does not miss the deadline
@@ -301,7 +298,7 @@ class PistonCluster:
 
         url = self._groups.execute_urls[name]
         most = job.run_limits.output_bytes
-        within_s = SERVER_QUEUE_S + body.most_run_s + _SLACK_S + body.size / _BYTES_PER_S
+        within_s = body.most_wait_s + body.most_run_s + _SLACK_S + body.size / _BYTES_PER_S
         sending = Sending(body, within_s, self._client)
         request.abandon = sending.give_up
         try:

@@ -182,7 +182,9 @@ class Prober:
         kind = (without_problems(runtimes), service, report.compilers, report.kernel)
         async with self._measuring.setdefault(kind, asyncio.Lock()):
             if kind not in self._sizes:
-                self._sizes[kind] = await self._output(url, service), await self._body(url, service)
+                # at once, as each may wait behind jobs of other clients
+                output, body = await asyncio.gather(self._output(url, service), self._body(url, service))
+                self._sizes[kind] = output, body
         output_bytes, body_bytes = self._sizes[kind]
         worker = Worker(
             url=url,

@@ -18,6 +18,7 @@ What servers of both generations do, and what is done about it here:
 from __future__ import annotations
 
 import base64
+import math
 import re
 import shlex
 import zlib
@@ -49,6 +50,10 @@ MOST_MS = (1 << 31) - 1
 
 Source: Node's `setTimeout` fires at once for longer times, so a job would be killed before it starts (v3); isolate
 stores `--time` and `--wall-time` in ms in an `int` (`isolate.c`, `timeout = 1000*atof(optarg)`; v4)."""
+
+SERVER_QUEUE_S = (60.0, 900.0)
+"""How long a job may wait on a server behind jobs of other clients, the least and the most (`Ceilings.queue_s`). The
+most is the longest job of a server that `piston/start-worker` started: 5 minutes to compile and 10 to run."""
 
 MOST_MEMORY_BYTES = 1 << 40
 """The largest memory limit that is sent: 1 TiB, more than any task needs.
@@ -119,6 +124,18 @@ class Ceilings:
         ceiling = getattr(self, name)
         return value if ceiling is None else min(value, int(ceiling))
 
+    @property
+    def queue_s(self) -> float:
+        """How long a job may wait on this server: as long as it lets a job of another client run.
+
+        With less, two clients that fill all slots would lose jobs to each other's long ones. A request that is given up
+        still runs on the server, and its repetition waits behind the same jobs.
+        """
+        least_s, most_s = SERVER_QUEUE_S
+        stages = (self.compile_timeout, self.run_timeout)
+        longest_s = sum(math.inf if each is None else each / 1000 for each in stages)
+        return min(max(least_s, longest_s), most_s)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
@@ -170,11 +187,13 @@ class Body:
         segments: in order.
         size: their length together (the Content-Length).
         most_run_s: how long the job may run: the sum of its stages' hard limits.
+        most_wait_s: how long it may wait on the server behind jobs of other clients.
     """
 
     segments: tuple[bytes | Literal, ...]
     size: int
     most_run_s: float
+    most_wait_s: float = 0.0
 
 
 def literal(content: bytes) -> Inline:
@@ -315,7 +334,12 @@ def body(
     closing = b"".join(text)
     segments.append(closing)
     waiting_ms = limits["run_timeout"] + (limits["compile_timeout"] if job.compile_limits is not None else 0)
-    return Body(segments=tuple(segments), size=size + len(closing), most_run_s=waiting_ms / 1000)
+    return Body(
+        segments=tuple(segments),
+        size=size + len(closing),
+        most_run_s=waiting_ms / 1000,
+        most_wait_s=service.ceilings.queue_s,
+    )
 
 
 def _limits(job: Job, service: Service) -> Mapping[str, int]:

@@ -129,6 +129,25 @@ def test_the_runners_hard_limits_give_way_to_the_server() -> None:
     assert most_run_s(scripts(script, compile_limits=LIMITS), OURS) == 8.0
 
 
+@pytest.mark.parametrize(
+    ("stages_ms", "queue_s"),
+    [
+        ((10_000, 3_000), 60),
+        ((300_000, 600_000), 900),
+        ((60_000, 120_000), 180),
+        ((None, 3_000), 900),
+        ((None, None), 900),
+        ((1 << 31, 0), 900),
+    ],
+)
+def test_job_may_wait_as_long_as_the_server_lets_another_run(
+    stages_ms: tuple[int | None, int | None], queue_s: float
+) -> None:
+    """Its compile stage and its run stage, if their ceilings are known; at least a minute, at most 15."""
+    compiling, running = stages_ms
+    assert Ceilings(compile_timeout=compiling, run_timeout=running).queue_s == queue_s
+
+
 @given(
     times=st.lists(st.integers(min_value=-5, max_value=1 << 70), min_size=4, max_size=4),
     memories=st.lists(st.none() | st.integers(min_value=0, max_value=1 << 70), min_size=2, max_size=2),
