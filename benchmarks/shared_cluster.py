@@ -76,7 +76,7 @@ class Cluster:
 @contextmanager
 def cluster(count: int) -> Iterator[Cluster]:
     """Servers in a process of their own."""
-    command = [sys.executable, str(HERE / "stub_cluster.py"), "--port", str(PORT)]
+    command = [sys.executable, str(HERE / "queueing_cluster.py"), "--port", str(PORT)]
     command += ["--count", str(count), "--slots", str(SLOTS)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as stub:
         assert stub.stdout is not None

@@ -1,15 +1,10 @@
 """Many Piston servers in one process that uses as little CPU time as possible, so that the client has the rest.
 
-    stub_cluster.py --count 1500 --delay 0.5 [--slots 2] [--deaths-per-minute 25 --down 5] [--port 20000]
+    stub_cluster.py --count 1500 --delay 0.5 [--deaths-per-minute 25 --down 5] [--port 20000]
 
 Every endpoint answers the probe of an exploration. Then it answers every job after the delay with one fixed execution,
-without parsing its body. With `--slots` it runs no more requests at once, those of explorations included, and queues
-the others silently, as Piston does. A job whose client has gone runs to its end. A client chooses how long its jobs
-take by the header `X-Lasts-S: 0.2-0.5`, the least and the most.
-Endpoints that fail refuse connections, reset those that they had, and come back on the same port.
-
-When stdin ends the program prints as JSON: jobs answered; how busy the working endpoints were on average; how long jobs
-waited in the servers' queues, in seconds; and how many jobs ended after their client had gone.
+without parsing its body. Endpoints that fail refuse connections, reset those that they had, and come back on the same
+port. When stdin ends the program prints as JSON: jobs answered, and how busy the working endpoints were on average.
 """
 
 from __future__ import annotations
@@ -21,13 +16,10 @@ import random
 import re
 import sys
 import time
-from collections import deque
 
 RUNTIMES = json.dumps([{"language": "ioi_eval", "version": "1.0.0", "aliases": []}]).encode()
 STAGE = '{"stdout":%s,"stderr":"","output":"","code":0,"signal":null,"memory":936000,"cpu_time":3,"wall_time":13}'
 ANSWER = b'{"run":%s,"language":"ioi_eval","version":"1.0.0"}'
-
-PROBE_S = 0.1  # of a real server
 
 _MOST_KB = (1 << 31) - 1
 REFUSED = (
@@ -48,12 +40,6 @@ def http(body: bytes) -> bytes:
 
 FIXED = http(ANSWER % (STAGE % '"1\\n"').encode())
 LISTED = http(RUNTIMES)
-
-
-def value_of(head: bytes, name: bytes) -> bytes:
-    """The value of a header, in lower case; empty if it is not there."""
-    at = head.find(b"\r\n" + name + b":")
-    return head[at + len(name) + 3 :].split(b"\r\n", 1)[0].strip() if at >= 0 else b""
 
 
 def look(body: bytes) -> bytes:
@@ -78,32 +64,13 @@ def look(body: bytes) -> bytes:
     return http(ANSWER % (STAGE % json.dumps("\n".join(lines))).encode())
 
 
-class Execution:
-    """A request that is executed.
-
-    Args:
-        connection: it came on this one.
-        answer: the answer to it.
-        lasts_s: how long it runs: the least and the most.
-        is_job: whether it is a job, and not a part of an exploration.
-    """
-
-    def __init__(self, connection: Connection, answer: bytes, lasts_s: tuple[float, float], *, is_job: bool) -> None:
-        self.connection = connection
-        self.answer = answer
-        self.lasts_s = lasts_s
-        self.is_job = is_job
-        self.arrived = time.monotonic()
-
-
 class Endpoint:
     """One server: its listener, its connections, its jobs."""
 
     def __init__(self, stub: Stub, port: int) -> None:
         self.stub = stub
         self.port = port
-        self.running: set[Execution] = set()
-        self.waiting: deque[Execution] = deque()
+        self.running = 0
         self.connections: set[Connection] = set()
         self.server: asyncio.Server | None = None
 
@@ -119,28 +86,6 @@ class Endpoint:
             self.server = None
         for connection in tuple(self.connections):
             connection.transport.abort()
-        self.running.clear()
-        self.waiting.clear()
-
-    def execute(self, execution: Execution) -> None:
-        """Run a request, when a slot is free."""
-        self.waiting.append(execution)
-        self.fill_slots()
-
-    def fill_slots(self) -> None:
-        """Start what may run now."""
-        slots = self.stub.options.slots
-        while self.waiting and (slots is None or len(self.running) < slots):
-            execution = self.waiting.popleft()
-            self.running.add(execution)
-            asyncio.get_running_loop().call_later(self.stub.begin(execution), self.end, execution)
-
-    def end(self, execution: Execution) -> None:
-        """A request has been executed, unless the server failed meanwhile."""
-        if execution in self.running:
-            self.running.discard(execution)
-            self.stub.end(execution)
-            self.fill_slots()
 
 
 class Connection(asyncio.Protocol):
@@ -152,6 +97,7 @@ class Connection(asyncio.Protocol):
         self.endpoint = endpoint
         self.kept = b""
         self.missing = 0
+        self.is_running = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The connection begins."""
@@ -160,8 +106,11 @@ class Connection(asyncio.Protocol):
         self.endpoint.connections.add(self)
 
     def connection_lost(self, _: Exception | None) -> None:
-        """The connection ends. Its job runs on."""
+        """The connection ends, with the job that was running."""
         self.endpoint.connections.discard(self)
+        if self.is_running:
+            self.is_running = False
+            self.endpoint.running -= 1
 
     def data_received(self, data: bytes) -> None:
         """A part of a request. Long bodies are counted, not stored."""
@@ -179,35 +128,35 @@ class Connection(asyncio.Protocol):
             self.kept = b""
             self.transport.write(LISTED)
             return
-        size = int(value_of(head, b"content-length") or b"0")
+        at = head.find(b"content-length:")
+        size = int(head[at + 15 :].split(b"\r\n", 1)[0])
         if size < 10_000 and len(body) < size:
             return
         self.kept = b""
-        self.execution = self.requested(head, body)
-        self.missing = size - len(body)
-        if self.missing <= 0:
-            self.run()
-
-    def requested(self, head: bytes, body: bytes) -> Execution:
-        """The request, of whose body at least the first 10 kB are here."""
-        is_size = b"content-encoding: gzip" in head
-        if is_size or b"tell begin" in body:
-            answer = FIXED if is_size else look(body)
-            return Execution(self, answer, (PROBE_S, PROBE_S), is_job=False)
-        lasts = value_of(head, b"x-lasts-s")
-        delay = self.endpoint.stub.options.delay
-        least, most = map(float, lasts.split(b"-")) if lasts else (delay, delay)
-        return Execution(self, FIXED, (least, most), is_job=True)
+        if b"content-encoding: gzip" in head:
+            self.missing = max(0, size - len(body))
+            self.transport.write(FIXED)
+        elif b"tell begin" in body:
+            self.transport.write(look(body))
+        else:
+            self.missing = size - len(body)
+            if self.missing <= 0:
+                self.run()
 
     def run(self) -> None:
-        """A request has arrived completely. Without slots an exploration takes no time: the client is measured."""
+        """A job has arrived completely."""
         self.missing = 0
-        execution = self.execution
-        execution.arrived = time.monotonic()
-        if execution.is_job or self.endpoint.stub.options.slots is not None:
-            self.endpoint.execute(execution)
-        else:
-            self.transport.write(execution.answer)
+        self.is_running = True
+        self.endpoint.running += 1
+        asyncio.get_running_loop().call_later(self.endpoint.stub.options.delay, self.answer)
+
+    def answer(self) -> None:
+        """A job has ended."""
+        if self.is_running:
+            self.is_running = False
+            self.endpoint.running -= 1
+            self.endpoint.stub.answered += 1
+            self.transport.write(FIXED)
 
 
 class Stub:
@@ -218,24 +167,6 @@ class Stub:
         self.answered = 0
         self.endpoints = [Endpoint(self, options.port + number) for number in range(options.count)]
         self.busy: list[float] = []
-        self.waited_s: list[float] = []
-        self.useless = 0
-        self.rng = random.Random(2)
-
-    def begin(self, execution: Execution) -> float:
-        """A request begins to run. Returns how long it will take, in seconds."""
-        if execution.is_job:
-            self.waited_s.append(time.monotonic() - execution.arrived)
-        return self.rng.uniform(*execution.lasts_s)
-
-    def end(self, execution: Execution) -> None:
-        """A request has been executed."""
-        transport = execution.connection.transport
-        if transport.is_closing():
-            self.useless += execution.is_job
-            return
-        self.answered += execution.is_job
-        transport.write(execution.answer)
 
     async def kill_some(self) -> None:
         """Let endpoints fail and return, evenly distributed over the minute."""
@@ -256,7 +187,7 @@ class Stub:
             await asyncio.sleep(0.1)
             living = [endpoint for endpoint in self.endpoints if endpoint.server]
             if self.answered:
-                self.busy.append(sum(bool(endpoint.running) for endpoint in living) / len(living))
+                self.busy.append(sum(min(endpoint.running, 1) for endpoint in living) / len(living))
 
     async def main(self) -> None:
         """Serve until standard input ends."""
@@ -271,22 +202,13 @@ class Stub:
             for task in tasks:
                 task.cancel()
         steady = self.busy[20:-10]
-        waited = sorted(self.waited_s) or [0.0]
-        told = {
-            "answered": self.answered,
-            "busy": sum(steady) / max(1, len(steady)),
-            "waited_mean_s": sum(waited) / len(waited),
-            "waited_most_s": waited[-1],
-            "useless": self.useless,
-        }
-        print(json.dumps(told))
+        print(json.dumps({"answered": self.answered, "busy": sum(steady) / max(1, len(steady))}))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, required=True)
     parser.add_argument("--delay", type=float, default=0.5)
-    parser.add_argument("--slots", type=int)
     parser.add_argument("--deaths-per-minute", type=float, default=0.0)
     parser.add_argument("--down", type=float, default=5.0)
     parser.add_argument("--port", type=int, default=20_000)
