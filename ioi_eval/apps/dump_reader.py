@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -10,7 +9,6 @@ from typing import TypeAlias
 from ioi_eval.apps.catalog import Catalog, Listed
 from ioi_eval.errors import ODD_DATA, RowError
 from ioi_eval.fast_dataclass import fast_dataclass
-from ioi_eval.journal import Keys, StoredLevel
 from ioi_eval.pipeline.dump_reader import DumpPass, DumpReader, Judgeable, Refused, faulty, refused
 from ioi_eval.pipeline.window import Candidate
 from ioi_eval.problems.apps_submissions import (
@@ -50,19 +48,6 @@ class Invalid(Refused):
     listed: Listed
 
 
-class _NumberedPass(DumpPass):
-    """One reading of a dump, which numbers the samples for each problem."""
-
-    def __init__(self, id_column: str, stored_level: Callable[[Keys], StoredLevel] | None) -> None:
-        super().__init__(id_column, stored_level)
-        self._count: Counter[str] = Counter()
-
-    def number(self, problem: str) -> str:
-        """What the next sample for a problem is called where its row has no id."""
-        self._count[problem] += 1
-        return f"{problem}/{self._count[problem] - 1}"
-
-
 class AppsDumpReader(DumpReader[AppsCandidate]):
     """Reads a dump's rows as submissions to APPS problems.
 
@@ -87,9 +72,9 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
         id_column: str = "uuid",
         rules: Rules = our_rules,
     ) -> None:
-        super().__init__(source, id_column)
+        super().__init__(source, id_column, submission_columns(id_column))
         self.catalog = catalog
-        self.passed_over = 0
+        self._last = self.begin()
         self._fingerprints, self._test_s, self._rules = fingerprints, test_s, rules
 
     def problem_signatures(self) -> Iterator[str]:
@@ -98,25 +83,30 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
             probe = AppsSubmission(id="", problem=listed.id, code="", extraction="")
             yield f"{listed!r} {self._fingerprints(listed.digest, probe)}"
 
-    def entries(
-        self, *, whole_rows: bool = False, stored_level: Callable[[Keys], StoredLevel] | None = None
-    ) -> Iterator[JudgeableSample | Refused]:
-        """One entry for each program, in order; rows for problems that were not selected are skipped."""
-        columns = None if whole_rows else submission_columns(self.id_column)
-        reading = _NumberedPass(self.id_column, stored_level)
-        self.passed_over = 0
-        for row in self.source.iterate(columns):
-            try:
-                yield from self._row_entries(row, reading)
-            except ODD_DATA as error:
-                yield faulty(row, error)
+    @property
+    def passed_over(self) -> int:
+        """How many rows the last reading skipped, because they are for problems that were not selected."""
+        return self._last.passed_over
 
-    def _row_entries(self, row: Row, reading: _NumberedPass) -> Iterator[JudgeableSample | Refused]:
+    def _rows(
+        self, reading: DumpPass, columns: Sequence[str] | None
+    ) -> Iterator[Iterator[Judgeable[AppsCandidate] | Refused]]:
+        self._last = reading
+        for row in reading.rows_of(self.source, columns):
+            yield self._entries_of(row, reading)
+
+    def _entries_of(self, row: Row, reading: DumpPass) -> Iterator[JudgeableSample | Refused]:
+        try:
+            yield from self._row_entries(row, reading)
+        except ODD_DATA as error:
+            yield faulty(row, error)
+
+    def _row_entries(self, row: Row, reading: DumpPass) -> Iterator[JudgeableSample | Refused]:
         try:
             problem = problem_of(row)
             listed = self.catalog.listed.get(self.catalog.id_of(problem))
             if listed is None and self.catalog.knows(problem):
-                self.passed_over += 1
+                reading.passed_over += 1
                 return
             samples = samples_of(row)
         except RowError as error:
@@ -132,16 +122,19 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
                 message=message, listed=listed,
             )  # fmt: skip
         else:
-            for sample in samples:
+            for number, sample in enumerate(samples, reading.samples[listed.id]):
                 try:
-                    entry = self._entry(row, sample, listed, reading)
+                    entry = self._entry(row, sample, listed, number, reading)
                 except ODD_DATA as error:
                     entry = faulty(row, error)
                 yield entry
+            reading.samples[listed.id] += len(samples)
 
-    def _entry(self, row: Row, sample: Sample, listed: Listed, reading: _NumberedPass) -> JudgeableSample | Refused:
+    def _entry(
+        self, row: Row, sample: Sample, listed: Listed, number: int, reading: DumpPass
+    ) -> JudgeableSample | Refused:
         try:
-            name = self._name(row, sample, reading.number(listed.id))
+            name = self._name(row, sample, f"{listed.id}/{number}")
             submitted = submission(row, sample, name=name, problem=listed.id, rules=self._rules)
         except RowError as error:
             return refused(row, error)

@@ -6,7 +6,7 @@
 - `stop_rule` ends a run in which nothing can be judged;
 - `family` is the interface of a family of problems; `contest` and `contest_dump_reader` are the family of contest
   problems;
-- `finish` writes files;
+- `result_files` writes the results, in part before others are judged; `finish` writes files;
 - `dry_run` counts what a run would judge.
 """
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from ioi_eval.errors import ODD_DATA, InputError, RowError
 from ioi_eval.fast_dataclass import fast_dataclass
-from ioi_eval.journal import Keys, StoredLevel
 from ioi_eval.model import DEFAULT_YEAR, Language, Problem, ProblemKey, Submission
 from ioi_eval.pipeline.dump_reader import DumpPass, DumpReader, Judgeable, Refused, faulty, refused
 from ioi_eval.pipeline.window import Candidate
@@ -61,8 +60,12 @@ class RowSelection:
         self, source: RowSource, columns: Collection[str] | None = None
     ) -> Iterator[tuple[Row, ProblemKey | None]]:
         """The wanted rows, each with its problem; `None` if the row does not name it correctly."""
-        count = 0
-        for row in source.iterate(None if columns is None else tuple(columns)):
+        return self.among(source.iterate(None if columns is None else tuple(columns)))
+
+    def among(self, rows: Iterable[Row], done: int = 0) -> Iterator[tuple[Row, ProblemKey | None]]:
+        """The same of these rows, which come after others of which `done` were wanted."""
+        count = done
+        for row in rows:
             key = _problem_of(row)
             if key is not None and not self._wants(key):
                 continue
@@ -171,32 +174,34 @@ class ContestDumpReader(DumpReader[ContestCandidate]):
         id_column: str = "uuid",
         with_includes: bool = False,
     ) -> None:
-        super().__init__(source, id_column)
+        super().__init__(source, id_column, submission_columns(id_column))
         self.problems = problems
         self.selection = selection
         self._fingerprints, self._with_includes = fingerprints, with_includes
 
-    def entries(
-        self, *, whole_rows: bool = False, stored_level: Callable[[Keys], StoredLevel] | None = None
-    ) -> Iterator[JudgeableRow | Refused]:
-        """One entry for each program, in the order of the rows; one for a row that cannot be used."""
-        columns = None if whole_rows else submission_columns(self.id_column)
-        reading = DumpPass(self.id_column, stored_level)
-        for row, problem in self.selection.rows(self.source, columns):
+    def _rows(
+        self, reading: DumpPass, columns: Sequence[str] | None
+    ) -> Iterator[Iterator[Judgeable[ContestCandidate] | Refused]]:
+        rows = reading.rows_of(self.source, columns)
+        for row, problem in self.selection.among(rows, done=reading.wanted):
+            yield self._row_entries(row, problem, reading)
+            reading.wanted += 1
+
+    def _row_entries(self, row: Row, problem: ProblemKey | None, reading: DumpPass) -> Iterator[JudgeableRow | Refused]:
+        try:
+            samples = sample_rows(row, self.id_column)
+        except RowError as error:
+            yield refused(row, error)
+            return
+        except ODD_DATA as error:
+            yield faulty(row, error)
+            return
+        for sample in samples:
             try:
-                samples = sample_rows(row, self.id_column)
-            except RowError as error:
-                yield refused(row, error)
-                continue
+                entry = self._entry(sample, problem, reading)
             except ODD_DATA as error:
-                yield faulty(row, error)
-                continue
-            for sample in samples:
-                try:
-                    entry = self._entry(sample, problem, reading)
-                except ODD_DATA as error:
-                    entry = faulty(sample, error)
-                yield entry
+                entry = faulty(sample, error)
+            yield entry
 
     def problem_signatures(self) -> Iterator[str]:
         """For each problem, its notes and the fingerprints of an empty program in each language."""

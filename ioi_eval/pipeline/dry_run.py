@@ -58,7 +58,7 @@ def plan(dump_reader: ContestDumpReader, index: Index, *, dedupe: bool = True, r
     problems: dict[ProblemKey, ProblemPlan] = {}
     refused = Refusals()
     leaders: set[bytes] = set()
-    for entry in dump_reader.entries(stored_level=index.stored_level):
+    for entry in dump_reader.entries(dump_reader.begin(index.stored_level)):
         if isinstance(entry, Refused):
             refused.add(entry.kind, entry.message)
             continue

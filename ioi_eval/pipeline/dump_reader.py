@@ -7,8 +7,11 @@ in memory. `contest_dump_reader.py` reads rows for contest problems.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
+from itertools import islice
 from typing import Generic
 
 from ioi_eval.errors import InputError, RowError, internal_error_text
@@ -50,16 +53,38 @@ class Refused:
 
 
 class DumpPass:
-    """One reading of a dump, from its first row to its last.
+    """One reading of a dump, from its first row to its last: how far it has come, and which ids are taken.
 
     Args:
         id_column: the column that names a submission.
-        stored_level: returns how much the journal has for these keys; if `None`, the first fingerprint is used.
+        stored_level: returns how much the journal has for these keys. If a submission has several fingerprints, its
+            entry is for the one for which the journal has most; of equals, or if `None`, for the first.
+
+    Attributes:
+        rows: how many rows of the source are done.
+        wanted: how many of them were wanted, if that is counted because of a limit.
+        passed_over: how many of them were not, if that is counted for a note.
+        samples: how many programs they have for each problem.
+        entries: how many entries of the next row are done.
     """
 
-    def __init__(self, id_column: str, stored_level: Callable[[Keys], StoredLevel] | None) -> None:
+    def __init__(self, id_column: str, stored_level: Callable[[Keys], StoredLevel] | None = None) -> None:
         self._id_column, self._stored_level = id_column, stored_level
         self._taken: dict[bytes, tuple[str, int]] = {}  # source and number of the row that has an id
+        self.rows = self.wanted = self.passed_over = self.entries = 0
+        self.samples: Counter[str] = Counter()
+
+    def continued(self) -> DumpPass:
+        """Another reading, which goes on from here. Both have the same ids: which row has one first is the same."""
+        other = copy(self)
+        other.samples = self.samples.copy()
+        return other
+
+    def rows_of(self, source: DumpSource, columns: Sequence[str] | None) -> Iterator[Row]:
+        """The rows that are not done."""
+        for row in source.iterate(columns, start=self.rows):
+            yield row
+            self.rows, self.entries = self.rows + 1, 0
 
     def refuse_repeated_id(self, row: Row, name: str, problem: ProblemKey | str) -> Refused | None:
         """Refuse a row if an earlier row for the same problem has its id; `None` if it is the first with this id.
@@ -121,31 +146,36 @@ class DumpReader(ABC, Generic[W]):
     Args:
         source: the dump.
         id_column: the column that names a submission.
+        columns: those that judging needs.
     """
 
-    def __init__(self, source: DumpSource, id_column: str) -> None:
-        self.source, self.id_column = source, id_column
+    def __init__(self, source: DumpSource, id_column: str, columns: Sequence[str]) -> None:
+        self.source, self.id_column, self._columns = source, id_column, columns
 
     @abstractmethod
     def problem_signatures(self) -> Iterator[str]:
         """For each problem, texts that change if its results could change."""
 
-    @abstractmethod
-    def entries(
-        self, *, whole_rows: bool = False, stored_level: Callable[[Keys], StoredLevel] | None = None
-    ) -> Iterator[Judgeable[W] | Refused]:
+    def begin(self, stored_level: Callable[[Keys], StoredLevel] | None = None) -> DumpPass:
+        """A reading from the first row; `stored_level` as in `DumpPass`."""
+        return DumpPass(self.id_column, stored_level)
+
+    def entries(self, reading: DumpPass | None = None, *, whole_rows: bool = False) -> Iterator[Judgeable[W] | Refused]:
         """One entry for each program, in the order of the rows; one for a row that cannot be used.
 
         Args:
+            reading: goes on where it stands; every entry that is returned counts as done. `None` for a new one.
             whole_rows: read all columns; else only those that judging needs.
-            stored_level: returns how much the journal has for these keys. If a submission has several
-                fingerprints, its entry is for the one for which the journal has most; of equals, for the first.
         """
+        reading = reading or self.begin()
+        for of_row in self._rows(reading, None if whole_rows else self._columns):
+            for entry in islice(of_row, reading.entries, None):
+                reading.entries += 1
+                yield entry
 
-    def candidates(self, stored_level: Callable[[Keys], StoredLevel] | None = None) -> Iterator[W | Refused]:
-        """The same entries, without their rows."""
-        for entry in self.entries(stored_level=stored_level):
-            yield entry if isinstance(entry, Refused) else entry.candidate
+    @abstractmethod
+    def _rows(self, reading: DumpPass, columns: Sequence[str] | None) -> Iterator[Iterator[Judgeable[W] | Refused]]:
+        """The entries of each row that is not done. A row is done when the next one is asked for."""
 
 
 def refused(row: Row, error: InputError) -> Refused:

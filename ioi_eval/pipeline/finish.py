@@ -118,16 +118,20 @@ def replacing(path: Path, *, advice: str = "") -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        if advice:
-            pass
-        elif path.with_name("journal").is_file():
-            advice = f"The results are in {path.with_name('journal')}; fix the cause and run the same command again"
-        else:
-            advice = f"{path.with_name('journal')} is gone too: run the same command again to judge everything again"
-        raise SetupError(f"{path} cannot be written: {error.strerror}. {advice}") from error
+        raise not_written(path, error, advice) from error
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def not_written(path: Path, error: OSError, advice: str = "") -> SetupError:
+    """The error to raise if a file cannot be written; arguments as those of `replacing`."""
+    journal = path.with_name("journal")
+    if not advice and journal.is_file():
+        advice = f"The results are in {journal}; fix the cause and run the same command again"
+    elif not advice:
+        advice = f"{journal} is gone too: run the same command again to judge everything again"
+    return SetupError(f"{path} cannot be written: {error.strerror}. {advice}")
 
 
 def to_json(row: dict[str, Any]) -> bytes:

@@ -58,6 +58,7 @@ class DumpRun(Generic[W, R]):
     Args:
         family: the dump, and how it is judged.
         store: stores the results.
+        entries: those of the dump, in order.
         settings: of the run.
         progress: counts the rows.
         restore: recreates test data that was deleted from the cache; called in a thread.
@@ -67,6 +68,7 @@ class DumpRun(Generic[W, R]):
         self,
         family: ProblemFamily[W, R],
         store: ResultStore[R],
+        entries: Iterator[W | Refused],
         *,
         settings: Settings,
         progress: Progress,
@@ -74,7 +76,7 @@ class DumpRun(Generic[W, R]):
     ) -> None:
         self.done = RunCounts()
         self.store, self.settings, self.progress = store, settings, progress
-        self._family = family
+        self._family, self._entries = family, entries
         costs = Costs()
         self._row_judge = RowJudge(family, costs, restore)
         self._window: Window[W] = Window(costs)
@@ -117,8 +119,7 @@ class DumpRun(Generic[W, R]):
     # ------------------------------------------------------------------ reading
 
     async def _feed(self) -> None:
-        entries = self._family.dump_reader.candidates(self.store.stored_level)
-        while not self.done.stopped_by and (batch := await in_thread(self._batch, entries)):
+        while not self.done.stopped_by and (batch := await in_thread(self._batch, self._entries)):
             copies: list[tuple[W, int]] = []
             empty: list[W] = []
             for entry in batch:

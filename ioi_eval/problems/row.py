@@ -202,6 +202,10 @@ class RowSource(Protocol):
 class DumpSource(RowSource, Protocol):
     """A dump that is judged, and then read again to put results beside its rows."""
 
+    def iterate(self, columns: Sequence[str] | None = None, *, start: int = 0) -> Iterator[Row]:
+        """The rows after the first `start`."""
+        ...
+
     def forget(self) -> None:
         """From now on only whole rows are read: columns that were kept for faster reading may be deleted."""
         ...

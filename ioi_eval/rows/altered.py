@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,6 +19,7 @@ from ioi_eval.rows.source import Source
 _CODE = ("code", "source_files")
 _CONVERSATION = ("prompt", "generation")
 _IN_MEMORY_BYTES = 8 * 1024 * 1024
+_STEP = 1024  # rows
 
 
 class Altered(Source):
@@ -48,8 +50,12 @@ class Altered(Source):
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The rows, altered."""
+        return self.rows_from(columns, 0)
+
+    def rows_from(self, columns: Sequence[str] | None, start: int) -> Iterator[Row]:
+        """The rows after the first `start`, altered."""
         wanted = None if columns is None else [name for name in columns if name not in self._without]
-        for row in self._source.rows(wanted):
+        for row in self._source.rows_from(wanted, start):
             values = {name: value for name, value in row.values.items() if name not in self._without}
             if columns is None and self._with_messages:
                 values |= _messages(row)
@@ -91,7 +97,7 @@ class KeptColumns(Source):
         self._source, self._columns = source, columns
         folder = None if directory is None else str(directory)
         self._file: IO[bytes] | None = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES, dir=folder)  # noqa: SIM115
-        self._rows = 0
+        self._rows, self._places = 0, [0]  # how many rows are kept, and where every `_STEP`th begins
         self._is_whole = False
 
     def describe(self) -> str:
@@ -109,21 +115,27 @@ class KeptColumns(Source):
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The source's rows; from the temporary file, if only kept columns are wanted."""
+        return self.rows_from(columns, 0)
+
+    def rows_from(self, columns: Sequence[str] | None, start: int) -> Iterator[Row]:
+        """The same, after the first `start` rows."""
         if self._columns is not None and (columns is None or not set(columns) <= set(self._columns)):
-            yield from self._source.rows(columns)
+            yield from self._source.rows_from(columns, start)
         elif self._file is None:
-            yield from self._source.rows(self._columns)
+            yield from self._source.rows_from(self._columns, start)
         elif self._is_whole:
-            self._file.seek(0)
-            for _ in range(self._rows):
+            step = min(start // _STEP, len(self._places) - 1)
+            self._file.seek(self._places[step])
+            for index in range(step * _STEP, self._rows):
                 source, number, values, there, broken = pickle.load(self._file)  # our own file, which has no name
-                yield Row(source=source, number=number, values=values, there=there, broken=broken)
+                if index >= start:
+                    yield Row(source=source, number=number, values=values, there=there, broken=broken)
         else:
-            yield from self._store_and_yield(self._file)
+            yield from islice(self._store_and_yield(self._file), start, None)
 
     def _store_and_yield(self, file: IO[bytes]) -> Iterator[Row]:
         """Read the source and keep its rows; if they cannot be written, nothing is kept from then on."""
-        self._rows = 0
+        self._rows, self._places = 0, [0]
         file.seek(0)
         file.truncate()
         for row in self._source.rows(self._columns):
@@ -133,6 +145,8 @@ class KeptColumns(Source):
                     fields = row.source, row.number, row.values, row.there, row.broken
                     pickle.dump(fields, file, protocol=pickle.HIGHEST_PROTOCOL)
                     self._rows += 1
+                    if self._rows % _STEP == 0:
+                        self._places.append(file.tell())
                 except (OSError, *ODD_DATA):
                     self._drop()
             yield row

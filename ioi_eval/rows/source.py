@@ -6,6 +6,7 @@ import hashlib
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -26,18 +27,23 @@ class Source(ABC):
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The rows, possibly none. Each kind of source implements this."""
 
-    def iterate(self, columns: Sequence[str] | None = None) -> Iterator[Row]:
+    def rows_from(self, columns: Sequence[str] | None, start: int) -> Iterator[Row]:
+        """The rows after the first `start`, for `iterate`. Sources that can skip rows without parsing them do so."""
+        return islice(self.rows(columns), start, None)
+
+    def iterate(self, columns: Sequence[str] | None = None, *, start: int = 0) -> Iterator[Row]:
         """The rows, one at a time.
 
         Args:
             columns: only those of these that exist; `None` for all.
+            start: how many rows to skip.
 
         Raises:
             InputError: the source cannot be read, or has no rows.
             RowError: a row cannot be read.
         """
-        empty = True
-        for row in self.rows(columns):
+        empty = not start
+        for row in self.rows_from(columns, start):
             empty = False
             yield row
         if empty:
