@@ -265,7 +265,7 @@ def reasoning_length(row: Row) -> float:
         row: a row of a dump or of results.
     """
     metadata = row.get("metadata")
-    if isinstance(metadata, Mapping):
+    if metadata is not None and isinstance(metadata, Mapping):
         for holder in (metadata.get("usage"), metadata):
             if isinstance(holder, Mapping):
                 for column in ("output_tokens", "completion_tokens"):

@@ -47,6 +47,7 @@ RESULT_COLUMNS = (
     "error",
 )
 """Our columns of a row; the others (the problem's, the program's) have the same meaning as in a dump."""
+_RESULTS = frozenset(RESULT_COLUMNS)
 
 _LACKS = re.compile(r"ModuleNotFoundError\(\"No module named '(\w+)")
 _MOST_MODULES = 5
@@ -55,7 +56,7 @@ _MOST_MODULES = 5
 def refused_row(entry: Refused) -> dict[str, Any]:
     """The row of a submission that was not judged: our columns are empty, even if the dump has values for them."""
     empty: dict[str, Any] = dict.fromkeys(RESULT_COLUMNS)
-    return {**empty, **dump_columns(entry.row.values, RESULT_COLUMNS), TEST_RESULTS: [], "error": entry.message}
+    return {**empty, **dump_columns(entry.row.values, _RESULTS), TEST_RESULTS: [], "error": entry.message}
 
 
 def result_row(entry: JudgeableSample, judged: RecordedResult[AppsResult]) -> dict[str, Any]:
@@ -67,7 +68,7 @@ def result_row(entry: JudgeableSample, judged: RecordedResult[AppsResult]) -> di
     if result.verdict is Verdict.NC and (reason := failure_reason_of(Verdict.NC, candidate.submission, entry.sample)):
         message = ": ".join(filter(None, (message, reason)))
     return {
-        **dump_columns(columns, RESULT_COLUMNS),
+        **dump_columns(columns, _RESULTS),
         **given,
         "submission": candidate.submission.id,
         "problem_id": candidate.problem.id,

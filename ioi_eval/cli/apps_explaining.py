@@ -19,6 +19,7 @@ from ioi_eval.cli.readiness import make_ready
 from ioi_eval.cli.sandboxes import opened, tell
 from ioi_eval.compat import NAMES
 from ioi_eval.errors import InputError
+from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.threads import for_each, in_thread
@@ -130,7 +131,7 @@ def _accepted(dump_reader: AppsDumpReader, explained: _Explained) -> Iterator[tu
     for index, entry in enumerate(dump_reader.entries()):
         if isinstance(entry, JudgeableSample):
             yield index, entry
-        else:
+        elif isinstance(entry, Refused):
             explained.refused.append(entry.message)
 
 

@@ -122,11 +122,12 @@ class DumpPass:
             fingerprints: one for each kind of target that may judge it. The one for which the journal has most is
                 used; of equals the first.
         """
-        by_keys = {keys_of(problem_key, id, each, found_by=found_by): each for each in fingerprints}
-        if self._stored_level is None or len(by_keys) == 1:
-            keys = next(iter(by_keys))
-        else:
-            keys = max(by_keys, key=self._stored_level)
+        fingerprint = fingerprints[0]
+        keys = keys_of(problem_key, id, fingerprint, found_by=found_by)
+        if self._stored_level is not None and len(fingerprints) > 1:
+            others = {keys_of(problem_key, id, each, found_by=found_by): each for each in fingerprints}
+            keys = max(others, key=self._stored_level)
+            fingerprint = others[keys]
         return Candidate(
             problem=problem,
             submission=submission,
@@ -135,7 +136,7 @@ class DumpPass:
             found_by=found_by,
             size=size,
             most_s=most_s,
-            fingerprint=by_keys[keys],
+            fingerprint=fingerprint,
             keys=keys,
         )
 

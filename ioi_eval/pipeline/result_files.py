@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -15,11 +15,24 @@ from ioi_eval.pipeline.dump_reader import OWN_FAULT, Judgeable, Refused
 from ioi_eval.pipeline.family import ProblemFamily, R
 from ioi_eval.pipeline.finish import TestLines, not_written, replacing
 from ioi_eval.pipeline.progress import Progress
-from ioi_eval.pipeline.result_store import ResultStore
+from ioi_eval.pipeline.result_store import RecordedResult, ResultStore
 from ioi_eval.pipeline.settings import Settings
 from ioi_eval.pipeline.window import W
 from ioi_eval.report.frame import RESULTS, TESTS
 from ioi_eval.report.inputs import INPUTS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Out:
+    """Open files.
+
+    Args:
+        files: those of the family.
+        tests: writes those of the tests.
+    """
+
+    files: Sequence[BinaryIO]
+    tests: TestLines
 
 
 class ResultFiles(Generic[W, R]):
@@ -51,14 +64,14 @@ class ResultFiles(Generic[W, R]):
         self._opened.__exit__(kind, value, trace)
 
     @cached_property
-    def _out(self) -> tuple[list[BinaryIO], TestLines]:
-        """The files of the family, and those of the tests, opened when they are needed first."""
+    def _out(self) -> _Out:
+        """The files, opened when they are needed first."""
         names = (*self._family.files, TESTS, INPUTS)
         *files, tests, inputs = [self._opened.enter_context(replacing(self._directory / name)) for name in names]
-        return files, TestLines(tests, inputs, self._settings.keep)
+        return _Out(files=files, tests=TestLines(tests, inputs, self._settings.keep))
 
-    def entries(self) -> Iterator[W | Refused]:
-        """All entries of the dump, for judging.
+    def entries(self) -> Iterator[W | Refused | None]:
+        """All entries of the dump, for judging; `None` for one whose result is stored and was written.
 
         Raises:
             SetupError: the files cannot be written.
@@ -86,41 +99,39 @@ class ResultFiles(Generic[W, R]):
                 if not self._write(entry) and not isinstance(entry, Refused):
                     self._family.summary.postpone(entry.row.values, str(entry.candidate.problem_key))
 
-    def _settled(self) -> Iterator[W | Refused]:
+    def _settled(self) -> Iterator[Refused | None]:
         """The entries before the first one that must be judged, each after its line was written."""
+        retry_failed = self._settings.retry_failed
         for entry in self._family.dump_reader.entries(self._reading, whole_rows=True):
             try:
-                is_written = self._is_settled(entry) and self._write(entry)
+                is_written = self._write(entry, retry_failed=retry_failed)
             except OSError as error:
                 raise not_written(self._directory / RESULTS, error) from error
             if not is_written:
                 self._reading.entries -= 1
                 return
             self._written += 1
-            yield entry if isinstance(entry, Refused) else entry.candidate
+            yield entry if isinstance(entry, Refused) else None
 
-    def _is_settled(self, entry: Judgeable[W] | Refused) -> bool:
-        if isinstance(entry, Refused):
-            return True
-        stored = self._store.journal.find(entry.candidate.keys)
-        return stored is not None and stored.counts(retry_failed=self._settings.retry_failed)
-
-    def _write(self, entry: Judgeable[W] | Refused) -> bool:
-        """Write the line of a row; `False` if it has no result."""
-        files, tests = self._out
+    def _write(self, entry: Judgeable[W] | Refused, *, retry_failed: bool = False) -> bool:
+        """Write the line of a row; `False` if it has no result, or a failed one that is judged again."""
         if isinstance(entry, Refused):
             lines = self._refused(entry)
-        elif (judged := self._store.find(entry.candidate)) is None:
+        elif (judged := self._store.find(entry.candidate)) is None or (judged.failed and retry_failed):
             return False
         else:
-            try:
-                lines = self._family.lines(entry, judged, tests)
-            except ODD_DATA as error:
-                message = str(entry.row.error(internal_error_text(error, "writing its result")))
-                lines = self._refused(Refused(row=entry.row, kind=OWN_FAULT, message=message), bare=True)
-        for file, line in zip(files, lines, strict=True):
+            lines = self._lines(entry, judged)
+        for file, line in zip(self._out.files, lines, strict=True):
             file.write(line)
         return True
+
+    def _lines(self, entry: Judgeable[W], judged: RecordedResult[R]) -> Sequence[bytes]:
+        """The lines of a row that was judged; of a refused one if they cannot be made."""
+        try:
+            return self._family.lines(entry, judged, self._out.tests)
+        except ODD_DATA as error:
+            message = str(entry.row.error(internal_error_text(error, "writing its result")))
+            return self._refused(Refused(row=entry.row, kind=OWN_FAULT, message=message), bare=True)
 
     def _refused(self, entry: Refused, *, bare: bool = False) -> Sequence[bytes]:
         """The lines of a row that was not judged; without its own columns if these cannot be written."""

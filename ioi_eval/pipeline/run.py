@@ -58,7 +58,7 @@ class DumpRun(Generic[W, R]):
     Args:
         family: the dump, and how it is judged.
         store: stores the results.
-        entries: those of the dump, in order.
+        entries: those of the dump, in order; `None` for one whose result is stored.
         settings: of the run.
         progress: counts the rows.
         restore: recreates test data that was deleted from the cache; called in a thread.
@@ -68,7 +68,7 @@ class DumpRun(Generic[W, R]):
         self,
         family: ProblemFamily[W, R],
         store: ResultStore[R],
-        entries: Iterator[W | Refused],
+        entries: Iterator[W | Refused | None],
         *,
         settings: Settings,
         progress: Progress,
@@ -124,7 +124,9 @@ class DumpRun(Generic[W, R]):
             empty: list[W] = []
             for entry in batch:
                 self.progress.read()
-                if isinstance(entry, Refused):
+                if entry is None:
+                    self._count_resumed()
+                elif isinstance(entry, Refused):
                     self.progress.advance(REFUSED)
                     self.settings.events.emit("row_refused", message=entry.message)
                 elif self._is_known(entry, copies):
@@ -159,13 +161,13 @@ class DumpRun(Generic[W, R]):
             self._count(replace(known, names=copy.names), was_in_sandbox=False)
 
     @staticmethod
-    def _batch(entries: Iterator[W | Refused]) -> list[W | Refused]:
+    def _batch(entries: Iterator[W | Refused | None]) -> list[W | Refused | None]:
         """The next rows: few enough for memory, enough to outweigh a change of threads."""
-        batch: list[W | Refused] = []
+        batch: list[W | Refused | None] = []
         held = 0
         for entry in itertools.islice(entries, BATCH_ROWS):
             batch.append(entry)
-            held += 0 if isinstance(entry, Refused) else (entry.size or 0)
+            held += 0 if entry is None or isinstance(entry, Refused) else (entry.size or 0)
             if held > BATCH_CODE:
                 break
         return batch
@@ -174,13 +176,16 @@ class DumpRun(Generic[W, R]):
         """Whether this submission, or the same program, was judged before, so that it need not be judged."""
         stored = self.store.journal.find(entry.keys)
         if stored is not None and stored.counts(retry_failed=self.settings.retry_failed):
-            self.done.resumed += 1
-            self.progress.advance(RESUMED)
+            self._count_resumed()
             return True
         if not self._may_copy(entry) or (leader_offset := self._leaders.offset(entry)) is None:
             return False
         copies.append((entry, leader_offset))
         return True
+
+    def _count_resumed(self) -> None:
+        self.done.resumed += 1
+        self.progress.advance(RESUMED)
 
     def _may_copy(self, candidate: W) -> bool:
         return self.settings.dedupe and candidate.size is not None

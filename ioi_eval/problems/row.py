@@ -104,9 +104,11 @@ class Row:
 
     def integer(self, column: str, default: int | None = None) -> int:
         """A whole number, also in the forms `2024.0` and `"2024"` that tables produce."""
+        value = self.values.get(column)
+        if type(value) is int and value.bit_length() <= _NAME_BITS:  # the usual case
+            return value
         if default is not None and not self.has(column):
             return default
-        value = self.values.get(column)
         if isinstance(value, str) and len(value) < _NUMBER_LENGTH and value.strip().removeprefix("-").isdecimal():
             value = int(value)
         if isinstance(value, float) and value.is_integer():

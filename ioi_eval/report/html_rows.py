@@ -197,7 +197,7 @@ class PageResults(ResultSet):
             copy=row["duplicate_of"] is not None,
             original="" if row["duplicate_of"] is None else _shown_name(row["duplicate_of"]),
             targeted=bool(row.get("target_subtask")),
-            details_key="" if row["verdict"] == Verdict.NC else _details_key(row),  # texts without a program differ
+            details_key=_details_key(row),
         )
 
     def _group(self, row: Row) -> str:
@@ -245,10 +245,13 @@ def _details_key(row: Row) -> str:
     given, or they were written for different subtasks."""
     if not row["fingerprint"]:
         return ""
-    return blake2b(orjson.dumps([row.get(name) for name in _SHOWN]), digest_size=12).hexdigest()
+    names = _SHOWN_WITHOUT_PROGRAM if row["verdict"] == Verdict.NC else _SHOWN
+    return blake2b(orjson.dumps([row.get(name) for name in names]), digest_size=12).hexdigest()
 
 
 _SHOWN = ("fingerprint", "verdict", TESTS_ID, "target_subtask", "extraction", "language", "target", "error")
+_SHOWN_WITHOUT_PROGRAM = (*_SHOWN, "generation", "code", "compile_message", "message")
+"""Without a program the fingerprint is that of an empty one, and the text and the reason are shown."""
 
 
 def _tests_by_id(path: Path) -> dict[str, tuple[int, float | None, int | None]]:

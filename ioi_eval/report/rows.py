@@ -9,7 +9,7 @@ Source: `ioi/run_tests` of huggingface/ioi (`TestResult`, `SubtaskResult.to_dict
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Self
@@ -191,7 +191,7 @@ def refused_row(row: Mapping[str, Any], reason: str) -> dict[str, Any]:
     }
 
 
-def dump_columns(row: Mapping[str, Any], results: Collection[str]) -> dict[str, Any]:
+def dump_columns(row: Mapping[str, Any], results: frozenset[str]) -> dict[str, Any]:
     """The dump's columns; one with the name of a result column is renamed to `dump_<name>`.
 
     In a dump that is itself a results file, such columns are from an earlier judging, and are replaced.
@@ -202,6 +202,8 @@ def dump_columns(row: Mapping[str, Any], results: Collection[str]) -> dict[str, 
     """
     if "fingerprint" in row and "duplicate_of" in row:
         return {name: value for name, value in row.items() if name not in results}
+    if results.isdisjoint(row):
+        return dict(row)
     return {f"dump_{name}" if name in results else name: value for name, value in row.items()}
 
 

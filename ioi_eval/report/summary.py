@@ -48,12 +48,11 @@ class Summary(RunSummary):
         # A row with unexpected values fails here, before any sum is changed.
         light = LightRow(row, judged.problem, compiles=totals.compiles, scores=totals.scores, target_subtask=aim)
         unknown_target = target_subtask if aim is None else None
+        reason = contest_reason(row, judged.result.verdict, judged.problem, judged.submission)
         for summary in self._with_group(row):
-            summary._add(judged, row, light, unknown_target)
+            summary._add(judged, light, reason, unknown_target)
 
-    def _add(
-        self, judged: JudgedSubmission, row: Mapping[str, Any], light: LightRow, unknown_target: str | None
-    ) -> None:
+    def _add(self, judged: JudgedSubmission, light: LightRow, reason: str, unknown_target: str | None) -> None:
         result, submission, totals = judged.result, judged.submission.id, judged.totals
         if result.problem not in self._problems:
             self._problems[result.problem] = ProblemTally(problem=judged.problem)
@@ -63,7 +62,7 @@ class Summary(RunSummary):
             (submission, str(result.problem)),
             extraction=judged.submission.extraction,
             near_limit=totals.near_limit,
-            reason=contest_reason(row, result.verdict, judged.problem, judged.submission),
+            reason=reason,
             error=None if result.score is not None else totals.error or "judge error",
             is_copy=judged.duplicate_of is not None,
         )

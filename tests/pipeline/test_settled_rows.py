@@ -155,7 +155,7 @@ def test_the_files_are_those_of_a_run_that_writes_all_after_judging(
     found = files_of(here)
     shutil.rmtree(here)
     earlier.rename(here)
-    monkeypatch.setattr(ResultFiles, "_is_settled", lambda *_: False)
+    monkeypatch.setattr(ResultFiles, "_settled", lambda _: iter(()))
     run(here, rows, limit, **settings)
     assert found == files_of(here)
     assert written[0] >= SURE
