@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from hashlib import blake2b
@@ -36,7 +35,7 @@ class RecordKind(StrEnum):
 _KINDS = {kind.value.encode(): kind for kind in RecordKind}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@fast_dataclass
 class Keys:
     """The keys by which a record is found.
 

@@ -75,6 +75,11 @@ class Tally:
         if became == RESUMED and self._recent:
             self._recent.pop()  # it says nothing about the rows to come
 
+    def skip(self, became: str, rows: int) -> None:
+        """Rows are done; as `Progress.skip`. They say nothing about the rows to come."""
+        self.counts[became] += rows
+        self.rows_read += rows if became == RESUMED else 0
+
     @property
     def judged(self) -> int:
         """How many rows were judged themselves, with a program."""
@@ -179,6 +184,16 @@ class Progress(ABC):
             tests: how many tests were run.
         """
         self._tally.count(verdict, tests)
+        self.beat()
+
+    def skip(self, became: str, rows: int) -> None:
+        """Rows are done for which nothing had to be done; where `read` is called, they were read, too.
+
+        Args:
+            became: `RESUMED`; empty if their results were written before.
+            rows: how many.
+        """
+        self._tally.skip(became, rows)
         self.beat()
 
     def beat(self) -> None:

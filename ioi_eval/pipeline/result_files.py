@@ -90,8 +90,7 @@ class ResultFiles(Generic[W, R]):
         Raises:
             SetupError: they cannot be written.
         """
-        for _ in range(self._written):
-            progress.advance("")
+        progress.skip("", self._written)
         with self._opened:
             _ = self._out  # also if there is nothing to write
             for entry in self._family.dump_reader.entries(self._reading, whole_rows=True):

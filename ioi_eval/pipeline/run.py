@@ -122,11 +122,14 @@ class DumpRun(Generic[W, R]):
         while not self.done.stopped_by and (batch := await in_thread(self._batch, self._entries)):
             copies: list[tuple[W, int]] = []
             empty: list[W] = []
+            settled = batch.count(None)
+            self.done.resumed += settled
+            self.progress.skip(RESUMED, settled)
             for entry in batch:
-                self.progress.read()
                 if entry is None:
-                    self._count_resumed()
-                elif isinstance(entry, Refused):
+                    continue
+                self.progress.read()
+                if isinstance(entry, Refused):
                     self.progress.advance(REFUSED)
                     self.settings.events.emit("row_refused", message=entry.message)
                 elif self._is_known(entry, copies):
@@ -176,16 +179,13 @@ class DumpRun(Generic[W, R]):
         """Whether this submission, or the same program, was judged before, so that it need not be judged."""
         stored = self.store.journal.find(entry.keys)
         if stored is not None and stored.counts(retry_failed=self.settings.retry_failed):
-            self._count_resumed()
+            self.done.resumed += 1
+            self.progress.advance(RESUMED)
             return True
         if not self._may_copy(entry) or (leader_offset := self._leaders.offset(entry)) is None:
             return False
         copies.append((entry, leader_offset))
         return True
-
-    def _count_resumed(self) -> None:
-        self.done.resumed += 1
-        self.progress.advance(RESUMED)
 
     def _may_copy(self, candidate: W) -> bool:
         return self.settings.dedupe and candidate.size is not None

@@ -194,6 +194,8 @@ class Page:
         """The table by columns, which compresses better; numbers are rounded as shown. `detail` is filled later."""
         problems = {name: index for index, name in enumerate(self._order)}
         verdicts = {verdict.value: index for index, verdict in enumerate(Verdict)}
+        sizes = {row.memory_bytes for row in rows}  # few: sizes of memory are multiples of a page
+        mebibytes = {size: None if size is None else float(f"{size / 2**20:.3g}") for size in sizes}
         return {
             "id": [row.id for row in rows],
             "directory": [row.directory for row in rows] if len(self.results) > 1 else [],
@@ -204,7 +206,7 @@ class Page:
             "original": _originals(rows),
             "score": [None if row.score is None else round(row.score, 4) for row in rows],
             "time": [None if row.time_s is None else round(row.time_s, 3) for row in rows],
-            "memory": [None if row.memory_bytes is None else float(f"{row.memory_bytes / 2**20:.3g}") for row in rows],
+            "memory": [mebibytes[row.memory_bytes] for row in rows],
             "near": [index for index, row in enumerate(rows) if row.near_limit],
             "copy": [index for index, row in enumerate(rows) if row.copy],
             "detail": [],

@@ -246,7 +246,7 @@ def _details_key(row: Row) -> str:
     if not row["fingerprint"]:
         return ""
     names = _SHOWN_WITHOUT_PROGRAM if row["verdict"] == Verdict.NC else _SHOWN
-    return blake2b(orjson.dumps([row.get(name) for name in names]), digest_size=12).hexdigest()
+    return blake2b(orjson.dumps(list(map(row.get, names))), digest_size=12).hexdigest()
 
 
 _SHOWN = ("fingerprint", "verdict", TESTS_ID, "target_subtask", "extraction", "language", "target", "error")

@@ -6,6 +6,7 @@ This is for messages only: how a program is found does not depend on it.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from ioi_eval.extract.cpp import looks_like_cpp
 from ioi_eval.extract.fences import LOOKED_AT, blocks, ends_in_block, split_thoughts
@@ -22,6 +23,7 @@ _ENDED_BY_SEMICOLON = re.compile(r";[ \t\r]*$", re.MULTILINE)
 _FENCE_LINE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 
 
+@lru_cache(maxsize=4)  # asked for the row and for the summary
 def why_without_code(text: str, language: Language, *, source: str) -> str:
     """Why no program was found in a model's text; empty if it is not known.
 

@@ -29,7 +29,7 @@ class LightRow(Mapping[str, Any]):
         target_subtask: the subtask that it was written for.
     """
 
-    __slots__ = ("_compiles", "_length", "_problem", "_scores", "_target")
+    __slots__ = ("_compiles", "_length", "_problem", "_target", "scores")
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class LightRow(Mapping[str, Any]):
         target_subtask: str | None,
     ) -> None:
         self._problem = problem
-        self._compiles, self._scores = compiles, scores
+        self._compiles, self.scores = compiles, scores
         self._length = reasoning_length(row)
         self._target = target_subtask
 
@@ -69,7 +69,7 @@ class LightRow(Mapping[str, Any]):
     def results(self) -> list[dict[str, Any]]:
         """The subtasks, as in the column `all_subtasks_results`."""
         scores = array("d")
-        scores.frombytes(self._scores)
+        scores.frombytes(self.scores)
         return [
             {
                 "subtask": subtask.name,
@@ -115,6 +115,7 @@ class ProblemTally:
     together: Together = field(init=False)
     subtasks: Mapping[str | None, str] = field(init=False)
     rows: list[LightRow] = field(default_factory=list)
+    _scores: set[bytes] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.together = Together(self.problem)
@@ -132,7 +133,9 @@ class ProblemTally:
             self.total_score += result.score
             if self.best is None or result.score > self.best:
                 self.best, self.best_submission = result.score, submission
-        self.together.add(result, submission=submission)
+        if result.score is None or row.scores not in self._scores:  # else no subtask has a better score than before
+            self._scores.add(row.scores)
+            self.together.add(result, submission=submission)
 
     @property
     def points(self) -> float:

@@ -73,6 +73,22 @@ def test_a_log_tells_the_time_that_is_left() -> None:
     )
 
 
+def test_rows_that_are_skipped_say_nothing_about_the_others() -> None:
+    """Like rows from earlier runs that come one by one."""
+    tallies = [Tally(1000), Tally(1000)]
+    tallies[0].skip("resumed", 900)
+    for _ in range(900):
+        tallies[1].read()
+        tallies[1].count("resumed")
+    for tally in tallies:
+        tally.started = 0.0
+        tally.read()
+        tally.queue()
+        tally.count("AC")
+    assert tallies[0].as_dict(10.0) == tallies[1].as_dict(10.0)
+    assert tallies[0].left_s(10.0) == 990.0
+
+
 def test_copies_take_no_time() -> None:
     """All but one of 10,000 rows are done, as copies of ten that took 100 s: that one takes 10 s, not minutes."""
     tally = Tally(10_000)

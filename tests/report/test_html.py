@@ -207,6 +207,19 @@ def test_copies_share_what_is_shown(tmp_path: Path) -> None:
     assert len(found["block-0"]) == 1
 
 
+def test_equal_texts_without_a_program_share_what_is_shown(tmp_path: Path) -> None:
+    """All have the fingerprint of an empty program; another text or another reason is shown apart."""
+    rows = [
+        contest_row(str(n), 0.0, fingerprint="f", verdict="NC", code=None, compile_message=reason, generation=text)
+        for n, (text, reason) in enumerate([("I", "no"), ("we", "no"), ("I", "cut off"), ("I", "no"), ("we", "no")])
+    ]
+    found = blocks(html(write_results(tmp_path, rows)))
+    assert found["rows"]["detail"] == [[0, 0], [0, 1], [0, 2], [0, 0], [0, 1]]
+    assert [(shown["text"], shown["compiler"]) for shown in found["block-0"]] == [
+        ("I", "no"), ("we", "no"), ("I", "cut off"),
+    ]  # fmt: skip
+
+
 def test_inputs_of_failing_tests_stand_there_once(tmp_path: Path) -> None:
     """The first test that a program failed, of whichever directory; of an earlier version there are none."""
     rows = [contest_row(str(n), 1.0, float(n % 3 == 0), code=f"int {n};") for n in range(300)]

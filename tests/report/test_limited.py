@@ -98,5 +98,5 @@ def test_thirds_add_up_to_the_whole() -> None:
 def test_a_light_row_is_light() -> None:
     """However long the generation was, and however many tests there were."""
     _, row = pair([1.0] * 4, None, "03", None, "x" * 10**6)
-    held = sum(sys.getsizeof(getattr(row, name)) for name in ("_scores", "_length"))
+    held = sum(sys.getsizeof(getattr(row, name)) for name in ("scores", "_length"))
     assert sys.getsizeof(row) + held < 300

@@ -96,6 +96,21 @@ def test_the_best_of_all_together_is_by_subtask() -> None:
     assert [s["undecided"] for s in tree["subtasks"]] == [0, 1]
 
 
+def test_equal_scores_count_for_the_first() -> None:
+    """But each judge error counts."""
+    summary = Summary()
+    for number in range(3):
+        add(summary, NILE, f"a{number}", 0.5, 0.25)
+        add(summary, NILE, f"b{number}", 0.25, 0.5)
+        add(summary, NILE, f"c{number}", None, 1)
+    (nile,) = summary.as_dict(RUN)["problems"]
+    assert [(s["best_score"], s["best_submission"], s["undecided"]) for s in nile["subtasks"]] == [
+        (0.5, "a0", 3),
+        (0.25, "a0", 3),
+    ]
+    assert (nile["submissions"], nile["undecided"]) == (9, 3)
+
+
 def test_practice_problems_are_no_part_of_a_contest() -> None:
     """The reference counts them in "/600"."""
     (contest,) = example()["contests"]
