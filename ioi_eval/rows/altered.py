@@ -84,8 +84,9 @@ def _conversation(prompt: Any, generation: Any) -> list[dict[str, Any]]:
 class KeptColumns(Source):
     """A source whose columns for judging are kept in a temporary file, once they have been read to the end.
 
-    A dump is read before judging, to find out which problems and languages it needs; judging reads the kept columns;
-    then the dump is read a second time, to put results beside its rows. There is one reader at a time.
+    A dump is read before judging, to find out which problems and languages it needs; judging reads the kept columns
+    (from the first row that was not judged before); and whole rows are read a second time, to put results beside them.
+    There is one reader at a time.
 
     Args:
         source: what is read.

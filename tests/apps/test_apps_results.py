@@ -12,12 +12,21 @@ from ioi_eval.apps.dump_reader import AppsDumpReader, JudgeableSample
 from ioi_eval.apps.outcomes import AppsResult
 from ioi_eval.apps.results import RESULT_COLUMNS, judged_columns, refused_row, result_row
 from ioi_eval.model import TestOutcome, Verdict
+from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.pipeline.result_store import RecordedResult
 from ioi_eval.rows import open_source
 from tests.apps_rows import DOUBLE, ROWS, write_rows
 
 THEIRS: dict[str, Any] = {"passed": 1, "total": 1, "resolved": True, "score": 1.0, "verdict": "AC", "codes": [True]}
 """What a dump has that is made of somebody's results."""
+
+
+def row_of(entry: object, found: RecordedResult[AppsResult]) -> dict[str, Any]:
+    """The row of an entry."""
+    if isinstance(entry, Refused):
+        return refused_row(entry)
+    assert isinstance(entry, JudgeableSample)
+    return result_row(entry, found)
 
 
 @pytest.fixture
@@ -29,7 +38,7 @@ def written(tmp_path: Path) -> Any:
         dump = open_source(write_rows(tmp_path / "dump.jsonl", rows))
         found = RecordedResult(result=AppsResult(problem="0", verdict=Verdict.WA, passed=0, total=3))
         entries = AppsDumpReader(dump, catalog, fingerprints=lambda *_: ("f",)).entries(whole_rows=True)
-        return [result_row(e, found) if isinstance(e, JudgeableSample) else refused_row(e) for e in entries]
+        return [row_of(entry, found) for entry in entries]
 
     return write
 
