@@ -14,10 +14,9 @@ from ioi_eval.model import Job, Stage
 
 
 def plan_of(job: Job) -> str:
-    """The plan of a job for the runner."""
-    plan = next(file.content for file in job.files if file.name == "plan")
-    assert isinstance(plan, bytes)
-    return plan.decode()
+    """The plan of a job for the runner; for a job that also compiles, with the plan for that."""
+    plans = [file.content for file in job.files if file.name in ("plan", "steps")]
+    return b"".join(plan for plan in plans if isinstance(plan, bytes)).decode()
 
 
 def built(job: Job) -> Stage:

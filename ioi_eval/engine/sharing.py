@@ -151,7 +151,7 @@ class SharedJobs:
 
     async def _run_unshared(self, request: RunRequest) -> Answer:
         (answer,) = await self._execute([request], request.retries)
-        return _with_first_test(answer)
+        return _with_first_test(answer, request)
 
     # ------------------------------------------------------------------ the queue
 
@@ -231,7 +231,7 @@ class SharedJobs:
                 unbegun = isinstance(answer, RunAnswer) and not answer.tests
                 if not unbegun and not follower.assigned.done():
                     follower.assigned.set_result(answer)
-            return None if answers[0] is None else _with_first_test(answers[0])
+            return None if answers[0] is None else _with_first_test(answers[0], first.request)
         except IoiEvalError as error:
             for follower in followers:
                 if not follower.assigned.done():
@@ -308,11 +308,12 @@ class SharedJobs:
         return parts
 
 
-def _with_first_test(answer: Answer) -> Answer:
+def _with_first_test(answer: Answer, request: RunRequest) -> Answer:
     """The answer for one program, or an error if no test was run: the first one was needed, so it must have run.
 
-    If the job compiled the program, there may be no test.
+    If the job was to compile the program, there may be no test.
     """
-    if isinstance(answer, RunAnswer) and not (answer.tests or answer.built):
+    may_have_none = request.program.is_uncompiled and isinstance(answer, RunAnswer) and answer.built is not None
+    if isinstance(answer, RunAnswer) and not (answer.tests or may_have_none):
         return TransportError("the runner ran none of the tests that it was asked to run")
     return answer
