@@ -157,8 +157,8 @@ class Scripted:
         return self.inner.targets()
 
     async def execute(self, job: Job, target: Target) -> Execution:
-        """Do what the script says about this run job; compile jobs are passed on."""
-        if not any(file.name == "program" for file in job.files):
+        """Do what the script says about this run job, which may compile too; compile jobs are passed on."""
+        if not any(file.name in ("program", "steps") for file in job.files):
             return await self.inner.execute(job, target)
         self.runs += 1
         plan = next(file.content for file in job.files if file.name == "plan")
@@ -233,7 +233,7 @@ def test_a_size_whose_answers_are_cut_is_tried_once(cache: Path) -> None:
     result, runs = asyncio.run(scenario())
     tests = {outcome.test for subtask in result.subtasks for outcome in subtask.tests}
     pairs = -(-len(tests) // 2)
-    assert runs == [2 + pairs, pairs], "the first eight and the first four were cut"
+    assert runs == [3 + pairs, pairs], "all, which were compiled and run, the first eight and the first four were cut"
 
 
 def test_rejected_job_is_not_repeated(cache: Path) -> None:
@@ -241,7 +241,7 @@ def test_rejected_job_is_not_repeated(cache: Path) -> None:
     result, runs = score_scripted(cache, "buoys/model_solution/bisection.cpp", lambda _: SandboxError("no such thing"))
     assert result.verdict is Verdict.JE
     tests = {outcome.test for subtask in result.subtasks for outcome in subtask.tests}
-    assert runs == 1 + (len(tests) > 8), "the first eight tests once, and what is left once"
+    assert runs == 2 + (len(tests) > 8), "the job that compiles too, the first eight tests once, and what is left once"
 
 
 def score_late(cache: Path, code: str) -> tuple[SubmissionResult, list[int]]:
