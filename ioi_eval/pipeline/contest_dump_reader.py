@@ -114,7 +114,7 @@ def survey(source: RowSource, selection: RowSelection, *, id_column: str = "uuid
             submission needs.
         RowError: a row cannot be read.
     """
-    first = (row for row, _ in selection.rows(source, (id_column, "problem_id")))
+    first = (row for row, _ in selection.rows(source, (id_column, "problem_id", *PROGRAM_COLUMNS)))
     check_first_rows(first, source.describe(), _needs(id_column))
     counts: Counter[ProblemKey | None] = Counter()
     languages: set[Language] = set()

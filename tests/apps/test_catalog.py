@@ -67,13 +67,13 @@ def test_a_data_set_is_read_once(
 ) -> None:
     """But for a few problems or a sample, for which its ids are read first; the same problems come of either way."""
     counted: list[object] = []
-    rows = JsonLines.rows
+    rows = JsonLines.rows_from
 
-    def counting(self: JsonLines, columns: Sequence[str] | None) -> Iterator[Row]:
+    def counting(self: JsonLines, columns: Sequence[str] | None, start: int) -> Iterator[Row]:
         counted.append(columns)
-        return rows(self, columns)
+        return rows(self, columns, start)
 
-    monkeypatch.setattr(JsonLines, "rows", counting)
+    monkeypatch.setattr(JsonLines, "rows_from", counting)
     catalog = load(tmp_path, **options)
     assert len(counted) == reads
     monkeypatch.setattr("ioi_eval.apps.catalog._FEW", 0 if reads == 2 else 10**6)
