@@ -79,7 +79,8 @@ def test_cancelled_at_every_await(start: Any, rate: float, padding: int, alone: 
             assert not any(state.running for state in cluster._pool._endpoints.values()), f"lost at await {number}"
         return cancelled
 
-    assert with_cluster(proxy.urls, use, patience_s=0.5) >= (3 if padding else 1)
+    # encoding a large body, and the answer; exploring has left connections, so only faults make jobs wait for one
+    assert with_cluster(proxy.urls, use, patience_s=0.5) >= (2 if padding else 1)
 
 
 async def outcome(attempt: CancelledAt) -> Any:
