@@ -4,8 +4,11 @@
 // answer or judge program of the job. These are open files of the runner; with --dir they are unlinked before the first step.
 #pragma once
 
+#include <fcntl.h>
 #include <stdint.h>
 #include <unistd.h>
+
+#include <string>
 
 #include "capabilities.h"
 #include "compile_mode.h"
@@ -26,10 +29,20 @@ inline bool needs_another_job(const Plan& plan, const RunEnd& ran) {
   return plan.build.has_rest && ran.needed.has(rest);
 }
 
+// Whether the sandbox gave an open file that takes the program. Any other file of that name would be a program of the job.
+inline bool takes_program(const JobFiles& files, const std::string& name) {
+  int fd = files.descriptor_of(name);
+  if (fd < 0) return false;
+  if ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY || file_size(fd) != 0) {
+    plan_fault("the job has a file %s, which it is to compile", name.c_str());
+  }
+  return true;
+}
+
 // Runs the compile plan `steps`, and then the tests of `plan`. If the sandbox gave no descriptor for the program, its bytes are
 // printed if another job needs them.
 inline void build_and_run(const Plan& steps, const Plan& plan, const Machine& machine, JobFiles& files, Lines& lines) {
-  bool is_returned = files.descriptor_of(plan.program) >= 0;
+  bool is_returned = takes_program(files, plan.program);
   Fd own;
   if (!is_returned) {
     own = memory_file("program");

@@ -222,19 +222,36 @@ def test_a_plan_that_cannot_be_meant_is_refused(plain_box: Box, steps: bytes | N
 
 
 def test_lines_that_need_each_other(plain_box: Box) -> None:
-    """`compile` comes before `program`, and `rest` only with it."""
+    """`compile` comes before `program`, `rest` only with it, and the job has no file of the program's name."""
     limits = line("limits", **LIMITS)
     tail = (limits, "task kind=batch", WHITE_DIFF, "order run=all", one(0))
-    files = {"steps": steps_plan(), "source": ECHO, "program": b"", "0.in": b"2\n", "ans": b"2\n"}
+    files = {"steps": steps_plan(), "source": ECHO, "program": ECHO, "0.in": b"2\n", "ans": b"2\n"}
     given = "program file=program static=1"
     for lines, words in (
         ((given, "compile plan=steps most_ms=1"), "stands after `program`"),
         ((given, "rest at=0:0"), "for programs that the job compiles"),
         (("compile plan=none most_ms=1", given), "no file none"),
+        (("compile plan=steps most_ms=1", given), "has a file program"),
     ):
         answer = plain_box.run(plan("run", *lines, *tail), files)
         assert (answer.last["fault"], answer.lines) == ("plan", [])
         assert words in answer.last["words"]
-    if not plain_box.by_directory:  # the descriptor may only be read: our fault, and nobody's program
-        answer = plain_box.run(plan("run", "compile plan=steps most_ms=1", given, *tail), files)
-        assert (answer.last["fault"], answer.code) == ("system", 3)
+
+
+@pytest.mark.parametrize("content", [b"", b"#!/bin/sh\n"], ids=["read-only", "not-empty"])
+def test_a_file_that_cannot_take_the_program_is_refused(plain_box: Box, content: bytes) -> None:
+    """Before anything is compiled: else what is in it would be run where the compiler refuses the program."""
+    if plain_box.by_directory:
+        pytest.skip("files come in a directory")
+    fd = os.memfd_create("program")
+    try:
+        os.write(fd, content)
+        reopened = os.open(f"/proc/self/fd/{fd}", os.O_RDWR if content else os.O_RDONLY)
+        try:
+            answer = build(plain_box, [one(0)], source=b"int main( {", program_file=reopened)
+        finally:
+            os.close(reopened)
+    finally:
+        os.close(fd)
+    assert (answer.last["fault"], answer.lines) == ("plan", [])
+    assert "has a file program" in answer.last["words"]
