@@ -65,7 +65,6 @@ class Fingerprints:
             del values["score_only"]  # as above
         self._policy = digest_of(values)
         self._problems: dict[int, tuple[Problem, str]] = {}
-        self._places: dict[tuple[int, int, str], tuple[Problem, Target, str]] = {}
         self._found: dict[tuple[object, ...], str] = {}
 
     def of(self, problem: Problem, submission: Submission, target: Target, *, tool: str = "") -> str:
@@ -76,36 +75,21 @@ class Fingerprints:
             target: where it is judged.
             tool: the fingerprint of the target's tool for a language that needs more than its C++ compiler.
         """
-        at = id(problem), id(target), tool
-        _, _, where = self._places.get(at) or self._place(at, problem, target)
-        key = submission.code, submission.sources, submission.outputs, submission.language, submission.refused, where
-        fingerprint = self._found.get(key)
-        if fingerprint is None:
-            if len(self._found) >= _REMEMBERED:
-                self._found.clear()
-            fingerprint = self._of(submission, target, self._digest(problem), tool)
-            if submission.size <= _SMALL:
-                self._found[key] = fingerprint
-        return fingerprint
-
-    def _digest(self, problem: Problem) -> str:
         known = self._problems.get(id(problem))
         if known is None:
             # keep a reference to the problem, so that Python cannot reuse its id() for another one
             known = self._problems[id(problem)] = (problem, problem_digest(problem))
-        return known[1]
-
-    def _place(self, at: tuple[int, int, str], problem: Problem, target: Target) -> tuple[Problem, Target, str]:
-        """What the fingerprints of all programs for a problem on a target share, as one text, with references as above.
-
-        Most rows of a dump ask for the same few, and hashing a text is quicker than hashing its parts.
-        """
-        if len(self._places) >= _REMEMBERED:
-            self._places.clear()
-        kind = target.profile, target.isolation.value, target.toolchain.fingerprint, target.has_own_scripts
-        parts = self._digest(problem), *kind, target.narrowed, target.outer_filter, at[2]
-        place = self._places[at] = (problem, target, repr(parts))
-        return place
+        key = submission.code, submission.sources, submission.outputs, submission.language, submission.refused
+        kind = target.profile, target.isolation, target.toolchain.fingerprint, target.has_own_scripts
+        where = known[1], *kind, target.narrowed, target.outer_filter, tool
+        fingerprint = self._found.get((key, where))
+        if fingerprint is None:
+            if len(self._found) >= _REMEMBERED:
+                self._found.clear()
+            fingerprint = self._of(submission, target, known[1], tool)
+            if submission.size <= _SMALL:
+                self._found[key, where] = fingerprint
+        return fingerprint
 
     def _of(self, submission: Submission, target: Target, problem: str, tool: str) -> str:
         rules = rules_of(submission.language)
