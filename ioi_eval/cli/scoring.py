@@ -200,8 +200,7 @@ def _part(call: ScoreCall, dump: Source, there: Path) -> DumpToScore:
         if _LABEL_COLUMN in named and _ID_COLUMN not in named:
             tell(f"{call.dump} has no column {_ID_COLUMN}; its rows are named by {_LABEL_COLUMN}")
             call = replace(call, id_column=_LABEL_COLUMN)
-    if not (call.out / "journal").exists():  # else most rows are read whole, and written at once
-        dump = KeptColumns(dump, submission_columns(call.id_column), there)
+    dump = KeptColumns(dump, submission_columns(call.id_column), there)
     seen = survey(dump, call.selection, id_column=call.id_column)
     grouping = grouping_of([open_source(name) for name in call.dumps], call.by or ())
     return DumpToScore(call=call, dump=dump, seen=seen, grouping=grouping)
