@@ -115,8 +115,7 @@ def parsed_line(path: Path, number: int, line: bytes) -> Any:
         return orjson.loads(line)
     except orjson.JSONDecodeError as error:
         raise InputError(
-            f"{path}, line {number} cannot be read: {error}; delete the file and run the command that wrote it again, "
-            "which writes it again"
+            f"{path}, line {number} cannot be read: {error}; delete the file and repeat the command that wrote it"
         ) from error
 
 

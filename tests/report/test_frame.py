@@ -50,7 +50,7 @@ def test_no_results_is_an_error_that_says_what_makes_them(tmp_path: Path) -> Non
     with pytest.raises(InputError, match=f"ioi-eval score … --out {tmp_path}"):
         load_results(tmp_path)
     (tmp_path / "results.jsonl").write_text("{not json\n")
-    with pytest.raises(InputError, match="which writes it again"):
+    with pytest.raises(InputError, match="repeat the command that wrote it"):
         load_results(tmp_path)
 
 
