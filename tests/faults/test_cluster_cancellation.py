@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.errors import SandboxError
+from ioi_eval.sandbox.piston import http_client
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from tests.faults.stub_jobs import TRANSIENT, all_slots_work, arm, echo, proxied, with_cluster
 
@@ -57,8 +58,14 @@ class CancelledAt:
 @pytest.mark.parametrize("alone", [False, True])
 @pytest.mark.parametrize("padding", [0, 3_000_000])
 @pytest.mark.parametrize("rate", [0.0, 0.5])
-def test_cancelled_at_every_await(start: Any, rate: float, padding: int, alone: bool) -> None:
-    """Encoding, connecting, sending, being answered, between a failure and its repetition; bodies small and large."""
+def test_cancelled_at_every_await(
+    start: Any, monkeypatch: pytest.MonkeyPatch, rate: float, padding: int, alone: bool
+) -> None:
+    """Encoding, connecting, sending, being answered, between a failure and its repetition; bodies small and large.
+
+    No connection is kept, so that each attempt also waits for one.
+    """
+    monkeypatch.setattr(http_client, "IDLE_CONNECTION_S", 0.0)
     _, proxy = proxied(start, faults=",".join(TRANSIENT), rate=rate, seed=1)
 
     async def use(cluster: PistonCluster) -> int:
@@ -79,8 +86,7 @@ def test_cancelled_at_every_await(start: Any, rate: float, padding: int, alone: 
             assert not any(state.running for state in cluster._pool._endpoints.values()), f"lost at await {number}"
         return cancelled
 
-    # encoding a large body, and the answer; exploring has left connections, so only faults make jobs wait for one
-    assert with_cluster(proxy.urls, use, patience_s=0.5) >= (2 if padding else 1)
+    assert with_cluster(proxy.urls, use, patience_s=0.5) >= (3 if padding else 1)
 
 
 async def outcome(attempt: CancelledAt) -> Any:
