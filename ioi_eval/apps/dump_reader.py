@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 from ioi_eval.apps.catalog import Catalog, Listed
 from ioi_eval.errors import ODD_DATA, RowError
 from ioi_eval.fast_dataclass import fast_dataclass
+from ioi_eval.journal import Keys, StoredLevel
 from ioi_eval.pipeline.dump_reader import DumpPass, DumpReader, Judgeable, Refused, faulty, refused
 from ioi_eval.pipeline.window import Candidate
 from ioi_eval.problems.apps_submissions import (
@@ -48,7 +50,27 @@ class Invalid(Refused):
     listed: Listed
 
 
-class AppsDumpReader(DumpReader[AppsCandidate]):
+class AppsPass(DumpPass):
+    """One reading of a dump of Python programs.
+
+    Attributes:
+        passed_over: how many of the rows that are done are for problems that were not selected.
+        samples: how many programs those rows have for each problem.
+    """
+
+    def __init__(self, id_column: str, stored_level: Callable[[Keys], StoredLevel] | None = None) -> None:
+        super().__init__(id_column, stored_level)
+        self.passed_over = 0
+        self.samples: Counter[str] = Counter()
+
+    def continued(self) -> Self:
+        """Another reading, which goes on from here, as in `DumpPass`."""
+        other = super().continued()
+        other.samples = self.samples.copy()
+        return other
+
+
+class AppsDumpReader(DumpReader[AppsCandidate, AppsPass]):
     """Reads a dump's rows as submissions to APPS problems.
 
     Args:
@@ -83,25 +105,29 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
             probe = AppsSubmission(id="", problem=listed.id, code="", extraction="")
             yield f"{listed!r} {self._fingerprints(listed.digest, probe)}"
 
+    def begin(self, stored_level: Callable[[Keys], StoredLevel] | None = None) -> AppsPass:
+        """A reading from the first row; `stored_level` as in `DumpPass`."""
+        return AppsPass(self.id_column, stored_level)
+
     @property
     def passed_over(self) -> int:
         """How many rows the last reading skipped, because they are for problems that were not selected."""
         return self._last.passed_over
 
     def _rows(
-        self, reading: DumpPass, columns: Sequence[str] | None
+        self, reading: AppsPass, columns: Sequence[str] | None
     ) -> Iterator[Iterator[Judgeable[AppsCandidate] | Refused]]:
         self._last = reading
         for row in reading.rows_of(self.source, columns):
             yield self._entries_of(row, reading)
 
-    def _entries_of(self, row: Row, reading: DumpPass) -> Iterator[JudgeableSample | Refused]:
+    def _entries_of(self, row: Row, reading: AppsPass) -> Iterator[JudgeableSample | Refused]:
         try:
             yield from self._row_entries(row, reading)
         except ODD_DATA as error:
             yield faulty(row, error)
 
-    def _row_entries(self, row: Row, reading: DumpPass) -> Iterator[JudgeableSample | Refused]:
+    def _row_entries(self, row: Row, reading: AppsPass) -> Iterator[JudgeableSample | Refused]:
         try:
             problem = problem_of(row)
             listed = self.catalog.listed.get(self.catalog.id_of(problem))
@@ -131,7 +157,7 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
             reading.samples[listed.id] += len(samples)
 
     def _entry(
-        self, row: Row, sample: Sample, listed: Listed, number: int, reading: DumpPass
+        self, row: Row, sample: Sample, listed: Listed, number: int, reading: AppsPass
     ) -> JudgeableSample | Refused:
         try:
             name = self._name(row, sample, f"{listed.id}/{number}")

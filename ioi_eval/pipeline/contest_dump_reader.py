@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from ioi_eval.errors import ODD_DATA, InputError, RowError
 from ioi_eval.fast_dataclass import fast_dataclass
+from ioi_eval.journal import Keys, StoredLevel
 from ioi_eval.model import DEFAULT_YEAR, Language, Problem, ProblemKey, Submission
 from ioi_eval.pipeline.dump_reader import DumpPass, DumpReader, Judgeable, Refused, faulty, refused
 from ioi_eval.pipeline.window import Candidate
@@ -151,7 +152,17 @@ def _needs(id_column: str) -> tuple[Need, ...]:
     )
 
 
-class ContestDumpReader(DumpReader[ContestCandidate]):
+class ContestPass(DumpPass):
+    """One reading of a dump for contest problems.
+
+    Attributes:
+        wanted: how many of the rows that are done were wanted, if that is counted because of a limit.
+    """
+
+    wanted = 0
+
+
+class ContestDumpReader(DumpReader[ContestCandidate, ContestPass]):
     """Reads a dump's rows as submissions to contest problems.
 
     Args:
@@ -179,15 +190,21 @@ class ContestDumpReader(DumpReader[ContestCandidate]):
         self.selection = selection
         self._fingerprints, self._with_includes = fingerprints, with_includes
 
+    def begin(self, stored_level: Callable[[Keys], StoredLevel] | None = None) -> ContestPass:
+        """A reading from the first row; `stored_level` as in `DumpPass`."""
+        return ContestPass(self.id_column, stored_level)
+
     def _rows(
-        self, reading: DumpPass, columns: Sequence[str] | None
+        self, reading: ContestPass, columns: Sequence[str] | None
     ) -> Iterator[Iterator[Judgeable[ContestCandidate] | Refused]]:
         rows = reading.rows_of(self.source, columns)
         for row, problem in self.selection.among(rows, done=reading.wanted):
             yield self._row_entries(row, problem, reading)
             reading.wanted += 1
 
-    def _row_entries(self, row: Row, problem: ProblemKey | None, reading: DumpPass) -> Iterator[JudgeableRow | Refused]:
+    def _row_entries(
+        self, row: Row, problem: ProblemKey | None, reading: ContestPass
+    ) -> Iterator[JudgeableRow | Refused]:
         try:
             samples = sample_rows(row, self.id_column)
         except RowError as error:
@@ -212,7 +229,7 @@ class ContestDumpReader(DumpReader[ContestCandidate]):
                 yield from self._fingerprints(problem, probe)
         yield from (f"{key}: {error}" for key, error in sorted(self.problems.unusable.items(), key=str))
 
-    def _entry(self, row: Row, key: ProblemKey | None, reading: DumpPass) -> JudgeableRow | Refused:
+    def _entry(self, row: Row, key: ProblemKey | None, reading: ContestPass) -> JudgeableRow | Refused:
         problems = self.problems.problems
         try:
             submission = submission_from_row(row, id_column=self.id_column, problem=key, problems=problems)

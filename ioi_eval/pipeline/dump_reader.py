@@ -7,12 +7,11 @@ in memory. `contest_dump_reader.py` reads rows for contest problems.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from itertools import islice
-from typing import Generic
+from typing import Generic, Self, TypeVar
 
 from ioi_eval.errors import InputError, RowError, internal_error_text
 from ioi_eval.fast_dataclass import fast_dataclass
@@ -62,23 +61,17 @@ class DumpPass:
 
     Attributes:
         rows: how many rows of the source are done.
-        wanted: how many of them were wanted, if that is counted because of a limit.
-        passed_over: how many of them were not, if that is counted for a note.
-        samples: how many programs they have for each problem.
         entries: how many entries of the next row are done.
     """
 
     def __init__(self, id_column: str, stored_level: Callable[[Keys], StoredLevel] | None = None) -> None:
         self._id_column, self._stored_level = id_column, stored_level
         self._taken: dict[bytes, tuple[str, int]] = {}  # source and number of the row that has an id
-        self.rows = self.wanted = self.passed_over = self.entries = 0
-        self.samples: Counter[str] = Counter()
+        self.rows = self.entries = 0
 
-    def continued(self) -> DumpPass:
+    def continued(self) -> Self:
         """Another reading, which goes on from here. Both have the same ids: which row has one first is the same."""
-        other = copy(self)
-        other.samples = self.samples.copy()
-        return other
+        return copy(self)
 
     def rows_of(self, source: DumpSource, columns: Sequence[str] | None) -> Iterator[Row]:
         """The rows that are not done."""
@@ -141,7 +134,10 @@ class DumpPass:
         )
 
 
-class DumpReader(ABC, Generic[W]):
+D = TypeVar("D", bound=DumpPass)  # a reading of a family's dump
+
+
+class DumpReader(ABC, Generic[W, D]):
     """Reads a dump's rows as submissions.
 
     Args:
@@ -157,11 +153,11 @@ class DumpReader(ABC, Generic[W]):
     def problem_signatures(self) -> Iterator[str]:
         """For each problem, texts that change if its results could change."""
 
-    def begin(self, stored_level: Callable[[Keys], StoredLevel] | None = None) -> DumpPass:
+    @abstractmethod
+    def begin(self, stored_level: Callable[[Keys], StoredLevel] | None = None) -> D:
         """A reading from the first row; `stored_level` as in `DumpPass`."""
-        return DumpPass(self.id_column, stored_level)
 
-    def entries(self, reading: DumpPass | None = None, *, whole_rows: bool = False) -> Iterator[Judgeable[W] | Refused]:
+    def entries(self, reading: D | None = None, *, whole_rows: bool = False) -> Iterator[Judgeable[W] | Refused]:
         """One entry for each program, in the order of the rows; one for a row that cannot be used.
 
         Args:
@@ -175,7 +171,7 @@ class DumpReader(ABC, Generic[W]):
                 yield entry
 
     @abstractmethod
-    def _rows(self, reading: DumpPass, columns: Sequence[str] | None) -> Iterator[Iterator[Judgeable[W] | Refused]]:
+    def _rows(self, reading: D, columns: Sequence[str] | None) -> Iterator[Iterator[Judgeable[W] | Refused]]:
         """The entries of each row that is not done. A row is done when the next one is asked for."""
 
 

@@ -77,7 +77,7 @@ class ProblemFamily(ABC, Generic[W, R]):
     codec: ClassVar[ResultCodec[Any]]
     files: ClassVar[tuple[str, ...]] = (RESULTS,)
 
-    def __init__(self, dump_reader: DumpReader[W], summary: RunSummary, options: Sequence[Any]) -> None:
+    def __init__(self, dump_reader: DumpReader[W, Any], summary: RunSummary, options: Sequence[Any]) -> None:
         self.dump_reader, self.summary, self.options = dump_reader, summary, options
 
     @staticmethod
