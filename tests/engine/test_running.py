@@ -194,6 +194,21 @@ def test_a_lost_answer_is_asked_for_again() -> None:
     assert (lost.verdict, lost.message, lost.judge_program) == (Verdict.JE, "cut cable", None)
 
 
+COMPILED = {
+    "step": 0, "code": 0, "signal": 0, "limit": None, "cpu_us": 1, "wall_us": 1, "memory_bytes": 1, "output": "",
+}  # fmt: skip
+PROGRAM = {"artifact": "program", "base64": base64.b64encode(b"x").decode(), "bytes": 1}
+
+
+@pytest.mark.parametrize("answer", [COMPILED, PROGRAM], ids=["step", "artifact"])
+def test_an_answer_without_tests_is_lost(answer: Line) -> None:
+    """Also if it says how a program was compiled: that was not asked for. It must not be asked for without end."""
+    assert settled(answer, answer, RIGHT) == (settled(RIGHT)[0], [False] * 3)
+    lost, alone = settled(answer, answer, answer)
+    assert (lost.verdict, lost.score, alone) == (Verdict.JE, None, [False] * 3)
+    assert lost.message == "the runner ran none of the tests that it was asked to run"
+
+
 def test_where_nobody_is_left_nobody_is_asked_again() -> None:
     """It was waited for an endpoint as long as jobs may: to wait twice more helps nobody."""
     with pytest.raises(UnavailableError):
