@@ -4,6 +4,9 @@ Layout, below the cache directory: `blobs/<first two digits>/<name>`. The name i
 secret of this store (`blobs/.secret`). With a plain hash, a program that is confined by Landlock alone could find out
 the right answer: it can test whether a path exists, and so which of several possible answers is stored.
 
+`blobs/known/<name>` are small values, named by hashes of their keys: which entries the tests of a file have become
+(`problems/known_tests.py`). They are deleted if they were not used for two weeks.
+
 An entry is written to another file and then renamed, so a name always has its whole content, and any number of
 processes may share a store. At most one value is in memory at a time; streams are read in pieces.
 """
@@ -15,6 +18,7 @@ import errno
 import hashlib
 import os
 import secrets
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -28,6 +32,7 @@ from ioi_eval.model import Blob
 
 _PIECE = 1024 * 1024
 _SECRET_BYTES = 32
+_UNUSED_S = 14 * 24 * 3600.0
 
 
 class BlobStore:
@@ -84,9 +89,49 @@ class BlobStore:
                 os.replace(file.name, path)
         return Blob(path=path, size=size, sha256=digest)
 
-    def _path(self, digest: str) -> Path:
-        name = hashlib.blake2b(bytes.fromhex(digest), key=self._secret, digest_size=32).hexdigest()
+    def find(self, sha256: str, size: int) -> Blob | None:
+        """The reference to an entry, which is compared with its hash; `None` if it is not there.
+
+        Raises:
+            SetupError: the entry does not match its hash, or cannot be read.
+        """
+        path = self._path(sha256)
+        return Blob(path=path, size=size, sha256=sha256) if self._is_there(path, sha256, size) else None
+
+    def remember(self, key: str, value: bytes) -> None:
+        """Store a small value under a key, if that is possible; unused ones are deleted."""
+        path = self._known_path(key)
+        with contextlib.suppress(SetupError):
+            with self._replacing(path) as file:
+                file.write(hashlib.sha256(value).digest() + value)
+            for other in path.parent.iterdir():
+                with contextlib.suppress(OSError):
+                    if time.time() - other.stat().st_mtime > _UNUSED_S:
+                        other.unlink()
+
+    def recall(self, key: str) -> bytes | None:
+        """The value of a key; `None` if there is none, or it is damaged."""
+        path = self._known_path(key)
+        try:
+            content = path.read_bytes()
+        except OSError:
+            return None
+        digest, value = content[:32], content[32:]
+        if hashlib.sha256(value).digest() != digest:
+            return None
+        with contextlib.suppress(OSError):  # the cache may be read-only for this user
+            os.utime(path)
+        return value
+
+    def _path(self, sha256: str) -> Path:
+        name = self._name(bytes.fromhex(sha256))
         return self._root / name[:2] / name
+
+    def _known_path(self, key: str) -> Path:
+        return self._root / "known" / self._name(hashlib.sha256(key.encode()).digest())
+
+    def _name(self, digest: bytes) -> str:
+        return hashlib.blake2b(digest, key=self._secret, digest_size=32).hexdigest()
 
     @cached_property
     def _secret(self) -> bytes:

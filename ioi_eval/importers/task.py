@@ -333,3 +333,6 @@ class _Rows:
 
     def with_configs(self, names: Sequence[str]) -> _Rows:  # noqa: ARG002 - has none
         return self
+
+    def files(self) -> None:
+        """Rows in memory have none."""

@@ -16,7 +16,8 @@ from ioi_eval.model import Problem, ProblemKey, Subtask
 from ioi_eval.problems.ioi_rules import Sheet, problem_from, read_sheet
 from ioi_eval.problems.output_files import with_kind_argument
 from ioi_eval.problems.row import Row, RowSource, problem_key
-from ioi_eval.problems.testcases import BytesKeeper, TestData, collect_tests
+from ioi_eval.problems.test_data import DataStore, TestData
+from ioi_eval.problems.testcases import collect_tests
 
 PROBLEM_COLUMNS = (
     *("year", "id", "name", "day", "subtask", "score", "threshold", "score_precision", "time_limit", "memory_limit"),
@@ -59,7 +60,7 @@ class _ProblemRows:
 def load_problems(
     problem_source: RowSource,
     test_source: RowSource,
-    blobs: BytesKeeper,
+    blobs: DataStore,
     *,
     years: Collection[int] | None = None,
     ids: Collection[str] | None = None,

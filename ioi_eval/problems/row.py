@@ -12,6 +12,7 @@ import reprlib
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Protocol
 
 from ioi_eval.errors import RowError
@@ -198,6 +199,10 @@ class RowSource(Protocol):
 
     def with_configs(self, names: Sequence[str]) -> RowSource:
         """Only the configurations with these names, if the source has configurations."""
+        ...
+
+    def files(self) -> Sequence[Path] | None:
+        """The files with all of its rows; `None` if they are not known."""
         ...
 
 

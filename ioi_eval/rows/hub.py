@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ioi_eval.errors import InputError
 from ioi_eval.problems.row import Row
 from ioi_eval.rows.jsonl import JsonLines
 from ioi_eval.rows.source import OBVIOUS, SPLIT_NAME, Source, choose_splits
 from ioi_eval.rows.tables import Parquet, rows_of_dataset
+
+if TYPE_CHECKING:
+    import datasets
 
 Answer = TypeVar("Answer")
 
@@ -92,6 +95,7 @@ class HubSource(Source):
         self._all_splits = all_splits
         self._split, self._obvious = split, tuple(obvious)
         self._taken: tuple[str, ...] = ()
+        self._loaded: list[tuple[str, datasets.Dataset]] | None = None
 
     def describe(self) -> str:
         """The data set; after it was read, with the splits that were chosen."""
@@ -113,22 +117,40 @@ class HubSource(Source):
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The rows of each configuration and split in turn."""
+        try:
+            loaded = self._load()
+        except RuntimeError as error:
+            if "script" not in str(error):
+                raise
+            yield from self._rows_beside_script(columns)
+            return
+        for label, dataset in loaded:
+            yield from rows_of_dataset(label, dataset, columns)
+
+    def files(self) -> Sequence[Path] | None:
+        """The files to which `datasets` has downloaded or converted the rows; `None` for one with a loading script."""
+        try:
+            loaded = self._load()
+        except RuntimeError:
+            return None
+        return [Path(file["filename"]) for _, dataset in loaded for file in dataset.cache_files]
+
+    def _load(self) -> list[tuple[str, datasets.Dataset]]:
+        """Each split of each configuration, memory-mapped, with its description."""
+        if self._loaded is not None:
+            return self._loaded
         import datasets
 
+        loaded = []
         for config in self._configs or (None,):
-            try:
-                splits = self._asked(datasets.load_dataset, config)
-            except RuntimeError as error:
-                if "script" not in str(error):
-                    raise
-                yield from self._rows_beside_script(columns)
-                return
+            splits = self._asked(datasets.load_dataset, config)
             remedy = "the id of one that has; or save the split with `save_to_disk` and give the folder"
             self._taken = choose_splits(
                 list(splits), self._all_splits, self.describe(), remedy, split=self._split, obvious=self._obvious
             )
-            for split in self._taken:
-                yield from rows_of_dataset(self._label(config, split), splits[split], columns)
+            loaded += [(self._label(config, split), splits[split]) for split in self._taken]
+        self._loaded = loaded
+        return loaded
 
     def _rows_beside_script(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The rows of a data set with a loading script, such as `codeparrot/apps`: from its files.

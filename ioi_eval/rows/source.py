@@ -56,6 +56,10 @@ class Source(ABC):
     def forget(self) -> None:  # noqa: B027 - for sources that keep columns
         """From now on only whole rows are read: columns that were kept for faster reading may be deleted."""
 
+    def files(self) -> Sequence[Path] | None:
+        """The files with all of its rows; `None` if they are not known."""
+        return None
+
     def with_configs(self, names: Sequence[str]) -> Source:  # noqa: ARG002 - for sources that have configurations
         """Only these configurations, if the source has configurations; else all of it."""
         return self
@@ -74,6 +78,12 @@ class PathSource(Source):
     def describe(self) -> str:
         """The path."""
         return str(self._path)
+
+    def files(self) -> Sequence[Path] | None:
+        """The file, or all files in the folder."""
+        if self._path.is_dir():
+            return sorted(path for path in self._path.rglob("*") if path.is_file())
+        return (self._path,)
 
     def digest(self) -> str | None:
         """A hash of the file's name, which messages contain, and of its bytes."""
@@ -96,6 +106,11 @@ class Chain(Source):
     def describe(self) -> str:
         """The folder, with the files that were chosen."""
         return self._name
+
+    def files(self) -> Sequence[Path] | None:
+        """The files of all parts."""
+        parts = [part.files() for part in self._parts]
+        return None if None in parts else [path for part in parts for path in part or ()]
 
     def digest(self) -> str | None:
         """A hash of the parts' hashes."""

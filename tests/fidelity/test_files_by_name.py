@@ -53,6 +53,9 @@ class Rows:
         """Itself."""
         return self
 
+    def files(self) -> None:
+        """None: rows in memory."""
+
 
 def draft(given: str, result: str) -> Problem:
     """The problem of a row whose configuration names these files, as CMS's form does."""

@@ -227,6 +227,9 @@ class Rows:
         """All of them."""
         return self
 
+    def files(self) -> None:
+        """None: rows in memory."""
+
     def iterate(self, columns: Sequence[str] | None = None) -> Iterator[Row]:
         """One at a time."""
         for number, row in enumerate(self._rows, 1):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from ioi_eval.errors import InputError
+from ioi_eval.problems import read_ahead as read_ahead_module
 from ioi_eval.problems.read_ahead import read_ahead
 from ioi_eval.problems.row import Row
 
@@ -15,6 +16,11 @@ from ioi_eval.problems.row import Row
 def row(number: int, size: int = 10) -> Row:
     """A row with a text of this size."""
     return Row(source="tests.jsonl", number=number, values={"number": number, "test_input": "1" * size})
+
+
+def readers() -> list[threading.Thread]:
+    """The threads that read ahead."""
+    return [thread for thread in threading.enumerate() if thread.name.startswith("ioi-eval-rows")]
 
 
 @pytest.mark.parametrize("sizes", [[], [10], [10] * 1000, [2_000_000, 5, 1_000_000, 0] * 5], ids=len)
@@ -51,13 +57,14 @@ def test_no_more_is_read_ahead_than_a_few_rows_of_megabytes() -> None:
         assert read <= handed_out + 3
 
 
-def test_error_comes_after_the_rows_before_it() -> None:
-    """As if they were read one by one."""
+@pytest.mark.parametrize("size", [10, 2_000_000])
+def test_error_comes_after_the_rows_before_it(size: int) -> None:
+    """As if they were read one by one, also if they do not fill a batch."""
 
     def rows() -> Iterator[Row]:
         yield row(1)
-        yield row(2, 2_000_000)
-        yield row(3, 2_000_000)
+        yield row(2, size)
+        yield row(3, size)
         raise InputError("tests.jsonl is damaged")
 
     seen: list[int] = []
@@ -79,6 +86,29 @@ def test_caller_that_stops_ends_the_thread() -> None:
 
     reading = read_ahead(rows())
     assert next(reading).number == 0
+    threads = readers()
     reading.close()  # type: ignore[attr-defined]
+    for thread in threads:
+        thread.join(60)
     assert closed.is_set()
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("ioi-eval-rows")]
+    assert not readers()
+
+
+def test_a_read_that_takes_long_keeps_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a caller that stops (Ctrl-C) nor, as the thread is a daemon, the end of the process."""
+    monkeypatch.setattr(read_ahead_module, "_END_S", 0.01)
+    answered = threading.Event()
+
+    def rows() -> Iterator[Row]:
+        yield row(1, 2_000_000)
+        answered.wait()  # a server that does not answer
+
+    reading = read_ahead(rows())
+    assert next(reading).number == 1
+    (thread,) = readers()
+    reading.close()  # type: ignore[attr-defined]
+    assert thread.is_alive()
+    assert thread.daemon
+    answered.set()
+    thread.join(60)
+    assert not readers()

@@ -211,6 +211,9 @@ class Rows:
         """Has none."""
         return self
 
+    def files(self) -> None:
+        """None: rows in memory."""
+
 
 KNOWN = ProblemSet(problems={PROBLEM.key: PROBLEM}, unusable={})
 BASE = {"year": 2024, "problem_id": "nile", "code": "int main() {}"}

@@ -1,0 +1,221 @@
+"""Tests that an earlier run has read from files that have not changed: they are the same, and nothing else counts."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from ioi_eval.blobs import BlobStore
+from ioi_eval.errors import SetupError
+from ioi_eval.model import Blob, ProblemKey, Subtask
+from ioi_eval.problems import known_tests
+from ioi_eval.problems.row import Row
+from ioi_eval.problems.test_data import TestData
+from ioi_eval.problems.testcases import collect_tests
+from ioi_eval.rows import open_source
+from ioi_eval.rows.jsonl import JsonLines
+
+NILE, ROAD = ProblemKey(year=2024, id="nile"), ProblemKey(year=2024, id="road")
+LARGE = "7 " * 5000
+ROWS: list[dict[str, Any]] = [
+    {"test_name": "small", "test_input": "1", "test_output": "2\n", "checker_args": "-x 3", "full_score": 5},
+    {"test_name": "large", "test_input": LARGE + "\n", "test_output": LARGE},
+    {"test_name": "no-answer", "test_input": LARGE + "é\n", "test_output": None, "score_steps": 10},
+]
+
+
+def wanted(*names: str) -> tuple[Subtask, ...]:
+    """A subtask of these tests."""
+    return (Subtask(name="all", points=100, tests=names),)
+
+
+ALL = {NILE: wanted("small", "large", "no-answer"), ROAD: wanted("large")}
+
+
+@pytest.fixture(autouse=True)
+def _small_and_new_files_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known_tests, "_LEAST_BYTES", 0)
+    monkeypatch.setattr(known_tests, "_LEAST_AGE_NS", -1)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A file with the tests of two problems."""
+    file = tmp_path / "tests.jsonl"
+    write(file, ROWS)
+    return file
+
+
+def write(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+    """The same rows for both problems."""
+    both = ({"year": 2024, "problem_id": key.id, **row} for key in ALL for row in rows)
+    path.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in both))
+
+
+class Counted(JsonLines):
+    """A file that counts how often it is read."""
+
+    reads = 0
+
+    def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
+        """The rows."""
+        self.reads += 1
+        yield from super().rows(columns)
+
+    def rows_from(self, columns: Sequence[str] | None, start: int) -> Iterator[Row]:
+        """The rows."""
+        self.reads += 1
+        yield from super().rows_from(columns, start)
+
+
+def read(path: Path, cache: Path, problems: Any = None) -> tuple[dict[ProblemKey, TestData], bool]:
+    """The tests, and whether the file was read for them; by a new process's store."""
+    source = Counted(path)
+    data = collect_tests(source, problems or ALL, BlobStore(cache))
+    return data, source.reads > 0
+
+
+def test_the_same_tests_are_not_read_again(path: Path, tmp_path: Path) -> None:
+    """Contents, names, order, notes and what a row says of scores; stored contents are compared with their hashes."""
+    first, was_read = read(path, tmp_path / "cache")
+    assert was_read
+    assert [case.name for case in first[NILE].cases.values()] == ["small", "large", "no-answer"]
+    assert first[NILE].notes == ("final newline added to 1 input and 1 output",)
+    assert isinstance(first[NILE].cases["large"].input, Blob)
+    assert read(path, tmp_path / "cache") == (first, False)
+    assert read(path, tmp_path / "other cache") != (first, False)
+
+
+def test_only_problems_that_are_not_known_are_read(path: Path, tmp_path: Path) -> None:
+    """And those of which other tests are wanted now."""
+    first, _ = read(path, tmp_path, {ROAD: ALL[ROAD]})
+    both, was_read = read(path, tmp_path)
+    assert was_read
+    assert both[ROAD] == first[ROAD]
+    assert len(both[NILE].cases) == 3
+    more, was_read = read(path, tmp_path, {ROAD: wanted("large", "small")})
+    assert was_read
+    assert set(more[ROAD].cases) == {"large", "small"}
+
+
+@pytest.mark.parametrize("how", ["rewritten", "replaced", "touched", "same size and time"])
+def test_a_file_that_changed_is_read_again(path: Path, tmp_path: Path, how: str) -> None:
+    """Also if its size and its time of modification were restored."""
+    read(path, tmp_path / "cache")
+    times = path.stat()
+    time.sleep(0.02)  # longer than a tick of the kernel's clock for files
+    if how == "touched":
+        path.touch()
+    else:
+        changed = tmp_path / "new.jsonl" if how == "replaced" else path
+        write(changed, [{**row, "test_input": str(row["test_input"]).replace("7", "8")} for row in ROWS])
+        os.utime(changed, ns=(times.st_atime_ns, times.st_mtime_ns))
+        changed.replace(path)
+    data, was_read = read(path, tmp_path / "cache")
+    assert was_read
+    given = data[NILE].cases["large"].input
+    assert isinstance(given, Blob)
+    assert given.path.read_text().startswith("7" if how == "touched" else "8")
+
+
+def test_a_file_that_changes_while_it_is_read_is_not_known(path: Path, tmp_path: Path) -> None:
+    """Some of its rows may be from before."""
+
+    class Changing(Counted):
+        def rows_from(self, columns: Sequence[str] | None, start: int) -> Iterator[Row]:
+            yield from super().rows_from(columns, start)
+            time.sleep(0.02)
+            os.utime(path)
+
+    collect_tests(Changing(path), ALL, BlobStore(tmp_path / "cache"))
+    assert read(path, tmp_path / "cache")[1]
+
+
+def test_new_and_small_files_are_read_each_time(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A change in the same tick of the clock could not be seen; and small files are read at once."""
+    monkeypatch.setattr(known_tests, "_LEAST_AGE_NS", 10**15)
+    read(path, tmp_path / "cache")
+    monkeypatch.setattr(known_tests, "_LEAST_AGE_NS", -1)
+    monkeypatch.setattr(known_tests, "_LEAST_BYTES", 10**9)
+    read(path, tmp_path / "cache")
+    monkeypatch.setattr(known_tests, "_LEAST_BYTES", 0)
+    assert read(path, tmp_path / "cache")[1]
+
+
+def test_problems_with_errors_are_read_each_time(path: Path, tmp_path: Path) -> None:
+    """And have the same error each time; the others are known."""
+    problems = {NILE: wanted("small", "lost"), ROAD: ALL[ROAD]}
+    errors = [str(read(path, tmp_path / "cache", problems)[0][NILE].error) for _ in range(2)]
+    assert "names the test lost" in errors[0]
+    assert errors[0] == errors[1]
+    assert not read(path, tmp_path / "cache", {ROAD: ALL[ROAD]})[1]
+
+
+def stored(cache: Path) -> Path:
+    """The entry of a large input."""
+    return next(file for file in cache.rglob("*") if file.is_file() and file.stat().st_size > 9000)
+
+
+def test_a_stored_test_that_is_gone_is_read_again(path: Path, tmp_path: Path) -> None:
+    """Also one that a crash has cut off."""
+    first, _ = read(path, tmp_path / "cache")
+    stored(tmp_path / "cache").unlink()
+    assert read(path, tmp_path / "cache") == (first, True)
+    os.truncate(stored(tmp_path / "cache"), 100)
+    assert read(path, tmp_path / "cache") == (first, True)
+    assert read(path, tmp_path / "cache") == (first, False)
+
+
+def test_a_stored_test_that_was_changed_is_an_error(path: Path, tmp_path: Path) -> None:
+    """As where it is read again; it is never used."""
+    read(path, tmp_path / "cache")
+    entry = stored(tmp_path / "cache")
+    entry.write_bytes(entry.read_bytes().replace(b"7", b"8"))
+    with pytest.raises(SetupError, match="does not match its hash"):
+        read(path, tmp_path / "cache")
+
+
+def test_a_damaged_note_is_not_used(path: Path, tmp_path: Path) -> None:
+    """Cut off, or with another byte."""
+    first, _ = read(path, tmp_path / "cache")
+    notes = list((tmp_path / "cache" / "blobs" / "known").iterdir())
+    assert len(notes) == 2
+    for number, note in enumerate(notes):
+        content = note.read_bytes()
+        note.write_bytes(content[:-1] if number else content.replace(b"small", b"large").replace(b"road", b"nile")[:-1])
+    assert read(path, tmp_path / "cache") == (first, True)
+    assert read(path, tmp_path / "cache") == (first, False)
+
+
+def test_notes_of_other_code_are_not_used(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another version may read rows in another way."""
+    read(path, tmp_path / "cache")
+    monkeypatch.setattr(known_tests, "_code", lambda: "another version")
+    assert read(path, tmp_path / "cache")[1]
+
+
+def test_unused_notes_are_deleted(path: Path, tmp_path: Path) -> None:
+    """After two weeks, when another is stored."""
+    store = BlobStore(tmp_path / "cache")
+    for key in ("used", "unused"):
+        store.remember(key, b"value")
+    (unused,) = (
+        file for file in (tmp_path / "cache" / "blobs" / "known").iterdir() if file == store._known_path("unused")
+    )
+    os.utime(unused, (time.time() - 15 * 24 * 3600,) * 2)
+    store.remember("new", b"value")
+    assert [store.recall(key) for key in ("used", "unused", "new", "never")] == [b"value", None, b"value", None]
+
+
+def test_the_files_of_a_source(tmp_path: Path) -> None:
+    """Those of a folder in their order; another file in it is another source."""
+    for name in ("b.jsonl", "a.jsonl"):
+        write(tmp_path / name, ROWS)
+    assert open_source(tmp_path).files() == [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    assert open_source(tmp_path / "b.jsonl").files() == (tmp_path / "b.jsonl",)
