@@ -135,6 +135,7 @@ class TestRun : Watching {
     decide_by_time();
     if (outcome_.verdict == Verdict::TLE && was_over_memory_unseen()) {
       outcome_.in_time.clear();
+      outcome_.may_be_in_time = false;
       outcome_.limit = Limit::Memory;
       set_verdict(Verdict::MLE, "0", "");
     }
@@ -154,6 +155,7 @@ class TestRun : Watching {
     if (!late) return;
     // A late program that ended by itself is run once more, only to measure its time: `in_time` keeps this run's score.
     if (ended && outcome_.fault == JudgeFault::None) outcome_.in_time = outcome_.score;
+    outcome_.may_be_in_time = ended && (outcome_.fault != JudgeFault::None || !outcome_.zero);
     clear_judge_error();
     outcome_.limit = limit_ != Limit::None ? limit_ : Limit::Cpu;
     set_verdict(Verdict::TLE, "0", "");

@@ -185,7 +185,7 @@ inline RunEnd run_tests(const Plan& plan, const Machine& machine, JobFiles& file
     Outcome outcome = run_once(job, warm, test, passes);
     while (outcome.verdict == Verdict::AC && passes.wants_another()) outcome = after(outcome, run_once(job, warm, test, passes));
     if (outcome.verdict != Verdict::JE && outcome.zero) ran.needed.zero(test);
-    ran.in_doubt |= outcome.verdict == Verdict::JE || !outcome.in_time.empty();
+    ran.in_doubt |= outcome.verdict == Verdict::JE || outcome.may_be_in_time;
     print_line(lines, plan, test, outcome);
   }
   return ran;

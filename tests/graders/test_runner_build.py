@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.sandbox.local.compiler import detect
-from tests.graders.runner_box import COMPILE_LIMITS, LIMITS, NONCE, WHITE_DIFF, Answer, Box, line, plan
+from tests.graders.runner_box import COMPILE_LIMITS, JUDGE, LIMITS, NONCE, WHITE_DIFF, Answer, Box, line, plan
 
 ECHO = b'#include <cstdio>\nint main() { int n; scanf("%d", &n); printf("%d\\n", n); }\n'
 COMPILER = detect("g++")
@@ -45,11 +45,12 @@ def build(
     steps: bytes | None = None,
     program: str = "program file=program static=1",
     program_file: int | None = None,
+    judged_by: str = WHITE_DIFF,
     **files: bytes,
 ) -> Answer:
     """Compile the source and run the tests, whose inputs are `<number>.in`; the right output is always `2`."""
     lines = [f"compile plan=steps most_ms={most_ms}", program, *([rest] if rest else [])]
-    run_plan = plan("run", *lines, line("limits", **LIMITS), "task kind=batch", WHITE_DIFF, order, *tests)
+    run_plan = plan("run", *lines, line("limits", **LIMITS), "task kind=batch", judged_by, order, *tests)
     inputs = {"0.in": b"2\n", "1.in": b"3\n", "2.in": b"2\n"}
     given: dict[str, bytes | Path | int] = {"steps": steps_plan() if steps is None else steps, "source": source}
     if program_file is not None:
@@ -114,13 +115,23 @@ def test_it_comes_back_if_the_time_is_up(plain_box: Box) -> None:
 
 
 def test_it_comes_back_if_a_test_may_be_run_again(plain_box: Box) -> None:
-    """One that was late and ended by itself, or on which a checker failed; not if it was stopped."""
+    """One that was late and ended by itself; not if it was stopped, or would have scored 0 in time."""
     late, endless = (
         b"#include <time.h>\n" + ECHO.replace(b"int n;", b"while (clock() < %d) {} int n;" % microseconds)
         for microseconds in (1_050_000, 30_000_000)
     )
     assert kinds(build(plain_box, [one(0)], source=late)) == ["step", "into", "TLE", "base64"]
+    assert kinds(build(plain_box, [one(1)], source=late)) == ["step", "into", "TLE"]
     assert kinds(build(plain_box, [one(0)], source=endless)) == ["step", "into", "TLE"]
+
+
+def test_it_comes_back_if_a_checker_failed_on_a_late_output(plain_box: Box) -> None:
+    """The score in time is not known then, so the time may be measured again."""
+    late = b"#include <time.h>\n" + ECHO.replace(b"int n;", b"while (clock() < 1050000) {} int n;")
+    checker = line("checker", protocol="cms", file="checker", **JUDGE)
+    answer = build(plain_box, [one(0)], source=late, judged_by=checker, checker=b"#!/bin/sh\nexit 3\n")
+    assert kinds(answer) == ["step", "into", "TLE", "base64"]
+    assert "in_time" not in answer.lines[2]
 
 
 def test_it_is_written_to_the_sandbox_s_descriptor(plain_box: Box) -> None:
