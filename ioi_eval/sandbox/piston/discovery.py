@@ -10,6 +10,8 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,6 +37,7 @@ _ROUNDS = 8  # six ceilings, and the probe
 _AT_ONCE = 64
 _ATTEMPTS = 4  # an exploration takes a dozen requests: one lost request must not exclude a worker
 _PAUSE_S = 0.3
+_TURN_S = 10.0
 _BYTES = 128 << 20
 
 
@@ -137,15 +140,34 @@ class Prober:
             SetupError: it answers, but cannot serve; with what to change there. `UnfitWorkerError` if its limits are
                 the reason.
         """
-        async with self._at_once:
-            for attempt in range(_ATTEMPTS):
-                try:
+        for attempt in range(_ATTEMPTS):
+            try:
+                async with self._turn():
                     return await self._explore(url)
-                except TransientError as error:
-                    if attempt == _ATTEMPTS - 1 or getattr(error, "end", None) is JobEnd.NOT_SERVED:
-                        raise
-                await asyncio.sleep(_PAUSE_S)
+            except TransientError as error:
+                if attempt == _ATTEMPTS - 1 or getattr(error, "end", None) is JobEnd.NOT_SERVED:
+                    raise
+            await asyncio.sleep(_PAUSE_S)
         raise AssertionError("the last attempt returns or raises")
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        """A turn among the explorations that go on at once. It ends after `_TURN_S` in any case, so that endpoints that
+        do not answer do not delay the others."""
+        await self._at_once.acquire()
+        ended = asyncio.Event()
+
+        def end() -> None:
+            if not ended.is_set():
+                ended.set()
+                self._at_once.release()
+
+        timer = asyncio.get_running_loop().call_later(_TURN_S, end)
+        try:
+            yield
+        finally:
+            timer.cancel()
+            end()
 
     async def limits(self, url: URL) -> tuple[Condition, ...]:
         """The conditions of a worker's best package, as far as they can be found out if it cannot serve.
@@ -182,9 +204,7 @@ class Prober:
         kind = (without_problems(runtimes), service, report.compilers, report.kernel)
         async with self._measuring.setdefault(kind, asyncio.Lock()):
             if kind not in self._sizes:
-                # at once, as each may wait behind jobs of other clients
-                output, body = await asyncio.gather(self._output(url, service), self._body(url, service))
-                self._sizes[kind] = output, body
+                self._sizes[kind] = await self._measured(url, service)
         output_bytes, body_bytes = self._sizes[kind]
         worker = Worker(
             url=url,
@@ -199,6 +219,16 @@ class Prober:
         if message := fatal(worker.conditions):
             raise UnfitWorkerError(message, worker.conditions, worker)
         return worker
+
+    async def _measured(self, url: URL, service: Service) -> tuple[int, int | None]:
+        """The longest answer and the longest request; at once, as each may wait behind jobs of other clients."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                output = group.create_task(self._output(url, service))
+                body = group.create_task(self._body(url, service))
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from None
+        return output.result(), body.result()
 
     def _profile_of(self, service: Service) -> str:
         return "classic" if service.starter is Starter.CMS_IOI else self._profile or "bundled"

@@ -33,6 +33,10 @@ JOIN_S = 1.5
 
 StartTask: TypeAlias = Callable[[Coroutine[None, None, None]], asyncio.Task[None]]
 
+_UNKNOWN_BODY_BYTES = 8 * 1024 * 1024
+"""How large a request may be if the largest could not be found out: enough for most judge programs. Larger tests have
+jobs of their own."""
+
 REDISCOVER_S = 30.0
 """The interval between refreshes of the list of endpoints. Each `squeue` is work for Slurm's controller."""
 
@@ -130,7 +134,7 @@ def _target(name: str, worker: Worker) -> Target:
         has_own_scripts=has_own_scripts,
         max_output_bytes=worker.max_output_bytes,
         max_wall_ms=min(longest, default=None),
-        max_body_bytes=worker.max_body_bytes,
+        max_body_bytes=_UNKNOWN_BODY_BYTES if worker.max_body_bytes is None else worker.max_body_bytes,
         is_remote=True,
     )
 
@@ -158,6 +162,7 @@ class WorkerList:
         self._start = start
         self._time = asyncio.get_running_loop().time
         self._exploring: dict[str, asyncio.Task[None]] = {}
+        self._listed: frozenset[str] = frozenset()
 
     @property
     def silent(self) -> Sequence[str]:
@@ -198,6 +203,7 @@ class WorkerList:
         """Read the list of endpoints; remove those not listed now; start to explore those that are new or could not be
         used."""
         wanted = {str(url): url for url in map(self._prober.address, await endpoints_now(self._source))}
+        self._listed = frozenset(wanted)
         for name in [name for name in (*self._groups.workers, *self.unusable) if name not in wanted]:
             self.unusable.pop(name, None)
             self._remove(name)
@@ -237,14 +243,20 @@ class WorkerList:
             del self._exploring[name]
 
     async def _explore(self, url: URL) -> bool:
-        """Find out what an endpoint can do, and take it into service; or note why it cannot be used."""
+        """Find out what an endpoint can do, and take it into service; or note why it cannot be used.
+
+        One that is not listed any more when that is known is neither used nor noted.
+        """
         name = str(url)
         try:
             worker = await self._prober.explore(url)
         except (SandboxError, SetupError) as error:
-            self.unusable[name] = error
+            if name in self._listed:
+                self.unusable[name] = error
             if isinstance(error, SetupError):
                 self._remove(name)
+            return False
+        if name not in self._listed:
             return False
         self.unusable.pop(name, None)
         self._pool.add(self._groups.add(worker), self._time())

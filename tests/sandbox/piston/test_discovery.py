@@ -1,14 +1,22 @@
-"""The reports of an exploration about endpoints that cannot serve."""
+"""Explorations of endpoints that cannot serve or do not answer, and what is reported of them."""
 
 from __future__ import annotations
 
 import asyncio
+import random
+from typing import Any
 
 import pytest
 from aiohttp import web
+from yarl import URL
 
-from ioi_eval.errors import InputError, IoiEvalError
+from ioi_eval.errors import InputError, IoiEvalError, SandboxError, TransientError
+from ioi_eval.sandbox.piston import discovery
 from ioi_eval.sandbox.piston.cluster import PistonCluster
+from ioi_eval.sandbox.piston.discovery import Prober
+from ioi_eval.sandbox.piston.pool import Pool
+from ioi_eval.sandbox.piston.workers import WorkerGroups, WorkerList
+from tests.sandbox.piston.test_workers import WORKER, at
 
 RUNTIMES = [{"language": "bash", "version": "5.2.0", "aliases": ["sh"]}]
 PAGE = "<html>\n  <p>no such\n  page</p>\n</html>\n"
@@ -73,3 +81,88 @@ def test_one_url_is_enough() -> None:
     assert "http://127.0.0.1:10/api/v2" in both
     with pytest.raises(InputError, match="no Piston endpoint is named"):
         PistonCluster(" ")
+
+
+class Client:
+    """Requests to servers of which those that are called `silent` do not answer."""
+
+    async def get(self, url: URL, *, within_s: float) -> Any:
+        """As a server that is not Piston."""
+        assert within_s
+        if url.host == "silent":
+            await asyncio.Event().wait()
+        raise SandboxError("not a Piston server")
+
+
+def test_silent_endpoints_do_not_delay_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many they are: their turns end, and only a connection is left of each."""
+    monkeypatch.setattr(discovery, "_AT_ONCE", 2)
+    monkeypatch.setattr(discovery, "_TURN_S", 0.01)
+
+    async def scenario() -> None:
+        prober: Any = Prober(Client())  # type: ignore[arg-type]
+        silent = [asyncio.create_task(prober.explore(URL("http://silent:2000/api/v2"))) for _ in range(6)]
+        await asyncio.sleep(0)
+        with pytest.raises(SandboxError, match="not a Piston server"):
+            await prober.explore(URL("http://answers:2000/api/v2"))
+        assert not any(task.done() for task in silent)
+        for task in silent:
+            task.cancel()
+        await asyncio.wait(silent)
+        assert prober._at_once._value == 2
+
+    asyncio.run(scenario())
+
+
+def test_a_measurement_that_fails_ends_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or requests of megabytes would go on while the worker is explored again, and after the cluster is closed."""
+    ended: list[str] = []
+
+    async def output(*_: Any) -> int:
+        raise TransientError("reset")
+
+    async def body(*_: Any) -> int:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("body")
+        return 0
+
+    monkeypatch.setattr(Prober, "_output", output)
+    monkeypatch.setattr(Prober, "_body", body)
+
+    async def scenario() -> None:
+        with pytest.raises(TransientError, match="reset"):
+            await Prober(Client())._measured(WORKER.url, WORKER.service)  # type: ignore[arg-type]
+        assert ended == ["body"]
+
+    asyncio.run(scenario())
+
+
+def test_an_endpoint_that_leaves_the_list_while_it_is_explored_is_not_used() -> None:
+    """It may be another cluster's now. One that stays is used."""
+    listed, found = ["http://a:2000", "http://b:2000"], asyncio.Event()
+
+    class Slow:
+        address = staticmethod(URL)
+
+        async def explore(self, url: URL) -> discovery.Worker:
+            await found.wait()
+            return at(WORKER, str(url.host))
+
+    async def scenario() -> None:
+        async def endpoints() -> list[str]:
+            return [f"{url}/api/v2" for url in listed]
+
+        groups, pool = WorkerGroups(1), Pool(patience_s=1.0, rng=random.Random(0))
+        known = WorkerList(endpoints, Slow(), groups, pool, start=asyncio.create_task)  # type: ignore[arg-type]
+        await known.refresh()
+        await asyncio.sleep(0)
+        listed.remove("http://a:2000")
+        await known.refresh()
+        found.set()
+        await known.wait_for_workers()
+        assert list(groups.workers) == list(pool._endpoints) == ["http://b:2000/api/v2"]
+        assert not known.unusable
+
+    asyncio.run(scenario())

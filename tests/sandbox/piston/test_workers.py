@@ -45,6 +45,13 @@ def test_workers_alike_are_one_target() -> None:
     assert [endpoint.machine for endpoint in endpoints] == ["a", "b"]
 
 
+def test_a_request_of_unknown_size_is_bounded() -> None:
+    """Or a job that compiles would bring 64 tests of any size, and be refused for each submission."""
+    groups = WorkerGroups(1)
+    groups.add(replace(WORKER, max_body_bytes=None))
+    assert groups.targets()[0].max_body_bytes == 8 << 20
+
+
 @pytest.mark.parametrize(
     "other",
     [
