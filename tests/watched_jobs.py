@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ioi_eval.errors import TransportError
+from ioi_eval.errors import SandboxError, TransportError
 from ioi_eval.model import Execution, Job
 from ioi_eval.sandbox import Sandbox, Target
 
 
 class Watched:
-    """A sandbox that notes the jobs that it is asked for; `lost` build jobs get no usable answer."""
+    """A sandbox that notes the jobs that it is asked for. The first `lost` build jobs have `error` for an answer."""
 
-    def __init__(self, inner: Sandbox, *, lost: int = 0) -> None:
+    def __init__(self, inner: Sandbox, *, lost: int = 0, error: SandboxError | None = None) -> None:
         self._inner, self._lost = inner, lost
+        self._error = error or TransportError("the answer was lost")
         self.kinds: list[str] = []
 
     def targets(self) -> Sequence[Target]:
@@ -31,5 +32,5 @@ class Watched:
         execution = await self._inner.execute(job, target)
         if kind == "build" and self._lost:
             self._lost -= 1
-            raise TransportError("the answer was lost")
+            raise self._error
         return execution

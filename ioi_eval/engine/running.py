@@ -25,7 +25,6 @@ from ioi_eval.engine.sharing import MOST_TESTS, RunRequest, SharedJobs
 from ioi_eval.errors import (
     RejectedError,
     SandboxError,
-    StoppedError,
     TransientError,
     TransportError,
     UnavailableError,
@@ -176,9 +175,7 @@ class _Run:
         tests = self._fitting(pending, min(self._most, self._scheduler.answer_sizes.most_tests(self._target.name)))
         request = self._request(tests, Retries(), alone=False, rest=pending[len(tests) :])
         answer = await self._scheduler.jobs.run(request, own_job=True)
-        if isinstance(answer, SandboxError):
-            if isinstance(answer, TransportError | StoppedError):
-                self._scheduler.answer_sizes.observe_cut(self._target.name, len(tests))
+        if isinstance(answer, SandboxError):  # the compiler may be the cause, so this says nothing about sizes
             raise answer
         if answer.built is None or answer.built.succeeded != bool(answer.tests or answer.built.program):
             raise TransportError("the answer does not say how the program was compiled")

@@ -290,9 +290,10 @@ def bounds_of(target: Target, setup: RunSetup, *, compiles: bool = False) -> Job
         compiles: whether the job compiles its program first.
     """
     start_ms = _START_MS + (round(MOST_COMPILE_S * 1000) if compiles else 0)
+    output_bytes = target.max_output_bytes // (2 if compiles else 1)  # half is left for the program
     carried = (setup.runner, *(file.content for file in setup.files))
     return JobBounds(
-        tests=max(1, target.max_output_bytes // setup.line_bytes),
+        tests=max(1, output_bytes // setup.line_bytes),
         test_bytes=_request_room(target, sum(map(size, carried))),
         wall_ms=None if target.max_wall_ms is None else max(0, target.max_wall_ms - start_ms),
     )

@@ -23,6 +23,7 @@ from ioi_eval.engine.running import Program, ProgramScheduler
 from ioi_eval.errors import (
     ExhaustedError,
     LostDataError,
+    RejectedError,
     SandboxError,
     SetupError,
     TransientError,
@@ -43,6 +44,7 @@ from ioi_eval.model import (
     Keep,
     Language,
     Problem,
+    ProblemKey,
     ProblemPackage,
     RunDetails,
     TestOutcome,
@@ -99,6 +101,7 @@ class RunnerJudge:
         self._keep_outputs = keep_outputs
         self._kept_programs = kept_programs
         self._packages: Packages | None = None
+        self._refused: set[tuple[str, ProblemKey]] = set()  # targets and problems whose first jobs were refused
 
     async def judge(self, run: SubmissionRun, code: str | None) -> CompileOutcome:
         """Compile the program, if there is one, and run tests until no other test can change the result.
@@ -156,12 +159,12 @@ class RunnerJudge:
         if (first_job := await self._first_job(run, program, has_header=header is not None)) is None:
             return None
         built, isolation = first_job
+        run.note_isolation(isolation)
         answer = CompileAnswer(steps=built.steps, artifacts={}, isolation=isolation)
         if header is not None and not self._counts_with_header(answer, made_program=built.succeeded):
             return await self._builder.compile(recipe, target)
         if not built.succeeded:
             return answer
-        run.note_isolation(isolation)
         if built.program is not None:
             await self._run_program(run, replace(program, content=built.program))
         elif not run.judging.done:
@@ -172,8 +175,8 @@ class RunnerJudge:
         self, run: SubmissionRun, program: Program, *, has_header: bool
     ) -> tuple[Built, Isolation] | None:
         """Compile a program and run its first tests; `None` if that is not possible here, or had no usable answer."""
-        target = run.target
-        if not has_room_to_build(target, program.setup):
+        target, kind = run.target, (run.target.name, run.problem.key)
+        if kind in self._refused or not has_room_to_build(target, program.setup):
             return None
         try:
             return await self._schedulers[target.profile].build(program, run.judging, target, self._record(run))
@@ -183,6 +186,8 @@ class RunnerJudge:
             self._headers.give_up(self._standard(run))
         except (UnavailableError, ExhaustedError):
             raise
+        except RejectedError:  # too large, for example: those of other submissions would be refused, too
+            self._refused.add(kind)
         except SandboxError:
             pass
         return None

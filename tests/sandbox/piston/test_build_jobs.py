@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.errors import RejectedError
 from ioi_eval.model import (
     Language,
     Submission,
@@ -132,6 +133,19 @@ def test_a_lost_answer_costs_another_compilation(served: Served, cache: Path) ->
             (result,) = await score(watched, cache, [RIGHT])
             assert (result.verdict, len(outcomes_of(result))) == (Verdict.AC, TESTS)
             assert [kind for kind in watched.kinds if kind != "scripts"][:3] == ["build", "compile", "run"]
+
+    asyncio.run(scenario())
+
+
+def test_a_job_that_is_refused_is_not_tried_again_for_its_problem(served: Served, cache: Path) -> None:
+    """It would be refused for each submission, for the same reason: it is too large for this server, for example."""
+
+    async def scenario() -> None:
+        async with PistonCluster([served.base], profile="bundled") as cluster:
+            watched = Watched(cluster, lost=9, error=RejectedError("request entity too large"))
+            results = await score(watched, cache, [RIGHT, RIGHT + "// another\n"])
+            assert [result.verdict for result in results] == [Verdict.AC, Verdict.AC]
+            assert watched.kinds.count("build") == 1
 
     asyncio.run(scenario())
 
