@@ -111,6 +111,9 @@ inline Outcome run_once(Job& job, WarmInterpreter& warm, const Test& test, Passe
   return outcome;
 }
 
+// Whether the judge program decided. If it accepted the output and asked for another pass, the score of this one does not count.
+inline bool is_by_judge(Verdict verdict) { return verdict == Verdict::AC || verdict == Verdict::PA || verdict == Verdict::WA; }
+
 // The outcome of a test after another pass: the last pass decides. Each pass has the whole limits.
 inline Outcome after(const Outcome& earlier, Outcome outcome) {
   outcome.cpu_us = std::max(outcome.cpu_us, earlier.cpu_us);
@@ -183,7 +186,7 @@ inline RunEnd run_tests(const Plan& plan, const Machine& machine, JobFiles& file
     }
     Passes passes(job);
     Outcome outcome = run_once(job, warm, test, passes);
-    while (outcome.verdict == Verdict::AC && passes.wants_another()) outcome = after(outcome, run_once(job, warm, test, passes));
+    while (is_by_judge(outcome.verdict) && passes.wants_another()) outcome = after(outcome, run_once(job, warm, test, passes));
     if (outcome.verdict != Verdict::JE && outcome.zero) ran.needed.zero(test);
     ran.in_doubt |= outcome.verdict == Verdict::JE || outcome.may_be_in_time;
     print_line(lines, plan, test, outcome);

@@ -12,6 +12,11 @@ read -r said
 count=$(($(cat feedback/count 2>/dev/null || echo 0) + 1))
 echo "$count" > feedback/count
 echo "pass $count: $said" >> feedback/judgemessage.txt
+rm -f feedback/score.txt
+case "$word$count" in
+  half1) echo 0.5 > feedback/score.txt ;;
+  zero1) echo 0 > feedback/score.txt ;;
+esac
 case "$word$count" in
   forever*) echo "forever again" > feedback/nextpass.in; exit 42 ;;
   pipe*) mkfifo feedback/nextpass.in; exit 42 ;;
@@ -37,6 +42,8 @@ int main() {
 """
 EXPECTED = {
     "right": Verdict.AC,
+    "half": Verdict.AC,
+    "zero": Verdict.AC,
     "wrong": Verdict.WA,
     "crash": Verdict.RE,
     "loop": Verdict.TLE,
@@ -47,7 +54,7 @@ EXPECTED = {
 
 
 def test_passes(bench: Any, problem_from: Any) -> None:
-    """The last pass decides; what the validator keeps stays; a pass too many, or after a rejection, is its fault."""
+    """The last pass decides, also after one with part of the points or none; what the validator keeps stays; a pass too many, or after a rejection, is its fault."""
     problem = problem_from(
         {word: (f"{word} first\n".encode(), b"") for word in EXPECTED},
         checker=SourceFile(path="checker/checker.sh", content=VALIDATOR),
