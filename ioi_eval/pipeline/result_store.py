@@ -12,7 +12,7 @@ import orjson
 
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.journal import Journal, Keys, RecordKind, StoredLevel, TemporaryRecords
-from ioi_eval.pipeline.window import Candidate
+from ioi_eval.pipeline.window import Candidate, W
 
 R = TypeVar("R")
 
@@ -92,15 +92,22 @@ class ResultStore(Generic[R]):
         offset = self.journal.append(kind, keys, body)
         return offset if kind is RecordKind.RESULT else None
 
-    def record_copies(self, copies: Iterable[tuple[Candidate[Any, Any], int]]) -> None:
-        """Record that submissions have the same program as another one, whose record is at this offset."""
+    def record_copies(self, copies: Iterable[tuple[W, int]]) -> list[W]:
+        """Record that submissions have the same program as another one, whose record is at this offset.
+
+        Returns:
+            Those that were recorded. The record of another program is not copied: the file was changed from outside.
+        """
+        recorded: list[W] = []
         for candidate, leader_offset in copies:
             submission, fingerprint, program = self._leader_of(leader_offset)
             fingerprint, keys = self._fingerprint_and_keys(candidate, fingerprint)
             if keys.program != program:
-                continue  # the file was changed from outside: the record there is of another program
+                continue
             body = {"fingerprint": fingerprint, **candidate.names, "duplicate_of": submission}
             self.journal.append(RecordKind.COPY, keys, _json(body))
+            recorded.append(candidate)
+        return recorded
 
     def stored_level(self, keys: Keys) -> StoredLevel:
         """How much there is for these keys. A failure of this run is a result, too."""

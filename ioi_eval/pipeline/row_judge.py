@@ -58,7 +58,9 @@ class RowJudge(Generic[W, R]):
             result = self._family.failed(candidate, internal_error_text(error, "judging this row"))
             is_our_bug = True
         else:
-            self._costs.observe(candidate.problem_key, self._family.facts(result).cpu.total)
+            facts = self._family.facts(result)
+            if facts.is_stored:
+                self._costs.observe(candidate.problem_key, facts.cpu.total)
         seconds = time.monotonic() - begun
         return Judged(result=result, seconds=seconds, is_our_bug=is_our_bug, unavailable=unavailable)
 

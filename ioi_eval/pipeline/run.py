@@ -256,9 +256,9 @@ class DumpRun(Generic[W, R]):
 
     async def _copy(self, copies: Sequence[tuple[W, int]]) -> None:
         if copies:
-            await in_thread(self.store.record_copies, copies)
-            self.done.copies += len(copies)
-            for candidate, _ in copies:
+            copied = await in_thread(self.store.record_copies, copies)
+            self.done.copies += len(copied)
+            for candidate in copied:
                 self.progress.advance(COPY)
                 self.settings.events.emit("submission_copied", **candidate.names)
 
