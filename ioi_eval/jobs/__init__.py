@@ -1,10 +1,11 @@
 """Makes jobs for boxes, and reads their answers. Pure.
 
-- Bundled profile: `recipes` says how programs are compiled, `compile` makes compile jobs, `run_job` run jobs, each with
+- With the runner: `recipes` says how programs are compiled, `compile` makes compile jobs, `run_job` run jobs, each with
   a `plan` for the runner. `runner_answer` reads the runner's answers. `runner` makes the job that compiles the runner
   itself, `precompiled` the one that compiles `<bits/stdc++.h>`. `rules` has the runner's time limits; `stored` names a
   problem's package. `compilers` asks a target for the compiler of a language other than C++.
 - How programs are run: `bundled` for contest problems, `python_run` for APPS, `harness` for how an interpreter is
   started.
-- Classic profile: `scripts_job` makes jobs of the scripts `compile` and `run`, `scripts_answer` reads the answers.
+- Scripts (workers with only `cms_ioi`, and `run_submission`): `scripts_job` makes jobs of the scripts `compile` and
+  `run`, `scripts_answer` reads the answers.
 """

@@ -1,4 +1,4 @@
-"""How programs for contest problems are run in the bundled profile: one program, many tests, one box. Pure."""
+"""How submissions to contest problems are run by our runner, in both profiles. Pure."""
 
 from __future__ import annotations
 

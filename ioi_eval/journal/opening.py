@@ -43,7 +43,7 @@ class StoredLevel(IntEnum):
 
     NOTHING = 0
     SAME_PROGRAM = 1  # the result of another submission with the same program
-    FINAL_FAILURE = 2  # a judge program failed twice
+    FINAL_FAILURE = 2  # a judge program failed twice, or does not compile
     RESULT = 3  # its result, or a copy
 
 

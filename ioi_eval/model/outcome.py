@@ -59,7 +59,7 @@ class TestOutcome:
         cpu_ms: CPU time, summed over the submission's processes.
         wall_ms: wall clock.
         memory_bytes: peak resident memory, of the largest process.
-        exit_code: of the first process that failed, else of the last process.
+        exit_code: of the process that failed first, else of the first process.
         signal: the signal that killed it; `None` if it ended by itself.
         limit: which limit it exceeded, whether or not it was stopped for that (`cpu`, `idle`, `memory`, `output`,
             `files`, `threads`), else `None`.
@@ -71,7 +71,8 @@ class TestOutcome:
         reran: whether this result was measured in a repetition alone on the machine.
         judge_program: for JE: which program failed (`checker`, `manager`, `runner`; or `client`, as long as our side
             has not judged the output); `None` if the sandbox failed.
-        final: for JE: the same judge program failed twice, so the test is not tried again.
+        final: for JE: the same judge program failed twice on the test, or a program of the problem does not compile;
+            it is not tried again.
         stderr: its first bytes, for people to read.
         check_cpu_ms: CPU time of checker and manager.
         output: the first bytes of what the program printed; `None` unless the caller asked for them.

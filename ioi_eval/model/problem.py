@@ -100,7 +100,8 @@ class Problem:
         name: its title.
         day: the contest day as the row gives it; `None` if unknown.
         task_type: how a submission is run on a test.
-        time_limit_s: CPU seconds, all processes of a submission together.
+        time_limit_s: CPU seconds, all processes of a submission together. In TwoSteps each process has all of it, and
+            with `passes` each run.
         time_scale: the factor by which the official limit was multiplied, for a slower or faster machine.
         memory_limit_bytes: peak resident bytes of each process.
         output_limit_bytes: how much the submission may print; `None` for the policy's limit.
@@ -115,7 +116,7 @@ class Problem:
         headers: what the submission may include.
         source_name: file name of a submission of one file, without its ending (a grader in Python imports it by this
             name); empty for the id in lower case.
-        checker: the program that judges an output; `None` for white-diff or when the manager decides.
+        checker: the program that judges an output; `None` if the runner compares (white-diff, tokens) or the manager decides.
         checker_files: what the checker's source may include.
         checker_protocol: how the checker is called and reports its score.
         passes: how often a kattis checker may let the program run on one test, each time on an input that the checker

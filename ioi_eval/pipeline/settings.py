@@ -65,7 +65,7 @@ class RunCounts:
     """The counts of a run.
 
     Args:
-        judged: how many rows it judged.
+        judged: how many rows it judged, or knew to be without a program.
         copies: how many rows got the result of an identical program.
         resumed: how many rows an earlier run had judged.
         cpu: the CPU time of judging.
