@@ -263,7 +263,7 @@ class ProblemScore:
         return sum(1 for best in self.subtasks if best.undecided)
 
 
-class Together:
+class BestSubtasks:
     """Computes the score of a set of submissions to one problem, one submission at a time.
 
     Args:

@@ -187,8 +187,8 @@ def _points_of(row: Row) -> dict[str, float]:
 def selected_score(rows: Sequence[Row], selected: Iterable[int] | None = None) -> float:
     """The points of a problem: the sum over its subtasks of the best points of a selected row.
 
-    It adds `weighted_score`, which the reference rounds less coarsely than `score`. (`scores.Together` works on results
-    instead of rows, and rounds only once.) Submissions that could not be judged add nothing.
+    It adds `weighted_score`, which the reference rounds less coarsely than `score`. (`scores.BestSubtasks` works on
+    results instead of rows, and rounds only once.) Submissions that could not be judged add nothing.
 
     Args:
         rows: result rows of one problem.

@@ -65,7 +65,7 @@ KINDS: Mapping[str, TestOutcome] = {
 
 @dataclass(frozen=True)
 class Behaviour:
-    """How a submission does on one test: usually, alone on the machine, and again in a clean box."""
+    """How a submission does on one test: usually, alone on the machine, and again in a job of its own."""
 
     usual: str
     alone: str = "AC"

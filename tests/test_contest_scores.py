@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from ioi_eval.errors import InputError
 from ioi_eval.model import Problem, ProblemKey, ScoreType, Submission, SubmissionResult, Subtask, Verdict
-from ioi_eval.scores import ProblemScore, Together, submission_result
+from ioi_eval.scores import BestSubtasks, ProblemScore, submission_result
 from tests.scored import COMPILED, KEY, judge, make_problem, outcome, whats
 
 
 def contest_score(problem: Problem, results: Iterable[SubmissionResult]) -> ProblemScore:
     """What submissions come to together."""
-    together = Together(problem)
+    together = BestSubtasks(problem)
     for result in results:
         together.add(result)
     return together.score()

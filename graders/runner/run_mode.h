@@ -153,7 +153,7 @@ inline Filter filter_of(const Plan& plan, const Machine& machine) {
 struct RunEnd {
   NeededTests needed;
   bool left_out = false;  // whether the time was up before all needed tests had been started
-  bool in_doubt = false;  // whether a test may be run again: its time or its judge program decides that
+  bool in_doubt = false;  // whether a test may be run again in another job: it is JE, or late though it ended by itself
 };
 
 inline RunEnd run_tests(const Plan& plan, const Machine& machine, JobFiles& files, Lines& lines) {

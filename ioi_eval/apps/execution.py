@@ -17,7 +17,7 @@ from ioi_eval.apps.running import TestRuns
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.compat.terms import Calls, Graded, Profile, TestRun
 from ioi_eval.config import Policy
-from ioi_eval.engine.setup import JudgingSetup, in_service
+from ioi_eval.engine.setup import JudgingSetup, in_service_or_all
 from ioi_eval.engine.target import NoTargetError
 from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, UnavailableError
 from ioi_eval.events import Events
@@ -90,7 +90,7 @@ class AppsExecutor:
         interpreters: list[Interpreter] = []
         failures: list[SandboxError] = []
         by_slots = sorted(self._suitable(), key=lambda target: -target.slots)
-        for target in in_service(by_slots):
+        for target in in_service_or_all(by_slots):
             try:
                 interpreters.append(await self._interpreter(target))
             except SandboxError as error:
@@ -118,7 +118,7 @@ class AppsExecutor:
             return await self._bindings.judge_on_target(None, lambda to: self._score_on(to, problem, code))
         except NoTargetError as error:
             if error.unfit:
-                self._suitable()
+                self._suitable()  # raises the more precise error if no target may run programs
                 raise SetupError(str(error)) from error
             return _unjudged(problem, settings, str(error))
 

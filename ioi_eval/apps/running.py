@@ -64,18 +64,20 @@ class TestRuns:
         self.passed: dict[int, bool] = {}
         self.weakest: Isolation | None = None
 
-    async def run(self, runner: ProgramScheduler, target: Target, *, wanted: Callable[[], bool] = lambda: True) -> None:
+    async def run(
+        self, scheduler: ProgramScheduler, target: Target, *, wanted: Callable[[], bool] = lambda: True
+    ) -> None:
         """Run the tests that matter, and repeat doubtful ones.
 
         Args:
-            runner: runs them.
+            scheduler: runs them.
             target: where they run.
             wanted: whether to run another test for the first time.
 
         Raises:
             UnavailableError: no endpoint is left to run on.
         """
-        self.weakest = await runner.run(self._program, self._judging, target, self._record, wanted=wanted)
+        self.weakest = await scheduler.run(self._program, self._judging, target, self._record, wanted=wanted)
 
     def _record(self, outcome: TestOutcome) -> None:
         index = int(outcome.test)

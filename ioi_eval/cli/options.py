@@ -65,7 +65,8 @@ RetryFailed = Annotated[
     bool,
     typer.Option(
         "--retry-failed",
-        help="Judge again the submissions that have no score because a checker or manager failed twice, or does not compile.",
+        help="Judge again the submissions that have no score because a checker or manager failed twice, or does not "
+        "compile.",
     ),
 ]
 StandingsFile = Annotated[

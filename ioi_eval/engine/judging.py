@@ -17,22 +17,23 @@ this one:
   changes nothing. A test that its box left out because of a zero is either not needed, or in `pending` again.
 
 **Two kinds of outcome are provisional**: the test is run once more before its outcome counts. The rules are in
-`TestState`. They are the same for contest problems and for APPS, whose rows are one subtask in which each test counts:
+`TestHistory`. They are the same for contest problems and for APPS, whose rows are one subtask in which each test
+counts:
 
 - A *late run that may be in time*: a TLE of a program that ended by itself, so not much later than the limit. The
   test is run again, alone on its machine. Until then its outcome counts as the zero that it probably is, so tests
   behind it wait; if it turns out not to be a zero, they are needed again, and appear in `pending`. It is repeated only
   if that is certain to matter: see below. With `near_limit_repeats` above 1, the best of so many runs counts: another
   one follows as long as the fastest was late by at most 10 % of the limit.
-- A *judge fault*: a JE that names the program that failed. The test is repeated in a clean box while it is needed,
+- A *judge fault*: a JE that names the program that failed. The test is repeated in a job of its own while it is needed,
   even if a test behind it is known to score 0: whether that is known yet depends on the order in which tests ran, which
   must not affect results. If the same checker or manager fails again, the JE is final, and later runs retry it only if
   asked to. Faults of the runner (a machine too loaded to judge) are repeated in the same way, and are never final. A
   JE that names no program comes from the sandbox. The caller has retried it already, so it is not repeated.
 
-A test runs at most four times (first, alone, in a clean box, alone again), plus once for each of the
-`near_limit_repeats` above 1. A run alone that ends in JE does not count as a measurement: after the run in a clean box
-the test may run alone once more.
+A test runs at most four times (first, alone, in a job of its own, alone again), plus once for each of the
+`near_limit_repeats` above 1. A run alone that ends in JE does not count as a measurement: after the run in a job of its
+own the test may run alone once more.
 
 **A rerun can correct the time only.** Its time and its output are those of one run, and its score is at most what
 each late run before it would have scored in time. So a run with a wrong output is not repeated; and a program that
@@ -72,7 +73,7 @@ from typing import Protocol
 from ioi_eval.jobs.run_job import PlannedTest
 from ioi_eval.model import ScoreType, Subtask, TestOutcome, Verdict
 
-Bundle = tuple[PlannedTest, ...]
+PlannedTests = tuple[PlannedTest, ...]
 
 LATE_RERUNS_IN_A_ROW = 3
 """A program is too slow for certain if this many late tests in a row are late again when they run alone."""
@@ -85,10 +86,10 @@ class Rerun(Enum):
     """How a test is run once more."""
 
     ALONE = "alone"  # with nothing else of ours on the machine: its time is in doubt
-    CLEAN = "clean"  # in a clean box: a judge program failed on it
+    OWN_JOB = "own job"  # in a job of its own: a judge program failed on it
 
 
-class TestState:
+class TestHistory:
     """The runs of one test: the outcome that counts, and how it is to be run once more. See the module.
 
     Args:
@@ -101,7 +102,7 @@ class TestState:
         self.outcome: TestOutcome | None = None
         self._most_alone = near_limit_repeats
         self._had_alone = 0
-        self._had_clean = False
+        self._had_own_job = False
         self._score_cap = 1.0  # the lowest score that a late run so far would have had in time
 
     @property
@@ -113,7 +114,7 @@ class TestState:
         if outcome.may_be_in_time and (self._had_alone == 0 or self._may_be_better(outcome)):
             return Rerun.ALONE
         at_fault = outcome.verdict is Verdict.JE and outcome.judge_program is not None
-        return Rerun.CLEAN if at_fault and not self._had_clean else None
+        return Rerun.OWN_JOB if at_fault and not self._had_own_job else None
 
     def record(self, outcome: TestOutcome) -> bool:
         """Record the outcome of its first run, or of the repetition that was asked for.
@@ -132,7 +133,7 @@ class TestState:
         elif rerun is Rerun.ALONE:
             return self._record_alone(earlier, outcome)
         else:
-            self._had_clean = True
+            self._had_own_job = True
             same = outcome.judge_program == earlier.judge_program and outcome.judge_program in _JUDGE_PROGRAMS
             self.outcome = replace(_at_most(outcome, self._score_cap), final=same)
         return True
@@ -189,13 +190,13 @@ class Judging:
             for position, test in enumerate(tests):
                 self._positions.setdefault(test, []).append((group, position))
         self._first_zero = [len(tests) for tests in self._groups]
-        self._states = {test: TestState(near_limit_repeats) for test in self._positions}
+        self._states = {test: TestHistory(near_limit_repeats) for test in self._positions}
         self._round: list[str] = []  # late tests that are repeated together, if each test counts by itself
         self._late_in_a_row = 0
 
     # ------------------------------------------------------------------- what to run
 
-    def pending(self, *, under_way: Collection[str] = ()) -> Bundle:
+    def pending(self, *, under_way: Collection[str] = ()) -> PlannedTests:
         """The tests to run for the first time, in the order to run them, each with the positions where it is needed.
 
         Args:
@@ -204,7 +205,7 @@ class Judging:
         missing = (test for test, state in self._states.items() if state.outcome is None)
         return self._planned(test for test in missing if test not in under_way)
 
-    def late_reruns(self) -> Bundle:
+    def late_reruns(self) -> PlannedTests:
         """The tests to run once more with nothing else of ours on the machine: their TLE is in doubt, and matters.
 
         They may run in one job. This may begin the next round of them; calling it again changes nothing until an
@@ -217,9 +218,9 @@ class Judging:
             self._begin_round(late)
         return self._planned(test for test in self._round if test in late)
 
-    def judge_fault_reruns(self) -> Bundle:
-        """The tests to run once more in a clean box, because a judge program failed on them."""
-        return self._planned(self._wanting(Rerun.CLEAN))
+    def judge_fault_reruns(self) -> PlannedTests:
+        """The tests to run once more in a job of its own, because a judge program failed on them."""
+        return self._planned(self._wanting(Rerun.OWN_JOB))
 
     @property
     def done(self) -> bool:
@@ -265,7 +266,7 @@ class Judging:
             if self.exhaustive or position <= self._first_zero[group]
         )
 
-    def _planned(self, tests: Iterable[str]) -> Bundle:
+    def _planned(self, tests: Iterable[str]) -> PlannedTests:
         planned = (PlannedTest(test=test, at=self._needed_positions(test)) for test in tests)
         return tuple(sorted((plan for plan in planned if plan.at), key=lambda plan: plan.at[0]))
 

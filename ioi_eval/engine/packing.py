@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Hashable, Mapping
 from typing import Any, TypeVar
 
-from ioi_eval.engine.judging import Bundle, Judging
+from ioi_eval.engine.judging import Judging, PlannedTests
 from ioi_eval.errors import InputError
 from ioi_eval.jobs.run_job import JobBounds, JobTest
 from ioi_eval.model import TestOutcome
@@ -154,8 +154,8 @@ async def run_both(first: Coroutine[Any, Any, A], second: Coroutine[Any, Any, B]
 
 async def run_in_parallel(
     judging: Judging,
-    cut: Callable[[Bundle], Bundle],
-    run: Callable[[Bundle], Coroutine[Any, Any, None]],
+    cut: Callable[[PlannedTests], PlannedTests],
+    run: Callable[[PlannedTests], Coroutine[Any, Any, None]],
     jobs_at_once: Callable[[], int],
     wanted: Callable[[], bool] = lambda: True,
 ) -> None:
@@ -172,7 +172,7 @@ async def run_in_parallel(
         What `run` raises; the other jobs are cancelled then.
     """
     # Not a task group: when the first job ends, the next one is chosen from what all of them have recorded so far.
-    under_way: dict[asyncio.Task[None], Bundle] = {}
+    under_way: dict[asyncio.Task[None], PlannedTests] = {}
     try:
         while True:
             running = tuple(planned for bundle in under_way.values() for planned in bundle)
@@ -193,21 +193,21 @@ async def run_in_parallel(
         await asyncio.gather(*under_way, return_exceptions=True)
 
 
-def _other_groups_first(pending: Bundle, running: Bundle) -> Bundle:
+def _other_groups_first(pending: PlannedTests, running: PlannedTests) -> PlannedTests:
     """Put tests first in whose groups nothing runs: a zero that is found meanwhile does not affect them."""
     groups = {group for planned in running for group, _ in planned.at}
     return tuple(sorted(pending, key=lambda planned: any(group in groups for group, _ in planned.at)))
 
 
 def fitting(
-    pending: Bundle,
+    pending: PlannedTests,
     tests: Mapping[str, JobTest],
     bounds: JobBounds,
     *,
     most_tests: int,
     wall_ms_per_test: int,
     taken_bytes: int = 0,
-) -> Bundle:
+) -> PlannedTests:
     """The longest beginning of `pending` that makes a job within all limits.
 
     A test that is over a limit by itself gets a job of its own: the sandbox will report that it is too large.

@@ -3,7 +3,7 @@
 What is repeated, and why:
 - a TLE of a program that ended by itself: alone on the machine, and the new time counts. If several matter, they share
   a job.
-- a checker or manager that failed: once, in a clean box. If the same one fails again, the JE is final.
+- a checker or manager that failed: once, in a job of its own. If the same one fails again, the JE is final.
 - a job whose answer was lost: it has up to `MOST_ATTEMPTS` attempts, because its worker may have been lost. A cluster
   repeats such requests itself; all jobs for the same tests, and for halves of them, share one `Retries`.
 - a job whose answer arrived and cannot be used (cut off, stopped, the box lacked something): its first half, because a
@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 
-from ioi_eval.engine.judging import Bundle, Judging
+from ioi_eval.engine.judging import Judging, PlannedTests
 from ioi_eval.engine.packing import AnswerSizes, Durations, fitting, run_in_parallel
 from ioi_eval.engine.sharing import MOST_TESTS, RunRequest, SharedJobs
 from ioi_eval.errors import (
@@ -86,7 +86,7 @@ class ProgramScheduler:
         self.jobs_at_once, self.most_tests = jobs_at_once, most_tests
         most_shared = min(MOST_TESTS, 2 * most_tests) if most_tests > 1 else 1
         self.durations, self.answer_sizes = Durations(most_tests), AnswerSizes(max(most_tests, most_shared))
-        self.jobs = SharedJobs(sandbox, self.durations, self.answer_sizes, most_tests=most_shared, jobs=jobs)
+        self.shared_jobs = SharedJobs(sandbox, self.durations, self.answer_sizes, most_tests=most_shared, jobs=jobs)
 
     async def run(
         self,
@@ -174,7 +174,7 @@ class _Run:
         pending = self._judging.pending()
         tests = self._fitting(pending, min(self._most, self._scheduler.answer_sizes.most_tests(self._target.name)))
         request = self._request(tests, Retries(), alone=False, rest=pending[len(tests) :])
-        answer = await self._scheduler.jobs.run(request, own_job=True)
+        answer = await self._scheduler.shared_jobs.run(request, own_job=True)
         if isinstance(answer, SandboxError):  # the compiler may be the cause, so this says nothing about sizes
             raise answer
         if answer.built is None or answer.built.succeeded != bool(answer.tests or answer.built.program):
@@ -188,7 +188,7 @@ class _Run:
     def _jobs_at_once(self) -> int:
         return 1 if self._grows or self._program.one_by_one else self._scheduler.jobs_at_once(self._target)
 
-    def _cut(self, pending: Bundle) -> Bundle:
+    def _cut(self, pending: PlannedTests) -> PlannedTests:
         """The tests of the next job."""
         scheduler = self._scheduler
         by_time = scheduler.durations.tests_for_job(self._program.problem, len(pending), self._jobs_at_once())
@@ -197,7 +197,7 @@ class _Run:
         self._next = min(self._next * _GROWTH, scheduler.most_tests)
         return bundle
 
-    def _fitting(self, pending: Bundle, most_tests: int) -> Bundle:
+    def _fitting(self, pending: PlannedTests, most_tests: int) -> PlannedTests:
         program = self._program
         return fitting(
             pending,
@@ -208,7 +208,7 @@ class _Run:
             taken_bytes=0 if program.content is None else size(program.content),
         )
 
-    def _request(self, tests: Bundle, retries: Retries, *, alone: bool, rest: Bundle = ()) -> RunRequest:
+    def _request(self, tests: PlannedTests, retries: Retries, *, alone: bool, rest: PlannedTests = ()) -> RunRequest:
         """A job for these tests. Before tests that run alone, the memory that their first runs used is made ready."""
         program, known = self._program, self._judging.outcomes()
         return RunRequest(
@@ -227,14 +227,16 @@ class _Run:
             prefault_bytes=max(known[planned.test].memory_bytes or 0 for planned in tests) if alone else 0,
         )
 
-    async def _ask(self, tests: Bundle, *, own_job: bool = False, alone: bool = False) -> None:
+    async def _ask(self, tests: PlannedTests, *, own_job: bool = False, alone: bool = False) -> None:
         """Run tests in one job and record their outcomes; if the sandbox fails, the outcome is JE."""
         attempts, asked, retries = MOST_ATTEMPTS, len(tests), Retries()
         while True:
             attempts -= 1
             arrived = True
             try:
-                answer = await self._scheduler.jobs.run(self._request(tests, retries, alone=alone), own_job=own_job)
+                answer = await self._scheduler.shared_jobs.run(
+                    self._request(tests, retries, alone=alone), own_job=own_job
+                )
             except UnavailableError:
                 raise
             except SandboxError as error:
@@ -256,7 +258,7 @@ class _Run:
             )
             self._record_answer(tests, answer)
 
-    def _record_answer(self, tests: Bundle, answer: RunAnswer) -> None:
+    def _record_answer(self, tests: PlannedTests, answer: RunAnswer) -> None:
         self._weakest = answer.isolation.weaker(self._weakest)
         for number, outcome in answer.tests.items():
             self._record(replace(outcome, test=tests[number].test))

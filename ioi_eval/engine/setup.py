@@ -53,7 +53,7 @@ class JudgingSetup(Generic[P]):
         return ProgramScheduler(self._sandbox, jobs_at_once=jobs_at_once, most_tests=most_tests, jobs=jobs)
 
 
-def in_service(targets: Sequence[Target]) -> Sequence[Target]:
+def in_service_or_all(targets: Sequence[Target]) -> Sequence[Target]:
     """The targets that have workers now; all, if none has."""
     return [target for target in targets if target.slots] or targets
 

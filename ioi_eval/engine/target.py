@@ -52,14 +52,14 @@ class Bindings(Generic[P]):
         self._reasons: dict[tuple[int, str], tuple[P, str | None]] = {}
 
     async def judge_on_target(
-        self, problem: P, judge: Callable[[Target], Awaitable[R]], *, any_will_do: bool = False
+        self, problem: P, judge: Callable[[Target], Awaitable[R]], *, nothing_runs: bool = False
     ) -> R:
         """Judge a submission on one target.
 
         Args:
             problem: what the submission is for.
             judge: judges it there; called again with another target if one is lost or unfit.
-            any_will_do: nothing is run, so if no target may judge it, any target is used.
+            nothing_runs: nothing is run, so if no target may judge it, any target is used.
 
         Raises:
             NoTargetError: no target is left.
@@ -68,20 +68,20 @@ class Bindings(Generic[P]):
         while True:
             targets = self._targets()
             target = self.choose(targets, problem, without=failed)
-            if target is None and any_will_do:
+            if target is None and nothing_runs:
                 target = targets[0]
             if target is None:
                 refusals = (self.refusal(each, problem) for each in targets)
                 unfit = not any(isinstance(error, TargetLostError) for error in failed.values())
                 raise NoTargetError("; ".join([*map(str, failed.values()), *filter(None, refusals)]), unfit=unfit)
-            target = self.with_is_only(target, targets, problem, without=failed)
+            target = self.marked_if_only(target, targets, problem, without=failed)
             try:
                 with self.bound(target):
                     return await judge(target)
             except (TargetLostError, UnfitError) as error:
                 failed[target.name] = error
 
-    def seen(self, problem: P) -> list[Target]:
+    def suitable_so_far(self, problem: P) -> list[Target]:
         """The targets seen so far that may judge submissions to a problem; all of them, if none may.
 
         In the order in which they were first seen.
@@ -111,7 +111,7 @@ class Bindings(Generic[P]):
         candidates = [target for target in self.suitable(targets, problem) if target.name not in without]
         return min(candidates, key=self._load, default=None)
 
-    def with_is_only(
+    def marked_if_only(
         self, chosen: Target, targets: Sequence[Target], problem: P, *, without: Collection[str]
     ) -> Target:
         """The chosen target, marked as the only one if no other that may judge has workers."""

@@ -85,7 +85,7 @@ def setup_of(
         has_interpreter=programs.interpreter is not None,
         may_share=programs.interpreter is not None and is_batch and problem.passes == 1,
         time_limit_s=problem.time_limit_s,
-        most_wall_ms=most_wall_ms(problem, policy),
+        longest_test_ms=longest_test_ms(problem, policy),
         return_bytes=returned,
         sees=programs.sees,
     )
@@ -131,7 +131,7 @@ def _judging(problem: Problem, programs: Programs, policy: Policy, return_bytes:
                 "manager",
                 file="manager",
                 cpu_ms=manager_cpu_ms(problem, policy.judge),
-                wall_ms=most_wall_ms(problem, policy),
+                wall_ms=longest_test_ms(problem, policy),
                 memory_bytes=judge.memory_bytes,
                 args=words(problem.manager_args) if problem.manager_args else None,
                 protocol=None if problem.manager_protocol is CheckerProtocol.CMS else problem.manager_protocol.value,
@@ -157,7 +157,7 @@ def _judging(problem: Problem, programs: Programs, policy: Policy, return_bytes:
     return lines
 
 
-def most_wall_ms(problem: Problem, policy: Policy) -> int:
+def longest_test_ms(problem: Problem, policy: Policy) -> int:
     """The longest that one test can take by the runner's own rules, in ms of wall clock.
 
     Source: PROTOCOL.md: a test is given up at 10 (L + M) + 10 s, M being the manager's CPU limit, and its checker or

@@ -27,7 +27,7 @@ _OBJECT = "object"
 """How names of objects begin in jobs: `stored_files._ALSO_STORED` knows them, as packages have a grader's objects."""
 
 _GRACE_MS = 5_000  # the sandbox's hard limits are the runner's limits plus this
-_TRUSTED_TIMES, _TRUSTED_MEMORIES = 6, 4
+_PROBLEM_TIMES, _PROBLEM_MEMORIES = 6, 4
 """The problem's own programs get a submission's compile limits times this: their authors are trusted."""
 
 
@@ -110,9 +110,9 @@ def problem_limits(limits: CompileLimits) -> CompileLimits:
     """The compile limits for a problem's own programs, given those for submissions."""
     return replace(
         limits,
-        cpu_s=limits.cpu_s * _TRUSTED_TIMES,
-        wall_s=limits.wall_s * _TRUSTED_TIMES,
-        memory_bytes=limits.memory_bytes * _TRUSTED_MEMORIES,
+        cpu_s=limits.cpu_s * _PROBLEM_TIMES,
+        wall_s=limits.wall_s * _PROBLEM_TIMES,
+        memory_bytes=limits.memory_bytes * _PROBLEM_MEMORIES,
     )
 
 

@@ -99,7 +99,7 @@ def setup_of(
         has_interpreter=True,
         may_share=True,
         time_limit_s=limits.cpu_s,
-        most_wall_ms=rules.given_up_ms(limits.cpu_s) + round(judgement.limits.wall_s * 1000),
+        longest_test_ms=rules.given_up_ms(limits.cpu_s) + round(judgement.limits.wall_s * 1000),
         return_bytes=limits.return_bytes,
         sees=interpreter.sees,
     )

@@ -20,7 +20,7 @@ def numbers(header: str) -> Mapping[str, int]:
 
 RULES = numbers(boxfiles.read("runner/rules.h").decode("utf-8"))
 
-MOST_MS = RULES["kMostMs"]
+LONGEST_IN_PLAN_MS = RULES["kMostMs"]
 """The longest time that a plan may name, in ms."""
 
 GIVEN_UP_TIMES = RULES["kGivenUpTimes"]
@@ -53,7 +53,7 @@ def usual_wall_ms(limit_s: float) -> int:
     """The longest wall clock of a test that gets half of a processor, in ms: it computes and idles to both limits.
 
     Slow page faults may add to that (PROTOCOL.md), but not beyond what the server allows (`room_ms`). The size of
-    jobs is computed from this and not from `RunSetup.most_wall_ms`, which a test reaches only on a machine that is
+    jobs is computed from this and not from `RunSetup.longest_test_ms`, which a test reaches only on a machine that is
     hopelessly overloaded. A job that does reach a server's limit is split in two.
 
     Args:

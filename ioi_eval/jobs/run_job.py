@@ -125,7 +125,7 @@ class RunSetup:
             forked from an interpreter that has read none of them. (A compiled program is a file of the box, the same
             for all tests.)
         time_limit_s: CPU time of a test, in seconds.
-        most_wall_ms: the longest that one test can take by the runner's own rules, in ms of wall clock.
+        longest_test_ms: the longest that one test can take by the runner's own rules, in ms of wall clock.
         return_bytes: how much of each output is returned.
         sees: files and directories of the machine that programs see.
     """
@@ -141,7 +141,7 @@ class RunSetup:
     has_interpreter: bool = False
     may_share: bool = False
     time_limit_s: float
-    most_wall_ms: int
+    longest_test_ms: int
     return_bytes: int = 0
     sees: tuple[str, ...] = ()
 
@@ -179,7 +179,7 @@ def run_job(
     files += setup.files
     if setup.program is not None:
         plan.line("program", **setup.program)
-    room_ms = None if room_ms is None else min(room_ms, rules.MOST_MS)
+    room_ms = None if room_ms is None else min(room_ms, rules.LONGEST_IN_PLAN_MS)
     plan.line("limits", **setup.limits, prefault_bytes=prefault_bytes or None, room_ms=room_ms)
     for name, values in setup.judging:
         plan.line(name, **values)
@@ -188,7 +188,7 @@ def run_job(
     files += _test_lines(plan, programs, same_once=setup.may_share)
     nothing = StageLimits(wall_ms=0, cpu_ms=0, output_bytes=0)
     compiling = nothing if steps is None else stage_limits(steps.recipe, steps.limits)
-    wall_ms = _START_MS + compiling.wall_ms + rules.pages_ms(prefault_bytes) + count * setup.most_wall_ms
+    wall_ms = _START_MS + compiling.wall_ms + rules.pages_ms(prefault_bytes) + count * setup.longest_test_ms
     output_bytes = compiling.output_bytes + max(_LEAST_OUTPUT_BYTES, (count + 1) * setup.line_bytes)
     return Job(
         kind=JobKind.RUNNER,

@@ -74,10 +74,10 @@ _LIMIT_WORDS = {
 
 
 def score_and_feedback(execution: Execution) -> tuple[str, str]:
-    """The source's mapping of an answer to score and feedback, in its order.
+    """Score and feedback by the rules of the reference (huggingface/ioi), in its order.
 
     Args:
-        execution: of a job in the source's contract.
+        execution: of a job in the reference's format.
 
     Returns:
         The execution's stdout as the score and its stderr as feedback, or `"0"` and what went wrong.

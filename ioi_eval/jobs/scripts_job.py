@@ -49,8 +49,8 @@ for a busy machine. The runner enforces all limits itself."""
 COMPILE_LIMITS = StageLimits(wall_ms=60_000, cpu_ms=60_000, memory_bytes=4 << 30, output_bytes=16 << 20)
 """A checker that includes testlib took 10.4 s of wall clock on a busy worker (recorded: `cms_ac_testlib`)."""
 
-STOCK_STANDARDS = frozenset({"gnu++17", "c++17", "gnu++14", "c++14", "gnu++11", "c++11"})
-"""The standards for which the stock pair's fixed `-std=gnu++17` is acceptable."""
+PACKAGE_STANDARDS = frozenset({"gnu++17", "c++17", "gnu++14", "c++14", "gnu++11", "c++11"})
+"""The standards for which the fixed `-std=gnu++17` of the package `cms_ioi` is acceptable."""
 
 _NO_HEADER = b'#error "this problem has no header"\n'
 """A header that no program can include. In other profiles this problem has no header, so there such a program does not
@@ -129,7 +129,7 @@ def row_job(
     test_output: str | None,
     *,
     beside: Mapping[str, Content] | None = None,
-    most_wall_ms: int | None = None,
+    max_wall_ms: int | None = None,
 ) -> Job:
     """The job that judges a submission on one test; the problem is given as a row.
 
@@ -141,7 +141,7 @@ def row_job(
         test_output: the expected output, if there is one.
         beside: further files of the job: the scripts `compile` and `run` and what they need (`own_files`); empty if
             the worker's package has its own scripts.
-        most_wall_ms: the longest run stage that the target allows, if the runner judges; `None` for no bound.
+        max_wall_ms: the longest run stage that the target allows, if the runner judges; `None` for no bound.
 
     Raises:
         InputError: the row lacks a field, or holds something else there.
@@ -162,7 +162,7 @@ def row_job(
     ours = beside is not None and _RUNNER in beside
     if ours:
         wall_ms = rules.given_up_ms(time_limit_s, round(1000 * JudgeLimits().cpu_s)) + RUNNER_SLACK_MS
-        wall_ms = wall_ms if most_wall_ms is None else min(wall_ms, most_wall_ms)
+        wall_ms = wall_ms if max_wall_ms is None else min(wall_ms, max_wall_ms)
         run_limits = replace(run_limits, wall_ms=wall_ms, cpu_ms=wall_ms)  # servers refuse more than their run_cpu_time
     return _job(
         name,
@@ -208,7 +208,7 @@ def _misjudged(problem: Problem, case: TestCase) -> str | None:
     blank = case.answer is None or (isinstance(case.answer, bytes) and not case.answer.strip(b"\n"))
     reasons = (
         (
-            problem.cxx_std not in STOCK_STANDARDS,
+            problem.cxx_std not in PACKAGE_STANDARDS,
             f"it compiles with gnu++17, not {problem.cxx_std} (--std gnu++17 takes that for all problems)",
         ),
         (

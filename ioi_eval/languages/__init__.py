@@ -1,8 +1,8 @@
 """Programming languages: the rules for each, one module a language. Pure.
 
 A language is a member of `Language` (with the endings of its files) and a `LanguageRules` in a module here. Other
-modules name a language only if their rule is about that one: stock `cms_ioi`, `--add-includes` and the problem's own
-programs support C++ only, and the harness is for Python.
+modules name a language only if their rule is about that one: the package `cms_ioi`, `--add-includes` and the problem's
+own programs support C++ only, and the harness is for Python.
 """
 
 from __future__ import annotations

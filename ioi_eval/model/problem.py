@@ -116,7 +116,8 @@ class Problem:
         headers: what the submission may include.
         source_name: file name of a submission of one file, without its ending (a grader in Python imports it by this
             name); empty for the id in lower case.
-        checker: the program that judges an output; `None` if the runner compares (white-diff, tokens) or the manager decides.
+        checker: the program that judges an output; `None` if the runner compares (white-diff, tokens) or the manager
+            decides.
         checker_files: what the checker's source may include.
         checker_protocol: how the checker is called and reports its score.
         passes: how often a kattis checker may let the program run on one test, each time on an input that the checker

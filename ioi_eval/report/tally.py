@@ -11,7 +11,7 @@ from typing import Any
 
 from ioi_eval.estimates import Estimate, mean_estimates
 from ioi_eval.model import Problem, SubmissionResult, Verdict
-from ioi_eval.scores import Together, pass_at_each_k, total_points
+from ioi_eval.scores import BestSubtasks, pass_at_each_k, total_points
 from ioi_eval.selection import reasoning_length, select
 
 _COLUMNS = ("all_subtasks_results", "target_subtask", "code_compiles", "metadata")
@@ -112,13 +112,13 @@ class ProblemTally:
     best: float | None = None
     best_submission: str | None = None
     verdicts: Counter[Verdict] = field(default_factory=Counter)
-    together: Together = field(init=False)
+    together: BestSubtasks = field(init=False)
     subtasks: Mapping[str | None, str] = field(init=False)
     rows: list[LightRow] = field(default_factory=list)
     _scores: set[bytes] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.together = Together(self.problem)
+        self.together = BestSubtasks(self.problem)
         self.subtasks = {subtask.name: subtask.name for subtask in self.problem.subtasks}
 
     def add(self, submission: str, result: SubmissionResult, row: LightRow) -> None:

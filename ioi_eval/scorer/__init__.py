@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.engine.likely_failures import LikelyFailuresFirst, in_listed_order
-from ioi_eval.engine.setup import JudgingSetup, in_service
+from ioi_eval.engine.setup import JudgingSetup, in_service_or_all
 from ioi_eval.engine.target import NoTargetError
 from ioi_eval.errors import SandboxError, SetupError, UnavailableError
 from ioi_eval.events import Events
@@ -73,7 +73,7 @@ class Scorer:
         events: Events | None = None,
     ) -> None:
         self._policy = policy = policy or Policy()
-        wanted = return_bytes if keep_outputs.keeps(passed=False) else 0
+        returned_bytes = return_bytes if keep_outputs.keeps(passed=False) else 0
         setup: JudgingSetup[Problem] = JudgingSetup(
             sandbox,
             artifacts=artifacts,
@@ -95,7 +95,7 @@ class Scorer:
             self._headers,
             policy,
             schedulers={name: setup.scheduler(most_tests=tests, spread=spread) for name, tests in by_profile.items()},
-            return_bytes=wanted,
+            return_bytes=returned_bytes,
             keep_outputs=keep_outputs,
             kept_programs=kept_programs,
         )
@@ -106,7 +106,7 @@ class Scorer:
         Two submissions with an equal fingerprint need be judged only once. It depends on compiler, profile and
         isolation, not on the worker. The kinds are in the order in which they were first seen.
         """
-        targets = self._bindings.seen(problem)
+        targets = self._bindings.suitable_so_far(problem)
         return tuple(dict.fromkeys(self._fingerprint(problem, submission, target) for target in targets))
 
     async def learn_tools(self, languages: Iterable[Language]) -> None:
@@ -122,7 +122,7 @@ class Scorer:
         targets = [target for target in self._sandbox.targets() if not target.has_own_scripts]
         failures: list[SandboxError] = []
         asked = 0
-        for target, language in product(in_service(targets), installed):
+        for target, language in product(in_service_or_all(targets), installed):
             try:
                 tool = await self._builder.tool(language, target)
                 self._tools[target.name, language] = tool.fingerprint
@@ -160,7 +160,7 @@ class Scorer:
             return await self._bindings.judge_on_target(
                 problem,
                 lambda target: self._score_on(target, problem, submission, exhaustive=exhaustive),
-                any_will_do=submission.is_empty,
+                nothing_runs=submission.is_empty,
             )
         except NoTargetError as error:
             failure = CompileOutcome(verdict=Verdict.JE, message=str(error), unfit=error.unfit)

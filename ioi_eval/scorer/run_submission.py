@@ -64,9 +64,7 @@ async def run_submission(
     _check_arguments(client, pair)
     target = _target(client)
     sent = await _sent_scripts(client, target, pair, artifacts)
-    job = scripts_job.row_job(
-        problem, test_input, submission, test_output, beside=sent, most_wall_ms=target.max_wall_ms
-    )
+    job = scripts_job.row_job(problem, test_input, submission, test_output, beside=sent, max_wall_ms=target.max_wall_ms)
     if pair is not None:
         return scripts_answer.score_and_feedback(await client.execute(job, target))
 

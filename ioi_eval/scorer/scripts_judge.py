@@ -4,7 +4,7 @@ Each job compiles program, grader and checker again, because these scripts canno
 why:
 - a compilation that a limit stopped, or may have stopped: once more, alone on the machine, before it counts;
 - a compilation that fails after another one succeeded: the machine's fault, because the program is the same;
-- a checker or manager that failed: once more, in a clean box; a second failure is final;
+- a checker or manager that failed: once more, in a job of its own; a second failure is final;
 - a job whose answer is not certain.
 Times are not known, so no test is repeated for being near the limit.
 """

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ioi_eval.engine.judging import Bundle
+from ioi_eval.engine.judging import PlannedTests
 from ioi_eval.engine.packing import fitting
 from ioi_eval.errors import InputError
 from ioi_eval.jobs.run_job import JobBounds, JobTest, PlannedTest
@@ -25,15 +25,15 @@ def planned(tests: str) -> tuple[PlannedTest, ...]:
 
 
 def jobs(
-    pending: Bundle,
+    pending: PlannedTests,
     tests: dict[str, JobTest] = TESTS,
     *,
     max_tests: int = 1000,
     max_bytes: int | None = None,
     max_wall_ms: int | None = None,
-) -> list[Bundle]:
+) -> list[PlannedTests]:
     """All jobs of tests that take 300 ms at most, one after the other."""
-    cut: list[Bundle] = []
+    cut: list[PlannedTests] = []
     room = JobBounds(tests=1000, test_bytes=max_bytes, wall_ms=max_wall_ms)
     while pending:
         cut.append(fitting(pending, tests, room, most_tests=max_tests, wall_ms_per_test=300))

@@ -115,7 +115,7 @@ def test_repetition_decides_about_time_only(first: float, second: float, stands:
 
 
 def test_a_judge_fault_on_the_way_lifts_no_bound() -> None:
-    """Late with 0.3, then a checker that fails, then 1.0 in a clean box: worth 0.3, as the first output was."""
+    """Late with 0.3, then a checker that fails, then 1.0 in a job of its own: worth 0.3, as the first output was."""
     judging = Judging(make_problem("a"))
     judging.record(replace(KINDS["near"], test="a", in_time_score=0.3))
     record(judging, "a", "checker")
@@ -292,7 +292,7 @@ def test_judge_fault_is_final_when_it_repeats(first: str, second: str, final: bo
 
 
 def test_judge_fault_that_does_not_repeat_is_forgotten() -> None:
-    """The outcome in a clean box stands, and stops what it must stop."""
+    """The outcome in a job of its own stands, and stops what it must stop."""
     judging = Judging(make_problem("ab"))
     record(judging, "a", "checker")
     record(judging, "a", "WA")

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ioi_eval.engine.judging import Judging, TestState
+from ioi_eval.engine.judging import Judging, TestHistory
 from ioi_eval.model import Problem, TestOutcome, Verdict
 from tests.judging_model import (
     Behaviours,
@@ -59,7 +59,7 @@ def test_nobody_gains_by_doing_something_else_when_run_again(
     runs: list[tuple[bool, float, bool]], near_limit_repeats: int
 ) -> None:
     """Whatever a program does in each of its runs: what it scores it had in all of them, and in time in the last."""
-    state = TestState(near_limit_repeats)
+    state = TestHistory(near_limit_repeats)
     ran: list[tuple[bool, float]] = []
     for late, worth, near in runs:
         verdict = Verdict.TLE if late else {0.0: Verdict.WA, 1.0: Verdict.AC}.get(worth, Verdict.PA)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from ioi_eval.engine.judging import Bundle, Judging
+from ioi_eval.engine.judging import Judging, PlannedTests
 from ioi_eval.engine.packing import BUNDLE_S, SPLIT_S, WHOLE_ANSWERS, AnswerSizes, Durations, run_both, run_in_parallel
 from ioi_eval.errors import TransportError
 from ioi_eval.jobs.run_job import PlannedTest
@@ -52,7 +52,7 @@ class Machine:
         self.now -= 1
 
 
-def two(pending: Bundle) -> Bundle:
+def two(pending: PlannedTests) -> PlannedTests:
     """Two tests a job."""
     return pending[:2]
 
@@ -73,7 +73,7 @@ def test_idle_slots_take_other_subtasks_first() -> None:
     judging = Judging(problem(TESTS[:4], TESTS[4:8], TESTS[8:12]))
     begun: list[str] = []
 
-    def one(pending: Bundle) -> Bundle:
+    def one(pending: PlannedTests) -> PlannedTests:
         begun.append(pending[0].test)
         return pending[:1]
 

@@ -141,14 +141,14 @@ def judged(*lines: Line | Exception, ours: bool = False, repeats: int = 1) -> tu
 def test_what_is_in_doubt_is_repeated(
     lines: tuple[Line, ...], alone: list[bool], verdict: str, score: float | None, final: bool
 ) -> None:
-    """A judge fault once in a clean box, a near-limit TLE alone until that was measured; nobody guesses twice."""
+    """A judge fault once in a job of its own, a near-limit TLE alone until that was measured; nobody guesses twice."""
     came, were_alone = settled(*lines)
     assert were_alone == alone
     assert (came.verdict, came.score, came.final) == (Verdict(verdict), score, final)
 
 
 def test_memory_is_made_ready_for_what_is_timed_once_more() -> None:
-    """As much as the first run had; for a clean box none."""
+    """As much as the first run had; for a job of its own none."""
     *_, sandbox = judged(CRASH, {**SLOW, "memory_bytes": 99_999}, RIGHT)
     assert sandbox.ready == ["", "", "99999"]
 

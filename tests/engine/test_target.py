@@ -63,7 +63,7 @@ def test_a_target_without_an_alternative_is_marked() -> None:
     lax = bindings_of(Policy(isolation=Isolation.NONE))
 
     def is_only(*targets: Target, without: tuple[str, ...] = ()) -> bool:
-        return lax.with_is_only(targets[0], targets, PROBLEM, without=without).is_only
+        return lax.marked_if_only(targets[0], targets, PROBLEM, without=without).is_only
 
     assert not is_only(BIG, SMALL)
     assert is_only(BIG)

@@ -54,7 +54,10 @@ EXPECTED = {
 
 
 def test_passes(bench: Any, problem_from: Any) -> None:
-    """The last pass decides, also after one with part of the points or none; what the validator keeps stays; a pass too many, or after a rejection, is its fault."""
+    """The last pass decides, also after one with part of the points or none; what the validator keeps stays.
+
+    A pass too many, or after a rejection, is its fault.
+    """
     problem = problem_from(
         {word: (f"{word} first\n".encode(), b"") for word in EXPECTED},
         checker=SourceFile(path="checker/checker.sh", content=VALIDATOR),

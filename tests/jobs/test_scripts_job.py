@@ -110,7 +110,7 @@ def test_a_job_with_the_runner_asks_for_no_more_than_workers_allow() -> None:
     """600 s of wall clock and of CPU time by our package; since isolate more is refused with 400, and for good."""
     for time_limit_s in (2.0, 20.0, 200.0):
         row = {**ROW, "time_limit": time_limit_s}
-        job = scripts_job.row_job(row, "", "", "", beside=scripts_job.own_files(b"elf"), most_wall_ms=600_000)
+        job = scripts_job.row_job(row, "", "", "", beside=scripts_job.own_files(b"elf"), max_wall_ms=600_000)
         assert job.run_limits.wall_ms <= 600_000
         assert job.run_limits.cpu_ms <= 600_000
         assert job.run_limits.cpu_ms > 1000 * min(590, time_limit_s * 1.25 + JudgeLimits().cpu_s)

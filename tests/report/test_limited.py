@@ -19,7 +19,7 @@ from ioi_eval.model import (
 from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.report.tally import LightRow, limited_score
 from ioi_eval.report.totals import Totals
-from ioi_eval.scores import Together
+from ioi_eval.scores import BestSubtasks
 from ioi_eval.selection import select
 from tests.scored import make_problem, outcomes, result_of
 
@@ -82,7 +82,7 @@ def test_light_rows_are_chosen_like_whole_ones(made: list[Any]) -> None:
 def test_what_the_chosen_are_worth_is_rounded_once(made: list[Any]) -> None:
     """As the total of all submissions is, and never more than that."""
     light = [pair(*one)[1] for one in made]
-    chosen = Together(PROBLEM)
+    chosen = BestSubtasks(PROBLEM)
     for index in select(light):
         chosen.add(result_for(made[index]))
     assert limited_score(light, PROBLEM) == chosen.score().at_least

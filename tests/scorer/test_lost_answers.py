@@ -171,7 +171,7 @@ def test_who_burns_his_time_and_sleeps_has_no_second_guess(cache: Path) -> None:
 
 
 def test_broken_checker_is_named_and_final(cache: Path) -> None:
-    """A checker that gives no score, twice in clean boxes, is final JE; nobody gets points or zero for it."""
+    """A checker that gives no score, twice, each time in a new box, is final JE; nobody gets points or zero for it."""
     broken = SourceFile(path="checker/checker.cpp", content=b"int main() { return 0; }\n")
     result, _ = score_scripted(cache, "berths/model_solution/heap.cpp", lambda _: None, checker=broken)
     assert (result.verdict, result.score) == (Verdict.JE, None)

@@ -201,8 +201,8 @@ class PistonCluster:
             raise InputError(f"{target.name!r} is not a target of this cluster")
         self._require_own_loop()
         service = group.service
-        if service.starter is Starter.BASH and two_stages.has_both(job):
-            job = two_stages.joined(job)
+        if service.starter is Starter.BASH and two_stages.has_two_stages(job):
+            job = two_stages.as_one_stage(job)
         retries = job.retries or Retries()
         repetitions = unserved = 0
         last: SandboxError | None = None
@@ -319,8 +319,8 @@ class PistonCluster:
                 execution = await asyncio.to_thread(answer.execution, reply.status, reply.body, output_bytes=most)
             else:
                 execution = answer.execution(reply.status, reply.body, output_bytes=most)
-            if two_stages.is_joined(job):
-                execution = two_stages.apart(execution)
+            if two_stages.is_one_of_two(job):
+                execution = two_stages.split_stages(execution)
             self._check_isolation(name, execution, job)
         except SandboxError as error:
             return _END.get(type(error), JobEnd.BROKEN), type(error)(f"{name}: {error}")

@@ -27,8 +27,8 @@ silent for a while. If checks fail for long, the jobs there are abandoned.
 the cluster as a whole repeats too much; a job that was held back for `patience_s` fails.
 
 **No endpoint in service.** While no endpoint of a group is in service its jobs wait, and fail after `patience_s`. Later
-jobs fail at once, until an endpoint is back, but for those that only this group may run (`is_only`). While other groups are in service, jobs that can move there fail after
-`LOST_AFTER_S` already.
+jobs fail at once, until an endpoint is back, but for those that only this group may run (`is_only`). While other groups
+are in service, jobs that can move there fail after `LOST_AFTER_S` already.
 """
 
 from __future__ import annotations

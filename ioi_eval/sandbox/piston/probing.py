@@ -2,7 +2,7 @@
 
 There are three kinds, which any server runs:
 
-- the *probe*: a script (for the stock pair, a program) that prints compilers, kernel, clock, and padding;
+- the *probe*: a script (for the scripts of `cms_ioi`, a program) that prints compilers, kernel, clock, and padding;
 - the *ceilings*: the probe with the largest limits that a server can store; its refusal names what is allowed;
 - the *sizes*: smaller and smaller answers and requests, until one is accepted.
 """
@@ -120,13 +120,13 @@ def probe_job(service: Service, nonce: str, padding: int) -> Job:
         files=tuple(JobFile(name=name, content=text.encode()) for name, text in texts.items()),
         args=() if service.starter is Starter.CMS_IOI else (str(padding),),
         compile_limits=StageLimits(
-            wall_ms=known.lowered("compile_timeout", wire.MOST_MS),
-            cpu_ms=known.lowered("compile_cpu_time", wire.MOST_MS),
+            wall_ms=known.lowered("compile_timeout", wire.LONGEST_ON_SERVER_MS),
+            cpu_ms=known.lowered("compile_cpu_time", wire.LONGEST_ON_SERVER_MS),
             memory_bytes=known.lowered("compile_memory_limit", wire.MOST_MEMORY_BYTES),
         ),
         run_limits=StageLimits(
-            wall_ms=known.lowered("run_timeout", wire.MOST_MS),
-            cpu_ms=known.lowered("run_cpu_time", wire.MOST_MS),
+            wall_ms=known.lowered("run_timeout", wire.LONGEST_ON_SERVER_MS),
+            cpu_ms=known.lowered("run_cpu_time", wire.LONGEST_ON_SERVER_MS),
             memory_bytes=known.lowered("run_memory_limit", wire.MOST_MEMORY_BYTES),
         ),
         trusted=True,

@@ -32,17 +32,17 @@ _BOTH = """stage() {
 """
 
 
-def has_both(job: Job) -> bool:
+def has_two_stages(job: Job) -> bool:
     """Whether a job has scripts for both stages."""
     return job.kind is JobKind.SCRIPTS and {"compile", "run"} <= {file.name for file in job.files}
 
 
-def is_joined(job: Job) -> bool:
-    """Whether `joined` made this job."""
+def is_one_of_two(job: Job) -> bool:
+    """Whether `as_one_stage` made this job."""
     return any(file.name == _SCRIPTS["run"] for file in job.files)
 
 
-def joined(job: Job) -> Job:
+def as_one_stage(job: Job) -> Job:
     """The job with one stage that does the same as this job with two."""
     compiling, running = job.compile_limits or job.run_limits, job.run_limits
     bounds = [f"{limits.wall_ms} {limits.output_bytes}" for limits in (compiling, running)]
@@ -66,8 +66,8 @@ def joined(job: Job) -> Job:
     )
 
 
-def apart(execution: Execution) -> Execution:
-    """The two stages from the answer to a job that `joined` made.
+def split_stages(execution: Execution) -> Execution:
+    """The two stages from the answer to a job that `as_one_stage` made.
 
     Raises:
         TransportError: it is not complete.

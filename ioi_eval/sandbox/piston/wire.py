@@ -33,7 +33,7 @@ import orjson
 from ioi_eval.errors import RejectedError
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox import DEFAULT_MEMORY_BYTES
-from ioi_eval.sandbox.piston.two_stages import is_joined
+from ioi_eval.sandbox.piston.two_stages import is_one_of_two
 
 MAIN = "run"
 STDIN = ".stdin"
@@ -45,7 +45,7 @@ PROBLEM_PACKAGE_PREFIX = "ioi_eval_problem_"
 IDLE_COMPILE = StageLimits(wall_ms=10_000, cpu_ms=10_000)
 """Sent for a compile stage that runs nothing of ours. Source: Piston's defaults, `api/src/config.js`."""
 
-MOST_MS = (1 << 31) - 1
+LONGEST_ON_SERVER_MS = (1 << 31) - 1
 """The longest time that a server can represent, in ms.
 
 Source: Node's `setTimeout` fires at once for longer times, so a job would be killed before it starts (v3); isolate
@@ -64,7 +64,10 @@ Source: Piston since isolate passes a thousandth of it as `--cg-mem` (`api/src/j
 LEAST_MEMORY_BYTES = 1 << 20
 """The smallest. Source: from less than 1,000 bytes Piston makes `--cg-mem=0`, which means no limit in isolate."""
 
-_TIME, _MEMORY = (1, MOST_MS), (LEAST_MEMORY_BYTES, MOST_MEMORY_BYTES)  # a time of 0 means no limit in isolate
+_TIME, _MEMORY = (
+    (1, LONGEST_ON_SERVER_MS),
+    (LEAST_MEMORY_BYTES, MOST_MEMORY_BYTES),
+)  # a time of 0 means no limit in isolate
 _BOUNDS = {
     f"{stage}_{limit}": bounds
     for stage in ("run", "compile")
@@ -333,11 +336,11 @@ def body(
     text[-1] = b"}]}"
     closing = b"".join(text)
     segments.append(closing)
-    waiting_ms = limits["run_timeout"] + (limits["compile_timeout"] if job.compile_limits is not None else 0)
+    run_ms = limits["run_timeout"] + (limits["compile_timeout"] if job.compile_limits is not None else 0)
     return Body(
         segments=tuple(segments),
         size=size + len(closing),
-        most_run_s=waiting_ms / 1000,
+        most_run_s=run_ms / 1000,
         most_wait_s=service.ceilings.queue_s,
     )
 
@@ -351,7 +354,7 @@ def _limits(job: Job, service: Service) -> Mapping[str, int]:
     limit is not lowered to the server's either, as this would change verdicts.
     """
     ceilings, run, compiling = service.ceilings, job.run_limits, job.compile_limits or IDLE_COMPILE
-    may_be_lowered = job.kind is JobKind.RUNNER or job.trusted or is_joined(job)
+    may_be_lowered = job.kind is JobKind.RUNNER or job.trusted or is_one_of_two(job)
     limits = {
         "run_timeout": ceilings.lowered("run_timeout", run.wall_ms) if may_be_lowered else run.wall_ms,
         "run_cpu_time": ceilings.lowered("run_cpu_time", run.cpu_ms) if may_be_lowered else run.cpu_ms,

@@ -95,7 +95,7 @@ class Request:
     run: RequestedLimits
 
 
-def request(asked: Any, runtimes: Sequence[Runtime], *, compile: StageBounds, run: StageBounds) -> Request:
+def checked_request(asked: Any, runtimes: Sequence[Runtime], *, compile: StageBounds, run: StageBounds) -> Request:
     """Check a request in Piston's order.
 
     Raises:

@@ -276,7 +276,7 @@ class _Server:
     def _read(self, body: bytes, content_type: str) -> tuple[Request, Job | served_runtimes.Scripts | None]:
         """A request, and the work that it starts; `None` for a problem's package, whose files must be read first."""
         settings = self._settings
-        wanted = request.request(
+        wanted = request.checked_request(
             request_body.parse(body, content_type), self._runtimes, compile=settings.compile, run=settings.run
         )
         if wanted.runtime not in self._own:

@@ -78,7 +78,7 @@ def test_a_damaged_look_is_none(tmp_path: Path, damage: str) -> None:
 def test_ceilings_are_learned_one_by_one() -> None:
     """Each refusal lowers one limit of the next question; one that says nothing new ends the asking."""
     first = probing.probe_job(BASH, NONCE, 0)
-    assert first.run_limits.wall_ms == wire.MOST_MS
+    assert first.run_limits.wall_ms == wire.LONGEST_ON_SERVER_MS
     assert first.run_limits.memory_bytes == wire.MOST_MEMORY_BYTES
     learned = probing.with_ceiling(BASH, ("run_timeout", 3_000))
     assert learned is not None

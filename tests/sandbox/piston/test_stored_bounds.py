@@ -46,7 +46,7 @@ def asked(packages: InstalledPackages, listed: str, **more: str) -> tuple[Reques
     files = [{"name": name, "content": content} for name, content in {LIST: listed, **more}.items()]
     body: dict[str, Any] = {"language": PACKAGE.language, "version": "*", "files": files, "run_memory_limit": 1 << 26}
     bounds = StageBounds(timeout_ms=60_000, most_ms=60_000)
-    wanted = request.request(body, packages.runtimes(), compile=bounds, run=bounds)
+    wanted = request.checked_request(body, packages.runtimes(), compile=bounds, run=bounds)
     return wanted, packages.files(wanted.runtime, wanted.files)
 
 

@@ -40,14 +40,14 @@ exit $code
 
 def executed(directory: Path, job: Job, *args: str, stdin: str = "") -> Execution:
     """What the joined job comes to, as the stock package starts it."""
-    for file in two_stages.joined(job).files:
+    for file in two_stages.as_one_stage(job).files:
         assert isinstance(file.content, bytes)
         (directory / file.name).write_bytes(file.content)
     done = subprocess.run(
         ["bash", "run", *args], cwd=directory, input=stdin, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0
-    return two_stages.apart(Execution(run=Stage(stdout=done.stdout, stderr=done.stderr, code=0)))
+    return two_stages.split_stages(Execution(run=Stage(stdout=done.stdout, stderr=done.stderr, code=0)))
 
 
 def test_both_stages(tmp_path: Path) -> None:
@@ -94,15 +94,15 @@ def test_an_exit_code_that_looks_like_a_kill(tmp_path: Path, code: int) -> None:
 
 def test_limits_of_the_whole() -> None:
     """The server's come after those of both stages; memory is the larger one's."""
-    both = two_stages.joined(job("", ""))
-    assert two_stages.has_both(job("", ""))
-    assert two_stages.is_joined(both)
-    assert not two_stages.is_joined(job("", ""))
+    both = two_stages.as_one_stage(job("", ""))
+    assert two_stages.has_two_stages(job("", ""))
+    assert two_stages.is_one_of_two(both)
+    assert not two_stages.is_one_of_two(job("", ""))
     assert both.compile_limits is None
     assert both.run_limits.wall_ms > 5300
     assert both.run_limits.memory_bytes == 4 * MIB
     unlimited = dataclasses.replace(job("", ""), compile_limits=StageLimits(wall_ms=1, cpu_ms=1))
-    assert two_stages.joined(unlimited).run_limits.memory_bytes is None
+    assert two_stages.as_one_stage(unlimited).run_limits.memory_bytes is None
 
 
 @pytest.mark.parametrize(
@@ -120,4 +120,4 @@ def test_limits_of_the_whole() -> None:
 def test_an_answer_that_is_not_whole(stdout: str) -> None:
     """Is asked for again."""
     with pytest.raises(TransportError):
-        two_stages.apart(Execution(run=Stage(stdout=stdout, stderr="", code=0)))
+        two_stages.split_stages(Execution(run=Stage(stdout=stdout, stderr="", code=0)))

@@ -17,7 +17,7 @@ from ioi_eval.errors import RejectedError
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox import DEFAULT_MEMORY_BYTES
 from ioi_eval.sandbox.piston import wire
-from ioi_eval.sandbox.piston.two_stages import joined
+from ioi_eval.sandbox.piston.two_stages import as_one_stage
 from ioi_eval.sandbox.piston.wire import Ceilings, Service, Starter
 
 LIMITS = StageLimits(wall_ms=4_000, cpu_ms=3_000, memory_bytes=1 << 28)
@@ -244,7 +244,7 @@ def test_a_server_that_allows_less_than_both_stages_together() -> None:
     """The stages keep their own limits, so the job asks for what the server allows; a single script does not."""
     both = scripts(*(JobFile(name=name, content=b"true") for name in ("compile", "run")))
     allows = replace(BASH, ceilings=Ceilings(run_timeout=3000, run_cpu_time=3000))
-    assert encode(joined(both), allows)["run_timeout"] == 3000
+    assert encode(as_one_stage(both), allows)["run_timeout"] == 3000
     assert encode(replace(both, files=both.files[1:]), allows)["run_timeout"] == LIMITS.wall_ms
 
 

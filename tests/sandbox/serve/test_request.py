@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.sandbox.piston.wire import Runtime
-from ioi_eval.sandbox.serve.request import MOST_FILES, Refusal, Request, StageBounds, request, satisfies
+from ioi_eval.sandbox.serve.request import MOST_FILES, Refusal, Request, StageBounds, checked_request, satisfies
 
 RUNTIMES = (
     Runtime(language="bash", version="5.2.15", aliases=("sh",)),
@@ -26,7 +26,7 @@ FINE: dict[str, Any] = {"language": "bash", "version": "*", "files": [FILE]}
 def read(changes: dict[str, Any]) -> Request:
     """A request that is fine but for some changes; `...` takes a field away."""
     asked = {key: value for key, value in (FINE | changes).items() if value is not ...}
-    return request(asked, RUNTIMES, compile=BOUNDS, run=BOUNDS)
+    return checked_request(asked, RUNTIMES, compile=BOUNDS, run=BOUNDS)
 
 
 def refused(changes: dict[str, Any]) -> tuple[int, Any]:
