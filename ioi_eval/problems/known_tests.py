@@ -28,7 +28,8 @@ from ioi_eval.problems.row import RowSource
 from ioi_eval.problems.test_data import Contents, DataStore, TestData
 
 _LEAST_BYTES = 16 * 1024 * 1024  # reading less takes a tenth of a second
-_LEAST_AGE_NS = 2 * 10**9  # the clocks of some file systems tick every two seconds
+_LEAST_AGE_NS = 10**8  # the clocks of file systems tick every 10 ms or faster
+_LEAST_COARSE_AGE_NS = 2 * 10**9  # or, if they know whole seconds only, every two seconds
 
 State = list[list[Any]]
 
@@ -120,7 +121,8 @@ def _state_of(files: Sequence[Path] | None) -> State | None:
     except OSError:  # reading the rows will raise it
         return None
     changed_ns = max((max(each.st_mtime_ns, each.st_ctime_ns) for _, each in stats), default=0)
-    if sum(each.st_size for _, each in stats) < _LEAST_BYTES or time.time_ns() - changed_ns < _LEAST_AGE_NS:
+    least_age_ns = _LEAST_AGE_NS if changed_ns % 10**9 else _LEAST_COARSE_AGE_NS
+    if sum(each.st_size for _, each in stats) < _LEAST_BYTES or time.time_ns() - changed_ns < least_age_ns:
         return None
     return [
         [str(path.absolute()), each.st_dev, each.st_ino, each.st_size, each.st_mtime_ns, each.st_ctime_ns]

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
@@ -42,6 +43,7 @@ ALL = {NILE: wanted("small", "large", "no-answer"), ROAD: wanted("large")}
 def _small_and_new_files_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known_tests, "_LEAST_BYTES", 0)
     monkeypatch.setattr(known_tests, "_LEAST_AGE_NS", -1)
+    monkeypatch.setattr(known_tests, "_LEAST_COARSE_AGE_NS", -1)
 
 
 @pytest.fixture
@@ -140,12 +142,29 @@ def test_a_file_that_changes_while_it_is_read_is_not_known(path: Path, tmp_path:
 def test_new_and_small_files_are_read_each_time(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A change in the same tick of the clock could not be seen; and small files are read at once."""
     monkeypatch.setattr(known_tests, "_LEAST_AGE_NS", 10**15)
+    monkeypatch.setattr(known_tests, "_LEAST_COARSE_AGE_NS", 10**15)
     read(path, tmp_path / "cache")
     monkeypatch.setattr(known_tests, "_LEAST_AGE_NS", -1)
+    monkeypatch.setattr(known_tests, "_LEAST_COARSE_AGE_NS", -1)
     monkeypatch.setattr(known_tests, "_LEAST_BYTES", 10**9)
     read(path, tmp_path / "cache")
     monkeypatch.setattr(known_tests, "_LEAST_BYTES", 0)
     assert read(path, tmp_path / "cache")[1]
+
+
+@pytest.mark.parametrize(("nanoseconds", "is_known"), [(0, False), (1, True)])
+def test_a_clock_of_whole_seconds_ticks_rarely(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nanoseconds: int, is_known: bool
+) -> None:
+    """A file that was written a second ago could be changed with the same time; with a fine clock it could not."""
+    second = time.time_ns() // 10**9 * 10**9 - 10**9
+    stat = os.stat(path)
+    fields = {name: getattr(stat, name) for name in dir(stat) if name.startswith("st_")}
+    changed = SimpleNamespace(**{**fields, "st_mtime_ns": second + nanoseconds, "st_ctime_ns": second})
+    monkeypatch.setattr(known_tests, "_LEAST_AGE_NS", -1)
+    monkeypatch.setattr(known_tests, "_LEAST_COARSE_AGE_NS", 10**15)
+    monkeypatch.setattr(Path, "stat", lambda _: changed)
+    assert (known_tests._state_of([path]) is not None) is is_known
 
 
 def test_problems_with_errors_are_read_each_time(path: Path, tmp_path: Path) -> None:
