@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, fields, replace
 
 from ioi_eval.errors import InputError, RowError
 from ioi_eval.model import Problem, ProblemKey, Subtask
+from ioi_eval.problems.case_data import DataStore, TestData
 from ioi_eval.problems.ioi_rules import Sheet, problem_from, read_sheet
 from ioi_eval.problems.output_files import with_kind_argument
 from ioi_eval.problems.row import Row, RowSource, problem_key
-from ioi_eval.problems.test_data import DataStore, TestData
 from ioi_eval.problems.testcases import collect_tests
 
 PROBLEM_COLUMNS = (

@@ -24,8 +24,8 @@ from typing import Any
 import orjson
 
 from ioi_eval.model import Blob, Content, ProblemKey, TestCase
+from ioi_eval.problems.case_data import Contents, DataStore, TestData
 from ioi_eval.problems.row import RowSource
-from ioi_eval.problems.test_data import Contents, DataStore, TestData
 
 _LEAST_BYTES = 16 * 1024 * 1024  # reading less takes a tenth of a second
 _LEAST_AGE_NS = 10**8  # the clocks of file systems tick every 10 ms or faster

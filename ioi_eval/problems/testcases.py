@@ -11,10 +11,10 @@ from collections.abc import Mapping
 
 from ioi_eval.errors import InputError
 from ioi_eval.model import ProblemKey, Subtask, TestCase
+from ioi_eval.problems.case_data import Contents, DataStore, TestData
 from ioi_eval.problems.known_tests import KnownTests
 from ioi_eval.problems.read_ahead import read_ahead
 from ioi_eval.problems.row import Row, RowSource
-from ioi_eval.problems.test_data import Contents, DataStore, TestData
 
 TEST_COLUMNS = (
     "year",

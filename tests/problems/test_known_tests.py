@@ -16,8 +16,8 @@ from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import SetupError
 from ioi_eval.model import Blob, ProblemKey, Subtask
 from ioi_eval.problems import known_tests
+from ioi_eval.problems.case_data import TestData
 from ioi_eval.problems.row import Row
-from ioi_eval.problems.test_data import TestData
 from ioi_eval.problems.testcases import collect_tests
 from ioi_eval.rows import open_source
 from ioi_eval.rows.jsonl import JsonLines
