@@ -32,8 +32,8 @@ TIME_LIMIT_S = 0.3
 SIBLINGS_S = 1.0
 """Time for two processes. They cannot sleep, so they work while one waits for the other."""
 UNHURRIED_S = 10.0
-"""Time for programs that are to reach another limit. A page that a virtual machine does not have yet takes some 13 µs
-of CPU time, ten times as much as another."""
+"""Time for programs that are to reach another limit, or none. A page that a virtual machine does not have yet takes
+some 13 µs of CPU time, ten times as much as another, and a thread takes 100 µs on a slow machine."""
 MEMORY_LIMIT_BYTES = 128 * MIB
 
 
@@ -56,17 +56,18 @@ def policy(level: Isolation, *, compiling: CompileLimits | None = None) -> Polic
     )
 
 
-def problem(name: str, attacks: Sequence[str], cache: Path) -> Problem:
+def problem(name: str, attacks: Sequence[str], cache: Path, *, unhurried: bool = False) -> Problem:
     """One of the problems, with a test for each attack and an honest one after it.
 
     Args:
-        name: `secret` (answers nobody can know), `unhurried` (the same, with much time), `filed` (the same, with input
-            and output by name), `stored` (one of two answers, its tests in the cache as those of a real data set are),
-            `sum` (to be solved), `naive` (the checker believes the program), `fragile` (the checker can be broken),
-            `whisper`, `whisper-fifo` and `whisper-turns` (two processes that must not talk), `pair` (two to be solved
-            by), `relay` (a manager that can be broken).
+        name: `secret` (answers nobody can know), `filed` (the same, with input and output by name), `stored` (one
+            of two answers, its tests in the cache as those of a real data set are), `sum` (to be solved), `naive`
+            (the checker believes the program), `fragile` (the checker can be broken), `whisper`, `whisper-fifo` and
+            `whisper-turns` (two processes that must not talk), `pair` (two to be solved by), `relay` (a manager
+            that can be broken).
         attacks: their names.
         cache: the cache directory.
+        unhurried: whether they have much time.
     """
     siblings = name.startswith("whisper") or name == "pair"
     communication = siblings or name == "relay"
@@ -77,7 +78,6 @@ def problem(name: str, attacks: Sequence[str], cache: Path) -> Problem:
         tests[honest] = _honest_test(name, honest, len(tests))
     checker = {
         "secret": "witness.cpp",
-        "unhurried": "witness.cpp",
         "filed": "witness.cpp",
         "naive": "naive.cpp",
         "fragile": "fragile.cpp",
@@ -88,7 +88,7 @@ def problem(name: str, attacks: Sequence[str], cache: Path) -> Problem:
         key=ProblemKey(year=2000, id=name),
         name=name,
         task_type=TaskType.COMMUNICATION if communication else TaskType.BATCH,
-        time_limit_s=UNHURRIED_S if name == "unhurried" else SIBLINGS_S if siblings else TIME_LIMIT_S,
+        time_limit_s=UNHURRIED_S if unhurried else SIBLINGS_S if siblings else TIME_LIMIT_S,
         memory_limit_bytes=MEMORY_LIMIT_BYTES,
         subtasks=(Subtask(name="all", points=100, tests=tuple(tests)),),
         tests=tests,

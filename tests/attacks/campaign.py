@@ -232,7 +232,7 @@ def _work(campaign: Campaign, sandbox: Sandbox) -> Iterator[tuple[str, Work]]:
 
 async def attack_by_program(program: Program, scorer: Scorer, cache: Path) -> Mapping[str, Finding]:
     """Judge all attacks of a program, each followed by an honest test."""
-    task = problem(program.problem, [attack.name for attack in program.attacks], cache)
+    task = problem(program.problem, [attack.name for attack in program.attacks], cache, unhurried=program.unhurried)
     result = honest = await _score(scorer, task, program.name, program.code)
     if not program.solves_honest:
         honest = await _score(scorer, task, "solver", source("solver.cpp").content.decode())

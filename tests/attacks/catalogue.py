@@ -7,15 +7,16 @@
     // attempted: socket
 
 `expect` lists the verdicts that are right, one of them must come; JE is written with the program at fault
-(`JE:checker`), and is final. `attempted` names calls that must be reported as refused. The file's head says `group` and
-`problem`; `bundle: 64` puts all tests of the file into one box, where the default is 16 tests a box.
+(`JE:checker`), and is final. Attacks that may not end at their time limit get so much time that no slow machine ends
+them there. `attempted` names calls that must be reported as refused. The file's head says `group` and `problem`;
+`bundle: 64` puts all tests of the file into one box, where the default is 16 tests a box.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -49,10 +50,15 @@ class Attack:
     expect: Mapping[Isolation, frozenset[str]]
     attempted: tuple[str, ...] = ()
 
+    @property
+    def unhurried(self) -> bool:
+        """Whether the time limit is not among the right ways to end it."""
+        return all("TLE" not in verdicts for verdicts in self.expect.values())
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """A source file with its attacks.
+    """A source file with those of its attacks that may end at their time limit, or those that may not.
 
     Args:
         name: its name in `programs/`.
@@ -61,6 +67,7 @@ class Program:
         attacks: in the order of the file.
         bundle: how many tests share a box.
         solves_honest: whether it answers honest tests too (`attack.h` has its `main`).
+        unhurried: whether they have much time, as they are to reach another limit or none.
     """
 
     name: str
@@ -69,6 +76,7 @@ class Program:
     attacks: tuple[Attack, ...]
     bundle: int
     solves_honest: bool
+    unhurried: bool = False
 
 
 @dataclass(slots=True)
@@ -81,17 +89,29 @@ class _Draft:
 
 @cache
 def programs() -> tuple[Program, ...]:
-    """All programs, by name."""
-    return tuple(_read(path) for path in sorted(PROGRAMS.glob("*.cpp")))
+    """All programs, by name: a file with attacks of both kinds is two."""
+    return tuple(part for program in _files() for part in _parts(program))
 
 
 @cache
 def attacks() -> tuple[Attack, ...]:
-    """All attacks of all programs. Their names are unique."""
-    found = tuple(attack for program in programs() for attack in program.attacks)
+    """All attacks of all programs, in the order of the files. Their names are unique."""
+    found = tuple(attack for program in _files() for attack in program.attacks)
     names = [attack.name for attack in found]
     assert len(set(names)) == len(names), sorted({name for name in names if names.count(name) > 1})
     return found
+
+
+@cache
+def _files() -> tuple[Program, ...]:
+    return tuple(_read(path) for path in sorted(PROGRAMS.glob("*.cpp")))
+
+
+def _parts(program: Program) -> Iterator[Program]:
+    for unhurried in (False, True):
+        chosen = tuple(attack for attack in program.attacks if attack.unhurried is unhurried)
+        if chosen:
+            yield replace(program, attacks=chosen, unhurried=unhurried)
 
 
 def _read(path: Path) -> Program:

@@ -49,7 +49,9 @@ class Person:
         Raises:
             AssertionError: it failed, with the child's traceback.
         """
-        boxfiles.runner_digest()  # these keep what they read of the checkout: the child may not be able to read it
+        boxfiles.runner_source()  # these keep what they read of the checkout: the child may not be able to read it
+        boxfiles.classic_scripts()
+        boxfiles.harness_archive()
         fingerprint.runner_digest()
         fingerprint.harness_digest()
         fingerprint.rules_digest()

@@ -26,7 +26,6 @@ class PythonAttack:
         code: its text.
         expect: the verdicts that are right; one of them must come.
         called: whether it is a function `solve(n)` rather than a program that reads standard input.
-        unhurried: whether it has much time, as it is to reach another limit.
     """
 
     name: str
@@ -34,7 +33,11 @@ class PythonAttack:
     code: str
     expect: frozenset[str]
     called: bool = False
-    unhurried: bool = False
+
+    @property
+    def unhurried(self) -> bool:
+        """Whether it has much time, as its time limit is not among the right ways to end it."""
+        return "TLE" not in self.expect
 
 
 def problem(*, called: bool) -> AppsProblem:
@@ -88,11 +91,9 @@ def _whole(code: str) -> str:
     return _HEAD + (_LOOT if "loot(" in code else "") + dedent(code)
 
 
-def program(name: str, tries: str, code: str, expect: str = "WA RE", *, unhurried: bool = False) -> PythonAttack:
+def program(name: str, tries: str, code: str, expect: str = "WA RE") -> PythonAttack:
     """An attack by a program that reads standard input; `expect`: verdicts with blanks between."""
-    return PythonAttack(
-        name=f"python_{name}", tries=tries, code=_whole(code), expect=frozenset(expect.split()), unhurried=unhurried
-    )
+    return PythonAttack(name=f"python_{name}", tries=tries, code=_whole(code), expect=frozenset(expect.split()))
 
 
 def function(name: str, tries: str, code: str, expect: str = "WA RE") -> PythonAttack:

@@ -206,7 +206,6 @@ EXHAUSTING = (
         "more memory than it may have",
         "kept = bytearray(400 << 20)\nprint(len(kept))",
         "MLE RE",
-        unhurried=True,
     ),
     program(
         "shared_mapping",
@@ -219,7 +218,6 @@ EXHAUSTING = (
             got("a shared mapping")
         """,
         "WA RE MLE",
-        unhurried=True,
     ),
     program(
         "socket_buffers",
@@ -273,7 +271,6 @@ EXHAUSTING = (
         "recursion until the stack breaks",
         "sys.setrecursionlimit(1 << 30)\ndef f(): return f()\nf()",
         "RE MLE",
-        unhurried=True,
     ),
     program("number", "a number too long to be printed", "print(9 ** (10 ** 8))", "TLE MLE"),
     program("pattern", "a pattern that never ends", 'import re\nre.match("(a+)+$", "a" * 99 + "b")', "TLE"),

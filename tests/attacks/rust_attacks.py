@@ -32,6 +32,11 @@ class RustAttack:
     expect: str = "WA"
     attempted: tuple[str, ...] = ()
 
+    @property
+    def unhurried(self) -> bool:
+        """Whether it has much time, as its time limit is not among the right ways to end it."""
+        return "TLE" not in self.expect.split()
+
 
 RUNNING = (
     RustAttack(name="fork", tries="fork", body='if fork() >= 0 { got("a child") }', attempted=("clone",)),

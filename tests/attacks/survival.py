@@ -75,7 +75,7 @@ def attacking_entries(cache: Path, chance: random.Random, attacks_each: int | No
 
 
 def _attacker(program: Program, names: Sequence[str], cache: Path) -> Entry:
-    task = problem(program.problem, names, cache)
+    task = problem(program.problem, names, cache, unhurried=program.unhurried)
     return Entry(task=task, submission=Submission(id=program.name, problem=task.key, code=program.code), honest=False)
 
 

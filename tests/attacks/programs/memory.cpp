@@ -1,8 +1,7 @@
-// Attacks by using more memory than there is. Each page costs time too, most where the machine has to ask its host for it, so
-// there is time enough for all of them.
+// Attacks by using more memory than there is.
 //
 // group: exhausting
-// problem: unhurried
+// problem: secret
 #include "attack.h"
 
 static char *pages(size_t size, int flags) {
