@@ -25,7 +25,7 @@ from first_score import CODE, unpacked_wheel
 from watched_run import anonymous_mb
 
 PROBLEMS, SUBTASKS, SUBMISSIONS = 6, 5, 2
-LEAST_BYTES, MOST_BYTES = 100_000, 20_000_000
+LEAST_BYTES, MAX_BYTES = 100_000, 20_000_000
 PROGRAM = """#include <cstdio>
 static char buffer[1 << 16];
 int main() {{
@@ -40,7 +40,7 @@ def sizes(rng: random.Random, total: int) -> Iterator[int]:
     """The sizes of a problem's tests: as many below 1 MB as above it."""
     left = total
     while left > LEAST_BYTES:
-        size = round(min(left, LEAST_BYTES * (MOST_BYTES / LEAST_BYTES) ** rng.random()))
+        size = round(min(left, LEAST_BYTES * (MAX_BYTES / LEAST_BYTES) ** rng.random()))
         left -= size
         yield size
 
@@ -48,7 +48,7 @@ def sizes(rng: random.Random, total: int) -> Iterator[int]:
 def write_inputs(directory: Path, total: int) -> None:
     """Problems, tests of so many bytes and a dump, as in `open-r1/ioi` and `open-r1/ioi-test-cases`."""
     rng = random.Random(1)
-    block = " ".join(str(rng.randrange(10**9)) for _ in range(MOST_BYTES // 8))
+    block = " ".join(str(rng.randrange(10**9)) for _ in range(MAX_BYTES // 8))
     config = json.dumps({"task_type": "Batch", "task_type_parameters_Batch_compilation": "alone"})
     with (directory / "problems.jsonl").open("w") as problems, (directory / "tests.jsonl").open("w") as tests:
         for number in range(PROBLEMS):

@@ -55,9 +55,9 @@ class Servers:
     def told(self) -> str:
         """What happened, as JSON."""
         waited = self.waited_s or [0.0]
-        mean_s, most_s = sum(waited) / len(waited), max(waited)
+        mean_s, max_s = sum(waited) / len(waited), max(waited)
         counts = {"answered": self.answered, "useless": self.useless}
-        return json.dumps({**counts, "waited_mean_s": mean_s, "waited_most_s": most_s})
+        return json.dumps({**counts, "waited_mean_s": mean_s, "waited_most_s": max_s})
 
 
 class Server:

@@ -21,7 +21,7 @@ RUNTIMES = json.dumps([{"language": "ioi_eval", "version": "1.0.0", "aliases": [
 STAGE = '{"stdout":%s,"stderr":"","output":"","code":0,"signal":null,"memory":936000,"cpu_time":3,"wall_time":13}'
 ANSWER = b'{"run":%s,"language":"ioi_eval","version":"1.0.0"}'
 
-_MOST_KB = (1 << 31) - 1
+_MAX_KB = (1 << 31) - 1
 REFUSED = (
     b'{"stdout":"","stderr":"Numeric parameter out of range","output":"","code":null,"signal":null,'
     b'"message":null,"status":null,"memory":null,"cpu_time":null,"wall_time":null}'
@@ -46,7 +46,7 @@ def look(body: bytes) -> bytes:
     """The answer to a probe: its nonce and padding, and a fixed description of a machine."""
     request = json.loads(body)
     for name in ("compile_memory_limit", "run_memory_limit"):
-        if request[name] // 1000 > _MOST_KB:
+        if request[name] // 1000 > _MAX_KB:
             return http(ANSWER % REFUSED)
     script, padding = request["files"][0]["content"], int(request["args"][0])
     match = re.search(r"tell begin (\w+)", script)

@@ -55,7 +55,7 @@ class JudgeLimits:
     memory_bytes: int = 4096 * MIB
 
 
-MOST_REPEATS = 100  # runs alone of a late test: more do not improve the measurement
+MAX_REPEATS = 100  # runs alone of a late test: more do not improve the measurement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,9 +85,9 @@ class RunPolicy:
     near_limit_repeats: int = 1
 
     def __post_init__(self) -> None:
-        if not 1 <= self.near_limit_repeats <= MOST_REPEATS:
+        if not 1 <= self.near_limit_repeats <= MAX_REPEATS:
             raise InputError(
-                f"{self.near_limit_repeats} repetitions near the limit make no sense; give 1 to {MOST_REPEATS}"
+                f"{self.near_limit_repeats} repetitions near the limit make no sense; give 1 to {MAX_REPEATS}"
             )
 
 

@@ -49,7 +49,7 @@ from ioi_eval.sandbox.local.compiler_contents import contents_of, files_of_compi
 from ioi_eval.sandbox.local.slots import TaskLock
 from ioi_eval.toolchain import Toolchain
 
-MOST_BYTES = 10_000 * MIB
+MAX_BYTES = 10_000 * MIB
 _VERSION = 1  # of the entries' format
 _RECOUNT = 16
 """When 1/16 of the bound has been written, the entries are counted again, because other runs write them too."""
@@ -64,20 +64,20 @@ class KeptPrograms:
 
     Args:
         root: the cache directory, by default the user's; created if absent.
-        most_bytes: of all entries together.
+        max_bytes: of all entries together.
 
     Raises:
         SetupError: the directory cannot be used, or others may write to it.
     """
 
-    def __init__(self, root: str | Path | None = None, *, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, root: str | Path | None = None, *, max_bytes: int = MAX_BYTES) -> None:
         root = Environment.read().cache if root is None else Path(root)
         self._root = root / "programs"
-        self._most_bytes = most_bytes
+        self._max_bytes = max_bytes
         self._compilers: dict[Toolchain, tuple[object, str]] = {}
         self._hashing = TaskLock()
         self._writing = TaskLock()
-        self._uncounted = most_bytes  # how many bytes were written since the entries were counted
+        self._uncounted = max_bytes  # how many bytes were written since the entries were counted
         self._total = 0
         self._given_up = ""
         self._counts: Counter[str] = Counter()
@@ -183,17 +183,17 @@ class KeptPrograms:
         self._counts["added"] += 1
         self._total += len(content)
         self._uncounted += len(content)
-        if self._total > self._most_bytes or self._uncounted > self._most_bytes / _RECOUNT:
+        if self._total > self._max_bytes or self._uncounted > self._max_bytes / _RECOUNT:
             self._delete_old()
 
     def _delete_old(self) -> None:
         """Count the entries; if they are over the bound, delete those that were not used for longest."""
         entries = sorted(self._entries())
         self._total, self._uncounted = sum(size for _, size, _ in entries), 0
-        if self._total <= self._most_bytes:
+        if self._total <= self._max_bytes:
             return
         for _, size, path in entries:
-            if self._total <= _LEFT * self._most_bytes:
+            if self._total <= _LEFT * self._max_bytes:
                 break
             with contextlib.suppress(OSError):
                 path.unlink()

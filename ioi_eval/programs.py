@@ -35,7 +35,7 @@ from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.sandbox.local.slots import TaskLock
 from ioi_eval.tools import Tool, Tools
 
-MOST_ATTEMPTS = 3
+MAX_ATTEMPTS = 3
 """How often a job is executed at most if its answer cannot be used, or was lost on this machine.
 
 `sandbox/piston/cluster.py` repeats requests that a cluster's workers do not answer. Both use the job's `Retries`.
@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 
 async def with_retries(ask: Callable[[Retries], Awaitable[T]]) -> T:
-    """Call `ask` up to `MOST_ATTEMPTS` times while it raises a TransientError.
+    """Call `ask` up to `MAX_ATTEMPTS` times while it raises a TransientError.
 
     Args:
         ask: executes a job with the given `retries`, and reads the answer.
@@ -58,7 +58,7 @@ async def with_retries(ask: Callable[[Retries], Awaitable[T]]) -> T:
         SandboxError: an error that repeating cannot help, or the error of the last attempt.
     """
     retries = Retries()
-    for _ in range(MOST_ATTEMPTS - 1):
+    for _ in range(MAX_ATTEMPTS - 1):
         try:
             return await ask(retries)
         except UnavailableError:

@@ -40,7 +40,7 @@ _LIBRARIES = (
     "aiohttp.web", "datasets", "httpx", "orjson", "pandas", "pyarrow.parquet", "tqdm", "typer._adapters", "yaml",
 )  # fmt: skip
 _SET_CHILD_SUBREAPER = 36  # Source: prctl(2)
-_MOST_TOLD = 5
+_MAX_TOLD = 5
 _codes: list[int] = []
 """The exit code of the command that this process has run, if it came to its end."""
 _OURS = ("CXX", "IOI_EVAL_", "PISTON_")
@@ -226,7 +226,7 @@ def end_orphans(patience_s: float = 30.0) -> list[str]:
                     os.kill(child, signal.SIGKILL)
                     os.waitpid(child, 0)
             time.sleep(0.01)
-    return found[:_MOST_TOLD]
+    return found[:_MAX_TOLD]
 
 
 def _children() -> list[int]:

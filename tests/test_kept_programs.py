@@ -72,12 +72,12 @@ def compiler(tmp_path: Path) -> Compiler:
 
 
 def kept(
-    cache: Path, compiler: Compiler, *answers: CompileAnswer, most_bytes: int = 1 << 30
+    cache: Path, compiler: Compiler, *answers: CompileAnswer, max_bytes: int = 1 << 30
 ) -> tuple[KeptPrograms, list[str]]:
     """A run that keeps these answers, each under a key of its own."""
 
     async def run() -> tuple[KeptPrograms, list[str]]:
-        programs, keys = KeptPrograms(cache, most_bytes=most_bytes), []
+        programs, keys = KeptPrograms(cache, max_bytes=max_bytes), []
         for number, answer in enumerate(answers):
             made = recipe(f"// {number}".encode())
             key = await programs.key(made, compiler.toolchain, compiler.target, LIMITS)
@@ -305,7 +305,7 @@ def test_the_oldest_go_when_there_are_too_many(tmp_path: Path, compiler: Compile
     bound = 120_000
 
     async def one_more() -> None:
-        programs = KeptPrograms(tmp_path, most_bytes=bound)
+        programs = KeptPrograms(tmp_path, max_bytes=bound)
         key = await programs.key(recipe(), compiler.toolchain, compiler.target, LIMITS)
         assert key is not None
         await programs.keep(key, BUILT, compiler.toolchain)
@@ -321,7 +321,7 @@ def test_the_oldest_go_when_there_are_too_many(tmp_path: Path, compiler: Compile
 def test_the_bound_holds_while_a_run_writes(tmp_path: Path, compiler: Compiler) -> None:
     """Also for a cache that was empty."""
     answers = [replace(BUILT, artifacts={"a.out": os.urandom(5_000)}) for _ in range(60)]
-    kept(tmp_path, compiler, *answers, most_bytes=50_000)
+    kept(tmp_path, compiler, *answers, max_bytes=50_000)
     assert 20_000 < sum(path.stat().st_size for path in entries(tmp_path)) <= 50_000
 
 
@@ -363,7 +363,7 @@ def fill_and_read(cache: Path, directory: Path, first: int) -> int:
 
     async def run() -> None:
         nonlocal number_found
-        programs = KeptPrograms(cache, most_bytes=100_000)
+        programs = KeptPrograms(cache, max_bytes=100_000)
         for number in [(first + step) % 40 for step in range(200)]:
             key = hashlib.sha256(str(number).encode()).hexdigest()
             await programs.key(recipe(), compiler.toolchain, compiler.target, LIMITS)

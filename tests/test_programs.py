@@ -16,7 +16,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.errors import SandboxError, SetupError, TransientError, TransportError, UnavailableError
 from ioi_eval.model import Execution, Job, SourceFile, Stage
-from ioi_eval.programs import MOST_ATTEMPTS, Builder, ProblemProgramError, UnfitError
+from ioi_eval.programs import MAX_ATTEMPTS, Builder, ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Target
 from tests.box_answers import built, not_started, said
 from tests.small_targets import small_target
@@ -96,7 +96,7 @@ def test_a_machine_without_memory_or_disk_does_not_end_the_run(tmp_path: Path, a
     sandbox = Scripted(*answers)
     with pytest.raises(TransientError):
         runner(tmp_path, sandbox)
-    assert sandbox.asked == MOST_ATTEMPTS
+    assert sandbox.asked == MAX_ATTEMPTS
 
 
 @pytest.mark.parametrize("error", [UnavailableError("no endpoint left"), SandboxError("no such thing")])
@@ -317,7 +317,7 @@ def test_an_interpreter_that_is_not_there_is_asked_for_once(tmp_path: Path, answ
 @pytest.mark.parametrize(
     "unsure",
     [
-        [not_started("Cannot allocate memory")] * MOST_ATTEMPTS,
+        [not_started("Cannot allocate memory")] * MAX_ATTEMPTS,
         [said(code=0, signal=9)],
         [said(code=0, signal=9, limit="wall")],
         [said(code=1, output="OSError: [Errno 28] No space left on device: 'harness.bin'")],

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 FILE = "solution.py"
 SHOWN = 4000  # characters of an error that are reported
 DEEP = 2000  # frames of a traceback: more only if a program has raised its recursion limit
-MOST_UNSEEN = 3  # calls in C below a program that have no frame, but count as recursion before Python 3.12
+UNSEEN_CALLS = 3  # calls in C below a program that have no frame, but count as recursion before Python 3.12
 
-MOST_CODE = 1 << 20  # bytes of a program's compiled code that is kept for its next tests
+MAX_CODE = 1 << 20  # bytes of a program's compiled code that is kept for its next tests
 
 
 class Task:
@@ -96,7 +96,7 @@ class Report:
             from traceback import format_exception
 
             trace = from_program(error.__traceback__)
-            lines = format_exception(type(error), error, trace, most_frames(trace))
+            lines = format_exception(type(error), error, trace, max_frames(trace))
             line.append(f'"exit":{"true" if isinstance(error, SystemExit) else "false"}')
             line.append(f'"error":{quote(_shown(error)[:SHOWN])}')
             line.append(f'"traceback":{quote("".join(lines)[-SHOWN:])}')
@@ -239,7 +239,7 @@ def code_of(task: Task, compiled: Callable[[], types.CodeType]) -> types.CodeTyp
 def _keep(code: types.CodeType, fd: int) -> None:
     try:
         data = marshal.dumps(code)
-        if len(data) <= MOST_CODE:
+        if len(data) <= MAX_CODE:
             write_all(fd, len(data).to_bytes(8, "little") + data)
     except (ValueError, OSError, MemoryError):
         pass  # nested too deeply, or too large: the next test compiles it again
@@ -267,7 +267,7 @@ def reset_interpreter() -> None:
     frame: types.FrameType | None = sys._getframe(2)
     while frame:
         depth, frame = depth + 1, frame.f_back
-    sys.setrecursionlimit(1000 + depth + MOST_UNSEEN)
+    sys.setrecursionlimit(1000 + depth + UNSEEN_CALLS)
     if hasattr(sys, "set_int_max_str_digits"):
         sys.set_int_max_str_digits(0)
 
@@ -303,7 +303,7 @@ def print_error(error: BaseException) -> None:
             return
     except BaseException:  # noqa: BLE001 - the program's own hook
         pass
-    traceback.print_exception(type(error), error, trace, most_frames(trace))
+    traceback.print_exception(type(error), error, trace, max_frames(trace))
 
 
 def from_program(trace: Any) -> Any:
@@ -313,7 +313,7 @@ def from_program(trace: Any) -> Any:
     return trace
 
 
-def most_frames(trace: Any) -> int | None:
+def max_frames(trace: Any) -> int | None:
     """How many of the last frames of a traceback to print: `None` for all. Printing 100,000 would take seconds."""
     depth = 0
     while trace is not None and depth <= DEEP:

@@ -37,8 +37,8 @@ SYS_CLONE, SYS_CAPSET, SYS_SECCOMP, SYS_LANDLOCK_RESTRICT_SELF = 56, 126, 317, 4
 _CAPABILITIES_OF_SELF, _NO_CAPABILITIES = struct.pack("Ii", CAPABILITY_VERSION_3, 0), bytes(24)
 
 _ABOVE_ALL = 64  # from this number on are the descriptors that a fork keeps besides its streams
-_MOST_PASSED, _LONGEST_REQUEST = 16, 1 << 16
-_MOST_DESCRIPTORS = 1024  # no descriptor is as high as this, because new ones get the lowest free numbers
+_MAX_PASSED, _LONGEST_REQUEST = 16, 1 << 16
+_MAX_DESCRIPTORS = 1024  # no descriptor is as high as this, because new ones get the lowest free numbers
 _WORD = "=qqi24s4x"  # the runner's `StartMessage`: CPU time and clock in microseconds, an error, and its place
 _REHEARSALS = 10  # the interpreter adapts its code after eight
 _COMMON = (
@@ -333,7 +333,7 @@ def _fill_pools() -> list[Any]:
 
 
 def _received(control: socket.socket) -> tuple[bytes, tuple[int, ...]]:
-    data, ancillary, flags, _ = control.recvmsg(_LONGEST_REQUEST, socket.CMSG_SPACE(4 * _MOST_PASSED))
+    data, ancillary, flags, _ = control.recvmsg(_LONGEST_REQUEST, socket.CMSG_SPACE(4 * _MAX_PASSED))
     if flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC):
         raise RuntimeError("a request is too long")
     fds: tuple[int, ...] = ()
@@ -367,7 +367,7 @@ def _become_contestant(request: dict[str, Any], fds: dict[str, int], grader: Any
         above = moved["ready"] + 1
         os.closerange(first_free, moved["ready"])
     os.closerange(3, _ABOVE_ALL)
-    os.closerange(above, _MOST_DESCRIPTORS)
+    os.closerange(above, _MAX_DESCRIPTORS)
     confine(request, moved)
     task = program.Task(program.read_all(moved["task"]))
     os.close(moved["task"])

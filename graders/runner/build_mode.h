@@ -53,7 +53,7 @@ inline void build_and_run(const Plan& steps, const Plan& plan, const Machine& ma
   Compilation(steps, machine, files, lines).run();
   if (!descendants(getpid()).empty()) fault(FaultKind::System, "processes of the compiler cannot be ended");
   if (file_size(program) == 0) return;
-  bool in_time = now_us() - begun_us <= plan.build.most_ms * 1000;
+  bool in_time = now_us() - begun_us <= plan.build.max_ms * 1000;
   bool is_needed = !in_time || needs_another_job(plan, run_tests(plan, machine, files, lines));
   if (is_needed && !is_returned) print_artifact(lines, steps.only_artifact()->name, program);
 }

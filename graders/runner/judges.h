@@ -125,7 +125,7 @@ class Judge {
       ours = true;
     } else if (process.signal() == SIGXFSZ) {
       fault = JudgeFault::Signal;
-      explanation = format("it wrote more than %lld MiB", static_cast<long long>(most_written() >> 20));
+      explanation = format("it wrote more than %lld MiB", static_cast<long long>(max_written() >> 20));
     } else if (process.signal() != 0) {
       fault = JudgeFault::Signal;
       explanation = format("killed by signal %d", process.signal());
@@ -178,7 +178,7 @@ class Judge {
     set_limit(RLIMIT_CORE, kNoCore);
     set_limit(RLIMIT_STACK, RLIM_INFINITY);
     set_limit(RLIMIT_AS, static_cast<rlim_t>(spec_->memory_bytes) + (rlim_t{1} << 30));
-    set_limit(RLIMIT_FSIZE, static_cast<rlim_t>(most_written()));
+    set_limit(RLIMIT_FSIZE, static_cast<rlim_t>(max_written()));
     set_limit(RLIMIT_CPU, cpu_backstop_s(spec_->cpu_ms));
     if (!drop_privileges(geteuid())) start_error_.exit_with("drop privileges");
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -200,7 +200,7 @@ class Judge {
   // The most bytes that it may write to a file. Its stdout and stderr are memory, which no other limit counts. A checker
   // in a loop would fill the memory: for example one that reads numbers until the end of the output, and prints a message for each
   // wrong one, if a word is not a number.
-  int64_t most_written() const { return job_.plan.output_bytes + kFileSlackBytes; }
+  int64_t max_written() const { return job_.plan.output_bytes + kFileSlackBytes; }
 
   const Job& job_;
   TrustedProgram who_ = TrustedProgram::Checker;

@@ -15,7 +15,7 @@
 
 namespace runner {
 
-constexpr size_t kMostDescriptors = 16;  // of a message
+constexpr size_t kMaxDescriptors = 16;  // of a message
 
 // The two ends of a connection that keeps messages apart.
 inline std::pair<Fd, Fd> connected_sockets() {
@@ -26,9 +26,9 @@ inline std::pair<Fd, Fd> connected_sockets() {
 
 // Returns whether it was sent.
 inline bool send_message(int socket, const void* data, size_t size, const std::vector<int>& descriptors) {
-  if (descriptors.size() > kMostDescriptors) return false;
+  if (descriptors.size() > kMaxDescriptors) return false;
   iovec part = {const_cast<void*>(data), size};
-  alignas(cmsghdr) char space[CMSG_SPACE(kMostDescriptors * sizeof(int))] = {};
+  alignas(cmsghdr) char space[CMSG_SPACE(kMaxDescriptors * sizeof(int))] = {};
   msghdr message = {};
   message.msg_iov = &part;
   message.msg_iovlen = 1;

@@ -32,13 +32,13 @@ constexpr uint32_t kOpenRefused = 020000000 | 010000000;  // flags refused under
 constexpr size_t kMessageBytes = 4000;
 constexpr size_t kStderrBytes = 2000;
 constexpr size_t kReportBytes = 16384;  // an interpreter's report
-constexpr size_t kMostNames = 32;       // a line names at most this many refused calls of a process
+constexpr size_t kMaxNames = 32;       // a line names at most this many refused calls of a process
 constexpr size_t kScoreBytes = 4096;    // a longer line or file is not a score
 
 // How often the runner looks, and how long it waits.
 constexpr int64_t kFirstTickUs = 1000, kTickUs = 5000;  // how often it looks at the processes; at first more often
 constexpr int kLooksAtTables = 8;                       // at every eighth look it counts page tables
-constexpr int kMostRefusals = 1000;             // it answers this many refused calls; then the kernel refuses without asking
+constexpr int kMaxRefusals = 1000;             // it answers this many refused calls; then the kernel refuses without asking
 constexpr int64_t kWarmUs = 30'000'000;         // a warm interpreter must start and answer within this, also on a loaded machine
 constexpr int64_t kManagerIdleUs = 10'000'000;  // a manager may be idle this long after all contestants have ended
 constexpr int64_t kManagerGraceUs = 200'000;    // how long after a manager's failure a contestant's own failure is awaited

@@ -48,7 +48,7 @@ struct CompileAction {
 // How a run plan's program is compiled in the same job, and the tests for which it is needed after the job.
 struct Build {
   std::string steps;                       // the file with the compile plan; empty: the program is a file of the job
-  int64_t most_ms = 0;                     // if it takes more wall clock than this, no test is run
+  int64_t max_ms = 0;                     // if it takes more wall clock than this, no test is run
   bool has_rest = false;                   // whether there are tests that other jobs may run
   std::vector<std::pair<int, int>> rest;   // for each of their groups, the first position; empty: they are needed always
 };
@@ -100,7 +100,7 @@ struct Plan {
 
   // The most that is added to this margin for a process with slow page faults: the cost of as many pages as fit into its memory.
   int64_t page_margin_us() const {
-    return std::min(memory_bytes / getpagesize() * kPageUs, most_for_pages_us(cpu_ms));
+    return std::min(memory_bytes / getpagesize() * kPageUs, max_for_pages_us(cpu_ms));
   }
 
   // How much memory the runner allocates and frees before the first test: no more than a program may have.

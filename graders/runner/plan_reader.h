@@ -33,9 +33,9 @@ inline std::vector<std::string> arguments(PlanLine& line) {
 
 inline JudgeSpec judge_spec(PlanLine& line) {
   JudgeSpec spec;
-  spec.cpu_ms = line.number("cpu_ms", 1, kMostMs);
-  spec.wall_ms = line.number("wall_ms", 1, kMostMs);
-  spec.memory_bytes = line.number("memory_bytes", 1, kMostBytes);
+  spec.cpu_ms = line.number("cpu_ms", 1, kMaxMs);
+  spec.wall_ms = line.number("wall_ms", 1, kMaxMs);
+  spec.memory_bytes = line.number("memory_bytes", 1, kMaxBytes);
   spec.args = arguments(line);
   return spec;
 }
@@ -57,12 +57,12 @@ inline std::string seen_path(PlanLine& line, const std::string& path) {
 inline void read_compile_line(PlanLine& line, JobFiles& files, Plan& plan) {
   using Kind = CompileAction::Kind;
   if (line.name == "limits") {
-    plan.cpu_ms = line.number("cpu_ms", 1, kMostMs);
-    plan.wall_ms = line.number("wall_ms", 1, kMostMs);
-    plan.memory_bytes = line.number("memory_bytes", 1, kMostBytes);
+    plan.cpu_ms = line.number("cpu_ms", 1, kMaxMs);
+    plan.wall_ms = line.number("wall_ms", 1, kMaxMs);
+    plan.memory_bytes = line.number("memory_bytes", 1, kMaxBytes);
     plan.processes = line.number("processes", 1, 1'000'000);
     plan.output_bytes = line.number("output_bytes", 0, 1 << 30);
-    plan.file_bytes = line.number("file_bytes", 1, kMostBytes);
+    plan.file_bytes = line.number("file_bytes", 1, kMaxBytes);
   } else if (line.name == "see") {
     std::string file = line.text("file"), path = path_below(line, "as");
     files.get(file);
@@ -142,7 +142,7 @@ inline Protocol read_protocol(PlanLine& line) {
 inline void read_checker_line(PlanLine& line, JobFiles& files, Plan& plan) {
   plan.has_checker = true;
   plan.protocol = read_protocol(line);
-  if (line.has("return_bytes")) plan.return_bytes = line.number("return_bytes", 0, kMostBytes);
+  if (line.has("return_bytes")) plan.return_bytes = line.number("return_bytes", 0, kMaxBytes);
   if (plan.protocol == Protocol::None) return;
   if (plan.protocol == Protocol::Compare) {
     std::string rule = line.text("rule");
@@ -218,21 +218,21 @@ inline void read_run_line(PlanLine& line, JobFiles& files, Plan& plan) {
   if (line.name == "compile") {
     if (!plan.program.empty()) line.bad("stands after `program`");
     plan.build.steps = line.text("plan");
-    plan.build.most_ms = line.number("most_ms", 1, kMostMs);
+    plan.build.max_ms = line.number("max_ms", 1, kMaxMs);
   } else if (line.name == "rest") {
     plan.build.has_rest = true;
     plan.build.rest = read_positions(line);
   } else if (line.name == "program") {
     read_program_line(line, files, plan);
   } else if (line.name == "limits") {
-    plan.cpu_ms = line.number("cpu_ms", 1, kMostMs);
-    plan.memory_bytes = line.number("memory_bytes", 1, kMostBytes);
-    plan.output_bytes = line.number("output_bytes", 0, kMostBytes);
-    plan.stderr_bytes = line.number("stderr_bytes", 0, kMostBytes);
+    plan.cpu_ms = line.number("cpu_ms", 1, kMaxMs);
+    plan.memory_bytes = line.number("memory_bytes", 1, kMaxBytes);
+    plan.output_bytes = line.number("output_bytes", 0, kMaxBytes);
+    plan.stderr_bytes = line.number("stderr_bytes", 0, kMaxBytes);
     plan.processes = line.number("processes", 1, 64);
     plan.threads = line.number("threads", 1, 100'000);
-    if (line.has("prefault_bytes")) plan.prefault_bytes = line.number("prefault_bytes", 0, kMostBytes);
-    if (line.has("room_ms")) plan.room_ms = line.number("room_ms", 0, kMostMs);
+    if (line.has("prefault_bytes")) plan.prefault_bytes = line.number("prefault_bytes", 0, kMaxBytes);
+    if (line.has("room_ms")) plan.room_ms = line.number("room_ms", 0, kMaxMs);
   } else if (line.name == "task") {
     read_task_line(line, plan);
   } else if (line.name == "manager") {
@@ -247,7 +247,7 @@ inline void read_run_line(PlanLine& line, JobFiles& files, Plan& plan) {
     read_checker_line(line, files, plan);
   } else if (line.name == "order") {
     plan.needed_only = line.choice<bool>("run", {{"all", false}, {"needed", true}});
-    if (line.has("enough_ms")) plan.enough_ms = line.number("enough_ms", 1, kMostMs);
+    if (line.has("enough_ms")) plan.enough_ms = line.number("enough_ms", 1, kMaxMs);
   } else if (line.name == "test") {
     read_test_line(line, files, plan);
   } else {

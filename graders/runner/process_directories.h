@@ -82,7 +82,7 @@ class View {
         continue;
       }
       char target[PATH_MAX] = {};
-      if (++links > kMostLinks || readlink(next.c_str(), target, sizeof target - 1) <= 0) return;
+      if (++links > kMaxLinks || readlink(next.c_str(), target, sizeof target - 1) <= 0) return;
       put_link(target, next);
       std::vector<std::string> names = split(target, '/');
       left.insert(left.end(), names.rbegin(), names.rend());
@@ -101,7 +101,7 @@ class View {
   }
 
  private:
-  static constexpr int kMostLinks = 40;  // Source: Linux, path_resolution(7)
+  static constexpr int kMaxLinks = 40;  // Source: Linux, path_resolution(7)
 
   bool covers(const std::string& path) const {
     return std::any_of(shown_.begin(), shown_.end(), [&](const std::string& shown) {

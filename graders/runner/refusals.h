@@ -38,7 +38,7 @@ inline bool answer(const Contestant& contestant, uint64_t call, int error, uint3
 }
 
 inline void count_answer(Contestant& contestant) {
-  if (++contestant.refusals >= kMostRefusals) contestant.listener.reset();
+  if (++contestant.refusals >= kMaxRefusals) contestant.listener.reset();
 }
 
 // Whether a call makes a timer that the program may have.
@@ -54,7 +54,7 @@ inline void record_attempt(Contestant& contestant, const std::string& name) {
                             [&](const auto& entry) { return entry.first == name; });
   if (known != contestant.attempted.end()) {
     known->second++;
-  } else if (contestant.attempted.size() < kMostNames) {
+  } else if (contestant.attempted.size() < kMaxNames) {
     contestant.attempted.emplace_back(name, 1);
   }
 }

@@ -29,14 +29,14 @@ constexpr int64_t kPagesTimes = 8;
 constexpr int64_t kPagesSlackMs = 5'000;
 
 // The longest time, and the most memory, that a plan may name: a day, 64 TiB.
-constexpr int64_t kMostMs = 86'400'000;
-constexpr int64_t kMostBytes = 70'368'744'177'664;
+constexpr int64_t kMaxMs = 86'400'000;
+constexpr int64_t kMaxBytes = 70'368'744'177'664;
 
 constexpr int64_t cpu_stop_us(int64_t limit_ms) { return limit_ms * 10 * kCpuPercent + kCpuSlackMs * 1'000; }
 constexpr int64_t idle_stop_us(int64_t limit_ms) { return (limit_ms + kIdleSlackMs) * 1'000; }
 constexpr int64_t given_up_us(int64_t limit_ms, int64_t manager_ms) {
   return (kGivenUpTimes * (limit_ms + manager_ms) + kGivenUpSlackMs) * 1'000;
 }
-constexpr int64_t most_for_pages_us(int64_t limit_ms) { return (kPagesTimes * limit_ms + kPagesSlackMs) * 1'000; }
+constexpr int64_t max_for_pages_us(int64_t limit_ms) { return (kPagesTimes * limit_ms + kPagesSlackMs) * 1'000; }
 
 }  // namespace runner

@@ -275,7 +275,7 @@ class Watching : protected TestState {
       int64_t cost = c.process.ended ? c.process.cost_of_pages_us() : cost_of_pages_so_far_us(c.process.pid);
       total += std::min(cost, plan_.page_margin_us());
     }
-    return std::min(total, most_for_pages_us(plan_.cpu_ms));
+    return std::min(total, max_for_pages_us(plan_.cpu_ms));
   }
 
   // Which of the two FIFOs the manager has not opened, if a process still waits to open its stdin, or then its stdout. For the

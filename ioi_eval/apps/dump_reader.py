@@ -173,7 +173,7 @@ class AppsDumpReader(DumpReader[AppsCandidate, AppsPass]):
             id=name,
             found_by=(submitted.extraction,),
             size=None if submitted.code is None else len(submitted.code),
-            most_s=self._test_s * listed.tests,
+            max_s=self._test_s * listed.tests,
             fingerprints=self._fingerprints(listed.digest, submitted),
         )
         return JudgeableSample(row=row, sample=sample, candidate=candidate)

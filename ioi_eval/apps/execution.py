@@ -47,7 +47,7 @@ class AppsExecutor:
         sandbox: executes the jobs.
         artifacts: stores the runner and checkers.
         settings: how programs are run and judged.
-        jobs: how many run at once at most, on all targets together; `None` for as many as these have slots. Judging
+        max_jobs: how many run at once at most, on all targets together; `None` for as many as these have slots. Judging
             more programs at once than that is faster: those that wait share jobs.
         events: gets an event when the comparator's checker is compiled.
 
@@ -61,7 +61,7 @@ class AppsExecutor:
         *,
         artifacts: ArtifactStore,
         settings: AppsSettings | None = None,
-        jobs: int | None = None,
+        max_jobs: int | None = None,
         events: Events | None = None,
     ) -> None:
         self._sandbox = sandbox
@@ -73,7 +73,11 @@ class AppsExecutor:
             refusal=lambda target, _: _refusal(target, settings.isolation),
             events=events,
         )
-        self._builder, self._bindings, self._scheduler = setup.builder, setup.bindings, setup.scheduler(jobs=jobs)
+        self._builder, self._bindings, self._scheduler = (
+            setup.builder,
+            setup.bindings,
+            setup.scheduler(max_shared_jobs=max_jobs),
+        )
         self._judging_digests: dict[str, str] = {}  # by target, if its interpreter is known
         self._checker = read_checker(settings)
 

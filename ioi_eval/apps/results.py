@@ -50,7 +50,7 @@ RESULT_COLUMNS = (
 _RESULTS = frozenset(RESULT_COLUMNS)
 
 _LACKS = re.compile(r"ModuleNotFoundError\(\"No module named '(\w+)")
-_MOST_MODULES = 5
+_MAX_MODULES = 5
 
 
 def refused_row(entry: Refused) -> dict[str, Any]:
@@ -258,7 +258,7 @@ class AppsSummary(RunSummary):
         return [
             f"{counted(count, 'program')} failed because there is no module {name}: if it should be there, install it "
             "where programs are run, or give another interpreter with --python"
-            for name, count in self._lacking.most_common(_MOST_MODULES)
+            for name, count in self._lacking.most_common(_MAX_MODULES)
         ]
 
     def _missing_ks(self) -> list[str]:

@@ -19,7 +19,7 @@ from ioi_eval.problems import big_json
 from ioi_eval.problems.apps_values import Foreign, Value, ValueFormatError, decode, result_is_right
 
 _SHOWN = 200  # characters of a value
-_MOST_BITS = 200_000  # longer integers take long to write in decimal
+_MAX_BITS = 200_000  # longer integers take long to write in decimal
 _TRACEBACK = 1000  # characters of a traceback's end
 _RETURNS_NOTHING = "the function returned nothing, and what it changes in its arguments does not count"
 
@@ -124,7 +124,7 @@ def _words(value: Value) -> str:
 
 def _digits(number: int) -> str:
     """An integer in decimal; `str` refuses more than 4,300 digits."""
-    return f"{Decimal(number):f}" if number.bit_length() <= _MOST_BITS else f"an integer of {number.bit_length()} bits"
+    return f"{Decimal(number):f}" if number.bit_length() <= _MAX_BITS else f"an integer of {number.bit_length()} bits"
 
 
 def _cut(text: str, index: int) -> str:

@@ -24,7 +24,7 @@ def executor(
 ) -> AppsExecutor:
     """The executor that judges programs in this sandbox, with the user's cache."""
     artifacts = ArtifactStore()
-    return AppsExecutor(sandbox, artifacts=artifacts, settings=settings, jobs=options.workers, events=events)
+    return AppsExecutor(sandbox, artifacts=artifacts, settings=settings, max_jobs=options.workers, events=events)
 
 
 async def ready(

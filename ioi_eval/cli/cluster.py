@@ -33,9 +33,9 @@ RepositoryUrl = Annotated[
 ]
 MostGb = Annotated[
     float | None,
-    typer.Option("--most-gb", metavar="N", help="The most GB that these packages may take on a worker; 20 by default."),
+    typer.Option("--max-gb", metavar="N", help="The most GB that these packages may take on a worker; 20 by default."),
 ]
-_MOST_GB = 20.0
+_MAX_GB = 20.0
 Prune = Annotated[bool, typer.Option("--prune", help="Remove all other problems' packages from the workers.")]
 
 
@@ -124,7 +124,7 @@ def install(
     *,
     repository: Repository = None,
     url: RepositoryUrl = None,
-    most_gb: MostGb = None,
+    max_gb: MostGb = None,
     prune: Prune = False,
 ) -> int:
     """Install a package on every worker.
@@ -138,7 +138,7 @@ def install(
     worker may have the package and still not be usable. Exit code 1 if some workers lack the package or cannot be used,
     2 if all do.
     """
-    own = {"--repository": repository, "--url": url, "--most-gb": most_gb, "--prune": prune or None}
+    own = {"--repository": repository, "--url": url, "--max-gb": max_gb, "--prune": prune or None}
     _check_options(which, {**which.about_problems, **own})
     if which.problems is None:
         return _change(which, is_wanted=True)
@@ -146,8 +146,8 @@ def install(
         raise InputError("--problems needs --repository DIR, the directory that the workers' PISTON_REPO_URL serves")
     from ioi_eval.cli import problem_packages as calls
 
-    most_bytes = int((_MOST_GB if most_gb is None else most_gb) * 1e9)
-    return _show_changes(*calls.install(which, repository, url=url, most_bytes=most_bytes, prune=prune))
+    max_bytes = int((_MAX_GB if max_gb is None else max_gb) * 1e9)
+    return _show_changes(*calls.install(which, repository, url=url, max_bytes=max_bytes, prune=prune))
 
 
 @grouped(which=WhichPackages)

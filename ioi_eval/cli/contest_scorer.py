@@ -43,7 +43,7 @@ async def opened_scorer(
         if keep_programs is not None and options.is_here:
             from ioi_eval.kept_programs import KeptPrograms
 
-            stored = KeptPrograms(most_bytes=int(keep_programs * 1e9))
+            stored = KeptPrograms(max_bytes=int(keep_programs * 1e9))
         elif keep_programs is not None:
             tell("--keep-programs has no effect, because programs are compiled on other machines")
         scorer = Scorer(

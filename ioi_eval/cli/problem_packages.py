@@ -59,33 +59,33 @@ def _read(which: WhichPackages) -> Sequence[Problem]:
     return tuple(problems.problems.values())
 
 
-def install(which: WhichPackages, repository: Path, *, url: str | None, most_bytes: int, prune: bool) -> Changed:
+def install(which: WhichPackages, repository: Path, *, url: str | None, max_bytes: int, prune: bool) -> Changed:
     """Make the packages, install them on every worker, and remove their older versions.
 
     Args:
         which: the workers and the problems.
         repository: the directory for the packages.
         url: the URL of the repository; by default port 8000 of this host.
-        most_bytes: the most bytes that the packages may take on a worker.
+        max_bytes: the most bytes that the packages may take on a worker.
         prune: whether to remove all other problems' packages.
 
     Raises:
-        InputError: the packages take more than `most_bytes`.
+        InputError: the packages take more than `max_bytes`.
         SetupError: the repository cannot be written, or no worker can be used.
     """
     problems = _read(which)
     least = sum(map(_data_bytes, problems))
-    if least > most_bytes:
+    if least > max_bytes:
         raise InputError(
-            f"{counted(len(problems), 'problem')} with {least / 1e9:.1f} GB of test data: --most-gb allows "
-            f"{most_bytes / 1e9:g} on a worker; name fewer with --problem and --year, or allow more"
+            f"{counted(len(problems), 'problem')} with {least / 1e9:.1f} GB of test data: --max-gb allows "
+            f"{max_bytes / 1e9:g} on a worker; name fewer with --problem and --year, or allow more"
         )
     cluster = needed_cluster(which.endpoints)
     made = asyncio.run(_make(cluster.source, problems, repository))
     total = sum(each.size for _, each in made)
-    if total > most_bytes:
+    if total > max_bytes:
         raise InputError(
-            f"these packages take {total / 1e9:.1f} GB on a worker, and --most-gb allows {most_bytes / 1e9:g}; name "
+            f"these packages take {total / 1e9:.1f} GB on a worker, and --max-gb allows {max_bytes / 1e9:g}; name "
             "fewer with --problem and --year, or allow more"
         )
     list_packages(repository, url or f"http://{socket.gethostname()}:8000", [each for _, each in made])

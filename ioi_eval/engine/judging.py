@@ -100,7 +100,7 @@ class TestHistory:
 
     def __init__(self, near_limit_repeats: int = 1) -> None:
         self.outcome: TestOutcome | None = None
-        self._most_alone = near_limit_repeats
+        self._max_alone = near_limit_repeats
         self._had_alone = 0
         self._had_own_job = False
         self._score_cap = 1.0  # the lowest score that a late run so far would have had in time
@@ -140,7 +140,7 @@ class TestHistory:
 
     def _may_be_better(self, outcome: TestOutcome) -> bool:
         """Whether a test that was late alone is run alone again: not if its score in time is unknown."""
-        return self._had_alone < self._most_alone and outcome.near_limit and outcome.in_time_score is not None
+        return self._had_alone < self._max_alone and outcome.near_limit and outcome.in_time_score is not None
 
     def _record_alone(self, earlier: TestOutcome, outcome: TestOutcome) -> bool:
         """Record a run alone; whether it counts now."""

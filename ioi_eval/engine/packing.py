@@ -48,11 +48,11 @@ class Durations:
     The sum of CPU and idle time is used in place of wall clock, because it does not depend on the machine's load.
 
     Args:
-        most_tests: in one job.
+        max_tests: in one job.
     """
 
-    def __init__(self, most_tests: int) -> None:
-        self._most_tests = most_tests
+    def __init__(self, max_tests: int) -> None:
+        self._max_tests = max_tests
         self._mean_s: dict[Hashable, float] = {}
         self._any_s: float | None = None  # of all problems
 
@@ -79,9 +79,9 @@ class Durations:
         share = -(-pending // jobs_at_once)
         mean_s = self._mean_s.get(problem, self._any_s)
         if mean_s is None:
-            return min(_FIRST_TESTS, self._most_tests, share)
+            return min(_FIRST_TESTS, self._max_tests, share)
         least, most = (int(seconds / max(mean_s, 1e-6)) for seconds in (SPLIT_S, BUNDLE_S))
-        return max(1, min(self._most_tests, max(share, least), most))
+        return max(1, min(self._max_tests, max(share, least), most))
 
 
 def _moving_mean(mean: float | None, seen: float) -> float:
@@ -95,21 +95,21 @@ class AnswerSizes:
     a worker may have died, so after `WHOLE_ANSWERS` whole answers larger jobs are tried.
 
     Args:
-        most_tests: in one job.
+        max_tests: in one job.
     """
 
-    def __init__(self, most_tests: int) -> None:
-        self._most_tests = most_tests
+    def __init__(self, max_tests: int) -> None:
+        self._max_tests = max_tests
         self._tests: dict[str, int] = {}  # of targets where answers were cut off
         self._whole: Counter[str] = Counter()
 
-    def most_tests(self, target: str) -> int:
+    def max_tests(self, target: str) -> int:
         """The most that the next job on this target should hold."""
-        return self._tests.get(target, self._most_tests)
+        return self._tests.get(target, self._max_tests)
 
     def observe_cut(self, target: str, tests: int) -> None:
         """Record that the answer of a job with this many tests was cut off: a shared one, or one that also compiles."""
-        self._tests[target], self._whole[target] = min(self.most_tests(target), max(1, tests // 2)), 0
+        self._tests[target], self._whole[target] = min(self.max_tests(target), max(1, tests // 2)), 0
 
     def observe(self, target: str, *, asked: int, granted: int, held: int) -> None:
         """Record that a whole answer arrived.
@@ -120,13 +120,13 @@ class AnswerSizes:
             granted: how many the last attempt had; fewer if earlier answers were cut off.
             held: how many tests the answer holds; fewer if the rest no longer mattered, or took too long.
         """
-        most = self.most_tests(target)
+        most = self.max_tests(target)
         if granted < asked:
             self._tests[target], self._whole[target] = min(most, granted), 0
         elif target in self._tests and held >= most:
             self._whole[target] += 1
             if self._whole[target] == WHOLE_ANSWERS:
-                self._tests[target], self._whole[target] = min(2 * most, self._most_tests), 0
+                self._tests[target], self._whole[target] = min(2 * most, self._max_tests), 0
 
 
 async def run_both(first: Coroutine[Any, Any, A], second: Coroutine[Any, Any, B], *, at_once: bool) -> tuple[A, B]:
@@ -204,7 +204,7 @@ def fitting(
     tests: Mapping[str, JobTest],
     bounds: JobBounds,
     *,
-    most_tests: int,
+    max_tests: int,
     wall_ms_per_test: int,
     taken_bytes: int = 0,
 ) -> PlannedTests:
@@ -216,16 +216,16 @@ def fitting(
         pending: in the order in which they are to run.
         tests: as they are sent, by name.
         bounds: how much a job on this target may hold.
-        most_tests: in a job.
+        max_tests: in a job.
         wall_ms_per_test: the longest that one test is expected to take (`jobs.rules.usual_wall_ms`).
         taken_bytes: the size of the program.
 
     Raises:
-        InputError: `most_tests` is below 1.
+        InputError: `max_tests` is below 1.
     """
-    if most_tests < 1:
-        raise InputError(f"jobs of at most {most_tests} tests cannot hold one; give 1 or more")
-    most = min(most_tests, bounds.tests)
+    if max_tests < 1:
+        raise InputError(f"jobs of at most {max_tests} tests cannot hold one; give 1 or more")
+    most = min(max_tests, bounds.tests)
     if bounds.wall_ms is not None:
         most = min(most, max(1, bounds.wall_ms // wall_ms_per_test))
     for number, planned in enumerate(pending[:most]):

@@ -4,7 +4,7 @@ What is repeated, and why:
 - a TLE of a program that ended by itself: alone on the machine, and the new time counts. If several matter, they share
   a job.
 - a checker or manager that failed: once, in a job of its own. If the same one fails again, the JE is final.
-- a job whose answer was lost: it has up to `MOST_ATTEMPTS` attempts, because its worker may have been lost. A cluster
+- a job whose answer was lost: it has up to `MAX_ATTEMPTS` attempts, because its worker may have been lost. A cluster
   repeats such requests itself; all jobs for the same tests, and for halves of them, share one `Retries`.
 - a job whose answer arrived and cannot be used (cut off, stopped, the box lacked something): its first half, because a
   limit of the server's may be the cause. Later jobs on this target are as small. If a job that compiles and runs gives
@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 
 from ioi_eval.engine.judging import Judging, PlannedTests
 from ioi_eval.engine.packing import AnswerSizes, Durations, fitting, run_in_parallel
-from ioi_eval.engine.sharing import MOST_TESTS, RunRequest, SharedJobs
+from ioi_eval.engine.sharing import MAX_TESTS, RunRequest, SharedJobs
 from ioi_eval.errors import (
     RejectedError,
     SandboxError,
@@ -34,7 +34,7 @@ from ioi_eval.jobs.recipes import Uncompiled
 from ioi_eval.jobs.run_job import BUNDLE_TESTS, JobProgram, JobTest, RunSetup, bounds_of, size
 from ioi_eval.jobs.runner_answer import Built, RunAnswer
 from ioi_eval.model import Content, Isolation, ProblemPackage, Retries, TestOutcome, Verdict
-from ioi_eval.programs import MOST_ATTEMPTS
+from ioi_eval.programs import MAX_ATTEMPTS
 from ioi_eval.sandbox import Sandbox, Target
 
 _GROWTH = 4
@@ -71,8 +71,8 @@ class ProgramScheduler:
     Args:
         sandbox: executes the jobs.
         jobs_at_once: how many jobs of one program may run at once on a target now.
-        most_tests: in one job.
-        jobs: how many shared jobs run at once at most, on all targets; `None` for as many as these have slots.
+        max_tests: in one job.
+        max_shared_jobs: how many shared jobs run at once, on all targets; `None` for as many as these have slots.
     """
 
     def __init__(
@@ -80,13 +80,15 @@ class ProgramScheduler:
         sandbox: Sandbox,
         *,
         jobs_at_once: Callable[[Target], int],
-        most_tests: int = BUNDLE_TESTS,
-        jobs: int | None = None,
+        max_tests: int = BUNDLE_TESTS,
+        max_shared_jobs: int | None = None,
     ) -> None:
-        self.jobs_at_once, self.most_tests = jobs_at_once, most_tests
-        most_shared = min(MOST_TESTS, 2 * most_tests) if most_tests > 1 else 1
-        self.durations, self.answer_sizes = Durations(most_tests), AnswerSizes(max(most_tests, most_shared))
-        self.shared_jobs = SharedJobs(sandbox, self.durations, self.answer_sizes, most_tests=most_shared, jobs=jobs)
+        self.jobs_at_once, self.max_tests = jobs_at_once, max_tests
+        max_shared = min(MAX_TESTS, 2 * max_tests) if max_tests > 1 else 1
+        self.durations, self.answer_sizes = Durations(max_tests), AnswerSizes(max(max_tests, max_shared))
+        self.shared_jobs = SharedJobs(
+            sandbox, self.durations, self.answer_sizes, max_tests=max_shared, max_jobs=max_shared_jobs
+        )
 
     async def run(
         self,
@@ -150,9 +152,9 @@ class _Run:
         self._scheduler, self._program, self._judging = scheduler, program, judging
         self._target, self._record, self._wanted = target, record, wanted
         self._grows = program.setup.needed_only and program.setup.judged_by_client
-        self._next = 1 if self._grows else scheduler.most_tests
+        self._next = 1 if self._grows else scheduler.max_tests
         # fewer once an answer was cut off: `answer_sizes` learns of whole answers only
-        self._most = scheduler.most_tests
+        self._most = scheduler.max_tests
         self._bounds = bounds_of(target, program.setup, compiles=isinstance(program.content, Uncompiled))
         self._weakest: Isolation | None = None
 
@@ -172,7 +174,7 @@ class _Run:
         # As many tests as the job may have: if they take long, it stops after a while (`order enough_ms`), and returns
         # the program, so that idle slots can run the others.
         pending = self._judging.pending()
-        tests = self._fitting(pending, min(self._most, self._scheduler.answer_sizes.most_tests(self._target.name)))
+        tests = self._fitting(pending, min(self._most, self._scheduler.answer_sizes.max_tests(self._target.name)))
         request = self._request(tests, Retries(), alone=False, rest=pending[len(tests) :])
         answer = await self._scheduler.shared_jobs.run(request, own_job=True)
         if isinstance(answer, SandboxError):  # the compiler may be the cause, so this says nothing about sizes
@@ -192,18 +194,18 @@ class _Run:
         """The tests of the next job."""
         scheduler = self._scheduler
         by_time = scheduler.durations.tests_for_job(self._program.problem, len(pending), self._jobs_at_once())
-        by_answer = scheduler.answer_sizes.most_tests(self._target.name)
+        by_answer = scheduler.answer_sizes.max_tests(self._target.name)
         bundle = self._fitting(pending, min(self._next, self._most, by_time, by_answer))
-        self._next = min(self._next * _GROWTH, scheduler.most_tests)
+        self._next = min(self._next * _GROWTH, scheduler.max_tests)
         return bundle
 
-    def _fitting(self, pending: PlannedTests, most_tests: int) -> PlannedTests:
+    def _fitting(self, pending: PlannedTests, max_tests: int) -> PlannedTests:
         program = self._program
         return fitting(
             pending,
             program.tests,
             self._bounds,
-            most_tests=most_tests,
+            max_tests=max_tests,
             wall_ms_per_test=rules.usual_wall_ms(program.setup.time_limit_s),
             taken_bytes=0 if program.content is None else size(program.content),
         )
@@ -229,7 +231,7 @@ class _Run:
 
     async def _ask(self, tests: PlannedTests, *, own_job: bool = False, alone: bool = False) -> None:
         """Run tests in one job and record their outcomes; if the sandbox fails, the outcome is JE."""
-        attempts, asked, retries = MOST_ATTEMPTS, len(tests), Retries()
+        attempts, asked, retries = MAX_ATTEMPTS, len(tests), Retries()
         while True:
             attempts -= 1
             arrived = True
@@ -244,7 +246,7 @@ class _Run:
             if isinstance(answer, RunAnswer):
                 break
             if arrived and len(tests) > 1 and not isinstance(answer, RejectedError):
-                tests, attempts = tests[: (len(tests) + 1) // 2], MOST_ATTEMPTS
+                tests, attempts = tests[: (len(tests) + 1) // 2], MAX_ATTEMPTS
             elif attempts == 0 or not isinstance(answer, TransientError) or not retries.take():
                 for planned in tests:
                     self._record(failed(planned.test, answer))

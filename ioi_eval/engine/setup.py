@@ -40,17 +40,20 @@ class JudgingSetup(Generic[P]):
         self.bindings = Bindings(sandbox, refusal)
 
     def scheduler(
-        self, *, most_tests: int = BUNDLE_TESTS, spread: bool = True, jobs: int | None = None
+        self, *, max_tests: int = BUNDLE_TESTS, spread: bool = True, max_shared_jobs: int | None = None
     ) -> ProgramScheduler:
         """The scheduler that runs programs on their tests.
 
         Args:
-            most_tests: in one job.
+            max_tests: in one job.
             spread: let a program use idle slots; otherwise it has one job at a time.
-            jobs: how many shared jobs run at once at most, on all targets; `None` for as many as these have slots.
+            max_shared_jobs: how many shared jobs run at once at most, on all targets; `None` for as many as they
+                have slots.
         """
         jobs_at_once = self.bindings.jobs_at_once if spread else _one_job
-        return ProgramScheduler(self._sandbox, jobs_at_once=jobs_at_once, most_tests=most_tests, jobs=jobs)
+        return ProgramScheduler(
+            self._sandbox, jobs_at_once=jobs_at_once, max_tests=max_tests, max_shared_jobs=max_shared_jobs
+        )
 
 
 def in_service_or_all(targets: Sequence[Target]) -> Sequence[Target]:

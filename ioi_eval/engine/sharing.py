@@ -29,7 +29,7 @@ from ioi_eval.jobs.runner_answer import RunAnswer, run_answer
 from ioi_eval.model import Retries
 from ioi_eval.sandbox import Sandbox, Target
 
-MOST_TESTS = 2 * BUNDLE_TESTS
+MAX_TESTS = 2 * BUNDLE_TESTS
 """Most tests of a shared job. With two descriptors a test and one a program, it stays below the usual limit of 1,024.
 """
 
@@ -38,7 +38,7 @@ _SHARED_ATTEMPTS = 3
 failure; these attempts are subtracted from its own."""
 
 _ENOUGH_S = BUNDLE_S  # after this wall clock a job begins no other test
-_MOST_BYTES = 64 * 1024 * 1024
+_MAX_BYTES = 64 * 1024 * 1024
 
 Answer: TypeAlias = RunAnswer | SandboxError
 """The outcomes of a program's tests, by their number in the program; or why an answer that arrived cannot be used."""
@@ -108,8 +108,8 @@ class SharedJobs:
         sandbox: executes the jobs.
         durations: how long tests take.
         answer_sizes: how many tests an answer can hold.
-        most_tests: of a shared job.
-        jobs: how many shared jobs run at once at most, on all targets; `None` for as many as these have slots.
+        max_tests: of a shared job.
+        max_jobs: how many shared jobs run at once at most, on all targets; `None` for as many as these have slots.
     """
 
     def __init__(
@@ -118,11 +118,11 @@ class SharedJobs:
         durations: Durations,
         answer_sizes: AnswerSizes,
         *,
-        most_tests: int = MOST_TESTS,
-        jobs: int | None = None,
+        max_tests: int = MAX_TESTS,
+        max_jobs: int | None = None,
     ) -> None:
         self._sandbox, self._durations, self._answer_sizes = sandbox, durations, answer_sizes
-        self._most_tests, self._jobs = most_tests, jobs
+        self._max_tests, self._max_jobs = max_tests, max_jobs
         self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, _Queue]] = WeakKeyDictionary()
 
     async def run(self, request: RunRequest, *, own_job: bool = False) -> Answer:
@@ -166,8 +166,10 @@ class SharedJobs:
         slots = {target.name: target.slots for target in self._sandbox.targets()}
         for queue in queues:
             now = slots.get(queue.target.name, queue.target.slots)
-            most = max(1, now if self._jobs is None else min(now, self._jobs))
-            while queue.running < most and (self._jobs is None or sum(other.running for other in queues) < self._jobs):
+            most = max(1, now if self._max_jobs is None else min(now, self._max_jobs))
+            while queue.running < most and (
+                self._max_jobs is None or sum(other.running for other in queues) < self._max_jobs
+            ):
                 if not (requests := self._take(queue, most)):
                     break
                 queue.running += 1
@@ -195,13 +197,13 @@ class SharedJobs:
         expected_s = sum(
             self._durations.expected_s(request.problem, len(request.program.tests)) for request in requests
         )
-        most_bytes = _MOST_BYTES if bounds.test_bytes is None else min(_MOST_BYTES, bounds.test_bytes)
+        max_bytes = _MAX_BYTES if bounds.test_bytes is None else min(_MAX_BYTES, bounds.test_bytes)
         wall_ms = math.inf if bounds.wall_ms is None else bounds.wall_ms
         return (
-            tests <= min(self._most_tests, share, bounds.tests, self._answer_sizes.most_tests(first.target.name))
+            tests <= min(self._max_tests, share, bounds.tests, self._answer_sizes.max_tests(first.target.name))
             and expected_s <= BUNDLE_S
             and tests * rules.usual_wall_ms(first.setup.time_limit_s) <= wall_ms
-            and sum(request.program.size for request in requests) <= most_bytes
+            and sum(request.program.size for request in requests) <= max_bytes
         )
 
     def _give_up(self, waiting: _Waiting, queue: _Queue) -> None:

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 Event = Mapping[str, Any]
 
-_MOST_CHARS = 2000  # of a text: messages quote compilers and servers
+_MAX_CHARS = 2000  # of a text: messages quote compilers and servers
 
 _SECRETS = re.compile(
     r"(?<=://)[^/@\s]+(?=@)"  # the user and password in a URL
@@ -103,5 +103,5 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [_plain(item) for item in value]
-    text = str(value)[: 2 * _MOST_CHARS].encode("utf-8", "replace").decode()  # the search may take quadratic time
-    return _SECRETS.sub(lambda match: f"{match[1] or ''}…", text)[:_MOST_CHARS]
+    text = str(value)[: 2 * _MAX_CHARS].encode("utf-8", "replace").decode()  # the search may take quadratic time
+    return _SECRETS.sub(lambda match: f"{match[1] or ''}…", text)[:_MAX_CHARS]

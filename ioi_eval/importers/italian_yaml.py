@@ -42,7 +42,7 @@ _NO_SOLUTIONS = (*_LINKED, "template", "manager", "checker")
 _JUDGE_FOLDERS = ("check", "cor")
 _JUDGE_NAMES = ("checker", "correttore", "manager")
 _JUDGE_ENDINGS = (".cpp", ".cc", ".py", ".sh")  # in the order in which they are looked for
-_MOST_TESTS = 100_000
+_MAX_TESTS = 100_000
 _LARGEST = 1e12  # of any limit, whatever its unit
 
 
@@ -159,7 +159,7 @@ def _scoring(package: Package, meta: Mapping[str, Any], notes: list[str]) -> tup
 def _count(package: Package, value: object) -> int:
     if isinstance(value, str) and value.isdecimal():
         value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST_TESTS:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MAX_TESTS:
         raise InputError(f"{package.where}: n_input is {value!r} in {ROOT_FILE}; it must be a whole number from 1 on")
     return value
 

@@ -42,7 +42,7 @@ from ioi_eval.importers.kattis_kind import ROOT_FILE, KattisKind, read_kind
 from ioi_eval.importers.kattis_programs import flag_words, included_files, validator_files
 from ioi_eval.importers.kattis_scoring import subtasks_by_group
 from ioi_eval.importers.kattis_submissions import read_submissions, states_totals
-from ioi_eval.importers.kattis_timing import MOST_MEASURED_S, derived_timing, is_legacy, timing_by_statements
+from ioi_eval.importers.kattis_timing import MAX_MEASURED_S, derived_timing, is_legacy, timing_by_statements
 from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.task import ImportedTask, RowValues, SubtaskFile, build_task
 
@@ -75,7 +75,7 @@ def import_package(
         if not derive or time_limit_s is not None:
             return _import(package, year, day, time_limit_s)
         timing = derived_timing(package, ROOT_FILE, read_ini(package))
-        task = _import(package, year, day, None if timing is None else MOST_MEASURED_S)
+        task = _import(package, year, day, None if timing is None else MAX_MEASURED_S)
         if timing is None:
             return task
         if package.has(ROOT_FILE) and not is_legacy(package.yaml(ROOT_FILE)):

@@ -32,7 +32,7 @@ _DEFAULTS: Mapping[str, Mapping[str, Any]] = {
 _KEYS = frozenset({"language", "entrypoint", "authors", "model_solution", "permitted", "required", "score", "message"})
 _STATES = frozenset({"permitted", "required", "score", "message", "use_for_time_limit"})
 _BRACES = re.compile(r"\{([^{}]*)\}")
-_MOST_PATTERNS = 10_000
+_MAX_PATTERNS = 10_000
 
 Range = tuple[float, float]
 
@@ -143,11 +143,9 @@ class Expectations:
         return value or {}
 
     def _patterns(self, name: str) -> Sequence[str]:
-        patterns = list(itertools.islice(_expanded(name), _MOST_PATTERNS + 1))
-        if len(patterns) > _MOST_PATTERNS:
-            raise InputError(
-                f"{self._where}: {name[:40]!r} stands for more than {_MOST_PATTERNS} patterns; write fewer"
-            )
+        patterns = list(itertools.islice(_expanded(name), _MAX_PATTERNS + 1))
+        if len(patterns) > _MAX_PATTERNS:
+            raise InputError(f"{self._where}: {name[:40]!r} stands for more than {_MAX_PATTERNS} patterns; write fewer")
         return patterns
 
 
@@ -167,7 +165,7 @@ def _expanded(pattern: str) -> Iterator[str]:
 
 
 def _fits_any(pattern: str, path: str) -> bool:
-    return any(_matches(expanded, path) for expanded in itertools.islice(_expanded(pattern), _MOST_PATTERNS))
+    return any(_matches(expanded, path) for expanded in itertools.islice(_expanded(pattern), _MAX_PATTERNS))
 
 
 def _matches(pattern: str, path: str) -> bool:

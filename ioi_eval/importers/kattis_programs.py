@@ -26,7 +26,7 @@ _RUN_SCRIPT = "run"
 _DOCUMENTATION = (".md", ".txt")
 _FORK = re.compile(r"\b(?:v?fork|popen)[ \t]*\(")
 
-_MOST_PARSED = 1 << 18
+_MAX_PARSED = 1 << 18
 _PYTHON_2 = re.compile(
     r"\A#![^\n]*python2|^[ \t]*print[ \t]+[\"'\w]|^[ \t]*except[ \t]+\w+[ \t]*,[ \t]*\w+[ \t]*:", re.MULTILINE
 )
@@ -190,7 +190,7 @@ def _last(name: str) -> str:
 
 def is_python_2(text: str) -> bool:
     """Whether a program has syntax that Python 2 allows and Python 3 refuses."""
-    if len(text) > _MOST_PARSED or not _PYTHON_2.search(text):
+    if len(text) > _MAX_PARSED or not _PYTHON_2.search(text):
         return False
     if text.startswith("#!") and "python2" in text.partition("\n")[0]:
         return True

@@ -18,7 +18,7 @@ from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import Timing
 
-MOST_MEASURED_S = 60.0
+MAX_MEASURED_S = 60.0
 """The limit while solutions are measured. Source: chosen; problemtools has 300 s."""
 
 _FOLDER = "submissions/accepted/"

@@ -23,7 +23,7 @@ from ioi_eval.importers.task import ImportedTask, PackageSolution, SubtaskFile, 
 ROOT_FILE = "info.toml"
 _SUBTASK = "all"
 _MEMORY_BYTES = 1024 * 1024 * 1024  # Source: stated for every problem on judge.yosupo.jp
-_MOST_LIMIT_S, _MOST_TESTS = 86_400, 10_000
+_MAX_LIMIT_S, _MAX_TESTS = 86_400, 10_000
 _HOW_TO_GENERATE = "generate them with its repository's ./generate.py"
 _VERDICTS = {"AC": ("AC",), "WA": ("WA",), "TLE": ("TLE",), "RE": ("RE", "MLE", "SV")}
 
@@ -57,10 +57,10 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     headers: dict[str, str] = {}
     solutions = _solutions(package, info, sources, headers, notes)
     limit = info.get("timelimit") if time_limit_s is None else time_limit_s
-    if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit < _MOST_LIMIT_S:
+    if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit < _MAX_LIMIT_S:
         raise InputError(
             f"{where}: timelimit in {ROOT_FILE} is {limit!r}; it must be a number of seconds above 0 and below "
-            f"{_MOST_LIMIT_S:,}"
+            f"{_MAX_LIMIT_S:,}"
         )
     shared = {
         "year": year,
@@ -103,10 +103,10 @@ def _tests(package: Package, info: Mapping[str, Any]) -> dict[str, tuple[str, st
     tests: dict[str, tuple[str, str]] = {}
     for table in _tables(package, info, "tests"):
         number = table.get("number")
-        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= _MOST_TESTS:
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= _MAX_TESTS:
             raise InputError(
                 f"{package.where}: number of the tests {table['name']} in {ROOT_FILE} is {number!r}; it must be a "
-                f"whole number from 0 to {_MOST_TESTS}"
+                f"whole number from 0 to {_MAX_TESTS}"
             )
         for index in range(number):
             test = f"{PurePosixPath(table['name']).stem}_{index:02}"

@@ -29,7 +29,7 @@ _LARGEST_SETTINGS = 1 << 20  # YAML and TOML: parsing a megabyte takes a second 
 _LARGEST_TEXT = 1 << 20
 _LARGEST_OF_ZIPS = 1 << 30  # all files read from zips in a package together, because they stay in memory
 _DAMAGE = (*DAMAGE, RuntimeError, NotImplementedError, OSError)
-_MOST_NODES = 100_000
+_MAX_NODES = 100_000
 _SHOWN = 200  # letters of a name
 ROOT_FILE = "problem.json"
 _FORMATS = {
@@ -167,7 +167,7 @@ class Package:
             loader = yaml.SafeLoader(text)
             try:
                 node = loader.get_single_node()
-                if node is not None and (size := _expanded_size(node)) > _MOST_NODES:
+                if node is not None and (size := _expanded_size(node)) > _MAX_NODES:
                     expansion = f"stands for {size:,} values" if size < 1 << 60 else "stands for infinitely many values"
                     raise InputError(f"{self.where}: {name} {expansion} by its aliases; write the values out")
                 value = None if node is None else loader.construct_document(node)

@@ -28,9 +28,9 @@ from ioi_eval.errors import InputError, SetupError
 from ioi_eval.rows.source import refuse_pointer
 
 LARGEST_FILE = 1 << 30
-_MOST_ENTRIES = 200_000
+_MAX_ENTRIES = 200_000
 _DEEPEST = 64
-_LEAST_EXPANDED, _MOST_EXPANDED = 2 << 30, 32 << 30
+_LEAST_EXPANDED, _MAX_EXPANDED = 2 << 30, 32 << 30
 _RATIO = 100
 """An archive may expand to 2 GiB, or to a hundred times its size if that is more. Random data of contests shrinks to a
 third, uniform data to a thousandth."""
@@ -72,8 +72,8 @@ class PackageFiles(ABC):
         self.where = where
         self.members = members
         self.links = links
-        if len(members) > _MOST_ENTRIES:
-            raise InputError(f"{where} holds {len(members):,} files, more than a package may ({_MOST_ENTRIES:,})")
+        if len(members) > _MAX_ENTRIES:
+            raise InputError(f"{where} holds {len(members):,} files, more than a package may ({_MAX_ENTRIES:,})")
 
     def read(self, member: Any, name: str, most: int = LARGEST_FILE) -> bytes:
         """A file's content.
@@ -110,9 +110,9 @@ class _Folder(PackageFiles):
         for name in sorted(os.listdir(folder)):
             path = folder / name
             seen[0] += 1
-            if seen[0] > _MOST_ENTRIES or depth > _DEEPEST:
+            if seen[0] > _MAX_ENTRIES or depth > _DEEPEST:
                 what = (
-                    f"is deeper than {_DEEPEST} folders" if depth > _DEEPEST else f"holds over {_MOST_ENTRIES:,} files"
+                    f"is deeper than {_DEEPEST} folders" if depth > _DEEPEST else f"holds over {_MAX_ENTRIES:,} files"
                 )
                 raise InputError(
                     f"{self.where} {what} ({prefix}{name}), which no package does; give the package's own folder"
@@ -276,12 +276,12 @@ def _check_size(size: int, most: int) -> None:
         raise OSError(f"it is {size:,} bytes, more than such a file may be ({most:,})")
 
 
-def _most_expanded(size: int) -> int:
-    return min(max(_LEAST_EXPANDED, _RATIO * size), _MOST_EXPANDED)
+def _max_expanded(size: int) -> int:
+    return min(max(_LEAST_EXPANDED, _RATIO * size), _MAX_EXPANDED)
 
 
 def _check_expanded(where: Path, expanded: int, size: int) -> None:
-    if expanded > (most := _most_expanded(size)):
+    if expanded > (most := _max_expanded(size)):
         raise InputError(
             f"{where} has {size:,} bytes and expands to more than {most:,}; if that is meant, unpack it and import the"
             " folder"
@@ -342,8 +342,8 @@ def _check_headers(where: Path, plain: IO[bytes]) -> None:
         if kind == b"S":
             raise InputError(f"{where} holds a sparse file; unpack it and import the folder")
         count += 1
-        if count > 3 * _MOST_ENTRIES:
-            raise InputError(f"{where} holds more than {_MOST_ENTRIES:,} files; give a package")
+        if count > 3 * _MAX_ENTRIES:
+            raise InputError(f"{where} holds more than {_MAX_ENTRIES:,} files; give a package")
         at += _BLOCK + (length + _BLOCK - 1) // _BLOCK * _BLOCK
     if at == 0:
         raise InputError(f"{where} is neither a folder nor a zip or tar archive; maybe it did not arrive whole")

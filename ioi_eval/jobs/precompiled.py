@@ -37,7 +37,7 @@ many programs."""
 
 _SOURCE = "all.h"
 _ARTIFACT = "all.h.gch"
-_MOST_BYTES = 512 * MIB
+_MAX_BYTES = 512 * MIB
 _FIRST = re.compile(rb"(?>\s+|//[^\n]*\n|/\*.*?\*/)*+#[ \t]*include[ \t]*<bits/stdc\+\+\.h>", re.DOTALL)
 _SPLICED = re.compile(rb"(?:\\|\?\?/)\s*\n")
 """A line that continues in the next one: a comment may then end at another place."""
@@ -90,7 +90,7 @@ def _finding(step: Step, sources: Mapping[str, Content]) -> Step:
 
 def header_limits(limits: CompileLimits) -> CompileLimits:
     """The limits for building it: it is much larger than any program."""
-    return replace(limits, file_bytes=max(limits.file_bytes, _MOST_BYTES))
+    return replace(limits, file_bytes=max(limits.file_bytes, _MAX_BYTES))
 
 
 def can_precompile(toolchain: Toolchain) -> bool:

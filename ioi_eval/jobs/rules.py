@@ -20,7 +20,7 @@ def numbers(header: str) -> Mapping[str, int]:
 
 RULES = numbers(boxfiles.read("runner/rules.h").decode("utf-8"))
 
-LONGEST_IN_PLAN_MS = RULES["kMostMs"]
+LONGEST_IN_PLAN_MS = RULES["kMaxMs"]
 """The longest time that a plan may name, in ms."""
 
 GIVEN_UP_TIMES = RULES["kGivenUpTimes"]

@@ -27,7 +27,7 @@ _REPORTED_LINE_BYTES = 160 * 1024  # with an interpreter's report: 16 KiB more, 
 _REQUEST_BYTES = 64 * 1024  # a request's other parts: the plan, names, limits
 _LEAST_OUTPUT_BYTES = 64 * 1024 * 1024  # that a job may return
 
-MOST_COMPILE_S = 10.0
+MAX_COMPILE_S = 10.0
 """If compiling a program takes longer than this wall clock, the job that compiles it runs no test."""
 
 _STEPS, _PROGRAM = "steps", "program"
@@ -211,7 +211,7 @@ def _program_files(
         is_program = not setup.has_interpreter
         return None, [] if content is None else [JobFile(name=_PROGRAM, content=content, executable=is_program)]
     steps, files = compile_plan(content.recipe, content.limits, setup.least, nonce=nonce, into=(_PROGRAM,))
-    plan.line("compile", plan=_STEPS, most_ms=round(MOST_COMPILE_S * 1000))
+    plan.line("compile", plan=_STEPS, max_ms=round(MAX_COMPILE_S * 1000))
     if program.rest:
         plan.line("rest", at=_first_positions(program.rest))
     return content, [JobFile(name=_STEPS, content=steps.encode()), *files]
@@ -289,7 +289,7 @@ def bounds_of(target: Target, setup: RunSetup, *, compiles: bool = False) -> Job
         setup: how its tests are run.
         compiles: whether the job compiles its program first.
     """
-    start_ms = _START_MS + (round(MOST_COMPILE_S * 1000) if compiles else 0)
+    start_ms = _START_MS + (round(MAX_COMPILE_S * 1000) if compiles else 0)
     output_bytes = target.max_output_bytes // (2 if compiles else 1)  # half is left for the program
     carried = (setup.runner, *(file.content for file in setup.files))
     return JobBounds(

@@ -254,7 +254,7 @@ class ContestDumpReader(DumpReader[ContestCandidate, ContestPass]):
             id=submission.id,
             found_by=(submission.extraction, *submission.fixes),
             size=None if submission.is_empty else submission.size,
-            most_s=problem.time_limit_s * len(problem.tests),
+            max_s=problem.time_limit_s * len(problem.tests),
             fingerprints=self._fingerprints(problem, submission),
         )
         return JudgeableRow(row=row, candidate=candidate, target_subtask=target)

@@ -105,13 +105,13 @@ class DumpPass:
         id: str,
         found_by: tuple[str, ...],
         size: int | None,
-        most_s: float,
+        max_s: float,
         fingerprints: Sequence[str],
     ) -> Candidate[P, S]:
         """A submission that is to be judged.
 
         Args:
-            problem, submission, problem_key, id, found_by, size, most_s: as in `Candidate`.
+            problem, submission, problem_key, id, found_by, size, max_s: as in `Candidate`.
             fingerprints: one for each kind of target that may judge it. The one for which the journal has most is
                 used; of equals the first.
         """
@@ -128,7 +128,7 @@ class DumpPass:
             id=id,
             found_by=found_by,
             size=size,
-            most_s=most_s,
+            max_s=max_s,
             fingerprint=fingerprint,
             keys=keys,
         )

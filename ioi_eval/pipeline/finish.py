@@ -145,14 +145,14 @@ def to_json(row: dict[str, Any]) -> bytes:
         return json.dumps(_printable(row), default=_plain, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 
-_MOST_NESTED = 100
+_MAX_NESTED = 100
 
 
-def _printable(value: Any, left: int = _MOST_NESTED) -> Any:
+def _printable(value: Any, left: int = _MAX_NESTED) -> Any:
     """The value, with a text for integers that Python refuses to print and for values that are nested too deeply, and
     null for floats that JSON cannot represent."""
     if left == 0 and isinstance(value, dict | list | tuple):
-        return f"(nested more than {_MOST_NESTED} deep)"
+        return f"(nested more than {_MAX_NESTED} deep)"
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, dict):

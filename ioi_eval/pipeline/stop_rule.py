@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ioi_eval.pipeline.family import ResultFacts
 
-MOST_FAILURES = 100
+MAX_FAILURES = 100
 """If the sandbox fails on so many submissions in a row, it is broken."""
 
-MOST_FAILED_PROBLEMS = 50
+MAX_FAILED_PROBLEMS = 50
 """If our own code fails on rows of so many problems in a row, the cause is not in the rows."""
 
 
@@ -36,6 +36,6 @@ class StopRule:
         elif facts.is_stored and was_in_sandbox:
             self._failures = 0
             self._failed_problems.clear()
-        if len(self._failed_problems) >= MOST_FAILED_PROBLEMS:
-            return f"rows of {MOST_FAILED_PROBLEMS} problems in a row could not be judged: ioi-eval failed"
-        return f"{MOST_FAILURES} submissions in a row could not be judged" if self._failures >= MOST_FAILURES else None
+        if len(self._failed_problems) >= MAX_FAILED_PROBLEMS:
+            return f"rows of {MAX_FAILED_PROBLEMS} problems in a row could not be judged: ioi-eval failed"
+        return f"{MAX_FAILURES} submissions in a row could not be judged" if self._failures >= MAX_FAILURES else None

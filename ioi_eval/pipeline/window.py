@@ -41,7 +41,7 @@ class Candidate(Generic[P, S]):
         id: the submission's id, unique within the problem.
         found_by: how its program was found and changed.
         size: how much memory it needs while it waits, in characters or bytes; `None` if there is nothing to judge.
-        most_s: how much CPU time it may take, in seconds.
+        max_s: how much CPU time it may take, in seconds.
         fingerprint: a hash of everything that determines the outcome.
         keys: of its record in the journal.
     """
@@ -52,7 +52,7 @@ class Candidate(Generic[P, S]):
     id: str
     found_by: tuple[str, ...] = ()
     size: int | None
-    most_s: float
+    max_s: float
     fingerprint: str
     keys: Keys
 
@@ -88,7 +88,7 @@ class Costs:
         if candidate.size is None:
             return 0.0
         count = self._count[candidate.problem_key]
-        return self._sum[candidate.problem_key] / count if count else candidate.most_s
+        return self._sum[candidate.problem_key] / count if count else candidate.max_s
 
 
 class Window(Generic[W]):

@@ -32,14 +32,14 @@ Value: TypeAlias = "Any"
 """A result, read back: None, bool, int, float, str, Fraction, `Foreign`, or lists, tuples and dictionaries of these."""
 
 _PLAIN_BELOW = 1 << 53
-MOST_NESTED = 100
+MAX_NESTED = 100
 """How deeply lists and dictionaries may be nested. The deepest in APPS is 5."""
 
-_MOST_RETURNED = 200
-"""How deeply a result may be nested. Source: `MOST_NESTED` of `graders/harness/values.py`, which writes nothing deeper.
+_MAX_RETURNED = 200
+"""How deeply a result may be nested. Source: `MAX_NESTED` of `graders/harness/values.py`, which writes nothing deeper.
 Only programs that write the result themselves exceed it, and who reads it here would exceed the limit of recursion."""
 
-_MOST_ALIKE = 256
+_MAX_ALIKE = 256
 """How many keys may share a hash, on average. Among 10,000 powers of two, 164 share each; honest results stay below."""
 
 
@@ -84,7 +84,7 @@ def encode(value: Value) -> bytes:
     Raises:
         ValueFormatError: part of it has a type that cannot be encoded, or it is nested too deeply.
     """
-    return big_json.dumps(_tagged(value, MOST_NESTED)).encode("ascii")
+    return big_json.dumps(_tagged(value, MAX_NESTED)).encode("ascii")
 
 
 def decode(data: bytes) -> Value:
@@ -94,7 +94,7 @@ def decode(data: bytes) -> Value:
         ValueFormatError: the bytes are not an encoded value.
     """
     try:
-        return _untagged(json.loads(data.decode("ascii")), _MOST_RETURNED)
+        return _untagged(json.loads(data.decode("ascii")), _MAX_RETURNED)
     except (ValueError, TypeError, LookupError, RecursionError, OverflowError, ZeroDivisionError) as error:
         raise ValueFormatError(f"no value: {type(error).__name__}") from None
 
@@ -109,7 +109,7 @@ def _tagged(value: Value, left: int) -> Any:
     if isinstance(value, Fraction):
         return ["q", _tagged(value.numerator, left), _tagged(value.denominator, left)]
     if left == 0:
-        raise ValueFormatError(f"nested more than {MOST_NESTED} deep")
+        raise ValueFormatError(f"nested more than {MAX_NESTED} deep")
     if isinstance(value, list | tuple):
         return ["l" if isinstance(value, list) else "t", *(_tagged(item, left - 1) for item in value)]
     if isinstance(value, dict):
@@ -123,7 +123,7 @@ def _untagged(data: Any, left: int) -> Value:  # noqa: PLR0911 - one line for ea
     if not isinstance(data, list):
         raise ValueFormatError("an untagged value")
     if left < 0:
-        raise ValueFormatError(f"nested more than {_MOST_RETURNED} deep")
+        raise ValueFormatError(f"nested more than {_MAX_RETURNED} deep")
     tag, *rest = data
     match tag:
         case "l":
@@ -159,9 +159,9 @@ def _fraction(numerator: Value, denominator: Value) -> Fraction:
 def _are_alike(values: Collection[Hashable]) -> bool:
     """Whether so many values have the same hash that a set of them would take quadratic time. Hashes of strings are
     secret to this process, but numbers with the same hash are easily found (multiples of 2^61 - 1)."""
-    if len(values) <= _MOST_ALIKE:
+    if len(values) <= _MAX_ALIKE:
         return False
-    return sum(count * count for count in Counter(map(hash, values)).values()) > _MOST_ALIKE * len(values)
+    return sum(count * count for count in Counter(map(hash, values)).values()) > _MAX_ALIKE * len(values)
 
 
 # --------------------------------------------------------------------------- equality

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from ioi_eval.model.apps import JsonValue
 
-MOST_DIGITS = 1_000_000
+MAX_DIGITS = 1_000_000
 """Longer integers are refused: computing one takes seconds. The longest in APPS has a few thousand digits."""
 
 _PIECE = 600  # Source: Python's own limit can be set to 640 digits, never lower
@@ -27,7 +27,7 @@ def loads(text: str) -> JsonValue:
 
     Raises:
         json.JSONDecodeError: it is not JSON.
-        TooLargeError: an integer has more than `MOST_DIGITS` digits, or lists are nested too deeply.
+        TooLargeError: an integer has more than `MAX_DIGITS` digits, or lists are nested too deeply.
     """
     try:
         return cast("JsonValue", json.loads(text, parse_int=_checked))
@@ -54,8 +54,8 @@ def integer(digits: str) -> int:
 def _checked(digits: str) -> int:
     if len(digits) <= _PIECE:
         return int(digits)
-    if len(digits) > MOST_DIGITS:
-        raise TooLargeError(f"an integer has {len(digits):,} digits, more than {MOST_DIGITS:,}")
+    if len(digits) > MAX_DIGITS:
+        raise TooLargeError(f"an integer has {len(digits):,} digits, more than {MAX_DIGITS:,}")
     return integer(digits)
 
 

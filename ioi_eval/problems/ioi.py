@@ -197,7 +197,7 @@ def _placed(key: ProblemKey, error: InputError) -> InputError:
 
 # --------------------------------------------------------------------------- time limits for another machine
 
-_LEAST_SCALE, _MOST_SCALE = 0.1, 100.0
+_LEAST_SCALE, _MAX_SCALE = 0.1, 100.0
 
 
 def check_time_scale(text: str) -> float:
@@ -210,8 +210,8 @@ def check_time_scale(text: str) -> float:
         scale = float(text)
     except ValueError:
         scale = math.nan
-    if not _LEAST_SCALE <= scale <= _MOST_SCALE:
-        raise InputError(f"--time-scale {text}: must be auto, or a number from {_LEAST_SCALE:g} to {_MOST_SCALE:g}")
+    if not _LEAST_SCALE <= scale <= _MAX_SCALE:
+        raise InputError(f"--time-scale {text}: must be auto, or a number from {_LEAST_SCALE:g} to {_MAX_SCALE:g}")
     return scale
 
 

@@ -19,7 +19,7 @@ from ioi_eval.problems.row import Row
 from ioi_eval.problems.token_rules import check_token_flags
 from ioi_eval.toolchain import check_std
 
-_MOST_PASSES = 1000
+_MAX_PASSES = 1000
 _LEAST_MEMORY = 1024 * 1024  # no C++ program starts with less: a lower number is in another unit
 
 _OTHER_CPP = re.compile(r"\.(?:cc|cxx)$", re.IGNORECASE)
@@ -96,8 +96,8 @@ def read_sheet(row: Row) -> Sheet:
 
 def _passes(row: Row) -> int:
     passes = row.integer("passes", 1)
-    if not 1 <= passes <= _MOST_PASSES:
-        raise row.error(f"passes is {passes}; it must be a number from 1 to {_MOST_PASSES:,}")
+    if not 1 <= passes <= _MAX_PASSES:
+        raise row.error(f"passes is {passes}; it must be a number from 1 to {_MAX_PASSES:,}")
     return passes
 
 

@@ -20,7 +20,7 @@ _BUFFER_BYTES = 1024 * 1024  # lines have 2 kB; with the usual buffer of 8 kB, r
 RESULTS, TESTS = "results.jsonl", "tests.jsonl"
 
 _LONGEST_SHARED = 1 << 16  # equal texts of many rows are kept once; longer texts are hardly ever equal
-_MOST_SHARED = 1 << 16
+_MAX_SHARED = 1 << 16
 
 
 def load_results(directory: str | Path, *, columns: Collection[str] | None = None, tests: bool = True) -> pd.DataFrame:
@@ -130,10 +130,10 @@ class _Sharing:
     def shared(self, value: Any) -> Any:
         """The value, or an equal value that was seen before."""
         if isinstance(value, str):
-            if len(value) > _LONGEST_SHARED or len(self._texts) > _MOST_SHARED:
+            if len(value) > _LONGEST_SHARED or len(self._texts) > _MAX_SHARED:
                 return value
             return self._texts.setdefault(value, value)
-        if not isinstance(value, list | dict) or id(value) in self._objects or len(self._values) > _MOST_SHARED:
+        if not isinstance(value, list | dict) or id(value) in self._objects or len(self._values) > _MAX_SHARED:
             return value
         known = self._values.setdefault(orjson.dumps(value), value)
         if known is value:

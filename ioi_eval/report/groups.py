@@ -23,7 +23,7 @@ from ioi_eval.rows import Source
 
 S = TypeVar("S")
 
-MOST_GROUPS = 200
+MAX_GROUPS = 200
 """More than anybody reads, but few enough to save memory if all values of a column differ."""
 
 NONE, OTHERS, UNGROUPED = "(none)", "(other groups)", "none"
@@ -108,7 +108,7 @@ class Groups(Generic[S]):
             return None
         labels = self.grouping.labels(row)
         if labels not in self._found:
-            if len(self._found) >= MOST_GROUPS:
+            if len(self._found) >= MAX_GROUPS:
                 labels = (OTHERS,) * len(labels)
             self._found.setdefault(labels, self._make())
         return self._found[labels]
@@ -131,7 +131,7 @@ class Groups(Generic[S]):
         if (OTHERS,) * len(self.grouping.columns) not in self._found or not self.grouping.columns:
             return []
         return [
-            f"there are more than {MOST_GROUPS} groups by {', '.join(self.grouping.columns)}: later ones "
+            f"there are more than {MAX_GROUPS} groups by {', '.join(self.grouping.columns)}: later ones "
             f"are put together as {OTHERS!r}; choose columns with fewer values"
         ]
 

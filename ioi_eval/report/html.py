@@ -32,16 +32,16 @@ from ioi_eval.selection import SelectionMethod
 from ioi_eval.version import __version__
 
 HTML = "report.html"
-MOST_ROWS = 100_000
+MAX_ROWS = 100_000
 """The most rows in the table; charts use all rows."""
 
-_MOST_BYTES = 4_900_000  # of a page, unless its table is very large
+_MAX_BYTES = 4_900_000  # of a page, unless its table is very large
 _LEAST_DETAILS = 1_500_000  # bytes for programs and tests, however large the table is
 _PLAIN_SUMMARY = 200_000  # not compressed up to this size, so that browsers that cannot unpack show charts
 _PAGE = Path(__file__).with_name("page")
 _SCRIPTS = ("data.js", "charts.js", "sections.js", "table.js", "main.js")
 _NOTES = 50
-_MOST_GROUPS = 40
+_MAX_GROUPS = 40
 _OTHERS = "(all others)"
 
 _FIELD = re.compile(r"%([A-Z]+)%")
@@ -100,11 +100,11 @@ class Page:
             file: the file to write.
             noscript: text that is shown if scripts are disabled.
         """
-        in_table = self.rows[:MOST_ROWS]
+        in_table = self.rows[:MAX_ROWS]
         table = self._table(in_table)
         parts = [("summary", packed(self._summary(), plain=_PLAIN_SUMMARY)), ("rows", packed(table))]
         used = sum(len(text) for _, (_, text) in parts) + 4 * len(in_table) + len(noscript) + 100_000
-        details = Details(self.results, max(_LEAST_DETAILS, _MOST_BYTES - used))
+        details = Details(self.results, max(_LEAST_DETAILS, _MAX_BYTES - used))
         details.fill(in_table, self._groups)
         if details.places:
             table["detail"] = [details.places.get(index, (-1, 0)) for index in range(len(in_table))]
@@ -159,7 +159,7 @@ class Page:
             "cells": [[group, places[name], cell.as_dict(self._full(name, cell))] for (group, name), cell in cells],
             "refused": sum(not row.verdict for row in self.rows),
             "rows": len(self.rows),
-            "shown": min(len(self.rows), MOST_ROWS),
+            "shown": min(len(self.rows), MAX_ROWS),
             "runs": [_run(results) for results in self.results],
             "contests": self.contests,
         }
@@ -248,7 +248,7 @@ def _groups(results: Sequence[PageResults], rows: Sequence[PageRow]) -> tuple[li
     """
     counts = Counter((row.directory, row.model) for row in rows)
     models = [model for _, model in counts]
-    largest = {key for key, _ in counts.most_common(_MOST_GROUPS)}
+    largest = {key for key, _ in counts.most_common(_MAX_GROUPS)}
     names: dict[str, int] = {}
     groups = {}
     for directory, model in counts:

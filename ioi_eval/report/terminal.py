@@ -159,15 +159,15 @@ def half_up(value: float, digits: int, *, sign: str = "") -> str:
     return f"{value + copysign(1e-9, value):{sign}.{digits}f}"
 
 
-def group_cells(summary: Mapping[str, Any], *, most_ks: int = 20) -> tuple[list[str], list[list[str]]]:
+def group_cells(summary: Mapping[str, Any], *, max_ks: int = 20) -> tuple[list[str], list[list[str]]]:
     """A line for each group: its name, counts, means with intervals, and contests.
 
     Args:
         summary: as `Summary.as_dict` makes it.
-        most_ks: show pass@k for at most so many k.
+        max_ks: show pass@k for at most so many k.
     """
     groups = summary["groups"]
-    ks = list(dict.fromkeys(k for group in groups for k in group["pass_at_k"]))[:most_ks]
+    ks = list(dict.fromkeys(k for group in groups for k in group["pass_at_k"]))[:max_ks]
     years = sorted({contest["year"] for group in groups for contest in group["contests"]})
     head = [", ".join(map(printable, summary["by"])), "scored", "JE", "problems", "mean score"]
     head += [*(f"pass@{k}" for k in ks), *(f"{year} {name}" for year in years for name in ("all", "50"))]
@@ -188,7 +188,7 @@ def _group_row(group: Mapping[str, Any], ks: Sequence[str], years: Sequence[int]
 
 def _groups(summary: Mapping[str, Any]) -> Iterable[str]:
     if summary["groups"]:
-        yield table(*group_cells(summary, most_ks=1))
+        yield table(*group_cells(summary, max_ks=1))
 
 
 def _subtask(subtask: Mapping[str, Any]) -> str:

@@ -94,7 +94,7 @@ class Scorer:
             setup.builder,
             self._headers,
             policy,
-            schedulers={name: setup.scheduler(most_tests=tests, spread=spread) for name, tests in by_profile.items()},
+            schedulers={name: setup.scheduler(max_tests=tests, spread=spread) for name, tests in by_profile.items()},
             return_bytes=returned_bytes,
             keep_outputs=keep_outputs,
             kept_programs=kept_programs,

@@ -186,7 +186,7 @@ def test_more_files_than_a_package_has(
     refused: Refused, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     """In a folder, a zip and a tar."""
-    monkeypatch.setattr(package_files, "_MOST_ENTRIES", 100)
+    monkeypatch.setattr(package_files, "_MAX_ENTRIES", 100)
     files = {**PACKAGES[kind][2], **{f"many/{n}": "x" for n in range(400)}}
     refused(kind, write_package(tmp_path / "folder", files), "holds over 100 files")
     refused(kind, as_zip(tmp_path / "package.zip", files), "files, more than a package may")

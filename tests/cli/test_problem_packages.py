@@ -50,8 +50,8 @@ def endpoint(environment: Mapping[str, str], tmp_path: Path) -> Iterator[str]:
     [
         ((), "--problems needs --repository DIR"),
         (
-            ("--repository", "repository", "--most-gb", "0.0000001"),
-            "1 problem with 0.0 GB of test data: --most-gb allows",
+            ("--repository", "repository", "--max-gb", "0.0000001"),
+            "1 problem with 0.0 GB of test data: --max-gb allows",
         ),
         (("--repository", "repository", "--year", "1999"), "has no such problem; check --year and --problem"),
     ],
@@ -73,7 +73,7 @@ def test_a_call_that_makes_no_sense_is_refused(start: Start, words: tuple[str, .
         ),
         *(
             (("install", *option), f"{option[0]} needs --problems")
-            for option in (("--prune",), ("--repository", "x"), ("--url", "http://x"), ("--most-gb", "1"))
+            for option in (("--prune",), ("--repository", "x"), ("--url", "http://x"), ("--max-gb", "1"))
         ),
         *(
             ((command, "--problems", "x", *option), f"{option[0]} cannot be given with --problems")

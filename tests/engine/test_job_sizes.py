@@ -36,7 +36,7 @@ def jobs(
     cut: list[PlannedTests] = []
     room = JobBounds(tests=1000, test_bytes=max_bytes, wall_ms=max_wall_ms)
     while pending:
-        cut.append(fitting(pending, tests, room, most_tests=max_tests, wall_ms_per_test=300))
+        cut.append(fitting(pending, tests, room, max_tests=max_tests, wall_ms_per_test=300))
         pending = pending[len(cut[-1]) :]
     return cut
 
@@ -71,7 +71,7 @@ def test_what_lies_on_disk_counts() -> None:
 def test_the_program_counts() -> None:
     """It takes its room before the tests do."""
     room = JobBounds(tests=8, test_bytes=40, wall_ms=None)
-    cut = fitting(planned("abcd"), TESTS, room, most_tests=8, wall_ms_per_test=1, taken_bytes=15)
+    cut = fitting(planned("abcd"), TESTS, room, max_tests=8, wall_ms_per_test=1, taken_bytes=15)
     assert names(cut) == "ab"
 
 

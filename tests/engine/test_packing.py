@@ -134,21 +134,21 @@ def test_what_was_cut_is_not_asked_for_again_soon() -> None:
     answer_sizes = AnswerSizes(64)
     answer_sizes.observe("small", asked=8, granted=4, held=4)
     answer_sizes.observe("small", asked=8, granted=8, held=8)  # was under way meanwhile
-    assert (answer_sizes.most_tests("small"), answer_sizes.most_tests("other")) == (4, 64)
+    assert (answer_sizes.max_tests("small"), answer_sizes.max_tests("other")) == (4, 64)
     for _ in range(2 * WHOLE_ANSWERS):
         answer_sizes.observe("small", asked=3, granted=3, held=3)  # says nothing of four
         answer_sizes.observe("small", asked=4, granted=4, held=3)  # neither does this
-    assert answer_sizes.most_tests("small") == 4
+    assert answer_sizes.max_tests("small") == 4
     for _ in range(2):
         answer_sizes.observe("small", asked=8, granted=2, held=2)
     for _ in range(WHOLE_ANSWERS - 1):
         answer_sizes.observe("small", asked=2, granted=2, held=2)
-    assert answer_sizes.most_tests("small") == 2
+    assert answer_sizes.max_tests("small") == 2
     answer_sizes.observe("small", asked=2, granted=2, held=2)
-    assert answer_sizes.most_tests("small") == 4
+    assert answer_sizes.max_tests("small") == 4
     for _ in range(10 * WHOLE_ANSWERS):
         answer_sizes.observe("small", asked=64, granted=64, held=64)
-    assert answer_sizes.most_tests("small") == 64
+    assert answer_sizes.max_tests("small") == 64
 
 
 def test_idle_slots_share_what_is_left_but_no_crumbs() -> None:

@@ -65,7 +65,7 @@ class Server:
         self.slots = asyncio.Semaphore(options.slots)
         self.executed = 0
         self.running = 0
-        self.most_running = 0
+        self.max_running = 0
         self.runtimes = [entry for entry in RUNTIMES if entry["language"] in options.packages]
         self.runtimes += [problem_package(name, "0.0.0") for name in options.packages if name.startswith(PROBLEM)]
         self.limits = LIMITS | {name: int(most) for name, most in (each.split("=") for each in options.limit)}
@@ -109,7 +109,7 @@ class Server:
 
     async def get_counts(self, _: web.Request) -> web.Response:
         """What has been done."""
-        return web.json_response({"executed": self.executed, "most_running": self.most_running})
+        return web.json_response({"executed": self.executed, "max_running": self.max_running})
 
     async def execute(self, request: web.Request) -> web.Response:
         """Run a job."""
@@ -128,7 +128,7 @@ class Server:
             return web.Response(status=500)
         async with self.slots:
             self.running += 1
-            self.most_running = max(self.most_running, self.running)
+            self.max_running = max(self.max_running, self.running)
             try:
                 stages = await self.run(body)
             finally:

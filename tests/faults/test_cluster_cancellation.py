@@ -16,7 +16,7 @@ from ioi_eval.sandbox.piston import http_client
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from tests.faults.stub_jobs import TRANSIENT, all_slots_work, arm, echo, proxied, with_cluster
 
-MOST_SHORTER = 5
+MAX_SHORTER = 5
 """So many attempts in a row that end before the await at which they are to be cancelled: there is no such await. Not
 each has the same: what is encoded in a thread may be encoded before anybody waits for it."""
 
@@ -73,7 +73,7 @@ def test_cancelled_at_every_await(
         await arm(proxy)
         cancelled = ended = 0
         padded = padding
-        while ended < MOST_SHORTER:
+        while ended < MAX_SHORTER:
             number, padded = cancelled + 1, padded + 1
             job = echo("x", alone=alone, padding=padded)  # never the same, so that it is encoded anew
             attempt = CancelledAt(number, cluster.execute(job, target))

@@ -69,7 +69,7 @@ def mixture(start: Any, jobs: int) -> None:
     assert sum(done.values()) - done["requests"] > 0.03 * jobs, "the faults did befall"
     assert done["requests"] <= 1.15 * (jobs + 2 * servers * slots), "repetitions stayed within the budget"
     repeated = [told["message"] for told in listener.told if told["event"] == "job_repeated"]
-    most = [counts(url, "stub")["most_running"] for url in stub.urls]
+    most = [counts(url, "stub")["max_running"] for url in stub.urls]
     assert max(most) <= slots, f"no server got more than its slots; repeated: {repeated}"
 
 
@@ -148,7 +148,7 @@ def test_job_that_waits_behind_another_client_is_not_taken_for_lost(
 
     with_cluster(stub.urls, use)
     assert {event["event"] for event in listener.told} <= {"worker_joined"}
-    assert counts(stub.urls[0], "stub")["most_running"] == 1
+    assert counts(stub.urls[0], "stub")["max_running"] == 1
 
 
 def test_cancelled_at_any_moment(start: Any) -> None:

@@ -106,9 +106,9 @@ def test_a_worker_behind_a_password(start: Any) -> None:
 
 async def posted(client: HttpClient, url: URL, within_s: float = 60.0) -> bytes | AnswerLostError:
     """The answer to one request."""
-    body = Body(segments=(b"{}",), size=2, most_run_s=0.0)
+    body = Body(segments=(b"{}",), size=2, max_run_s=0.0)
     try:
-        return (await client.post(url, Sending(body, within_s, client), most_bytes=1 << 26)).body
+        return (await client.post(url, Sending(body, within_s, client), max_bytes=1 << 26)).body
     except AnswerLostError as lost:
         return lost
 
@@ -161,10 +161,10 @@ def test_a_request_that_is_given_up() -> None:
         assert isinstance(late, AnswerLostError)
         assert late.end is JobEnd.TIMED_OUT
         assert str(late) == f"{url}: no answer within 0 s, or to checks"
-        sending = Sending(Body(segments=(b"{}",), size=2, most_run_s=0.0), 60.0, client)
+        sending = Sending(Body(segments=(b"{}",), size=2, max_run_s=0.0), 60.0, client)
         sending.give_up()
         with pytest.raises(AnswerLostError, match=r"no answer within 60 s"):
-            await client.post(url, sending, most_bytes=1)
+            await client.post(url, sending, max_bytes=1)
         task = asyncio.current_task()
         assert task is not None
         assert not task.cancelling()
@@ -179,8 +179,8 @@ def test_a_caller_that_gives_up() -> None:
         await asyncio.Event().wait()
 
     async def use(client: HttpClient, url: URL) -> None:
-        sending = Sending(Body(segments=(b"{}",), size=2, most_run_s=0.0), 60.0, client)
-        task = asyncio.create_task(client.post(url, sending, most_bytes=1))
+        sending = Sending(Body(segments=(b"{}",), size=2, max_run_s=0.0), 60.0, client)
+        task = asyncio.create_task(client.post(url, sending, max_bytes=1))
         await asyncio.sleep(0.1)
         task.cancel()
         sending.give_up()

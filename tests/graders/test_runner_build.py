@@ -41,7 +41,7 @@ def build(
     source: bytes = ECHO,
     rest: str = "",
     order: str = "order run=needed",
-    most_ms: int = 60_000,
+    max_ms: int = 60_000,
     steps: bytes | None = None,
     program: str = "program file=program static=1",
     program_file: int | None = None,
@@ -49,7 +49,7 @@ def build(
     **files: bytes,
 ) -> Answer:
     """Compile the source and run the tests, whose inputs are `<number>.in`; the right output is always `2`."""
-    lines = [f"compile plan=steps most_ms={most_ms}", program, *([rest] if rest else [])]
+    lines = [f"compile plan=steps max_ms={max_ms}", program, *([rest] if rest else [])]
     run_plan = plan("run", *lines, line("limits", **LIMITS), "task kind=batch", judged_by, order, *tests)
     inputs = {"0.in": b"2\n", "1.in": b"3\n", "2.in": b"2\n"}
     given: dict[str, bytes | Path | int] = {"steps": steps_plan() if steps is None else steps, "source": source}
@@ -107,11 +107,11 @@ def test_the_program_comes_back_if_another_job_needs_it(
 
 
 def test_it_comes_back_if_the_time_is_up(plain_box: Box) -> None:
-    """After `enough_ms` a needed test is not started; after `most_ms` of compiling, none is."""
+    """After `enough_ms` a needed test is not started; after `max_ms` of compiling, none is."""
     slow = b"#include <unistd.h>\n" + ECHO.replace(b"int n;", b"usleep(20000); int n;")
     answer = build(plain_box, [one(0), one(1), one(2)], source=slow, order="order run=needed enough_ms=1")
     assert kinds(answer) == ["step", "into", "AC", "base64"]
-    assert kinds(build(plain_box, [one(0)], most_ms=1)) == ["step", "into", "base64"]
+    assert kinds(build(plain_box, [one(0)], max_ms=1)) == ["step", "into", "base64"]
 
 
 def test_it_comes_back_if_a_test_may_be_run_again(plain_box: Box) -> None:
@@ -239,10 +239,10 @@ def test_lines_that_need_each_other(plain_box: Box) -> None:
     files = {"steps": steps_plan(), "source": ECHO, "program": ECHO, "0.in": b"2\n", "ans": b"2\n"}
     given = "program file=program static=1"
     for lines, words in (
-        ((given, "compile plan=steps most_ms=1"), "stands after `program`"),
+        ((given, "compile plan=steps max_ms=1"), "stands after `program`"),
         ((given, "rest at=0:0"), "for programs that the job compiles"),
-        (("compile plan=none most_ms=1", given), "no file none"),
-        (("compile plan=steps most_ms=1", given), "has a file program"),
+        (("compile plan=none max_ms=1", given), "no file none"),
+        (("compile plan=steps max_ms=1", given), "has a file program"),
     ):
         answer = plain_box.run(plan("run", *lines, *tail), files)
         assert (answer.last["fault"], answer.lines) == ("plan", [])

@@ -153,7 +153,7 @@ void test_room() {
     CHECK(plan.bytes_to_prefault() == std::min(prefault_bytes, 1L << 20) && plan.page_margin_us() == 256 * 20);
   }
   static_assert(cpu_stop_us(2'000) == 2'600'000 && idle_stop_us(2'000) == 3'000'000);
-  static_assert(given_up_us(2'000, 10'000) == 130'000'000 && most_for_pages_us(1'000) == 13'000'000);
+  static_assert(given_up_us(2'000, 10'000) == 130'000'000 && max_for_pages_us(1'000) == 13'000'000);
 }
 
 // What a program of the kernel's filter machine returns for a call. -1: it leaves its text, or uses what no filter may.

@@ -19,7 +19,7 @@ Result = tuple[bool, float]
 """Whether a test or a group is accepted, and its score."""
 
 _PACKAGES = 250
-_MOST_TESTS = 7
+_MAX_TESTS = 7
 _AGGREGATIONS = ("sum", "min", "avg", "max")
 _ACCEPTING = ("first_error", "always_accept", "accept_if_any_accepted")
 _DEFAULTS = {"on_reject": "break", "grading": "default", "grader_flags": "", "output_validator_flags": ""}
@@ -108,7 +108,7 @@ def test_subtasks_give_the_points_of_the_groups(seed: int) -> None:
     packages, compared = Packages(seed), 0
     for _ in range(_PACKAGES):
         root = packages.root()
-        if not root.groups[1].all_tests or len(root.all_tests) > _MOST_TESTS:
+        if not root.groups[1].all_tests or len(root.all_tests) > _MAX_TESTS:
             continue
         try:
             assert list(different(root)) == []
@@ -125,7 +125,7 @@ def test_pass_fail_problems_accept_what_the_groups_accept(seed: int) -> None:
     for _ in range(_PACKAGES):
         root = packages.root()
         tests = root.all_tests
-        if not root.groups[1].all_tests or len(tests) > _MOST_TESTS:
+        if not root.groups[1].all_tests or len(tests) > _MAX_TESTS:
             continue
         try:
             (subtask,) = (one for one in pass_fail_subtasks(Path("package"), root) if one.points)

@@ -196,7 +196,7 @@ def test_links_that_multiply_are_bounded(tmp_path: Path, monkeypatch: pytest.Mon
             (folder / name).symlink_to(f"../{level + 1:02}")
     (tmp_path / "p/20").mkdir()
     (tmp_path / "p/problem.json").write_text("{}")
-    monkeypatch.setattr(package_files, "_MOST_ENTRIES", 2_000)
+    monkeypatch.setattr(package_files, "_MAX_ENTRIES", 2_000)
     with pytest.raises(InputError, match="holds over 2,000 files"), open_package(tmp_path / "p"):
         raise AssertionError("opened")
 

@@ -42,7 +42,7 @@ def first_bundle(target: Target) -> int:
             tuple(PlannedTest(test=name) for name in NAMES),
             given_tests(PROBLEM, {}),
             bounds_of(target, SETUP),
-            most_tests=1000,
+            max_tests=1000,
             wall_ms_per_test=rules.usual_wall_ms(PROBLEM.time_limit_s),
             taken_bytes=1 << 20,
         )

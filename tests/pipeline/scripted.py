@@ -72,7 +72,7 @@ class ScriptedScorer:
         held: Mapping[str, str] | None = None,
     ) -> None:
         self.judged: list[str] = []
-        self.at_once = self.most_at_once = 0
+        self.at_once = self.max_at_once = 0
         self._version = version
         self._before = before
         self._held = held or {}
@@ -92,7 +92,7 @@ class ScriptedScorer:
         if self._before is not None:
             self._before(submission)
         self.at_once += 1
-        self.most_at_once = max(self.at_once, self.most_at_once)
+        self.max_at_once = max(self.at_once, self.max_at_once)
         try:
             await asyncio.sleep(0)
             return await self._score(problem, submission, exhaustive)

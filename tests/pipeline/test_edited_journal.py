@@ -41,7 +41,7 @@ def waiting(name: str, program: int) -> Waiting:
         problem_key=NILE.key,
         id=name,
         size=10,
-        most_s=1.0,
+        max_s=1.0,
         fingerprint=fingerprint,
         keys=keys_of(NILE.key, name, fingerprint),
     )

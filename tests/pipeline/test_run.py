@@ -32,7 +32,7 @@ def test_no_more_are_judged_at_once_than_there_are_workers(contest: Contest, sco
     """All workers work, and there are no others."""
     contest.write(*programs(*(f"1 // {n}" for n in range(40))))
     contest.run(scorer, workers=4)
-    assert scorer.most_at_once == 4
+    assert scorer.max_at_once == 4
 
 
 def test_a_second_run_judges_nothing_and_writes_the_same(contest: Contest, scorer: ScriptedScorer) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal, Keys, RecordKind
-from ioi_eval.pipeline.stop_rule import MOST_FAILURES
+from ioi_eval.pipeline.stop_rule import MAX_FAILURES
 from ioi_eval.report.rows import Unscored
 from tests.pipeline.scripted import Contest, ScriptedScorer, programs
 
@@ -117,7 +117,7 @@ def test_a_bug_of_ours_ends_the_run_loudly(contest: Contest, scorer: ScriptedSco
 
 def test_a_fault_of_ours_over_one_row_is_that_rows(contest: Contest, scorer: ScriptedScorer) -> None:
     """It has no score, says where we failed, and is judged again; the others go on, however many of them there are."""
-    contest.write(*programs("1", *(f"odd // {n}" for n in range(MOST_FAILURES + 10)), "0.5"))
+    contest.write(*programs("1", *(f"odd // {n}" for n in range(MAX_FAILURES + 10)), "0.5"))
     outcome = contest.run(scorer, workers=1)
     assert outcome.exit_code == 1
     found = contest.results()
@@ -129,7 +129,7 @@ def test_a_fault_of_ours_over_one_row_is_that_rows(contest: Contest, scorer: Scr
     assert re.match(words, found[1]["error"])
     scorer.judged.clear()
     contest.run(scorer, workers=1)
-    assert len(scorer.judged) == MOST_FAILURES + 10
+    assert len(scorer.judged) == MAX_FAILURES + 10
 
 
 def test_what_cannot_be_written_down_costs_its_row_only(contest: Contest, scorer: ScriptedScorer) -> None:

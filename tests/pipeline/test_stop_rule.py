@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ioi_eval.pipeline.family import ResultFacts
-from ioi_eval.pipeline.stop_rule import MOST_FAILED_PROBLEMS, MOST_FAILURES, StopRule
+from ioi_eval.pipeline.stop_rule import MAX_FAILED_PROBLEMS, MAX_FAILURES, StopRule
 from ioi_eval.report.totals import CpuSplit
 
 
@@ -32,9 +32,9 @@ def sandbox_fails(rule: StopRule, times: int) -> list[str | None]:
 def test_the_sandbox_may_fail_a_hundred_times_in_a_row() -> None:
     """The last of them ends the run; a result before it begins the count anew, unless it needed no sandbox."""
     rule = StopRule()
-    assert not any(sandbox_fails(rule, MOST_FAILURES - 1))
+    assert not any(sandbox_fails(rule, MAX_FAILURES - 1))
     assert rule.observe(RESULT, failed_problem=None, was_in_sandbox=True) is None
-    assert not any(sandbox_fails(rule, MOST_FAILURES - 1))
+    assert not any(sandbox_fails(rule, MAX_FAILURES - 1))
     assert rule.observe(RESULT, failed_problem=None, was_in_sandbox=False) is None
     assert sandbox_fails(rule, 1) == ["100 submissions in a row could not be judged"]
 
@@ -42,7 +42,7 @@ def test_the_sandbox_may_fail_a_hundred_times_in_a_row() -> None:
 def test_a_failure_that_is_not_the_sandboxs_counts_for_nothing() -> None:
     """A checker that crashes, or a problem for which no target is fit."""
     rule = StopRule()
-    sandbox_fails(rule, MOST_FAILURES - 1)
+    sandbox_fails(rule, MAX_FAILURES - 1)
     assert rule.observe(facts(), failed_problem=None, was_in_sandbox=True) is None
     assert sandbox_fails(rule, 1) != [None]
 
@@ -54,9 +54,9 @@ def test_our_own_code_may_fail_on_fifty_problems_in_a_row() -> None:
     def fail(problem: int) -> str | None:
         return rule.observe(OUR_BUG, failed_problem=problem, was_in_sandbox=True)
 
-    for problem in range(MOST_FAILED_PROBLEMS - 1):
+    for problem in range(MAX_FAILED_PROBLEMS - 1):
         assert [fail(problem) for _ in range(3)] == [None] * 3
     assert rule.observe(RESULT, failed_problem=None, was_in_sandbox=True) is None
-    for problem in range(MOST_FAILED_PROBLEMS - 1):
+    for problem in range(MAX_FAILED_PROBLEMS - 1):
         assert fail(problem) is None
     assert fail(-1) == "rows of 50 problems in a row could not be judged: ioi-eval failed"

@@ -21,7 +21,7 @@ def candidate(name: str, problem: Problem = NILE, code: str | None = "int main()
         problem_key=problem.key,
         id=name,
         size=None if code is None else len(code),
-        most_s=problem.time_limit_s * len(problem.tests),
+        max_s=problem.time_limit_s * len(problem.tests),
         fingerprint=name,
         keys=keys_of(problem.key, name, name),
     )

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ioi_eval.errors import InputError
 from ioi_eval.model import CompileOutcome, Submission, Subtask, TestOutcome, Verdict
-from ioi_eval.report.groups import MOST_GROUPS, NONE, OTHERS, Grouping, Groups, grouping_of
+from ioi_eval.report.groups import MAX_GROUPS, NONE, OTHERS, Grouping, Groups, grouping_of
 from ioi_eval.report.markdown import markdown_report
 from ioi_eval.report.rows import JudgedSubmission
 from ioi_eval.report.run_summary import RunFacts
@@ -113,13 +113,13 @@ def test_groups_are_ordered_as_numbers_where_they_are() -> None:
 def test_there_are_only_so_many_groups() -> None:
     """What comes later is together, and said; a table of a hundred thousand lines would help nobody."""
     groups: Groups[list[Any]] = Groups(Grouping(columns=("a",)), list)
-    for value in range(2 * MOST_GROUPS):
+    for value in range(2 * MAX_GROUPS):
         found = groups.of({"a": value})
         assert found is not None
         found.append(value)
     listed = groups.as_list(lambda group: {"rows": len(group)})
-    assert len(listed) == MOST_GROUPS + 1
-    assert {group["name"]: group["rows"] for group in listed}[OTHERS] == MOST_GROUPS
+    assert len(listed) == MAX_GROUPS + 1
+    assert {group["name"]: group["rows"] for group in listed}[OTHERS] == MAX_GROUPS
     assert "more than 200 groups by a" in groups.notes[0]
 
 

@@ -21,7 +21,7 @@ from ioi_eval.jobs.precompiled import WORTH_BUILDING, with_header
 from ioi_eval.jobs.recipes import Recipe, Step
 from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, ProblemKey, Subtask, TestCase, Verdict
 from ioi_eval.precompiled_headers import PrecompiledHeaders
-from ioi_eval.programs import MOST_ATTEMPTS, Builder
+from ioi_eval.programs import MAX_ATTEMPTS, Builder
 from ioi_eval.sandbox import Target
 from tests.shared_work import copy_cache
 from tests.small_problems import small_problem
@@ -222,7 +222,7 @@ def no_room(_: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("happens", "jobs", "programs"), [(no_room, MOST_ATTEMPTS, 2), (Path.unlink, 1, WORTH_BUILDING + 1)]
+    ("happens", "jobs", "programs"), [(no_room, MAX_ATTEMPTS, 2), (Path.unlink, 1, WORTH_BUILDING + 1)]
 )
 def test_programs_are_judged_without_it(
     full_cache: Path, tmp_path: Path, happens: Callable[[Path], None], jobs: int, programs: int

@@ -79,13 +79,13 @@ function endLabels(lines, width, height) {
   ]);
 }
 
-const MOST_LABELS = 14;
+const MAX_LABELS = 14;
 
 // lines: [{group, name, values: [[k, {value, low, high}], …]}], values from 0 to 1.
 function lineChart(title, xName, lines) {
   const ks = [...new Set(lines.flatMap((line) => line.values.map(([k]) => k)))].sort((a, b) => a - b);
   const drawn = lines.filter((line) => line.values.length);
-  const isNamed = drawn.length > 1 && drawn.length <= MOST_LABELS;
+  const isNamed = drawn.length > 1 && drawn.length <= MAX_LABELS;
   const longest = Math.max(...drawn.map((line) => line.name.length));
   if (!ks.length) return el("p", { class: "quiet" }, "There is nothing to draw: no submission was scored.");
   const figure = el("figure", {}, el("figcaption", {}, title));

@@ -52,7 +52,7 @@ function dates(view, changed) {
   return el("fieldset", {}, el("legend", {}, "Problems published"), el("div", { class: "row" }, slider("from", "from"), slider("until", "until"), words));
 }
 
-const MOST_TITLES = 8;
+const MAX_TITLES = 8;
 
 // Names the problems: their years, and their names if they are few.
 function problemsOf(summary) {
@@ -60,7 +60,7 @@ function problemsOf(summary) {
   const years = family === "apps" ? [] : [...new Set(problems.map((problem) => problem.bucket).filter(Boolean))].sort();
   const of = years.length > 2 ? ` of ${years.length} years (${years[0]} to ${years[years.length - 1]})` : years.length ? ` of ${years.join(" and ")}` : "";
   const names = problems.map((problem) => problem.name).filter(Boolean);
-  return `${counted(problems.length, "problem")}${of}${names.length && names.length === problems.length && names.length <= MOST_TITLES ? ` (${[...new Set(names)].join(", ")})` : ""}`;
+  return `${counted(problems.length, "problem")}${of}${names.length && names.length === problems.length && names.length <= MAX_TITLES ? ` (${[...new Set(names)].join(", ")})` : ""}`;
 }
 
 function about(summary) {

@@ -1,7 +1,7 @@
 // The sections above the table of submissions. Each is a function that makes the content for a view.
 
-const MOST_HEAT_ROWS = 60; // with more problems it first shows years or difficulties
-const MOST_ROWS = 500;
+const MAX_HEAT_ROWS = 60; // with more problems it first shows years or difficulties
+const MAX_ROWS = 500;
 
 const isApps = (view) => view.summary.family === "apps";
 const bucketWord = (view) => (isApps(view) ? "difficulty" : "year");
@@ -140,7 +140,7 @@ function heatValue(cells, measure) {
 }
 
 const ORDERS = { listed: "as they are listed", hardest: "hardest first", easiest: "easiest first" };
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 
 function meanOfKnown(values) {
   const known = values.filter((value) => value !== null);
@@ -171,8 +171,8 @@ function hardest(rows, what, measure) {
   if (least === most) return el("p", { id: "hardest" }, `No ${what} is hardest: all have the same ${measure}, ${percent(least)}.`);
   const named = (value) => {
     const names = known.filter((row) => row.all === value).map((row) => row.name);
-    const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "";
-    return `${names.slice(0, MOST_NAMED).join(", ")}${more} (${measure} ${percent(value)})`;
+    const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : "";
+    return `${names.slice(0, MAX_NAMED).join(", ")}${more} (${measure} ${percent(value)})`;
   };
   return el("p", { id: "hardest" }, el("strong", {}, `Hardest ${what}: `), `${named(least)}. `, el("strong", {}, `Easiest ${what}: `), `${named(most)}.`);
 }
@@ -190,7 +190,7 @@ function heatCell(value, judgeErrors) {
 function heat(view, state, show) {
   const { groups, summary } = view;
   const hasBuckets = new Set(summary.problems.map((problem) => problem.bucket)).size > 1;
-  const byBucket = hasBuckets && (state.rows === "buckets" || (state.rows === "auto" && view.problems.length > MOST_HEAT_ROWS));
+  const byBucket = hasBuckets && (state.rows === "buckets" || (state.rows === "auto" && view.problems.length > MAX_HEAT_ROWS));
   const rows = heatRows(view, state, byBucket);
   const hasMean = groups.length > 1;
   const select = (id, words, name, options, chosen) => el("label", { class: "above" }, words,
@@ -214,12 +214,12 @@ function heat(view, state, show) {
         captioned(caption),
         el("thead", {}, el("tr", {}, el("th", { scope: "col" }, what), hasMean ? el("th", { scope: "col" }, "mean of the groups") : null,
           groups.map((group) => el("th", { scope: "col" }, summary.groups[group])))),
-        el("tbody", {}, rows.slice(0, MOST_ROWS).map((row) => line(
+        el("tbody", {}, rows.slice(0, MAX_ROWS).map((row) => line(
           row.place === undefined ? `${row.name} (${counted(row.problems.length, "problem")})`
             : el("button", { class: "link", title: "Show its submissions", onclick: () => view.showProblem?.(row.place) }, row.name),
           row.values, row.all, errors(row)))),
         !byBucket && rows.length > 1 ? el("tfoot", {}, line("mean of the problems", ofAll, meanOfKnown(ofAll), () => 0)) : null)),
-    rows.length > MOST_ROWS ? el("p", { class: "quiet" }, `The first ${MOST_ROWS} of ${rows.length} problems.`) : null,
+    rows.length > MAX_ROWS ? el("p", { class: "quiet" }, `The first ${MAX_ROWS} of ${rows.length} problems.`) : null,
   ];
 }
 

@@ -14,7 +14,7 @@ from typing import Any
 from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.estimates import Estimate, mean_estimates
 from ioi_eval.report.excerpt import excerpt
-from ioi_eval.report.groups import MOST_GROUPS, NONE, Grouping, group_name
+from ioi_eval.report.groups import MAX_GROUPS, NONE, Grouping, group_name
 from ioi_eval.report.naming import full_marks_of, message_of_test, share_of, verdict_of
 from ioi_eval.report.one_submission import first_failed, tests_of
 from ioi_eval.report.result_sets import Family, ResultSet
@@ -114,9 +114,9 @@ class Material:
         for number, row in enumerate(self.results.rows(wanted), 1):
             labels = self.grouping.labels(row)
             if labels not in by_labels:
-                if len(by_labels) >= MOST_GROUPS:
+                if len(by_labels) >= MAX_GROUPS:
                     raise InputError(
-                        f"--by {','.join(columns)} makes more than {MOST_GROUPS} groups, which would be a file each: "
+                        f"--by {','.join(columns)} makes more than {MAX_GROUPS} groups, which would be a file each: "
                         "choose columns with fewer values"
                     )
                 by_labels[labels] = self._group(labels, row)

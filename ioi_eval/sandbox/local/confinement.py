@@ -33,7 +33,7 @@ the box, and its size in bytes."""
 _MOUNTED = ("unshare", "--user", "--map-root-user", "--mount", "--", "sh", "-ec")
 
 _SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-_MOST_LINKS = 40  # Source: Linux, path_resolution(7)
+_MAX_LINKS = 40  # Source: Linux, path_resolution(7)
 _ETC = ("/etc/alternatives", "/etc/ld.so.cache")
 
 _CAPABILITIES = (
@@ -109,7 +109,7 @@ def _options_to_show(name: str) -> tuple[str, ...]:
     """The options that show a path under the same name. A link stays a link, and its target is shown too: programs
     look for files beside the target."""
     options: list[str] = []
-    for _ in range(_MOST_LINKS):
+    for _ in range(_MAX_LINKS):
         if name in _ETC or any(name.startswith(f"{directory}/") for directory in ("/usr", *_SYSTEM)):
             return tuple(options)  # in the box already
         if not os.path.islink(name):

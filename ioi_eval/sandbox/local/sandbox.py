@@ -49,7 +49,7 @@ from ioi_eval.sandbox.local.slots import Slots
 from ioi_eval.sandbox.local.visible_paths import refusal_to_show
 from ioi_eval.sandbox.local.work_directories import sweep, work_directory
 
-_FIRST_UID, _PROCESSES, _MOST_BOXES = 0x70000000, 1 << 16, 1 << 12
+_FIRST_UID, _PROCESSES, _MAX_BOXES = 0x70000000, 1 << 16, 1 << 12
 """Boxes' uids as root: the first, for how many processes, and how many each has. They are above the uids that
 distributions, systemd and container tools assign, and below those that some programs read as negative numbers. Source:
 systemd's `UIDS-GIDS.md`."""
@@ -316,7 +316,7 @@ def _uids_here() -> tuple[int, int, int]:
     try:
         return uids_of_boxes(Path("/proc/self/uid_map").read_text())
     except OSError:
-        return _FIRST_UID, _PROCESSES, _MOST_BOXES
+        return _FIRST_UID, _PROCESSES, _MAX_BOXES
 
 
 def uids_of_boxes(uid_map: str) -> tuple[int, int, int]:
@@ -328,8 +328,8 @@ def uids_of_boxes(uid_map: str) -> tuple[int, int, int]:
     Source: Linux, user_namespaces(7). Podman without root and Kubernetes' `hostUsers: false` give 65,536.
     """
     ranges = [(int(first), int(count)) for first, _, count in map(str.split, uid_map.splitlines())]
-    usual = _FIRST_UID, _PROCESSES, _MOST_BOXES
-    last = _FIRST_UID + _PROCESSES * _MOST_BOXES - 1
+    usual = _FIRST_UID, _PROCESSES, _MAX_BOXES
+    last = _FIRST_UID + _PROCESSES * _MAX_BOXES - 1
     if not ranges or any(first <= _FIRST_UID and last < first + count for first, count in ranges):
         return usual
     first, count = max(ranges, key=lambda item: item[1])

@@ -298,11 +298,11 @@ class PistonCluster:
 
         url = self._groups.execute_urls[name]
         most = job.run_limits.output_bytes
-        within_s = body.most_wait_s + body.most_run_s + _SLACK_S + body.size / _BYTES_PER_S
+        within_s = body.max_wait_s + body.max_run_s + _SLACK_S + body.size / _BYTES_PER_S
         sending = Sending(body, within_s, self._client)
         request.abandon = sending.give_up
         try:
-            reply = await self._client.post(url, sending, most_bytes=4 * most + (1 << 20))
+            reply = await self._client.post(url, sending, max_bytes=4 * most + (1 << 20))
         except AnswerLostError as lost:
             return lost.end, lost
         except AnswerTooLongError:

@@ -291,7 +291,7 @@ class Prober:
         text = b"".join(segment for segment in body.segments if isinstance(segment, bytes))
         for size in probing.BODY_LADDER:
             packed = await asyncio.to_thread(probing.padded, text, size)
-            reply = await self._post(url, Body(segments=(packed,), size=len(packed), most_run_s=0.0), gzipped=True)
+            reply = await self._post(url, Body(segments=(packed,), size=len(packed), max_run_s=0.0), gzipped=True)
             if reply.status == 200:
                 return size
             if not answer.is_too_large(reply.status, reply.body):
@@ -303,7 +303,7 @@ class Prober:
 
         sending = Sending(body, _PROBE_S, self._client)
         try:
-            return await self._client.post(url / "execute", sending, most_bytes=_BYTES, gzipped=gzipped)
+            return await self._client.post(url / "execute", sending, max_bytes=_BYTES, gzipped=gzipped)
         except AnswerTooLongError:
             raise AnswerLostError(f"{url}: the answer is too long to be Piston's", JobEnd.BROKEN) from None
 

@@ -246,19 +246,19 @@ class HttpClient:
         """
         try:
             async with asyncio.timeout(within_s):
-                return await self._exchange("GET", url, None, most_bytes=16 << 20)
+                return await self._exchange("GET", url, None, max_bytes=16 << 20)
         except TimeoutError:
             end = JobEnd.CLIENT_LAGGED if self.is_lagging() else JobEnd.TIMED_OUT
             raise AnswerLostError(f"{url}: no answer within {within_s:g} s", end) from None
         except AnswerTooLongError:
             raise AnswerLostError(f"{url}: the answer is too long to be Piston's", JobEnd.BROKEN) from None
 
-    async def post(self, url: URL, sending: Sending, *, most_bytes: int, gzipped: bool = False) -> Reply:
+    async def post(self, url: URL, sending: Sending, *, max_bytes: int, gzipped: bool = False) -> Reply:
         """Send a job and wait for its answer.
 
         Raises:
             AnswerLostError: no complete answer arrived before the deadline.
-            AnswerTooLongError: the answer is longer than `most_bytes`.
+            AnswerTooLongError: the answer is longer than `max_bytes`.
             SetupError: this machine has no descriptor left for the connection.
         """
         self._under_way.add(sending)
@@ -268,7 +268,7 @@ class HttpClient:
             sending.begin()
             if not open_until or open_until.pop() < started:  # no open connection is left
                 await sending.wait_to_connect()
-            reply = await self._post(url, sending, started, most_bytes=most_bytes, gzipped=gzipped)
+            reply = await self._post(url, sending, started, max_bytes=max_bytes, gzipped=gzipped)
         except (AnswerLostError, asyncio.CancelledError) as error:
             reason = sending.why_ended()
             if reason is None:
@@ -280,14 +280,14 @@ class HttpClient:
         open_until.append(self.time() + IDLE_CONNECTION_S)
         return reply
 
-    async def _post(self, url: URL, sending: Sending, started: float, *, most_bytes: int, gzipped: bool) -> Reply:
+    async def _post(self, url: URL, sending: Sending, started: float, *, max_bytes: int, gzipped: bool) -> Reply:
         try:
-            return await self._exchange("POST", url, sending, most_bytes=most_bytes, gzipped=gzipped)
+            return await self._exchange("POST", url, sending, max_bytes=max_bytes, gzipped=gzipped)
         except AnswerLostError as lost:
             is_stale = lost.before_answer and sending.on_used_connection and self.time() - started < _STALE_S
             if not is_stale:
                 raise
-        return await self._exchange("POST", url, sending, most_bytes=most_bytes, gzipped=gzipped)
+        return await self._exchange("POST", url, sending, max_bytes=max_bytes, gzipped=gzipped)
 
     def is_lagging(self) -> bool:
         """Whether this process was late in the last seconds, so that its timeouts say nothing about endpoints."""
@@ -309,7 +309,7 @@ class HttpClient:
                 sending.end_if_lost(now)
 
     async def _exchange(
-        self, method: str, url: URL, sending: Sending | None, *, most_bytes: int, gzipped: bool = False
+        self, method: str, url: URL, sending: Sending | None, *, max_bytes: int, gzipped: bool = False
     ) -> Reply:
         assert self._session is not None, "the client is not entered"
         headers = {**_GZIPPED} if gzipped else {}
@@ -326,7 +326,7 @@ class HttpClient:
                         f"{url}: the answer is encoded ({coding[:20]!r}): no proxy in between may compress answers",
                         JobEnd.BROKEN,
                     )
-                body = await _whole(response, most_bytes)
+                body = await _whole(response, max_bytes)
                 if 300 <= response.status < 400 and "Location" in response.headers:
                     body = answer.redirection(response.headers["Location"])
                 return Reply(response.status, body)
@@ -353,9 +353,9 @@ def _enable_keepalive(transport: asyncio.WriteTransport) -> None:
             connection.setsockopt(socket.IPPROTO_TCP, option, value)
 
 
-async def _whole(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:
+async def _whole(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
     length = response.content_length
-    if length is not None and length <= most_bytes:
+    if length is not None and length <= max_bytes:
         return await response.read()
     if length is not None:
         raise AnswerTooLongError
@@ -363,6 +363,6 @@ async def _whole(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:
     async for part in response.content.iter_any():
         parts.append(part)
         size += len(part)
-        if size > most_bytes:
+        if size > max_bytes:
             raise AnswerTooLongError
     return b"".join(parts)

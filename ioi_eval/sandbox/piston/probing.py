@@ -122,12 +122,12 @@ def probe_job(service: Service, nonce: str, padding: int) -> Job:
         compile_limits=StageLimits(
             wall_ms=known.lowered("compile_timeout", wire.LONGEST_ON_SERVER_MS),
             cpu_ms=known.lowered("compile_cpu_time", wire.LONGEST_ON_SERVER_MS),
-            memory_bytes=known.lowered("compile_memory_limit", wire.MOST_MEMORY_BYTES),
+            memory_bytes=known.lowered("compile_memory_limit", wire.MAX_MEMORY_BYTES),
         ),
         run_limits=StageLimits(
             wall_ms=known.lowered("run_timeout", wire.LONGEST_ON_SERVER_MS),
             cpu_ms=known.lowered("run_cpu_time", wire.LONGEST_ON_SERVER_MS),
-            memory_bytes=known.lowered("run_memory_limit", wire.MOST_MEMORY_BYTES),
+            memory_bytes=known.lowered("run_memory_limit", wire.MAX_MEMORY_BYTES),
         ),
         trusted=True,
     )

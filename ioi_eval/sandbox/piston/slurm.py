@@ -18,7 +18,7 @@ JOB_NAME = "piston-worker-"
 
 _WITHIN_S = 30.0  # a busy controller may take seconds; squeue itself gives up after a few tries
 _COMMAND = ("squeue", "--noheader", "--array", "--states=RUNNING", "--format=%N %j")
-_MOST_PORT = 65_535
+_MAX_PORT = 65_535
 _BRACKETS = re.compile(r"\[([^]]*)\]")
 
 
@@ -56,7 +56,7 @@ def workers(answer: str) -> Iterator[str]:
     for line in answer.splitlines():
         nodes, _, name = line.strip().partition(" ")
         port = name.removeprefix(JOB_NAME)
-        if port != name and port.isdecimal() and 0 < int(port) <= _MOST_PORT:
+        if port != name and port.isdecimal() and 0 < int(port) <= _MAX_PORT:
             for node in hosts(nodes):
                 yield f"http://{node}:{int(port)}"
 

@@ -56,12 +56,12 @@ class RequestSpool:
 
     Args:
         directory: where the file is made; the system's directory for temporary files by default.
-        most_bytes: the most that the file may have. A year of IOI tests is up to 1.8 GB.
+        max_bytes: the most that the file may have. A year of IOI tests is up to 1.8 GB.
     """
 
-    def __init__(self, directory: Path | None = None, *, most_bytes: int = 8 << 30) -> None:
+    def __init__(self, directory: Path | None = None, *, max_bytes: int = 8 << 30) -> None:
         self._directory = directory
-        self._most_bytes = most_bytes
+        self._max_bytes = max_bytes
         self._file: FileIO | None = None
         self._end = 0
         self._stored: dict[str, Literal] = {}
@@ -117,7 +117,7 @@ class RequestSpool:
 
     def _room(self, encoded: Inline) -> tuple[Inline, FileIO, int]:
         """The place of a literal in the file. A new file is started if this one would be too long."""
-        if self._file is None or self._end + encoded.size > self._most_bytes:
+        if self._file is None or self._end + encoded.size > self._max_bytes:
             self._stored.clear()
             self._file, self._end = self._new_file(), 0
         offset, self._end = self._end, self._end + encoded.size

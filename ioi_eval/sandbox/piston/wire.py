@@ -55,7 +55,7 @@ SERVER_QUEUE_S = (60.0, 900.0)
 """How long a job may wait on a server behind jobs of other clients, the least and the most (`Ceilings.queue_s`). The
 most is the longest job of a server that `piston/start-worker` started: 5 minutes to compile and 10 to run."""
 
-MOST_MEMORY_BYTES = 1 << 40
+MAX_MEMORY_BYTES = 1 << 40
 """The largest memory limit that is sent: 1 TiB, more than any task needs.
 
 Source: Piston since isolate passes a thousandth of it as `--cg-mem` (`api/src/job.js`), and isolate refuses more than
@@ -66,7 +66,7 @@ LEAST_MEMORY_BYTES = 1 << 20
 
 _TIME, _MEMORY = (
     (1, LONGEST_ON_SERVER_MS),
-    (LEAST_MEMORY_BYTES, MOST_MEMORY_BYTES),
+    (LEAST_MEMORY_BYTES, MAX_MEMORY_BYTES),
 )  # a time of 0 means no limit in isolate
 _BOUNDS = {
     f"{stage}_{limit}": bounds
@@ -134,10 +134,10 @@ class Ceilings:
         With less, two clients that fill all slots would lose jobs to each other's long ones. A request that is given up
         still runs on the server, and its repetition waits behind the same jobs.
         """
-        least_s, most_s = SERVER_QUEUE_S
+        least_s, max_s = SERVER_QUEUE_S
         stages = (self.compile_timeout, self.run_timeout)
         longest_s = sum(math.inf if each is None else each / 1000 for each in stages)
-        return min(max(least_s, longest_s), most_s)
+        return min(max(least_s, longest_s), max_s)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,14 +189,14 @@ class Body:
     Args:
         segments: in order.
         size: their length together (the Content-Length).
-        most_run_s: how long the job may run: the sum of its stages' hard limits.
-        most_wait_s: how long it may wait on the server behind jobs of other clients.
+        max_run_s: how long the job may run: the sum of its stages' hard limits.
+        max_wait_s: how long it may wait on the server behind jobs of other clients.
     """
 
     segments: tuple[bytes | Literal, ...]
     size: int
-    most_run_s: float
-    most_wait_s: float = 0.0
+    max_run_s: float
+    max_wait_s: float = 0.0
 
 
 def literal(content: bytes) -> Inline:
@@ -340,8 +340,8 @@ def body(
     return Body(
         segments=tuple(segments),
         size=size + len(closing),
-        most_run_s=run_ms / 1000,
-        most_wait_s=service.ceilings.queue_s,
+        max_run_s=run_ms / 1000,
+        max_wait_s=service.ceilings.queue_s,
     )
 
 

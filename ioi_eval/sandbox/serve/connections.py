@@ -19,12 +19,12 @@ class Connections:
 
     Args:
         silent_s: how long a connection may wait.
-        most_unserved: how many may wait or send at once.
+        max_unserved: how many may wait or send at once.
     """
 
-    def __init__(self, *, silent_s: float, most_unserved: int) -> None:
+    def __init__(self, *, silent_s: float, max_unserved: int) -> None:
         self._silent_s = silent_s
-        self._most_unserved = most_unserved
+        self._max_unserved = max_unserved
         self._unserved: dict[asyncio.BaseTransport, None] = {}  # the longest unserved first
         self._timers: dict[asyncio.BaseTransport, asyncio.TimerHandle] = {}
 
@@ -62,7 +62,7 @@ class Connections:
         self._timers[transport] = loop.call_later(self._silent_s, self._close, transport)
         self._unserved.pop(transport, None)
         self._unserved[transport] = None
-        while len(self._unserved) > self._most_unserved:
+        while len(self._unserved) > self._max_unserved:
             self._close(next(iter(self._unserved)))
 
     def has_gone(self, transport: asyncio.BaseTransport) -> None:

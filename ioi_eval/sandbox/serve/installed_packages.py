@@ -39,7 +39,7 @@ _STORED = re.compile(rf"stored ([A-Za-z0-9_][A-Za-z0-9_.]*) ([0-9a-f]{{{DIGITS}}
 _SENT = re.compile(r"(?:sent|program) ([A-Za-z0-9_][A-Za-z0-9_.]*)")
 _BLOB = re.compile(r"(?:\./)?blobs/([0-9a-f]{24})")
 _INDEX_BYTES = 64 << 20
-_LIST_BYTES = 256 << 10  # each of at most MOST_FILES lines has a hash, and two names
+_LIST_BYTES = 256 << 10  # each of at most MAX_FILES lines has a hash, and two names
 _WITHIN_S = 30.0  # a repository may be silent for this long
 _NEW, _OLD = ".new-", ".old-"
 _LEFT_AFTER_S = 24 * 3600.0
@@ -184,8 +184,8 @@ class InstalledPackages:
         """
         listed = sent.get(LIST, b"")
         lines = listed.decode("utf-8", "replace").splitlines() if len(listed) <= _LIST_BYTES else []
-        if len(listed) > _LIST_BYTES or len(lines) > request.MOST_FILES:
-            most = f"{request.MOST_FILES} lines of together {_LIST_BYTES >> 10} KiB"
+        if len(listed) > _LIST_BYTES or len(lines) > request.MAX_FILES:
+            most = f"{request.MAX_FILES} lines of together {_LIST_BYTES >> 10} KiB"
             raise Refusal(400, {"message": f"the file {LIST!r} is longer than {most}; name fewer files"})
         files: dict[str, Content] = {}
         missing: list[str] = []

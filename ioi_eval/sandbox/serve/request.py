@@ -21,13 +21,13 @@ from typing import Any, NoReturn
 
 from ioi_eval.sandbox.piston.wire import Runtime
 
-MOST_FILES = 512
+MAX_FILES = 512
 """Each is a descriptor in the server and an argument of bwrap. Source: ours; a bundle of 64 tests has 140."""
 
-_MOST_WORDS, _MOST_WORDS_BYTES = 1024, 64 * 1024  # a program's arguments; in the kernel one may have 128 KiB
-_MOST_NAME = 128  # of a language, or a range of versions
-_MOST_PATH_BYTES = 1024
-_MOST_MEMORY_BYTES = 1 << 50  # more than any machine has, and no counter overflows
+_MAX_WORDS, _MAX_WORDS_BYTES = 1024, 64 * 1024  # a program's arguments; in the kernel one may have 128 KiB
+_MAX_NAME = 128  # of a language, or a range of versions
+_MAX_PATH_BYTES = 1024
+_MAX_MEMORY_BYTES = 1 << 50  # more than any machine has, and no counter overflows
 
 _NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/]")
 _HEX = re.compile(r"(?:[0-9A-Fa-f]{2})*")
@@ -54,11 +54,11 @@ class StageBounds:
 
     Args:
         timeout_ms: the default wall clock.
-        most_ms: the most wall clock, and the most CPU time.
+        max_ms: the most wall clock, and the most CPU time.
     """
 
     timeout_ms: int
-    most_ms: int
+    max_ms: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,8 +106,8 @@ def checked_request(asked: Any, runtimes: Sequence[Runtime], *, compile: StageBo
     files = body.get("files")
     if not isinstance(files, list):
         _refuse("files is required as an array")
-    if len(files) > MOST_FILES:
-        _refuse(f"files has {len(files)} entries, where {MOST_FILES} are allowed; pack them into one file")
+    if len(files) > MAX_FILES:
+        _refuse(f"files has {len(files)} entries, where {MAX_FILES} are allowed; pack them into one file")
     for number, file in enumerate(files):
         if file is None:
             raise Refusal(400, {})
@@ -115,7 +115,7 @@ def checked_request(asked: Any, runtimes: Sequence[Runtime], *, compile: StageBo
             _refuse(f"files[{number}].content is required as a string")
     runtime = find(runtimes, language, version)
     if runtime is None:
-        _refuse(f"{language[:_MOST_NAME]}-{version[:_MOST_NAME]} runtime is unknown")
+        _refuse(f"{language[:_MAX_NAME]}-{version[:_MAX_NAME]} runtime is unknown")
     if not any(_is_text(file) for file in files):
         _refuse("files must include at least one utf8 encoded file")
     bounds = {"compile": compile, "run": run}
@@ -148,7 +148,7 @@ def find(runtimes: Sequence[Runtime], language: str, version: str) -> Runtime | 
 
 def satisfies(version: str, wanted: str) -> bool:
     """Whether a version is in a range, as npm's semver reads ranges (without hyphens and pre-releases)."""
-    return len(wanted) <= _MOST_NAME and any(
+    return len(wanted) <= _MAX_NAME and any(
         _in_all(_parts(version), alternative.strip()) for alternative in wanted.split("||")
     )
 
@@ -178,9 +178,9 @@ def _limit(body: Mapping[str, Any], stage: str, what: str, bounds: StageBounds) 
     if isinstance(value, bool) or not isinstance(value, int | float) or not -math.inf < value < math.inf:
         _refuse(f"If specified, {name} must be a number")
     if what == "memory_limit":
-        return max(1, int(min(value, _MOST_MEMORY_BYTES))) if value > 0 else None
-    if value > bounds.most_ms:
-        _refuse(f"{name} cannot exceed the configured limit of {bounds.most_ms}")
+        return max(1, int(min(value, _MAX_MEMORY_BYTES))) if value > 0 else None
+    if value > bounds.max_ms:
+        _refuse(f"{name} cannot exceed the configured limit of {bounds.max_ms}")
     if value < 0:
         _refuse(f"{name} must be non-negative")
     return max(1, int(value))
@@ -194,11 +194,9 @@ def _args(value: Any) -> tuple[str, ...]:
         raise Refusal(500, None)
     if any(isinstance(word, list | dict) for word in value):
         _refuse("args must be an array of strings")
-    args = tuple("null" if word is None else _encoded(str(word)).decode() for word in value[: _MOST_WORDS + 1])
-    if len(args) > _MOST_WORDS or sum(len(word.encode()) for word in args) > _MOST_WORDS_BYTES:
-        _refuse(
-            f"args has more than {_MOST_WORDS} entries or {_MOST_WORDS_BYTES} bytes; send them as a file or as stdin"
-        )
+    args = tuple("null" if word is None else _encoded(str(word)).decode() for word in value[: _MAX_WORDS + 1])
+    if len(args) > _MAX_WORDS or sum(len(word.encode()) for word in args) > _MAX_WORDS_BYTES:
+        _refuse(f"args has more than {_MAX_WORDS} entries or {_MAX_WORDS_BYTES} bytes; send them as a file or as stdin")
     if any("\0" in word for word in args):
         raise Refusal(500, None)
     return args
@@ -250,7 +248,7 @@ def _path_in_box(name: str) -> str:
     path = posixpath.normpath(f"./{name}".replace("//", "/"))
     parts = path.split("/")
     out = parts[0].startswith("..") or path == "." or name.endswith("/") or "\0" in name
-    if out or len(path.encode()) > _MOST_PATH_BYTES or any(len(part.encode()) > 255 for part in parts):
+    if out or len(path.encode()) > _MAX_PATH_BYTES or any(len(part.encode()) > 255 for part in parts):
         raise Refusal(500, None)
     return path
 

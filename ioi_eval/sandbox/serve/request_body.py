@@ -22,17 +22,17 @@ JSON = "application/json"
 UNPACKED_BYTES = 64 << 20
 """Any packed body may unpack to this: more than the 48 MiB with which our client measures what a server accepts."""
 
-MOST_RATIO = 32
+MAX_RATIO = 32
 """A larger packed body may unpack to this many times its size. Test data of contests is compressed to a third or a
 tenth."""
 
-MOST_VALUES = 1 << 16
+MAX_VALUES = 1 << 16
 """Values and keys of a request. It needs three a file and a few more. Source: ours; Piston has no such limit."""
 
-MOST_DEPTH = 64
+MAX_DEPTH = 64
 """A request is nested three deep."""
 
-_MOST_FOR_NODE = 8 << 20
+_MAX_FOR_NODE = 8 << 20
 """The largest body that is parsed again as in Node (half a surrogate pair, broken UTF-8), which takes 12 times its
 size in memory."""
 
@@ -53,7 +53,7 @@ def unpack(body: bytes, encoding: str, most: int) -> bytes:
     Args:
         body: as it was sent.
         encoding: the header; "" for none.
-        most: the largest unpacked body. A packed one may have `UNPACKED_BYTES`, or `MOST_RATIO` times its packed size.
+        most: the largest unpacked body. A packed one may have `UNPACKED_BYTES`, or `MAX_RATIO` times its packed size.
 
     Raises:
         Refusal: it is too large or damaged, or Piston does not support the encoding either.
@@ -62,7 +62,7 @@ def unpack(body: bytes, encoding: str, most: int) -> bytes:
         return body
     if encoding.lower() not in ("gzip", "deflate"):
         raise Refusal(400, {"stack": f'UnsupportedMediaTypeError: unsupported content encoding "{encoding[:64]}"'})
-    most = min(most, max(UNPACKED_BYTES, MOST_RATIO * len(body)))
+    most = min(most, max(UNPACKED_BYTES, MAX_RATIO * len(body)))
     unpacker = zlib.decompressobj(wbits=47)  # gzip or zlib, as it says itself
     try:
         unpacked = unpacker.decompress(body, most + 1)
@@ -90,7 +90,7 @@ def parse(body: bytes, content_type: str) -> Any:
     try:
         return _strict(orjson.loads(body), body)
     except orjson.JSONDecodeError as error:  # Node may still accept it; else its message is needed
-        if len(body) > _MOST_FOR_NODE:
+        if len(body) > _MAX_FOR_NODE:
             raise Refusal(400, {"stack": f"SyntaxError: {error}"}) from None
     try:
         return _strict(json.loads(body.decode("utf-8", "replace"), parse_constant=_no_constant), body)
@@ -124,7 +124,7 @@ def _check_structure(body: bytes) -> None:
 
     The contents of strings do not count. The body need not be valid JSON: the parser refuses it later if it is not.
     """
-    if sum(body.count(sign) for sign in (*_SIGNS, b'"')) <= MOST_DEPTH:
+    if sum(body.count(sign) for sign in (*_SIGNS, b'"')) <= MAX_DEPTH:
         return  # most requests, however large their files
     values = depth = start = 0
     for text in _TEXT.finditer(body):
@@ -136,12 +136,12 @@ def _check_structure(body: bytes) -> None:
 def _between(body: bytes, start: int, end: int, values: int, depth: int) -> tuple[int, int]:
     """Values and depth after a part of a body without strings."""
     values += sum(body.count(sign, start, end) for sign in _SIGNS)
-    if values > MOST_VALUES:
-        raise Refusal(400, {"message": f"the request's JSON has more than {MOST_VALUES} values; send less at once"})
+    if values > MAX_VALUES:
+        raise Refusal(400, {"message": f"the request's JSON has more than {MAX_VALUES} values; send less at once"})
     for bracket in _BRACKET.finditer(body, start, end):
         depth += 1 if bracket[0] in b"[{" else -1
-        if depth > MOST_DEPTH:
-            raise Refusal(400, {"message": f"the request's JSON is nested more than {MOST_DEPTH} deep"})
+        if depth > MAX_DEPTH:
+            raise Refusal(400, {"message": f"the request's JSON is nested more than {MAX_DEPTH} deep"})
     return values, depth
 
 

@@ -39,7 +39,7 @@ _BASH_PACKAGE = 'bash "$@"; exit $?'
 
 _PLAN_TITLE, _PLANNED_MEMORY = b"ioi-eval-runner ", re.compile(rb"(?<= memory_bytes=)[0-9]+")
 """How a plan begins, and what it allows. Source: graders/PROTOCOL.md."""
-_MOST_DIGITS = 20
+_MAX_DIGITS = 20
 
 _JUDGE_WALL_MS = 900_000
 """The least wall clock of a stage of our own scripts: the runner in it enforces the real limits, which do not include
@@ -52,7 +52,7 @@ _JUDGE = ".ioi_eval"
 """The directory in which a client's script finds our runner, so that the client sends us this one. As in our package,
 IOI_EVAL_JUDGE names it."""
 
-_MOST_CPUS = 64  # without a limit for CPU time, only the wall clock should limit a stage
+_MAX_CPUS = 64  # without a limit for CPU time, only the wall clock should limit a stage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,8 +199,8 @@ def _refuse_more_memory(request: Request) -> None:
         return
     plans = [content for content in request.files.values() if content.startswith(_PLAN_TITLE)]
     for stated in itertools.chain.from_iterable(map(_PLANNED_MEMORY.findall, plans)):
-        if len(stated) > _MOST_DIGITS or int(stated) > most:
-            message = f"the plan allows {stated[:_MOST_DIGITS].decode()} bytes of memory, run_memory_limit is {most}"
+        if len(stated) > _MAX_DIGITS or int(stated) > most:
+            message = f"the plan allows {stated[:_MAX_DIGITS].decode()} bytes of memory, run_memory_limit is {most}"
             raise Refusal(400, {"message": f"{message}; raise that"})
 
 
@@ -251,7 +251,7 @@ def _limits(asked: RequestedLimits, output_bytes: int, *, judges: bool = False) 
         wall_ms = max(wall_ms, _JUDGE_WALL_MS)
     return StageLimits(
         wall_ms=wall_ms,
-        cpu_ms=asked.cpu_ms or _MOST_CPUS * wall_ms,
+        cpu_ms=asked.cpu_ms or _MAX_CPUS * wall_ms,
         memory_bytes=memory,
         output_bytes=output_bytes,
     )

@@ -76,8 +76,8 @@ class ServerSettings:
     least_rate: int = 128 * 1024
     unserved: int = 512
     names: frozenset[str] = frozenset()
-    compile: StageBounds = field(default_factory=lambda: StageBounds(timeout_ms=60_000, most_ms=_HOUR_MS))
-    run: StageBounds = field(default_factory=lambda: StageBounds(timeout_ms=60_000, most_ms=_HOUR_MS))
+    compile: StageBounds = field(default_factory=lambda: StageBounds(timeout_ms=60_000, max_ms=_HOUR_MS))
+    run: StageBounds = field(default_factory=lambda: StageBounds(timeout_ms=60_000, max_ms=_HOUR_MS))
 
 
 @contextlib.asynccontextmanager
@@ -113,7 +113,7 @@ async def serving(
             f"{sandbox.why_not_full}"
         )
     settings = settings or ServerSettings()
-    connections = Connections(silent_s=settings.silent_s, most_unserved=settings.unserved)
+    connections = Connections(silent_s=settings.silent_s, max_unserved=settings.unserved)
     bash_version = await _bash_version()
     server = _Server(sandbox, runner, settings, connections, bash_version=bash_version, packages=packages)
     app = web.Application()
@@ -159,7 +159,7 @@ class _Server:
         self._packages = ServedPackages(packages) if packages else None
         self._runtimes = self._own + (packages.runtimes() if packages else ())
         self._pair = {**boxfiles.classic_scripts(), "runner": runner}
-        self._most_jobs = sandbox.targets()[0].slots + settings.queue
+        self._max_jobs = sandbox.targets()[0].slots + settings.queue
         self._jobs = 0
         self._memory = HeldBytes(settings.held_bytes)
 
@@ -307,7 +307,7 @@ class _Server:
         return execution
 
     def _require_place(self) -> None:
-        if self._jobs >= self._most_jobs:
+        if self._jobs >= self._max_jobs:
             raise Refusal(503, {"message": f"the queue is full: {self._jobs} jobs run or wait"})
 
     @contextlib.contextmanager

@@ -62,7 +62,7 @@ def spans(executions: list[Execution]) -> list[tuple[int, int]]:
     return sorted((int(begun), int(ended)) for begun, ended in outputs)
 
 
-def most_at_once(intervals: list[tuple[int, int]]) -> int:
+def max_at_once(intervals: list[tuple[int, int]]) -> int:
     """How many of these were under way at the same time."""
     changes = sorted([(begun, 1) for begun, _ in intervals] + [(ended, -1) for _, ended in intervals])
     most = now = 0
@@ -87,7 +87,7 @@ def test_as_many_run_at_once_as_there_are_slots(cache: Path, slots: int, stronge
             return [task.result() for task in tasks], ready
 
     executions, ready = asyncio.run(scenario())
-    assert most_at_once(spans(executions)) == slots
+    assert max_at_once(spans(executions)) == slots
     assert ready == slots + 1
 
 
@@ -206,7 +206,7 @@ def test_scripts_are_counted_among_the_others(cache: Path, trusted: bool) -> Non
     ]
     intervals = [(int(begun), int(ended)) for begun, ended in map(str.split, times)]
     alone = intervals.pop(4)
-    assert most_at_once(intervals) == 2
+    assert max_at_once(intervals) == 2
     assert all(ended <= alone[0] or begun >= alone[1] for begun, ended in intervals)
 
 

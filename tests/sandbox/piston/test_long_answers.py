@@ -17,7 +17,7 @@ from ioi_eval.sandbox.piston.endpoint_state import JobEnd
 from ioi_eval.sandbox.piston.http_client import AnswerLostError, HttpClient
 from ioi_eval.sandbox.piston.wire import Body
 
-BODY = Body(segments=(b"{}",), size=2, most_run_s=0.0)
+BODY = Body(segments=(b"{}",), size=2, max_run_s=0.0)
 
 
 def asked(question: Callable[[Prober, URL], Awaitable[Any]]) -> Any:

@@ -79,7 +79,7 @@ def test_ceilings_are_learned_one_by_one() -> None:
     """Each refusal lowers one limit of the next question; one that says nothing new ends the asking."""
     first = probing.probe_job(BASH, NONCE, 0)
     assert first.run_limits.wall_ms == wire.LONGEST_ON_SERVER_MS
-    assert first.run_limits.memory_bytes == wire.MOST_MEMORY_BYTES
+    assert first.run_limits.memory_bytes == wire.MAX_MEMORY_BYTES
     learned = probing.with_ceiling(BASH, ("run_timeout", 3_000))
     assert learned is not None
     assert learned.ceilings == Ceilings(run_timeout=3_000)

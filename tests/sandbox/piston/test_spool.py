@@ -77,7 +77,7 @@ def test_the_file_starts_anew(tmp_path: Path) -> None:
     blobs = [blob(tmp_path / str(number), str(number).encode() * 50_000) for number in range(6)]
 
     async def ask() -> None:
-        spool = RequestSpool(tmp_path, most_bytes=120_000)
+        spool = RequestSpool(tmp_path, max_bytes=120_000)
         literals = [await spool.literal(each) for each in blobs]
         spool.close()
         for number, literal in enumerate(literals):

@@ -13,7 +13,7 @@ from ioi_eval.sandbox.piston.problem_packages import list_packages, make_package
 from ioi_eval.sandbox.piston.stored_files import LIST, digest
 from ioi_eval.sandbox.serve import request, served_runtimes
 from ioi_eval.sandbox.serve.installed_packages import InstalledPackages
-from ioi_eval.sandbox.serve.request import MOST_FILES, Refusal, Request, StageBounds
+from ioi_eval.sandbox.serve.request import MAX_FILES, Refusal, Request, StageBounds
 from tests.small_problems import small_problem
 
 RUNNER = b"the runner" * 30
@@ -45,7 +45,7 @@ def asked(packages: InstalledPackages, listed: str, **more: str) -> tuple[Reques
     """A request with this list, and its files."""
     files = [{"name": name, "content": content} for name, content in {LIST: listed, **more}.items()]
     body: dict[str, Any] = {"language": PACKAGE.language, "version": "*", "files": files, "run_memory_limit": 1 << 26}
-    bounds = StageBounds(timeout_ms=60_000, most_ms=60_000)
+    bounds = StageBounds(timeout_ms=60_000, max_ms=60_000)
     wanted = request.checked_request(body, packages.runtimes(), compile=bounds, run=bounds)
     return wanted, packages.files(wanted.runtime, wanted.files)
 
@@ -53,9 +53,9 @@ def asked(packages: InstalledPackages, listed: str, **more: str) -> tuple[Reques
 @pytest.mark.parametrize("over", [0, 1])
 def test_a_list_names_as_many_files_as_a_request_may_bring(packages: InstalledPackages, over: int) -> None:
     """Another line is refused, before any file is looked at."""
-    lines = "".join(stored(f"t{number}.in", PLAN) for number in range(MOST_FILES + over))
+    lines = "".join(stored(f"t{number}.in", PLAN) for number in range(MAX_FILES + over))
     if not over:
-        assert len(asked(packages, lines)[1]) == MOST_FILES
+        assert len(asked(packages, lines)[1]) == MAX_FILES
         return
     with pytest.raises(Refusal) as refusal:
         asked(packages, lines)

@@ -54,10 +54,10 @@ def encode(job: Job, service: Service) -> dict[str, Any]:
     return request
 
 
-def most_run_s(job: Job, service: Service) -> float:
+def max_run_s(job: Job, service: Service) -> float:
     """How long a server may take over a job."""
     files = wire.sent_files(job, service.starter)
-    return wire.body(job, service, files, [literal_of(file) for file in files]).most_run_s
+    return wire.body(job, service, files, [literal_of(file) for file in files]).max_run_s
 
 
 def content(file: dict[str, str]) -> bytes:
@@ -124,9 +124,9 @@ def test_the_runners_hard_limits_give_way_to_the_server() -> None:
     kept = encode(scripts(JobFile(name="run", content=b"true\n")), service)
     assert (kept["run_timeout"], kept["run_cpu_time"]) == (4_000, 3_000)
     script = JobFile(name="run", content=b"true\n")
-    assert most_run_s(runner(), service) == 3.0
-    assert most_run_s(scripts(script), OURS) == 4.0
-    assert most_run_s(scripts(script, compile_limits=LIMITS), OURS) == 8.0
+    assert max_run_s(runner(), service) == 3.0
+    assert max_run_s(scripts(script), OURS) == 4.0
+    assert max_run_s(scripts(script, compile_limits=LIMITS), OURS) == 8.0
 
 
 @pytest.mark.parametrize(

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.sandbox.piston.wire import Runtime
-from ioi_eval.sandbox.serve.request import MOST_FILES, Refusal, Request, StageBounds, checked_request, satisfies
+from ioi_eval.sandbox.serve.request import MAX_FILES, Refusal, Request, StageBounds, checked_request, satisfies
 
 RUNTIMES = (
     Runtime(language="bash", version="5.2.15", aliases=("sh",)),
     Runtime(language="bash", version="5.10.0", aliases=("sh",)),
     Runtime(language="cms", version="1.0.0", aliases=("cms_ioi",), package="cms_ioi"),
 )
-BOUNDS = StageBounds(timeout_ms=60_000, most_ms=100_000)
+BOUNDS = StageBounds(timeout_ms=60_000, max_ms=100_000)
 FILE = {"name": "main.sh", "content": "echo"}
 FINE: dict[str, Any] = {"language": "bash", "version": "*", "files": [FILE]}
 
@@ -164,7 +164,7 @@ def test_limits() -> None:
     [
         ({"files": [FILE, {"name": "a\ud800", "content": ""}]}, "files[1].name holds half a surrogate pair"),
         ({"files": [FILE | {"name": "\udcff"}]}, "files[0].name holds half a surrogate pair"),
-        ({"files": [FILE] * (MOST_FILES + 1)}, f"files has {MOST_FILES + 1} entries, where {MOST_FILES} are allowed"),
+        ({"files": [FILE] * (MAX_FILES + 1)}, f"files has {MAX_FILES + 1} entries, where {MAX_FILES} are allowed"),
         ({"args": ["x"] * 2000}, "args has more than"),
         ({"args": ["x" * 200_000]}, "args has more than"),
         ({"args": "x" * 1_000_000}, "args has more than"),

@@ -14,7 +14,7 @@ import pytest
 
 from ioi_eval.sandbox.piston import probing
 from ioi_eval.sandbox.serve.request import Refusal
-from ioi_eval.sandbox.serve.request_body import MOST_DEPTH, MOST_RATIO, UNPACKED_BYTES, parse, unpack
+from ioi_eval.sandbox.serve.request_body import MAX_DEPTH, MAX_RATIO, UNPACKED_BYTES, parse, unpack
 from tests.selecting import where_digits_are_limited
 
 JSON = "application/json"
@@ -118,7 +118,7 @@ def test_little_that_would_be_much(first: str, unit: str, times: int, last: str)
 
 
 @pytest.mark.parametrize("opening", [b"[", b'{"a":', b'[[],{"":', b"[[],[],"])
-@pytest.mark.parametrize("depth", [MOST_DEPTH, 1_000, 10_000_000])
+@pytest.mark.parametrize("depth", [MAX_DEPTH, 1_000, 10_000_000])
 def test_deep_ones(opening: bytes, depth: int) -> None:
     """However deep: nobody walks through it."""
     words = refused(opening * depth)
@@ -156,7 +156,7 @@ def test_files_may_hold_what_values_may_not() -> None:
 def test_a_packed_body_is_bounded_by_its_own_size() -> None:
     """29 kB are not 512 MB."""
     bomb = gzip.compress(b" " * (UNPACKED_BYTES + 1))
-    assert MOST_RATIO * len(bomb) < UNPACKED_BYTES
+    assert MAX_RATIO * len(bomb) < UNPACKED_BYTES
     with pytest.raises(Refusal, match=f"PayloadTooLargeError.*over {UNPACKED_BYTES} bytes"):
         unpack(bomb, "gzip", 512 << 20)
 
