@@ -16,7 +16,7 @@
 //
 // There are two isolation levels, and the runner uses the stronger one that is available (capabilities.h):
 //
-//   full      for each contestant a PID namespace and a root directory (a tmpfs with /dev/null, a bounded scratch
+//   full      for each contestant a PID namespace and a root directory (a tmpfs with three devices, a bounded scratch
 //             directory and, in some tasks, two FIFOs), no capabilities, seccomp; Landlock if the kernel has it.
 //   reduced   no namespaces: Landlock forbids every path except the scratch directory, seccomp forbids access to other
 //             processes. If either of the two is missing, the level is `none`.

@@ -67,7 +67,7 @@ class SetupError(IoiEvalError):
 
 
 class IsolationError(SetupError):
-    """The isolation that was asked for is not available on this machine."""
+    """The isolation that was asked for is not available on this machine, or on any worker."""
 
 
 class SandboxError(IoiEvalError):
@@ -103,7 +103,7 @@ class StoppedError(SandboxError):
 
 
 class RejectedError(SandboxError):
-    """The server will always refuse this request, so repeating it cannot help."""
+    """The server or the runner will always refuse this job, so repeating it cannot help."""
 
 
 class UnservedError(RejectedError):

@@ -190,7 +190,7 @@ class Judge {
     char lang[] = "LANG=C.UTF-8";
     char* environment[] = {&path[0], &home[0], &tmp[0], lang, nullptr};
     execve(itself.c_str(), argv.data(), environment);
-    if (is_ours(job_.plan, errno)) start_error_.exit_with("execute it");
+    if (is_machine_error(errno) || errno == EIO) start_error_.exit_with("execute it");
     dprintf(STDERR_FILENO, "cannot execute it: %s\n", strerror(errno));
     _exit(127);
   }

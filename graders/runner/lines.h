@@ -1,4 +1,4 @@
-// What is printed: lines, quoted texts, faults.
+// What is printed: lines and faults. (`json.h` quotes texts.)
 #pragma once
 
 #include <errno.h>

@@ -230,10 +230,10 @@ def graded_result(
         code = graded.codes[index] if index < len(graded.codes) else None
         rule = graded.rules[index] if index < len(graded.rules) else ""
         if index >= len(outcomes):
-            row = replace(skipped(test), message=rule)
+            tests.append(replace(skipped(test), message=rule))
         else:
             row = _result(outcomes[index], settings, _verdict(outcomes[index], code), rule)
-        tests.append(replace(row, score=float(code is True)))
+            tests.append(replace(row, score=float(code is True)))
     ran = tests[: len(outcomes)]  # a program that was refused without a run is wrong
     wrong = next((test.verdict for test in ran if not test.passed), Verdict.WA)
     verdict = Verdict.JE if graded.crash else Verdict.AC if graded.all_passed else wrong

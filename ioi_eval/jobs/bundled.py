@@ -20,7 +20,8 @@ class Programs:
     """The programs that a run job starts, all compiled on the target that will run them.
 
     Args:
-        runner, checker, manager: the judge programs.
+        runner: judges.
+        checker, manager: the judge programs.
         submission: the program, or how the job compiles it; for an interpreter, the task that it reads
             (`jobs.harness.task`); `None` for none.
         outputs: outputs that were submitted instead of a program, by test.

@@ -307,7 +307,7 @@ def _outcome(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcom
 
 
 def _report(line: str) -> HarnessReport:
-    """The harness's report; empty if the line is not one. A program can forge it, but no score depends on it.
+    """The harness's report; empty if the line is not one. (`HarnessReport` says what a forged one can do.)
 
     Lone surrogates are replaced: JSON can contain them, our files cannot.
     """

@@ -103,8 +103,8 @@ class Job:
         alone: no other job of ours may run on that machine at the same time: a CPU time is measured again, or a
             compilation that a limit stopped.
         trusted: nothing in the box comes from a submission (the runner's own compilation).
-        sees: further directories of the machine that are visible in the box, read-only (an interpreter that is not the
-            system's). On a server, its operator decides what boxes see.
+        sees: further paths of the machine that are visible in the box, read-only (of an interpreter or compiler that
+            is not the system's). On a server, its operator decides what boxes see.
         returns: names of files that the runner writes instead of its stdout, if the sandbox gives them to it as open
             descriptors (kind RUNNER). A sandbox need not: without a file, the contents come in stdout.
         retries: how often it may still be repeated, if its caller repeats it too; `None` if every execution has its

@@ -11,7 +11,10 @@ from ioi_eval.model.terms import Isolation, Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HarnessReport:
-    """What the harness reported about a run. The program can forge it, so it never decides a score.
+    """What the harness reported about a run.
+
+    The program can forge it. By our rules it can only lower its own score: the phase `compile` of a failed run makes
+    every test CE. By the rules of another grader (`--compat`) it says how a call ended.
 
     Args:
         phase: `compile`, `load`, `run` or `done`; empty if there is no readable report.
@@ -28,7 +31,7 @@ class HarnessReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunDetails:
-    """Details of a run that results do not store. Held in memory only.
+    """Details of a run that judging needs. Results for contests store none of them, those for APPS `report.error`.
 
     Args:
         judged: whether the runner has judged; if not, the verdict is JE until our side has judged.
@@ -52,7 +55,7 @@ class TestOutcome:
 
     Args:
         test: the test's name.
-        verdict: never CE or NC.
+        verdict: never NC, and CE only for APPS.
         score: in [0, 1]; `None` exactly for JE and SKIPPED. (By the rules of another grader, it may be 1 with any
             other verdict.)
         message: of the checker or manager; for other verdicts, ours.

@@ -32,7 +32,7 @@ DEFAULT_YEAR = 2024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFile:
-    """One of a problem's own files, by its path as the row gives it (`graders/nile.h`)."""
+    """A source file by its path: of a problem, as the row gives it (`graders/nile.h`), or of a submission."""
 
     path: str
     content: bytes

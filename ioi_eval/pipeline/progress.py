@@ -224,7 +224,7 @@ class Progress(ABC):
         return [*compiling, *self._tally.parts(now, self._load)]
 
     def writing(self) -> Self:
-        """The progress of writing the results, after judging. Only its `advance` is called for the rows."""
+        """The progress of writing the results, after judging. Its `advance` and `skip` are called."""
         return type(self)(self._tally.total, self._stream, unit="rows of results written")
 
     def close(self) -> None:

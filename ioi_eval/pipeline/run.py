@@ -1,8 +1,8 @@
 """Judges a dump, with a fixed number of tasks, one window and one journal.
 
-A feeder reads rows in a thread. There are four cases: an earlier run has judged the row; an identical program was
-judged; an identical program is being judged (the row *follows* that one, its leader); or the row waits in the window.
-Workers (asyncio tasks) take rows from the window. A result is in the journal before it counts as done; then its
+A feeder reads rows in a thread. There are six cases: the row is refused; it has no program, and is judged at once; an
+earlier run has judged it; an identical program was judged; an identical program is being judged (the row *follows* that
+one, its leader); or the row waits in the window. Tasks take rows from the window. A result is in the journal before it counts as done; then its
 followers get records that refer to it. Followers do not take over a judge error: the first of them becomes a leader
 itself.
 """

@@ -6,7 +6,8 @@ On this machine a program is compiled by a job of its own if slots are idle, whi
 if programs are kept for later runs.
 
 What is repeated, and why:
-- a compilation with a precompiled header that produced no program: again without that header;
+- a compilation with a precompiled header that produced no program, or took more than `_SURE_SHARE` of its CPU limit:
+  again without that header;
 - a compilation that a limit stopped: once more, alone on the machine, before it counts;
 - tests: see `engine/running.py`.
 """

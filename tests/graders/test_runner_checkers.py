@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.model import CheckerProtocol
-from tests.graders.runner_box import JUDGE, WHITE_DIFF, Box, batch_plan, line, run_batch, run_game
+from tests.graders.runner_box import JUDGE, LIMITS, WHITE_DIFF, Box, batch_plan, line, plan, run_batch, run_game
 
 RIGHT_AND_WRONG = {
     CheckerProtocol.CMS: ("cms 1\nfine", "cms 0\nno"),
@@ -205,6 +205,20 @@ def test_what_a_checker_leaves_is_killed(plain_box: Box, program: Callable[..., 
     """A checker's daemon does not survive its test, and keeps nobody waiting."""
     lines = judged(plain_box, program, "cms", "daemon 1", "daemon 1", "cms 1\nfine")
     assert [entry["verdict"] for entry in lines] == ["AC"] * 3
+
+
+def test_a_checker_that_is_no_program(plain_box: Box, program: Callable[..., Path]) -> None:
+    """It is the checker's fault, in whatever language the submission is, so it is not judged again for ever."""
+    interpreted = {"interpreter": "/bin/echo", "sees": ("/usr", "/bin", "/lib", "/lib64"), "start": "cold"}
+    for language in ({}, interpreted):
+        job = plan(
+            *("run", line("program", file="program", **language), line("limits", **LIMITS), "task kind=batch"),
+            line("checker", protocol="cms", file="checker", **JUDGE),
+            *("order run=all", "test id=0 input=in answer=ans"),
+        )
+        files = {"program": program("contestant"), "checker": b"not even a program", "in": b"sum 1\n", "ans": b""}
+        entry = plain_box.run(job, files).only
+        assert (entry["verdict"], entry.get("fault"), entry.get("program")) == ("JE", "exit", "checker"), entry
 
 
 def test_a_failed_program_is_not_checked(plain_box: Box, program: Callable[..., Path]) -> None:

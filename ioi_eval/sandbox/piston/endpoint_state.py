@@ -1,6 +1,6 @@
 """The state of the pool: requests for slots; each endpoint's jobs, and whether it may get more. Pure.
 
-    IN_SERVICE ── no connection, no answer, overload, or three broken answers in a row ──► RESTING ◄─┐
+    IN_SERVICE ── not served, no answer, overload, or three broken answers in a row ─────► RESTING ◄─┐
         ▲                                                                   the rest is over │       │ check failed:
         │ a job was answered                                                                 ▼       │ a longer rest
     ON_TRIAL ◄─────────────────────────────── check answered ──────────────────────── (a check) ─────┘
