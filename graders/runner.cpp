@@ -117,7 +117,7 @@
 namespace runner {
 namespace {
 
-void print_probe(const Capabilities& m) {
+void print_probe(const IsolationFeatures& m) {
   Json line;
   line.open('{').member("probe", true).member("userns", m.userns).member("pidns", m.pidns).member("mountns", m.mountns);
   line.member("netns", m.netns).member("landlock", m.landlock).member("seccomp", m.seccomp).member("notify", m.notify);
@@ -143,7 +143,7 @@ void close_on_exec() {
 // table takes the kernel 10 ms.
 void grow_table() { close(fcntl(STDERR_FILENO, F_DUPFD, kLeastFds - 1)); }
 
-void require_isolation(const Plan& plan, Capabilities& m) {
+void require_isolation(const Plan& plan, IsolationFeatures& m) {
   // Steps that see the system have no root directory of their own: only an outer box (bwrap) or Landlock hides other files.
   if (plan.compile && plan.sees_system && m.isolation == Isolation::Full && !m.boxed && m.landlock < 1) m.isolation = Isolation::None;
   // Under Landlock, siblings may not look up paths, because they would find each other in /proc; but a dynamic linker must.

@@ -1,4 +1,4 @@
-// Capabilities: which isolation is available here, found by trying, and the directory in which the runner works.
+// IsolationFeatures: which isolation is available here, found by trying, and the directory in which the runner works.
 #pragma once
 
 #include <errno.h>
@@ -34,7 +34,7 @@
 namespace runner {
 
 // What isolation is available here.
-struct Capabilities {
+struct IsolationFeatures {
   bool userns = false, pidns = false, mountns = false, netns = false;
   bool boxed = false;  // an outer box (bwrap) gave us namespaces and a root directory without the host's files
   bool root = false;   // the machine's root: contestants would have the same user id as we
@@ -49,7 +49,7 @@ struct Capabilities {
 
 // The machine's capabilities, and the runner's own directory.
 struct Machine {
-  Capabilities can;
+  IsolationFeatures can;
   Fd own_pidns;
   std::string base;  // full: our own tmpfs. reduced: a directory to which we may write.
 
@@ -63,7 +63,7 @@ inline bool has_capability(int capability) {
 }
 
 // How many user ids are mapped here, and one of them that is not ours. The whole range means: no user namespace.
-inline void read_uid_map(Capabilities& can) {
+inline void read_uid_map(IsolationFeatures& can) {
   char text[4096];
   read_text(AT_FDCWD, "/proc/self/uid_map", text, sizeof text);
   unsigned long inside, outside, count, total = 0;
@@ -167,7 +167,7 @@ inline bool could_have_own_namespaces() {
 inline Machine find_machine(Isolation most, const std::string& without) {
   auto pretended = [&](const char* what) { return ("," + without + ",").find(std::string(",") + what + ",") != std::string::npos; };
   Machine machine;
-  Capabilities& can = machine.can;
+  IsolationFeatures& can = machine.can;
   read_uid_map(can);
   can.root = geteuid() == 0 && can.uids >= 4294967295UL;  // not the root of a user namespace
   if (most >= Isolation::Reduced) {

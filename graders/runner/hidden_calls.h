@@ -140,7 +140,7 @@ class HiddenCalls {
   int heard_[kCalls] = {};
 };
 
-inline void find_hidden_calls(Capabilities& can) {
+inline void find_hidden_calls(IsolationFeatures& can) {
   if (!can.notify) return;
   can.hidden = HiddenCalls().found();
   can.hides = can.hidden.any();

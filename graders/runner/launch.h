@@ -209,7 +209,7 @@ class Launch {
     _exit(code);
   }
 
-  const Capabilities& can() const { return job_.machine.can; }
+  const IsolationFeatures& can() const { return job_.machine.can; }
 
   Job& job_;
   const Plan& plan_;

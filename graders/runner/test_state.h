@@ -38,7 +38,7 @@ class TestState {
         hang_ups_(job),
         manager_(job) {}
 
-  const Capabilities& can() const { return job_.machine.can; }
+  const IsolationFeatures& can() const { return job_.machine.can; }
 
   // A file of the test, opened for a judge program. A test without an answer has an empty one.
   Fd judge_file(int fd) {

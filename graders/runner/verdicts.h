@@ -59,7 +59,7 @@ constexpr const char* name_of(Limit limit) {
 }
 
 // How a judge program failed, or we did.
-enum class JudgeFault { None, Exit, Signal, Time, Memory, Score, Stall, Wall, Start };
+enum class JudgeFault { None, Exit, Signal, Time, Memory, Score, Stall, Overload, Start };
 
 constexpr const char* name_of(JudgeFault fault) {
   switch (fault) {
@@ -70,7 +70,7 @@ constexpr const char* name_of(JudgeFault fault) {
     case JudgeFault::Memory: return "memory";
     case JudgeFault::Score: return "score";
     case JudgeFault::Stall: return "stall";
-    case JudgeFault::Wall: return "wall";
+    case JudgeFault::Overload: return "overload";
     case JudgeFault::Start: return "start";
   }
   return "";

@@ -191,7 +191,7 @@ class WarmInterpreter {
     return line.close('}').take();
   }
 
-  const Capabilities& can() const { return job_.machine.can; }
+  const IsolationFeatures& can() const { return job_.machine.can; }
 
   const Job& job_;
   const Plan& plan_;

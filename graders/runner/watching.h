@@ -257,7 +257,7 @@ class Watching : protected TestState {
     if (given_up) {
       int64_t busy = busy_us(manager_.process, manager_.last);
       for (const Contestant& c : contestants_) busy += busy_us(c.process, c.last);
-      if (busy >= wall / 2) return judge_error(JudgeFault::Wall, TrustedProgram::Runner, "the machine is too loaded to judge on");
+      if (busy >= wall / 2) return judge_error(JudgeFault::Overload, TrustedProgram::Runner, "the machine is too loaded to judge on");
     }
     // The machine's load does not explain this much wall clock, so the program was waiting, even if the ticks did not see it.
     if (!given_up && idle_us_ < idle_stop_us(plan_.cpu_ms)) return;

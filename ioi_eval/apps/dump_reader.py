@@ -11,7 +11,7 @@ from ioi_eval.apps.catalog import Catalog, Listed
 from ioi_eval.errors import ODD_DATA, RowError
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.journal import Keys, StoredLevel
-from ioi_eval.pipeline.dump_reader import DumpPass, DumpReader, Judgeable, Refused, faulty, refused
+from ioi_eval.pipeline.dump_reader import DumpReader, DumpReading, Judgeable, Refused, faulty, refused
 from ioi_eval.pipeline.window import Candidate
 from ioi_eval.problems.apps_submissions import (
     AppsSubmission,
@@ -50,7 +50,7 @@ class Invalid(Refused):
     listed: Listed
 
 
-class AppsPass(DumpPass):
+class AppsReading(DumpReading):
     """One reading of a dump of Python programs.
 
     Attributes:
@@ -64,13 +64,13 @@ class AppsPass(DumpPass):
         self.samples: Counter[str] = Counter()
 
     def continued(self) -> Self:
-        """Another reading, which goes on from here, as in `DumpPass`."""
+        """Another reading, which goes on from here, as in `DumpReading`."""
         other = super().continued()
         other.samples = self.samples.copy()
         return other
 
 
-class AppsDumpReader(DumpReader[AppsCandidate, AppsPass]):
+class AppsDumpReader(DumpReader[AppsCandidate, AppsReading]):
     """Reads a dump's rows as submissions to APPS problems.
 
     Args:
@@ -105,9 +105,9 @@ class AppsDumpReader(DumpReader[AppsCandidate, AppsPass]):
             probe = AppsSubmission(id="", problem=listed.id, code="", extraction="")
             yield f"{listed!r} {self._fingerprints(listed.digest, probe)}"
 
-    def begin(self, stored_level: Callable[[Keys], StoredLevel] | None = None) -> AppsPass:
-        """A reading from the first row; `stored_level` as in `DumpPass`."""
-        return AppsPass(self.id_column, stored_level)
+    def begin(self, stored_level: Callable[[Keys], StoredLevel] | None = None) -> AppsReading:
+        """A reading from the first row; `stored_level` as in `DumpReading`."""
+        return AppsReading(self.id_column, stored_level)
 
     @property
     def passed_over(self) -> int:
@@ -115,19 +115,19 @@ class AppsDumpReader(DumpReader[AppsCandidate, AppsPass]):
         return self._last.passed_over
 
     def _rows(
-        self, reading: AppsPass, columns: Sequence[str] | None
+        self, reading: AppsReading, columns: Sequence[str] | None
     ) -> Iterator[Iterator[Judgeable[AppsCandidate] | Refused]]:
         self._last = reading
         for row in reading.rows_of(self.source, columns):
             yield self._entries_of(row, reading)
 
-    def _entries_of(self, row: Row, reading: AppsPass) -> Iterator[JudgeableSample | Refused]:
+    def _entries_of(self, row: Row, reading: AppsReading) -> Iterator[JudgeableSample | Refused]:
         try:
             yield from self._row_entries(row, reading)
         except ODD_DATA as error:
             yield faulty(row, error)
 
-    def _row_entries(self, row: Row, reading: AppsPass) -> Iterator[JudgeableSample | Refused]:
+    def _row_entries(self, row: Row, reading: AppsReading) -> Iterator[JudgeableSample | Refused]:
         try:
             problem = problem_of(row)
             listed = self.catalog.listed.get(self.catalog.id_of(problem))
@@ -157,7 +157,7 @@ class AppsDumpReader(DumpReader[AppsCandidate, AppsPass]):
             reading.samples[listed.id] += len(samples)
 
     def _entry(
-        self, row: Row, sample: Sample, listed: Listed, number: int, reading: AppsPass
+        self, row: Row, sample: Sample, listed: Listed, number: int, reading: AppsReading
     ) -> JudgeableSample | Refused:
         try:
             name = self._name(row, sample, f"{listed.id}/{number}")

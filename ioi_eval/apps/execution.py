@@ -23,7 +23,7 @@ from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, Unav
 from ioi_eval.events import Events
 from ioi_eval.jobs import python_run
 from ioi_eval.jobs.harness import Interpreter, preloaded, task
-from ioi_eval.jobs.python_run import Judgement, RunLimits
+from ioi_eval.jobs.python_run import OutputJudge, RunLimits
 from ioi_eval.jobs.run_job import JobTest
 from ioi_eval.model import Isolation, SourceFile, TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, StdinTest
@@ -222,7 +222,7 @@ class AppsExecutor:
             runner=await self._builder.runner(target),
             interpreter=interpreter,
             grader=profile.harness if profile is not None else None,
-            judgement=await self._judgement(problem, target),
+            judge=await self._output_judge(problem, target),
             limits=_limits(problem, settings),
             least=settings.isolation,
             warm=settings.warm,
@@ -260,18 +260,18 @@ class AppsExecutor:
             return _unjudged(problem, settings, fault)
         return verdicts.graded_result(problem, seen, profile.grade(problem, ran), settings)
 
-    async def _judgement(self, problem: AppsProblem, target: Target) -> Judgement:
+    async def _output_judge(self, problem: AppsProblem, target: Target) -> OutputJudge:
         settings = self._settings
         if settings.profile is not None or problem.fn_name is not None:
-            return Judgement()
+            return OutputJudge()
         if self._checker is None:
-            return Judgement(rule=str(settings.comparator))
+            return OutputJudge(rule=str(settings.comparator))
         try:
             source = SourceFile(path=Path(settings.comparator.program).name, content=self._checker)
             checker = await self._builder.judge_program("checker", source, target, std="gnu++17")
         except ProblemProgramError as error:
             raise InputError(f"{settings.comparator}: {error}") from error
-        return Judgement(checker=checker, limits=settings.judge)
+        return OutputJudge(checker=checker, limits=settings.judge)
 
 
 def _refusal(target: Target, least: Isolation) -> str | None:

@@ -50,13 +50,13 @@ class Executor(Protocol):
 
 
 def kind_of(result: AppsResult) -> RecordKind | None:
-    """The kind of a result's record: RESULT, FAILED (the comparator's checker failed, final); `None` for failures of
+    """The kind of a result's record: RESULT, FINAL_JE (the comparator's checker failed twice); `None` for failures of
     ours, which are not stored. If a profile's grader fails, that is its RESULT.
     """
     if result.verdict is not Verdict.JE or (result.graded is not None and result.graded.crash):
         return RecordKind.RESULT
     errors = [test for test in result.tests if test.verdict is Verdict.JE]
-    return RecordKind.FAILED if errors and all(test.final for test in errors) else None
+    return RecordKind.FINAL_JE if errors and all(test.final for test in errors) else None
 
 
 def is_sandbox_failure(result: AppsResult) -> bool:
@@ -122,7 +122,7 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
             return result
         return replace(result, fingerprint=fingerprint_of(result.judging_digest, candidate.problem.digest, submission))
 
-    def failed(self, candidate: AppsCandidate, message: str) -> AppsResult:
+    def our_failure(self, candidate: AppsCandidate, message: str) -> AppsResult:
         """The result of a submission that we failed to judge."""
         return self._nothing(candidate, Verdict.JE, message)
 

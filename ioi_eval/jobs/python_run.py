@@ -33,7 +33,7 @@ class RunLimits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class OutputJudge:
     """Who judges an output.
 
     Args:
@@ -57,7 +57,7 @@ def setup_of(
     runner: Content,
     interpreter: Interpreter,
     grader: str | None,
-    judgement: Judgement,
+    judge: OutputJudge,
     limits: RunLimits,
     least: Isolation,
     warm: bool,
@@ -69,7 +69,7 @@ def setup_of(
     Args:
         runner, interpreter: of the target.
         grader: the other grader that is imitated when programs are run; `None` to run them with the plain interpreter.
-        judgement: who judges.
+        judge: who judges.
         limits: of each test.
         least: the weakest isolation that is accepted.
         warm: fork each test from one interpreter.
@@ -77,8 +77,8 @@ def setup_of(
         needed_only: run nothing after a program's first test that scores 0.
     """
     program, files = program_line(interpreter, grader=grader, warm=warm, preload=preload)
-    if judgement.checker is not None:
-        files = (*files, JobFile(name="checker", content=judgement.checker, executable=True))
+    if judge.checker is not None:
+        files = (*files, JobFile(name="checker", content=judge.checker, executable=True))
     cpu_ms = round(limits.cpu_s * 1000)
     return RunSetup(
         runner=runner,
@@ -93,21 +93,21 @@ def setup_of(
             "processes": 1,
             "threads": limits.threads,
         },
-        judging=(("task", {"kind": "batch"}), ("checker", _checker(judgement, limits.return_bytes))),
+        judging=(("task", {"kind": "batch"}), ("checker", _checker(judge, limits.return_bytes))),
         needed_only=needed_only,
-        judged_by_client=judgement.judged_by_client,
+        judged_by_client=judge.judged_by_client,
         has_interpreter=True,
         may_share=True,
         time_limit_s=limits.cpu_s,
-        longest_test_ms=rules.given_up_ms(limits.cpu_s) + round(judgement.limits.wall_s * 1000),
+        longest_test_ms=rules.given_up_ms(limits.cpu_s) + round(judge.limits.wall_s * 1000),
         return_bytes=limits.return_bytes,
         sees=interpreter.sees,
     )
 
 
-def _checker(judgement: Judgement, return_bytes: int) -> Values:
-    if judgement.checker is not None:
-        limits = judgement.limits
+def _checker(judge: OutputJudge, return_bytes: int) -> Values:
+    if judge.checker is not None:
+        limits = judge.limits
         return {
             "protocol": CheckerProtocol.CMS.value,
             "file": "checker",
@@ -116,6 +116,6 @@ def _checker(judgement: Judgement, return_bytes: int) -> Values:
             "memory_bytes": limits.memory_bytes,
             "return_bytes": return_bytes,
         }
-    if judgement.rule is not None:
-        return {"protocol": "compare", "rule": judgement.rule, "return_bytes": return_bytes}
+    if judge.rule is not None:
+        return {"protocol": "compare", "rule": judge.rule, "return_bytes": return_bytes}
     return {"protocol": "none", "return_bytes": return_bytes}

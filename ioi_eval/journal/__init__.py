@@ -27,9 +27,8 @@ its program is known; its result is the first one with its program key. So the p
 not matter: if a user removed or doubled lines, or joined several journals, the results that are there count, and the
 others are judged again. A reader compares a record's kind and keys with those that it wants, and ignores other records.
 
-**Done** means that `Journal.append` has returned: from then on a killed process (`kill -9`) loses nothing. A machine that
-loses power may still lose what the kernel had not written, so the file is fsync'd in groups of some
-seconds' work.
+**Done** means that `Journal.append` has returned: from then on a killed process (`kill -9`) loses nothing. A machine
+that loses power may still lose what the kernel had not written, so the file is fsync'd in groups of some seconds' work.
 
 **A torn tail.** A writer that is stopped leaves at most one unfinished record, at the end. Opening cuts it off,
 and reports it. A power failure is worse: within the last group the kernel may have written later pages but not

@@ -28,7 +28,7 @@ class RecordKind(StrEnum):
 
     RUN = "h"  # a run began here, with these options
     RESULT = "r"  # the result of a submission
-    FAILED = "f"  # a final JE: no score, and no retry unless the user asks for it
+    FINAL_JE = "f"  # no score, and no retry unless the user asks for it
     COPY = "c"  # the same program as another submission's: the first result under its program key counts
 
 

@@ -74,7 +74,7 @@ class Merged:
         self._index.add(frame.kind, frame.keys, journal.append(frame.kind, frame.keys, body))
         if frame.kind is RecordKind.RESULT:
             self.results += 1
-        elif frame.kind is RecordKind.FAILED:
+        elif frame.kind is RecordKind.FINAL_JE:
             self.failures += 1
         else:
             self.copies += 1

@@ -25,17 +25,17 @@ class StoredResult:
 
     Args:
         offset: of its own record, or of another one with the same program.
-        failed: whether the record says that a judge program failed.
+        is_final_je: whether the record says that a judge program failed for good.
         copied: whether it was found by its program; the record may be another submission's.
     """
 
     offset: int
-    failed: bool = False
+    is_final_je: bool = False
     copied: bool = False
 
     def counts(self, *, retry_failed: bool) -> bool:
         """Whether the submission need not be judged again."""
-        return not (self.failed and retry_failed)
+        return not (self.is_final_je and retry_failed)
 
 
 class StoredLevel(IntEnum):
@@ -43,7 +43,7 @@ class StoredLevel(IntEnum):
 
     NOTHING = 0
     SAME_PROGRAM = 1  # the result of another submission with the same program
-    FINAL_FAILURE = 2  # a judge program failed twice, or does not compile
+    FINAL_JE = 2  # a judge program failed twice, or does not compile
     RESULT = 3  # its result, or a copy
 
 
@@ -58,7 +58,7 @@ class Index:
     submissions: dict[bytes, int] = field(default_factory=dict)
     programs: dict[bytes, int] = field(default_factory=dict)
     copies: set[bytes] = field(default_factory=set)
-    failed: dict[bytes, int] = field(default_factory=dict)
+    final_je: dict[bytes, int] = field(default_factory=dict)
 
     def add(self, kind: RecordKind, keys: Keys, offset: int) -> None:
         """Add a record."""
@@ -67,8 +67,8 @@ class Index:
             self.programs.setdefault(keys.program, offset)
         elif kind is RecordKind.COPY:
             self.copies.add(keys.submission)
-        elif kind is RecordKind.FAILED:
-            self.failed[keys.submission] = offset
+        elif kind is RecordKind.FINAL_JE:
+            self.final_je[keys.submission] = offset
 
     def find(self, keys: Keys) -> StoredResult | None:
         """The position of the result of this submission, judged in this way.
@@ -79,8 +79,8 @@ class Index:
             return StoredResult(offset=offset)
         if keys.submission in self.copies and (leader_offset := self.programs.get(keys.program)) is not None:
             return StoredResult(offset=leader_offset, copied=True)
-        if (offset := self.failed.get(keys.submission)) is not None:
-            return StoredResult(offset=offset, failed=True)
+        if (offset := self.final_je.get(keys.submission)) is not None:
+            return StoredResult(offset=offset, is_final_je=True)
         return None
 
     def leader_offset(self, keys: Keys) -> int | None:
@@ -91,7 +91,7 @@ class Index:
         """How much the journal has for these keys."""
         stored = self.find(keys)
         if stored is not None:
-            return StoredLevel.FINAL_FAILURE if stored.failed else StoredLevel.RESULT
+            return StoredLevel.FINAL_JE if stored.is_final_je else StoredLevel.RESULT
         return StoredLevel.SAME_PROGRAM if keys.program in self.programs else StoredLevel.NOTHING
 
 

@@ -90,7 +90,7 @@ class Journal:
 
     def __len__(self) -> int:
         """How many submissions have a record."""
-        return len(self._index.submissions.keys() | self._index.copies | self._index.failed.keys())
+        return len(self._index.submissions.keys() | self._index.copies | self._index.final_je.keys())
 
     def find(self, keys: Keys) -> StoredResult | None:
         """The position of the result of this submission, judged in this way."""
@@ -136,7 +136,10 @@ class Journal:
         if stored.copied:
             fits = record.kind is RecordKind.RESULT and record.keys.program == keys.program
         else:
-            fits = record.kind is (RecordKind.FAILED if stored.failed else RecordKind.RESULT) and record.keys == keys
+            fits = (
+                record.kind is (RecordKind.FINAL_JE if stored.is_final_je else RecordKind.RESULT)
+                and record.keys == keys
+            )
         return record if fits else None
 
     def sync(self) -> None:

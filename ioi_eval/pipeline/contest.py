@@ -40,14 +40,16 @@ class SubmissionScorer(Protocol):
 
 
 def kind_of(result: SubmissionResult) -> RecordKind | None:
-    """The kind of a result's record: RESULT, FAILED (a judge program failed, final); `None` for failures of ours, which
-    are not stored."""
+    """The kind of a result's record: RESULT, FINAL_JE (a judge program failed twice); `None` for failures of ours.
+
+    These are not stored.
+    """
     if result.score is not None:
         return RecordKind.RESULT
     if result.compile.verdict is Verdict.JE:
-        return RecordKind.FAILED if result.compile.final else None
+        return RecordKind.FINAL_JE if result.compile.final else None
     errors = [outcome for outcome in _undecided(result) if outcome.verdict is Verdict.JE]
-    return RecordKind.FAILED if errors and all(outcome.final for outcome in errors) else None
+    return RecordKind.FINAL_JE if errors and all(outcome.final for outcome in errors) else None
 
 
 def is_sandbox_failure(result: SubmissionResult) -> bool:
@@ -120,7 +122,7 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
         """Judge a submission."""
         return await self._scorer.score(candidate.problem, candidate.submission)
 
-    def failed(self, candidate: ContestCandidate, message: str) -> SubmissionResult:
+    def our_failure(self, candidate: ContestCandidate, message: str) -> SubmissionResult:
         """The result of a submission that we failed to judge."""
         failure = CompileOutcome(verdict=Verdict.JE, message=message)
         return submission_result(candidate.problem, candidate.submission, failure, {})

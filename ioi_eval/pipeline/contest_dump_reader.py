@@ -11,7 +11,7 @@ from ioi_eval.errors import ODD_DATA, InputError, RowError
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.journal import Keys, StoredLevel
 from ioi_eval.model import DEFAULT_YEAR, Language, Problem, ProblemKey, Submission
-from ioi_eval.pipeline.dump_reader import DumpPass, DumpReader, Judgeable, Refused, faulty, refused
+from ioi_eval.pipeline.dump_reader import DumpReader, DumpReading, Judgeable, Refused, faulty, refused
 from ioi_eval.pipeline.window import Candidate
 from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
 from ioi_eval.problems.ioi import ProblemSet
@@ -152,7 +152,7 @@ def _needs(id_column: str) -> tuple[Need, ...]:
     )
 
 
-class ContestPass(DumpPass):
+class ContestReading(DumpReading):
     """One reading of a dump for contest problems.
 
     Attributes:
@@ -162,7 +162,7 @@ class ContestPass(DumpPass):
     wanted = 0
 
 
-class ContestDumpReader(DumpReader[ContestCandidate, ContestPass]):
+class ContestDumpReader(DumpReader[ContestCandidate, ContestReading]):
     """Reads a dump's rows as submissions to contest problems.
 
     Args:
@@ -190,12 +190,12 @@ class ContestDumpReader(DumpReader[ContestCandidate, ContestPass]):
         self.selection = selection
         self._fingerprints, self._with_includes = fingerprints, with_includes
 
-    def begin(self, stored_level: Callable[[Keys], StoredLevel] | None = None) -> ContestPass:
-        """A reading from the first row; `stored_level` as in `DumpPass`."""
-        return ContestPass(self.id_column, stored_level)
+    def begin(self, stored_level: Callable[[Keys], StoredLevel] | None = None) -> ContestReading:
+        """A reading from the first row; `stored_level` as in `DumpReading`."""
+        return ContestReading(self.id_column, stored_level)
 
     def _rows(
-        self, reading: ContestPass, columns: Sequence[str] | None
+        self, reading: ContestReading, columns: Sequence[str] | None
     ) -> Iterator[Iterator[Judgeable[ContestCandidate] | Refused]]:
         rows = reading.rows_of(self.source, columns)
         for row, problem in self.selection.among(rows, done=reading.wanted):
@@ -203,7 +203,7 @@ class ContestDumpReader(DumpReader[ContestCandidate, ContestPass]):
             reading.wanted += 1
 
     def _row_entries(
-        self, row: Row, problem: ProblemKey | None, reading: ContestPass
+        self, row: Row, problem: ProblemKey | None, reading: ContestReading
     ) -> Iterator[JudgeableRow | Refused]:
         try:
             samples = sample_rows(row, self.id_column)
@@ -229,7 +229,7 @@ class ContestDumpReader(DumpReader[ContestCandidate, ContestPass]):
                 yield from self._fingerprints(problem, probe)
         yield from (f"{key}: {error}" for key, error in sorted(self.problems.unusable.items(), key=str))
 
-    def _entry(self, row: Row, key: ProblemKey | None, reading: ContestPass) -> JudgeableRow | Refused:
+    def _entry(self, row: Row, key: ProblemKey | None, reading: ContestReading) -> JudgeableRow | Refused:
         problems = self.problems.problems
         try:
             submission = submission_from_row(row, id_column=self.id_column, problem=key, problems=problems)

@@ -51,7 +51,7 @@ class Refused:
     message: str
 
 
-class DumpPass:
+class DumpReading:
     """One reading of a dump, from its first row to its last: how far it has come, and which ids are taken.
 
     Args:
@@ -134,7 +134,7 @@ class DumpPass:
         )
 
 
-D = TypeVar("D", bound=DumpPass)  # a reading of a family's dump
+D = TypeVar("D", bound=DumpReading)  # a reading of a family's dump
 
 
 class DumpReader(ABC, Generic[W, D]):
@@ -155,7 +155,7 @@ class DumpReader(ABC, Generic[W, D]):
 
     @abstractmethod
     def begin(self, stored_level: Callable[[Keys], StoredLevel] | None = None) -> D:
-        """A reading from the first row; `stored_level` as in `DumpPass`."""
+        """A reading from the first row; `stored_level` as in `DumpReading`."""
 
     def entries(self, reading: D | None = None, *, whole_rows: bool = False) -> Iterator[Judgeable[W] | Refused]:
         """One entry for each program, in the order of the rows; one for a row that cannot be used.

@@ -94,7 +94,7 @@ class ProblemFamily(ABC, Generic[W, R]):
         """
 
     @abstractmethod
-    def failed(self, candidate: W, message: str) -> R:
+    def our_failure(self, candidate: W, message: str) -> R:
         """The result of a submission that we failed to judge, with this message."""
 
     @abstractmethod

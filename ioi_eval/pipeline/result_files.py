@@ -116,7 +116,7 @@ class ResultFiles(Generic[W, R]):
         """Write the line of a row; `False` if it has no result, or a failed one that is judged again."""
         if isinstance(entry, Refused):
             lines = self._refused(entry)
-        elif (judged := self._store.find(entry.candidate)) is None or (judged.failed and retry_failed):
+        elif (judged := self._store.find(entry.candidate)) is None or (judged.is_final_je and retry_failed):
             return False
         else:
             lines = self._lines(entry, judged)

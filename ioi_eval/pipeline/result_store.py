@@ -45,13 +45,13 @@ class RecordedResult(Generic[R]):
         result: of the submission, or of another one with the same program.
         duplicate_of: the id of that other one.
         offset: of the record with the result; `None` for a failure of ours, which is stored for this run only.
-        failed: whether the record says that a judge program failed.
+        is_final_je: whether the record says that a judge program failed for good.
     """
 
     result: R
     duplicate_of: str | None = None
     offset: int | None = None
-    failed: bool = False
+    is_final_je: bool = False
 
 
 class ResultStore(Generic[R]):
@@ -126,7 +126,9 @@ class ResultStore(Generic[R]):
             record = self.journal.read_stored(stored, keys)
             if record is None:
                 return None
-            return RecordedResult(result=self._codec.decode(record.body), offset=stored.offset, failed=stored.failed)
+            return RecordedResult(
+                result=self._codec.decode(record.body), offset=stored.offset, is_final_je=stored.is_final_je
+            )
         copied, _, program = self._leader_of(stored.offset)
         if program != keys.program:
             return None

@@ -52,10 +52,10 @@ class RowJudge(Generic[W, R]):
         try:
             result = await self._judge_with_data(candidate)
         except SandboxError as error:
-            result = self._family.failed(candidate, str(error))
+            result = self._family.our_failure(candidate, str(error))
             unavailable = str(error) if isinstance(error, UnavailableError) else None
         except ODD_DATA as error:
-            result = self._family.failed(candidate, internal_error_text(error, "judging this row"))
+            result = self._family.our_failure(candidate, internal_error_text(error, "judging this row"))
             is_our_bug = True
         else:
             facts = self._family.facts(result)

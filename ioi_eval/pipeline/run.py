@@ -2,9 +2,9 @@
 
 A feeder reads rows in a thread. There are six cases: the row is refused; it has no program, and is judged at once; an
 earlier run has judged it; an identical program was judged; an identical program is being judged (the row *follows* that
-one, its leader); or the row waits in the window. Tasks take rows from the window. A result is in the journal before it counts as done; then its
-followers get records that refer to it. Followers do not take over a judge error: the first of them becomes a leader
-itself.
+one, its leader); or the row waits in the window. Tasks take rows from the window. A result is in the journal before it
+counts as done; then its followers get records that refer to it. Followers do not take over a judge error: the first of
+them becomes a leader itself.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ class _Recorded:
         facts: about the result.
         seconds: how long judging it took.
         leader_offset: of the record, for copies of the program; `None` if they must not take the result over.
-        failed_problem: the problem, if our own code failed on this row.
+        bug_in_problem: the problem, if our own code failed on this row.
     """
 
     names: Mapping[str, Any]
     facts: ResultFacts
     seconds: float
     leader_offset: int | None
-    failed_problem: object | None
+    bug_in_problem: object | None
 
 
 class DumpRun(Generic[W, R]):
@@ -269,7 +269,10 @@ class DumpRun(Generic[W, R]):
         try:
             leader_offset = self.store.record(candidate, result, facts.fingerprint)
         except ODD_DATA as error:
-            result, is_our_bug = self._family.failed(candidate, internal_error_text(error, "recording this row")), True
+            result, is_our_bug = (
+                self._family.our_failure(candidate, internal_error_text(error, "recording this row")),
+                True,
+            )
             facts = self._family.facts(result)
             leader_offset = self.store.record(candidate, result, facts.fingerprint)
         return _Recorded(
@@ -277,7 +280,7 @@ class DumpRun(Generic[W, R]):
             facts=facts,
             seconds=judged.seconds,
             leader_offset=leader_offset,
-            failed_problem=candidate.problem_key if is_our_bug else None,
+            bug_in_problem=candidate.problem_key if is_our_bug else None,
         )
 
     def _count(self, recorded: _Recorded, *, was_in_sandbox: bool = True) -> None:
@@ -285,5 +288,5 @@ class DumpRun(Generic[W, R]):
         self.done.judged += 1
         self.progress.advance(facts.verdict, facts.ran)
         facts.emit(self.settings.events, recorded.names, recorded.seconds)
-        reason = self._stop_rule.observe(facts, failed_problem=recorded.failed_problem, was_in_sandbox=was_in_sandbox)
+        reason = self._stop_rule.observe(facts, bug_in_problem=recorded.bug_in_problem, was_in_sandbox=was_in_sandbox)
         self.done.stopped_by = self.done.stopped_by or reason

@@ -18,19 +18,19 @@ class StopRule:
         self._failures = 0
         self._failed_problems: set[object] = set()
 
-    def observe(self, facts: ResultFacts, *, failed_problem: object | None, was_in_sandbox: bool) -> str | None:
+    def observe(self, facts: ResultFacts, *, bug_in_problem: object | None, was_in_sandbox: bool) -> str | None:
         """Include a result.
 
         Args:
             facts: about the result.
-            failed_problem: the problem, if our own code failed on the row.
+            bug_in_problem: the problem, if our own code failed on the row.
             was_in_sandbox: whether there was a program to run; otherwise the result does not show that anything works.
 
         Returns:
             Why the run must end; `None` if it goes on.
         """
-        if failed_problem is not None:
-            self._failed_problems.add(failed_problem)
+        if bug_in_problem is not None:
+            self._failed_problems.add(bug_in_problem)
         elif facts.is_sandbox_failure:
             self._failures += 1
         elif facts.is_stored and was_in_sandbox:

@@ -14,7 +14,7 @@ from ioi_eval.apps.running import TestRuns
 from ioi_eval.engine.running import ProgramScheduler
 from ioi_eval.errors import TransportError, UnavailableError
 from ioi_eval.jobs.harness import Interpreter
-from ioi_eval.jobs.python_run import Judgement, RunLimits, setup_of
+from ioi_eval.jobs.python_run import OutputJudge, RunLimits, setup_of
 from ioi_eval.jobs.run_job import JobTest
 from ioi_eval.model import Execution, Isolation, Job, Stage, TestOutcome, Verdict
 from ioi_eval.sandbox import Target
@@ -26,7 +26,7 @@ SETUP = setup_of(
     runner=b"",
     interpreter=Interpreter(version="cpython 3", numpy=None, path="python3", sees=(), harness=b""),
     grader=None,
-    judgement=Judgement(rule="lines"),
+    judge=OutputJudge(rule="lines"),
     limits=RunLimits(
         cpu_s=10, memory_bytes=1 << 28, output_bytes=1 << 20, stderr_bytes=1 << 16, threads=1, return_bytes=99
     ),

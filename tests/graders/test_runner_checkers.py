@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.model import CheckerProtocol
-from tests.graders.runner_box import JUDGE, LIMITS, WHITE_DIFF, Box, batch_plan, line, plan, run_batch, run_game
+from tests.graders.runner_box import JUDGE, LIMITS, WHITE_DIFF, Box, Files, batch_plan, line, plan, run_batch, run_game
 
 RIGHT_AND_WRONG = {
     CheckerProtocol.CMS: ("cms 1\nfine", "cms 0\nno"),
@@ -209,14 +209,20 @@ def test_what_a_checker_leaves_is_killed(plain_box: Box, program: Callable[..., 
 
 def test_a_checker_that_is_no_program(plain_box: Box, program: Callable[..., Path]) -> None:
     """It is the checker's fault, in whatever language the submission is, so it is not judged again for ever."""
+    compiled: dict[str, Any] = {}
     interpreted = {"interpreter": "/bin/echo", "sees": ("/usr", "/bin", "/lib", "/lib64"), "start": "cold"}
-    for language in ({}, interpreted):
+    for language in (compiled, interpreted):
         job = plan(
             *("run", line("program", file="program", **language), line("limits", **LIMITS), "task kind=batch"),
             line("checker", protocol="cms", file="checker", **JUDGE),
             *("order run=all", "test id=0 input=in answer=ans"),
         )
-        files = {"program": program("contestant"), "checker": b"not even a program", "in": b"sum 1\n", "ans": b""}
+        files: Files = {
+            "program": program("contestant"),
+            "checker": b"not even a program",
+            "in": b"sum 1\n",
+            "ans": b"",
+        }
         entry = plain_box.run(job, files).only
         assert (entry["verdict"], entry.get("fault"), entry.get("program")) == ("JE", "exit", "checker"), entry
 

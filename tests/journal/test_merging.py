@@ -57,8 +57,8 @@ def test_shards_are_put_together(tmp_path: Path, contest: bool) -> None:
 
 def test_a_result_counts_before_a_failure(tmp_path: Path) -> None:
     """Whichever was found first: one run has repeated what a judge program had failed at."""
-    one = write(tmp_path / "1", (RecordKind.FAILED, "a", 1, None), (RecordKind.RESULT, "b", 2, 3))
-    two = write(tmp_path / "2", (RecordKind.RESULT, "a", 1, 5), (RecordKind.FAILED, "b", 2, None))
+    one = write(tmp_path / "1", (RecordKind.FINAL_JE, "a", 1, None), (RecordKind.RESULT, "b", 2, 3))
+    two = write(tmp_path / "2", (RecordKind.RESULT, "a", 1, 5), (RecordKind.FINAL_JE, "b", 2, None))
     merge([one, two], tmp_path / "out")
     assert scores(tmp_path / "out", ("a", 1), ("b", 2)) == [5, 3]
 

@@ -180,16 +180,16 @@ def test_starting_over_keeps_the_old_journal(tmp_path: Path) -> None:
 def test_failures_of_judge_programs_are_told_apart_and_never_lead(tmp_path: Path) -> None:
     """A run that retries them must recognise them, and no copy may inherit one."""
     with Journal(tmp_path, options={}) as journal:
-        journal.append(RecordKind.FAILED, keys(1), b"{}")
+        journal.append(RecordKind.FINAL_JE, keys(1), b"{}")
     with Journal(tmp_path, options={}) as journal:
         found = journal.find(keys(1))
         assert found is not None
-        assert found.failed
+        assert found.is_final_je
         assert journal.leader_offset(keys(1)) is None
         journal.append(RecordKind.RESULT, keys(1), b"{}")
         again = journal.find(keys(1))
         assert again is not None
-        assert not again.failed
+        assert not again.is_final_je
         assert again.offset > found.offset
 
 

@@ -185,7 +185,7 @@ def test_a_result_counts_whatever_stands_behind_it(tmp_path: Path) -> None:
     one = keys_of("nile", "a", "f")
     with Journal(tmp_path, options={}) as journal:
         offset = journal.append(RecordKind.RESULT, one, b"{}")
-        journal.append(RecordKind.FAILED, one, b"{}")
+        journal.append(RecordKind.FINAL_JE, one, b"{}")
         stored = journal.find(one)
         assert stored is not None
-        assert (stored.offset, stored.failed) == (offset, False)
+        assert (stored.offset, stored.is_final_je) == (offset, False)

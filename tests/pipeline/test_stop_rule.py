@@ -26,16 +26,16 @@ RESULT, SANDBOX_FAILURE, OUR_BUG = facts(is_stored=True), facts(is_sandbox_failu
 
 def sandbox_fails(rule: StopRule, times: int) -> list[str | None]:
     """What the rule says to each of so many failures of the sandbox."""
-    return [rule.observe(SANDBOX_FAILURE, failed_problem=None, was_in_sandbox=True) for _ in range(times)]
+    return [rule.observe(SANDBOX_FAILURE, bug_in_problem=None, was_in_sandbox=True) for _ in range(times)]
 
 
 def test_the_sandbox_may_fail_a_hundred_times_in_a_row() -> None:
     """The last of them ends the run; a result before it begins the count anew, unless it needed no sandbox."""
     rule = StopRule()
     assert not any(sandbox_fails(rule, MAX_FAILURES - 1))
-    assert rule.observe(RESULT, failed_problem=None, was_in_sandbox=True) is None
+    assert rule.observe(RESULT, bug_in_problem=None, was_in_sandbox=True) is None
     assert not any(sandbox_fails(rule, MAX_FAILURES - 1))
-    assert rule.observe(RESULT, failed_problem=None, was_in_sandbox=False) is None
+    assert rule.observe(RESULT, bug_in_problem=None, was_in_sandbox=False) is None
     assert sandbox_fails(rule, 1) == ["100 submissions in a row could not be judged"]
 
 
@@ -43,7 +43,7 @@ def test_a_failure_that_is_not_the_sandboxs_counts_for_nothing() -> None:
     """A checker that crashes, or a problem for which no target is fit."""
     rule = StopRule()
     sandbox_fails(rule, MAX_FAILURES - 1)
-    assert rule.observe(facts(), failed_problem=None, was_in_sandbox=True) is None
+    assert rule.observe(facts(), bug_in_problem=None, was_in_sandbox=True) is None
     assert sandbox_fails(rule, 1) != [None]
 
 
@@ -52,11 +52,11 @@ def test_our_own_code_may_fail_on_fifty_problems_in_a_row() -> None:
     rule = StopRule()
 
     def fail(problem: int) -> str | None:
-        return rule.observe(OUR_BUG, failed_problem=problem, was_in_sandbox=True)
+        return rule.observe(OUR_BUG, bug_in_problem=problem, was_in_sandbox=True)
 
     for problem in range(MAX_FAILED_PROBLEMS - 1):
         assert [fail(problem) for _ in range(3)] == [None] * 3
-    assert rule.observe(RESULT, failed_problem=None, was_in_sandbox=True) is None
+    assert rule.observe(RESULT, bug_in_problem=None, was_in_sandbox=True) is None
     for problem in range(MAX_FAILED_PROBLEMS - 1):
         assert fail(problem) is None
     assert fail(-1) == "rows of 50 problems in a row could not be judged: ioi-eval failed"

@@ -48,7 +48,7 @@ class World:
     def repeat(self, request: SlotRequest, end: JobEnd = JobEnd.BROKEN) -> None:
         """A job ends, and is repeated."""
         self.release(request, end)
-        self.pool.repeat(request, self.now, counts_as_attempt=end.counts_as_attempt)
+        self.pool.repeat(request, self.now, may_have_worked=end.may_have_worked)
 
     def tick(self) -> list[str]:
         """Do what is due; the endpoints that are to be checked now."""

@@ -111,7 +111,7 @@ class PistonCluster:
         self._headers = headers
         self._rng = random.Random()
         self._groups = WorkerGroups(max_requests_per_endpoint)
-        self._pool = Pool(patience_s=patience_s, rng=self._rng, changed=self._emit_service_change)
+        self._pool = Pool(patience_s=patience_s, rng=self._rng, changed=self._emit_availability)
         self._spool = RequestSpool()
         self._stored = StoredFiles()
         self._list: WorkerList | None = None
@@ -160,7 +160,7 @@ class PistonCluster:
         """How many jobs run now, and how many may run at once."""
         return self._pool.running(), sum(target.slots for target in self.targets())
 
-    def _emit_service_change(self, endpoint: str, in_service: bool) -> None:
+    def _emit_availability(self, endpoint: str, in_service: bool) -> None:
         self._events.emit("worker_joined" if in_service else "worker_lost", endpoint=endpoint)
 
     @property
@@ -231,13 +231,13 @@ class PistonCluster:
             may_be_served = isinstance(result, UnservedError) and unserved < _UNSERVED
             if not may_be_served and not isinstance(result, TransientError):
                 raise result
-            if end.counts_as_attempt:
+            if end.may_have_worked:
                 repetitions += 1
                 if not retries.take():
                     raise exhausted(retries, result)
                 self._events.emit("job_repeated", endpoint=name, attempt=len(retries.tried), message=str(result))
                 await asyncio.sleep(backoff_s(repetitions, self._rng))
-            self._pool.repeat(request, self._loop.time(), counts_as_attempt=end.counts_as_attempt)
+            self._pool.repeat(request, self._loop.time(), may_have_worked=end.may_have_worked)
 
     def _require_own_loop(self) -> None:
         """Refuse other threads and forked processes: in another event loop the connections and timers never end."""

@@ -1,6 +1,6 @@
 """The state of the pool: requests for slots; each endpoint's jobs, and whether it may get more. Pure.
 
-    IN_SERVICE ── not served, no answer, overload, or three broken answers in a row ─────► RESTING ◄─┐
+    TRUSTED ── not served, no answer, overload, or three broken answers in a row ────────► RESTING ◄─┐
         ▲                                                                   the rest is over │       │ check failed:
         │ a job was answered                                                                 ▼       │ a longer rest
     ON_TRIAL ◄─────────────────────────────── check answered ──────────────────────── (a check) ─────┘
@@ -56,7 +56,7 @@ class JobEnd(Enum):
     CANCELLED = auto()  # the caller gave up: nothing is known
 
     @property
-    def counts_as_attempt(self) -> bool:
+    def may_have_worked(self) -> bool:
         """Whether a server may have worked on the job."""
         return self not in {JobEnd.NOT_SERVED, JobEnd.CLIENT_LAGGED}
 
@@ -64,7 +64,7 @@ class JobEnd(Enum):
 class Availability(Enum):
     """Whether an endpoint is given jobs."""
 
-    IN_SERVICE = auto()
+    TRUSTED = auto()
     ON_TRIAL = auto()  # one job at a time
     RESTING = auto()  # none
 
@@ -241,7 +241,7 @@ class EndpointState:
         """Enter service with the endpoint's new properties. The result of a check that is under way does not count."""
         self.endpoint = endpoint
         self.group = group
-        self.availability = Availability.IN_SERVICE
+        self.availability = Availability.TRUSTED
         self.is_listed = True
         self.is_checked = False
         self._heard_at = now
@@ -284,11 +284,11 @@ class EndpointState:
             self._heard_at, self._check_after_s, self._failing_since = now, CHECK_AFTER_S, None
             self._broken = 0
             if self.availability is Availability.ON_TRIAL:
-                self._rests, self.availability = 0, Availability.IN_SERVICE
+                self._rests, self.availability = 0, Availability.TRUSTED
             return
         self._broken += 1
         is_chance = (
-            end is JobEnd.BROKEN and self.availability is Availability.IN_SERVICE and self._broken < BROKEN_IN_A_ROW
+            end is JobEnd.BROKEN and self.availability is Availability.TRUSTED and self._broken < BROKEN_IN_A_ROW
         )
         if self.availability is not Availability.RESTING and not is_chance:
             self._rest(now, rng)

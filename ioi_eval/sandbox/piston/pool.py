@@ -40,7 +40,7 @@ from itertools import count
 
 from ioi_eval.errors import ExhaustedError, SandboxError, TargetLostError, UnavailableError
 from ioi_eval.sandbox.piston.endpoint_state import Endpoint, EndpointState, Group, JobEnd, Machine, SlotRequest
-from ioi_eval.sandbox.piston.retries import RetryBudget
+from ioi_eval.sandbox.piston.retries import RepetitionBudget
 
 TICK_S = 0.25
 """The interval at which to call `tick`. With 1,500 endpoints it takes 0.4 ms, that is 0.2 % of a processor."""
@@ -73,7 +73,7 @@ class Pool:
         self._changed = changed
         self._patience_s = patience_s
         self._rng = rng
-        self._budget = RetryBudget()
+        self._budget = RepetitionBudget()
         self._endpoints: dict[str, EndpointState] = {}
         self._groups: dict[str, Group] = {}
         self._machines: dict[str, Machine] = {}
@@ -153,11 +153,11 @@ class Pool:
         self._enqueue(request, now)
         return request
 
-    def repeat(self, request: SlotRequest, now: float, *, counts_as_attempt: bool) -> None:
+    def repeat(self, request: SlotRequest, now: float, *, may_have_worked: bool) -> None:
         """Ask for a slot for the same job once more. If the job was not sent, this does not count as a repetition."""
         assert not request.holds_slot, "the slot was not released"
         assert request.state is not None, "the request never had a slot: there is nothing to repeat"
-        request.is_repeated |= counts_as_attempt
+        request.is_repeated |= may_have_worked
         self._enqueue(request, now)
 
     def release(self, request: SlotRequest, end: JobEnd, now: float) -> None:
@@ -170,8 +170,8 @@ class Pool:
         if held and state is not None:
             del state.running[request]
             state.machine.running -= 1
-            if not end.counts_as_attempt:
-                self._budget.take_back(request.granted_at, is_retry=request.is_repeated)
+            if not end.may_have_worked:
+                self._budget.take_back(request.granted_at, is_repetition=request.is_repeated)
             state.job_ended(end, now, self._rng)
             self._after_change(state, now)
         if machine is not None:
@@ -290,7 +290,7 @@ class Pool:
         state.job_begins(now)
         state.running[request] = None
         state.machine.running += 1
-        self._budget.count(now, is_retry=request.is_repeated)
+        self._budget.count(now, is_repetition=request.is_repeated)
         self._offer_or_withdraw(state, now)
         if request.wake is not None:
             request.wake()

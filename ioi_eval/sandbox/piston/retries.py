@@ -3,9 +3,9 @@
 `cluster.py` sends a job again if a worker gave no usable answer. There are two limits:
 
 - one job is repeated `model.job.RETRIES` times at most, over all layers that reject its answers (`Retries`);
-- all jobs together are repeated within a budget (`RetryBudget`). A server that is too busy answers late or badly, which
-  causes repetitions, which make it busier: unlimited repetition turns a short overload into an outage. (Piston cannot
-  cancel: a request that was given up still runs to its end.)
+- all jobs together are repeated within a budget (`RepetitionBudget`). A server that is too busy answers late or badly,
+  which causes repetitions, which make it busier: unlimited repetition turns a short overload into an outage. (Piston
+  cannot cancel: a request that was given up still runs to its end.)
 
 An attempt on which no server worked does not count as a repetition: there was no connection, or the server cannot serve
 such jobs.
@@ -52,7 +52,7 @@ def exhausted(retries: Retries, last: SandboxError, why: str = "") -> SandboxErr
     return error
 
 
-class RetryBudget:
+class RepetitionBudget:
     """Counts first requests and repetitions for each second.
 
     No minute before a repetition exceeds the limit: in the oldest second, which is only partly in the minute,
@@ -64,15 +64,15 @@ class RetryBudget:
         self._requests = 0
         self._retries = 0
 
-    def count(self, now: float, *, is_retry: bool) -> None:
+    def count(self, now: float, *, is_repetition: bool) -> None:
         """Note that a request is sent."""
-        self._add(self._current(now), 1, is_retry)
+        self._add(self._current(now), 1, is_repetition)
 
-    def take_back(self, when: float, *, is_retry: bool) -> None:
+    def take_back(self, when: float, *, is_repetition: bool) -> None:
         """Note that the request counted at `when` was not sent, as there was no connection."""
         for counts in self._seconds:
             if counts[0] == int(when):
-                self._add(counts, -1, is_retry)
+                self._add(counts, -1, is_repetition)
 
     def allows_retry(self, now: float) -> bool:
         """Whether one more repetition may be sent now."""
@@ -81,8 +81,8 @@ class RetryBudget:
         requests = self._requests - (oldest[1] if oldest[0] == int(now) - WINDOW_S else 0)
         return self._retries + 1 <= max(FLOOR, SHARE * requests)
 
-    def _add(self, counts: list[int], number: int, is_retry: bool) -> None:
-        if is_retry:
+    def _add(self, counts: list[int], number: int, is_repetition: bool) -> None:
+        if is_repetition:
             counts[2] += number
             self._retries += number
         else:

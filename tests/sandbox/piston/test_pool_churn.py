@@ -121,18 +121,18 @@ class Churn:
             self.done += 1
             del self.retries[request]
             self.arrive()
-        elif not end.counts_as_attempt:
-            self.repeat(request, counts_as_attempt=False)
+        elif not end.may_have_worked:
+            self.repeat(request, may_have_worked=False)
         elif self.retries[request].take():
             wait = backoff_s(5 - self.retries[request].left, self.rng)
-            self.after(wait, lambda: self.repeat(request, counts_as_attempt=True))
+            self.after(wait, lambda: self.repeat(request, may_have_worked=True))
         else:
             self.lost += 1
             self.arrive()
 
-    def repeat(self, request: SlotRequest, *, counts_as_attempt: bool) -> None:
+    def repeat(self, request: SlotRequest, *, may_have_worked: bool) -> None:
         """A job is repeated. The slot may come at once, or later."""
-        self.pool.repeat(request, self.now, counts_as_attempt=counts_as_attempt)
+        self.pool.repeat(request, self.now, may_have_worked=may_have_worked)
 
     def check(self, name: str) -> None:
         """An endpoint is asked for its runtimes."""

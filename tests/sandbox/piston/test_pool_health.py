@@ -82,7 +82,7 @@ def test_broken_answers_are_borne_twice() -> None:
     broken, answered, cancelled = JobEnd.BROKEN, JobEnd.ANSWERED, JobEnd.CANCELLED
     for end in (broken, broken, answered, broken, cancelled, broken):
         state.job_ended(end, 0.0, rng)
-        assert state.availability is Availability.IN_SERVICE
+        assert state.availability is Availability.TRUSTED
     state.job_ended(broken, 0.0, rng)
     assert state.availability is Availability.RESTING
 

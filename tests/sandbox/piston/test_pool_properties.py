@@ -88,7 +88,7 @@ class PoolMachine(RuleBasedStateMachine):
         request = data.draw(st.sampled_from(list(self.repeatable)))
         self.ended.remove(request)
         self.entering = request
-        self.pool.repeat(request, self.now, counts_as_attempt=self.repeatable.pop(request).counts_as_attempt)
+        self.pool.repeat(request, self.now, may_have_worked=self.repeatable.pop(request).may_have_worked)
         self.entering = None
         self.entered(request)
 
@@ -120,7 +120,7 @@ class PoolMachine(RuleBasedStateMachine):
         """Give back, and keep the model's books."""
         if request in self.running:
             self.running.remove(request)
-            if not end.counts_as_attempt:
+            if not end.may_have_worked:
                 last = max(number for number, (_, other, _) in enumerate(self.sent) if other is request)
                 del self.sent[last]
         if request in self.waiting:

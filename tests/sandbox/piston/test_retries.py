@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 from ioi_eval.errors import ExhaustedError, RejectedError, TransportError
 from ioi_eval.model import Retries
 from ioi_eval.model.job import RETRIES
-from ioi_eval.sandbox.piston.retries import FLOOR, LONGEST_BACKOFF_S, SHARE, WINDOW_S, RetryBudget, backoff_s, exhausted
+from ioi_eval.sandbox.piston.retries import (
+    FLOOR,
+    LONGEST_BACKOFF_S,
+    SHARE,
+    WINDOW_S,
+    RepetitionBudget,
+    backoff_s,
+    exhausted,
+)
 
 
 def test_a_job_has_so_many_repetitions() -> None:
@@ -39,22 +47,22 @@ def test_the_error_names_all_workers_that_were_tried() -> None:
 
 def test_a_small_run_may_repeat_a_few() -> None:
     """Without a tenth to speak of, the floor holds, and it is refilled when the minute is over."""
-    budget = RetryBudget()
+    budget = RepetitionBudget()
     for _ in range(FLOOR):
         assert budget.allows_retry(0.0)
-        budget.count(0.0, is_retry=True)
+        budget.count(0.0, is_repetition=True)
     assert not budget.allows_retry(59.9)
     assert budget.allows_retry(61.0)
 
 
 def test_a_large_run_may_repeat_a_tenth() -> None:
     """Of a thousand requests a hundred may be repeated, until those requests are more than a minute old."""
-    budget = RetryBudget()
+    budget = RepetitionBudget()
     for _ in range(1000):
-        budget.count(10.0, is_retry=False)
+        budget.count(10.0, is_repetition=False)
     allowed = 0
     while budget.allows_retry(30.0):
-        budget.count(30.0, is_retry=True)
+        budget.count(30.0, is_repetition=True)
         allowed += 1
     assert allowed == 100
     assert not budget.allows_retry(71.0)
@@ -62,14 +70,14 @@ def test_a_large_run_may_repeat_a_tenth() -> None:
 
 def test_what_was_never_sent_is_taken_back() -> None:
     """An attempt without a connection counts neither way, also when that is known only seconds later."""
-    budget = RetryBudget()
+    budget = RepetitionBudget()
     for _ in range(FLOOR):
-        budget.count(0.0, is_retry=True)
-    budget.count(3.0, is_retry=False)
+        budget.count(0.0, is_repetition=True)
+    budget.count(3.0, is_repetition=False)
     assert not budget.allows_retry(3.0)
-    budget.take_back(0.0, is_retry=True)
+    budget.take_back(0.0, is_repetition=True)
     assert budget.allows_retry(3.0)
-    budget.take_back(500.0, is_retry=True)
+    budget.take_back(500.0, is_repetition=True)
 
 
 @given(
@@ -79,16 +87,16 @@ def test_what_was_never_sent_is_taken_back() -> None:
 )
 def test_the_bound_holds_for_the_minute_before_every_repetition(events: list[tuple[float, int, int]]) -> None:
     """Whatever the times, repetitions stay within the share of the last minute's first requests, or the floor."""
-    budget = RetryBudget()
+    budget = RepetitionBudget()
     now = 0.0
     log: list[tuple[float, bool]] = []
     for wait, requests, wishes in events:
         now += wait
-        for is_retry in [False] * requests + [True] * wishes:
-            if is_retry and not budget.allows_retry(now):
+        for is_repetition in [False] * requests + [True] * wishes:
+            if is_repetition and not budget.allows_retry(now):
                 continue
-            budget.count(now, is_retry=is_retry)
-            log.append((now, is_retry))
-            if is_retry:
+            budget.count(now, is_repetition=is_repetition)
+            log.append((now, is_repetition))
+            if is_repetition:
                 recent = [kind for when, kind in log if now - WINDOW_S < when]
                 assert sum(recent) <= max(FLOOR, SHARE * (len(recent) - sum(recent)))
