@@ -26,7 +26,7 @@ from figures import Figure, arguments, report
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
-from ioi_eval.jobs.stored import data_of, package_of
+from ioi_eval.jobs.problem_package import data_of, package_of
 from ioi_eval.model import Problem, Submission, Verdict
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox.piston.cluster import PistonCluster

@@ -86,7 +86,7 @@ class Compilation {
     using Kind = CompileAction::Kind;
     int steps = 0;
     for (const CompileAction& action : plan_.actions) {
-      if (action.kind == Kind::See) see(action.file, action.path);
+      if (action.kind == Kind::Put) put(action.file, action.path);
       if (action.kind == Kind::Step && !step(action.argv, steps++)) return;
     }
     for (const CompileAction& action : plan_.actions) {
@@ -109,7 +109,7 @@ class Compilation {
     if (symlink(command.c_str(), link.c_str()) != 0) system_fault("make the link %s", link.c_str());
   }
 
-  void see(const std::string& file, const std::string& path) {
+  void put(const std::string& file, const std::string& path) {
     for (size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
       mkdirat(work_.get(), path.substr(0, slash).c_str(), 0755);
     }
@@ -123,7 +123,7 @@ class Compilation {
   long long seen_bytes() const {
     long long total = 0;
     for (const CompileAction& action : plan_.actions) {
-      if (action.kind == CompileAction::Kind::See) total += file_size(files_.get(action.file));
+      if (action.kind == CompileAction::Kind::Put) total += file_size(files_.get(action.file));
     }
     return total;
   }

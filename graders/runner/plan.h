@@ -38,9 +38,9 @@ struct Test {
 };
 
 struct CompileAction {
-  enum class Kind { See, Step, Artifact } kind;
-  std::string path = {};               // of a See or an Artifact, in the work directory
-  std::string file = {};               // of a See: of the job. Of an Artifact: the file that takes it, or empty.
+  enum class Kind { Put, Step, Artifact } kind;
+  std::string path = {};               // of a Put or an Artifact, in the work directory
+  std::string file = {};               // of a Put: of the job. Of an Artifact: the file that takes it, or empty.
   std::string name = {};               // of an Artifact, in its line
   std::vector<std::string> argv = {};  // of a Step
 };

@@ -63,10 +63,10 @@ inline void read_compile_line(PlanLine& line, JobFiles& files, Plan& plan) {
     plan.processes = line.number("processes", 1, 1'000'000);
     plan.output_bytes = line.number("output_bytes", 0, 1 << 30);
     plan.file_bytes = line.number("file_bytes", 1, kMaxBytes);
-  } else if (line.name == "see") {
+  } else if (line.name == "put") {
     std::string file = line.text("file"), path = path_below(line, "as");
     files.get(file);
-    plan.actions.push_back({Kind::See, path, file});
+    plan.actions.push_back({Kind::Put, path, file});
   } else if (line.name == "sees") {
     plan.sees.push_back(seen_path(line, line.text("path")));
   } else if (line.name == "system") {
@@ -255,7 +255,7 @@ inline void read_run_line(PlanLine& line, JobFiles& files, Plan& plan) {
   }
 }
 
-constexpr const char* kRepeated[] = {"test", "see", "step", "artifact", "sees"};  // lines that may occur more than once
+constexpr const char* kRepeated[] = {"test", "put", "step", "artifact", "sees"};  // lines that may occur more than once
 
 // The names of a plan's lines after the opening ones.
 class LineNames {

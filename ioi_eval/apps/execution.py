@@ -17,8 +17,8 @@ from ioi_eval.apps.running import TestRuns
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.compat.terms import Calls, Graded, Profile, TestRun
 from ioi_eval.config import Policy
-from ioi_eval.engine.setup import JudgingSetup, in_service_or_all
-from ioi_eval.engine.target import NoTargetError
+from ioi_eval.engine.running import ProgramScheduler
+from ioi_eval.engine.target import Bindings, NoTargetError, in_service_or_all
 from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, UnavailableError
 from ioi_eval.events import Events
 from ioi_eval.jobs import python_run
@@ -29,7 +29,7 @@ from ioi_eval.model import Isolation, SourceFile, TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, StdinTest
 from ioi_eval.problems.apps_submissions import AppsSubmission
 from ioi_eval.problems.apps_values import arguments_of, encode, longest_equal
-from ioi_eval.programs import ProblemProgramError, UnfitError
+from ioi_eval.programs import Builder, ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
 
 __all__ = ["AppsExecutor", "AppsResult", "AppsSettings"]
@@ -66,18 +66,9 @@ class AppsExecutor:
     ) -> None:
         self._sandbox = sandbox
         self._settings = settings = settings or AppsSettings()
-        setup: JudgingSetup[None] = JudgingSetup(
-            sandbox,
-            artifacts=artifacts,
-            policy=Policy(isolation=settings.isolation),
-            refusal=lambda target, _: _refusal(target, settings.isolation),
-            events=events,
-        )
-        self._builder, self._bindings, self._scheduler = (
-            setup.builder,
-            setup.bindings,
-            setup.scheduler(max_shared_jobs=max_jobs),
-        )
+        self._builder = Builder(sandbox, artifacts, Policy(isolation=settings.isolation), events)
+        self._bindings: Bindings[None] = Bindings(sandbox, lambda target, _: _refusal(target, settings.isolation))
+        self._scheduler = ProgramScheduler(sandbox, jobs_at_once=self._bindings.jobs_at_once, max_shared_jobs=max_jobs)
         self._judging_digests: dict[str, str] = {}  # by target, if its interpreter is known
         self._checker = read_checker(settings)
 

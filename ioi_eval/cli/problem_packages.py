@@ -14,7 +14,7 @@ from ioi_eval.cli.endpoints import needed_cluster
 from ioi_eval.cli.sandboxes import tell
 from ioi_eval.config import Environment, Policy
 from ioi_eval.errors import InputError, SandboxError, SetupError
-from ioi_eval.jobs.stored import data_of, package_of
+from ioi_eval.jobs.problem_package import data_of, package_of
 from ioi_eval.model import Blob, Content, Problem
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.programs import Builder

@@ -154,7 +154,7 @@ async def run_both(first: Coroutine[Any, Any, A], second: Coroutine[Any, Any, B]
 
 async def run_in_parallel(
     judging: Judging,
-    cut: Callable[[PlannedTests], PlannedTests],
+    next_bundle: Callable[[PlannedTests], PlannedTests],
     run: Callable[[PlannedTests], Coroutine[Any, Any, None]],
     jobs_at_once: Callable[[], int],
     wanted: Callable[[], bool] = lambda: True,
@@ -163,7 +163,7 @@ async def run_in_parallel(
 
     Args:
         judging: says what is pending; `run` records in it.
-        cut: chooses the next job's tests among the pending ones; at least one.
+        next_bundle: chooses the next job's tests among the pending ones; at least one.
         run: runs one job and records the outcomes.
         jobs_at_once: how many jobs may run now, at least 1.
         wanted: whether any pending test is still wanted.
@@ -178,7 +178,7 @@ async def run_in_parallel(
             running = tuple(planned for bundle in under_way.values() for planned in bundle)
             pending = judging.pending(under_way=frozenset(planned.test for planned in running))
             if pending and len(under_way) < max(1, jobs_at_once()) and wanted():
-                bundle = cut(_other_groups_first(pending, running))
+                bundle = next_bundle(_other_groups_first(pending, running))
                 under_way[asyncio.create_task(run(bundle))] = bundle
             elif under_way:
                 ended, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)

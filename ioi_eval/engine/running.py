@@ -162,11 +162,11 @@ class _Run:
         judging = self._judging
         while True:
             if judging.pending() and self._wanted():
-                await run_in_parallel(judging, self._cut, self._ask, self._jobs_at_once, self._wanted)
+                await run_in_parallel(judging, self._next_bundle, self._run_job, self._jobs_at_once, self._wanted)
             elif again := judging.judge_fault_reruns():
-                await self._ask(again[:1], own_job=True)
+                await self._run_job(again[:1], own_job=True)
             elif late := judging.late_reruns():
-                await self._ask(self._fitting(late, self._most), alone=True)
+                await self._run_job(self._fitting(late, self._most), alone=True)
             else:
                 return self._weakest
 
@@ -190,7 +190,7 @@ class _Run:
     def _jobs_at_once(self) -> int:
         return 1 if self._grows or self._program.one_by_one else self._scheduler.jobs_at_once(self._target)
 
-    def _cut(self, pending: PlannedTests) -> PlannedTests:
+    def _next_bundle(self, pending: PlannedTests) -> PlannedTests:
         """The tests of the next job."""
         scheduler = self._scheduler
         by_time = scheduler.durations.tests_for_job(self._program.problem, len(pending), self._jobs_at_once())
@@ -229,7 +229,7 @@ class _Run:
             prefault_bytes=max(known[planned.test].memory_bytes or 0 for planned in tests) if alone else 0,
         )
 
-    async def _ask(self, tests: PlannedTests, *, own_job: bool = False, alone: bool = False) -> None:
+    async def _run_job(self, tests: PlannedTests, *, own_job: bool = False, alone: bool = False) -> None:
         """Run tests in one job and record their outcomes; if the sandbox fails, the outcome is JE."""
         attempts, asked, retries = MAX_ATTEMPTS, len(tests), Retries()
         while True:

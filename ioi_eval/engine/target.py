@@ -36,6 +36,11 @@ class NoTargetError(SandboxError):
         self.unfit = unfit
 
 
+def in_service_or_all(targets: Sequence[Target]) -> Sequence[Target]:
+    """The targets that have workers now; all, if none has."""
+    return [target for target in targets if target.slots] or targets
+
+
 class Bindings(Generic[P]):
     """How many submissions each target of a sandbox judges, and what each may judge.
 

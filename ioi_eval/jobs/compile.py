@@ -99,7 +99,7 @@ def compile_plan(
         for path, content in step.files:
             name = f"{_OBJECT if path.endswith('.o') else 'f'}{len(files)}"
             files.append(JobFile(name=name, content=content))
-            plan.line("see", file=name, **{"as": path})
+            plan.line("put", file=name, **{"as": path})
         plan.line("step", argv=step.argv)
     for artifact, name in zip(recipe.artifacts, into, strict=True):
         plan.line("artifact", path=artifact, into=name)

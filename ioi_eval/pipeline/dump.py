@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.journal import Journal, TemporaryRecords
+from ioi_eval.pipeline.dump_run import DumpRun
 from ioi_eval.pipeline.family import ProblemFamily, R
 from ioi_eval.pipeline.finish import write_summary
 from ioi_eval.pipeline.interrupt import Interrupts
 from ioi_eval.pipeline.progress import Progress
 from ioi_eval.pipeline.result_files import ResultFiles
 from ioi_eval.pipeline.result_store import ResultStore
-from ioi_eval.pipeline.run import DumpRun
 from ioi_eval.pipeline.settings import DumpOutcome, Settings, now
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.unchanged import PresentResults, end_unchanged, signature

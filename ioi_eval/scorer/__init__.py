@@ -8,7 +8,7 @@ becomes a score.
     Scorer ── engine/target.py: which target ──┬── runner_judge.py: compiles; engine/running.py runs, many tests a job
               (another, if it is lost)         └── scripts_judge.py: the worker's own scripts judge, one test a job
 
-`run.py` has the state of a submission that is being judged.
+`submission_run.py` has the state of a submission that is being judged.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.engine.likely_failures import LikelyFailuresFirst, in_listed_order
-from ioi_eval.engine.setup import JudgingSetup, in_service_or_all
-from ioi_eval.engine.target import NoTargetError
+from ioi_eval.engine.running import ProgramScheduler
+from ioi_eval.engine.target import Bindings, NoTargetError, in_service_or_all
 from ioi_eval.errors import SandboxError, SetupError, UnavailableError
 from ioi_eval.events import Events
 from ioi_eval.fingerprint import Fingerprints
@@ -31,10 +31,10 @@ from ioi_eval.languages import rules_of
 from ioi_eval.model import CompileOutcome, Keep, Language, Problem, Submission, SubmissionResult, TaskType, Verdict
 from ioi_eval.precompiled_headers import PrecompiledHeaders
 from ioi_eval.problems.submissions import check_fits
-from ioi_eval.programs import ProblemProgramError, UnfitError
+from ioi_eval.programs import Builder, ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
-from ioi_eval.scorer.run import SubmissionRun
 from ioi_eval.scorer.runner_judge import RunnerJudge
+from ioi_eval.scorer.submission_run import SubmissionRun
 from ioi_eval.scores import submission_result
 from ioi_eval.toolchain import Toolchain
 from ioi_eval.tools import Tool
@@ -75,27 +75,24 @@ class Scorer:
     ) -> None:
         self._policy = policy = policy or Policy()
         returned_bytes = return_bytes if keep_outputs.keeps(passed=False) else 0
-        setup: JudgingSetup[Problem] = JudgingSetup(
-            sandbox,
-            artifacts=artifacts,
-            policy=policy,
-            refusal=lambda target, problem: refusal(target, problem, policy),
-            events=events,
-        )
-        self._builder, self._bindings = setup.builder, setup.bindings
+        self._builder = Builder(sandbox, artifacts, policy, events)
+        self._bindings: Bindings[Problem] = Bindings(sandbox, lambda target, problem: refusal(target, problem, policy))
         self._near_limit_repeats = policy.near_limit_repeats
         self._failures = LikelyFailuresFirst() if policy.score_only else None
         self._sandbox = sandbox
         self._fingerprints = Fingerprints(policy)
         self._tools: dict[tuple[str, Language], str] = {}  # fingerprints of the targets' tools, as far as known
         self._headers = PrecompiledHeaders(sandbox, artifacts, policy)
-        by_profile = {"bundled": bundle_tests, "classic": 1}
+        jobs_at_once = self._bindings.jobs_at_once if spread else _one_job
         self._runner_judge = RunnerJudge(
             sandbox,
-            setup.builder,
+            self._builder,
             self._headers,
             policy,
-            schedulers={name: setup.scheduler(max_tests=tests, spread=spread) for name, tests in by_profile.items()},
+            schedulers={
+                profile: ProgramScheduler(sandbox, jobs_at_once=jobs_at_once, max_tests=max_tests)
+                for profile, max_tests in (("bundled", bundle_tests), ("classic", 1))
+            },
             return_bytes=returned_bytes,
             keep_outputs=keep_outputs,
             kept_programs=kept_programs,
@@ -222,6 +219,10 @@ class Scorer:
             return CompileOutcome(verdict=Verdict.JE, message=str(error), final=True)
         except SandboxError as error:
             return CompileOutcome(verdict=Verdict.JE, message=f"not compiled: {error}")
+
+
+def _one_job(_: Target) -> int:
+    return 1
 
 
 def refusal(target: Target, problem: Problem, policy: Policy) -> str | None:

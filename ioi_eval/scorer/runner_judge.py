@@ -54,12 +54,12 @@ from ioi_eval.model import (
 from ioi_eval.precompiled_headers import PrecompiledHeaders
 from ioi_eval.programs import Builder, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
-from ioi_eval.scorer.run import SubmissionRun
+from ioi_eval.scorer.submission_run import SubmissionRun
 from ioi_eval.toolchain import Toolchain
 from ioi_eval.tools import Tool
 
 if TYPE_CHECKING:
-    from ioi_eval.jobs.stored import Packages
+    from ioi_eval.jobs.problem_package import Packages
     from ioi_eval.kept_programs import KeptPrograms
 
 _SURE_SHARE = 0.7
@@ -365,7 +365,7 @@ class RunnerJudge:
         if not target.is_remote:
             return None
         if self._packages is None:
-            from ioi_eval.jobs.stored import Packages
+            from ioi_eval.jobs.problem_package import Packages
 
             self._packages = Packages()
         return self._packages.of(problem)

@@ -21,7 +21,7 @@ from ioi_eval.jobs.run_job import PlannedTest
 from ioi_eval.model import CompileOutcome, Language, Retries, TestCase, TestOutcome
 from ioi_eval.programs import UnfitError, with_retries
 from ioi_eval.sandbox import Sandbox
-from ioi_eval.scorer.run import SubmissionRun
+from ioi_eval.scorer.submission_run import SubmissionRun
 
 _COMPILED = CompileOutcome(verdict=None)
 

@@ -22,7 +22,7 @@ import pytest
 from ioi_eval.apps.execution import AppsExecutor, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import MIB
-from ioi_eval.jobs import stored as _imported_early  # noqa: F401 - a person that gives up root cannot read it later
+from ioi_eval.jobs import problem_package as _imported_early  # noqa: F401 - a person that gives up root cannot read it later
 from ioi_eval.model import Execution, Isolation, Job, Problem, Submission, SubmissionResult, TestOutcome, Verdict
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox import Sandbox, Target

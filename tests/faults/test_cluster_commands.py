@@ -14,7 +14,7 @@ import pytest
 
 from ioi_eval import sample
 from ioi_eval.blobs import BlobStore
-from ioi_eval.jobs.stored import package_of
+from ioi_eval.jobs.problem_package import package_of
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.rows import open_source
 from tests.forked_commands import Ended, ForkedCommands

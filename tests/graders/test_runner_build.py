@@ -27,7 +27,7 @@ def steps_plan(
         line("limits", **COMPILE_LIMITS),
         *(line("sees", path=path) for path in (COMPILER.sees if sees else ())),
         *more,
-        line("see", file="source", as_="a.cpp"),
+        line("put", file="source", as_="a.cpp"),
         line("step", argv=[COMPILER.command, "-O1", "-static", "a.cpp", "-o", "a.out"]),
         artifact,
         nonce=nonce,
@@ -198,7 +198,7 @@ def test_a_step_can_read_no_file_of_the_job(box: Box) -> None:
         "compile",
         line("limits", **COMPILE_LIMITS),
         *(line("sees", path=path) for path in ("/usr", "/bin", "/lib", "/lib64")),
-        line("see", file="source", as_="own.cpp"),
+        line("put", file="source", as_="own.cpp"),
         line("step", argv=["sh", "-c", SEARCH]),
         "artifact path=a.out into=program",
     )

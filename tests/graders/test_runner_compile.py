@@ -35,7 +35,7 @@ def step(*argv: str) -> str:
 
 def see(file: str, as_: str) -> str:
     """A `see` line."""
-    return line("see", file=file, as_=as_)
+    return line("put", file=file, as_=as_)
 
 
 def last_step(answer: Answer) -> dict[str, Any]:

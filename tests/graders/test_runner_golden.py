@@ -33,9 +33,9 @@ def written(name: str) -> RunnerPlan:
             file_bytes=64 * MIB,
         )  # fmt: skip
         plan.line("system")
-        plan.line("see", file="f0", **{"as": "a file.txt"})
+        plan.line("put", file="f0", **{"as": "a file.txt"})
         plan.line("step", argv=("cat", "a file.txt"))
-        plan.line("see", file="f1", **{"as": "deep/é.txt"})
+        plan.line("put", file="f1", **{"as": "deep/é.txt"})
         plan.line("step", argv=("sh", "-c", "cat deep/* > out; echo '100%, \"done\"' >&2", ""))
         plan.line("artifact", path="out")
         plan.line("artifact", path="deep/é.txt", **{"as": "second"})

@@ -62,8 +62,8 @@ BAD_PLANS = {
     "mode before isolation": plan("run", *GOOD).replace(
         b"isolation least=none\nmode run", b"mode run\nisolation least=none"
     ),
-    "a step that leaves its directory": plan("compile", COMPILE, "see file=in as=../in"),
-    "a step at an absolute path": plan("compile", COMPILE, "see file=in as=/tmp/in"),
+    "a step that leaves its directory": plan("compile", COMPILE, "put file=in as=../in"),
+    "a step at an absolute path": plan("compile", COMPILE, "put file=in as=/tmp/in"),
     "a step without a command": plan("compile", COMPILE, "step"),
 }
 
@@ -124,7 +124,7 @@ def test_nothing_begins_before_its_turn(box: Box) -> None:
 
 def test_names_and_words_are_decoded(boxes: Callable[[str], Box]) -> None:
     """Files may be named, and commands may hold, any bytes."""
-    lines = [COMPILE, line("see", file="a b", as_="dir é/x"), line("step", argv=["printf", "%s", "", " a=b,%", "ü"])]
+    lines = [COMPILE, line("put", file="a b", as_="dir é/x"), line("step", argv=["printf", "%s", "", " a=b,%", "ü"])]
     answer = boxes("fds-reduced-user").run(plan("compile", *lines), {"a b": b"content"})
     assert answer.lines[0]["output"].encode("latin-1").decode() == " a=b,%ü"
 
@@ -133,7 +133,7 @@ def test_directory_files_are_gone_before_anything_starts(
     boxes: Callable[[str], Box], program: Callable[..., Path], tmp_path: Path
 ) -> None:
     """With `--dir`, every file that the plan names is unlinked: the work directory is empty when programs run."""
-    lines = (COMPILE, "see file=deep/in as=x", "step argv=ls argv=-A argv=..")
+    lines = (COMPILE, "put file=deep/in as=x", "step argv=ls argv=-A argv=..")
     answer = boxes("dir-reduced").run(plan("compile", *lines), {"deep/in": b"1"})
     assert answer.last["end"] is True
     assert "plan" not in answer.lines[0]["output"]

@@ -35,10 +35,10 @@ def test_words_in_one_value_survive(texts: list[str]) -> None:
 def test_plan_reads_as_the_page_says() -> None:
     """Lines, repeated keys, left-out values, the closing line."""
     plan = RunnerPlan(mode="compile", nonce="ab" * 16, least=Isolation.FULL)
-    plan.line("see", file="f0", **{"as": "a b.cpp"})
+    plan.line("put", file="f0", **{"as": "a b.cpp"})
     plan.line("step", argv=("g++", "-c", ""))
     plan.line("test", id=3, answer=None)
     assert plan.encode().decode() == (
         "ioi-eval-runner 1\nnonce abababababababababababababababab\nisolation least=full\nmode compile\n"
-        "see file=f0 as=a%20b.cpp\nstep argv=g++ argv=-c argv=%\ntest id=3\nend\n"
+        "put file=f0 as=a%20b.cpp\nstep argv=g++ argv=-c argv=%\ntest id=3\nend\n"
     )

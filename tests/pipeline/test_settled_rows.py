@@ -190,7 +190,7 @@ def test_a_run_that_is_interrupted_while_it_writes_old_rows(contest: Contest, mo
     contest.run(ScriptedScorer())
     before = (contest.out / "results.jsonl").read_bytes()
     contest.write(*programs(*(f"1 // {n}" for n in range(201))))
-    monkeypatch.setattr("ioi_eval.pipeline.run.BATCH_ROWS", 10)
+    monkeypatch.setattr("ioi_eval.pipeline.dump_run.BATCH_ROWS", 10)
     outcome = contest.run(Interrupting())
     assert outcome.interrupted
     assert outcome.summary["this_run"]["resumed"] < 200

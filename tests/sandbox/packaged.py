@@ -6,7 +6,7 @@ import hashlib
 import subprocess
 from pathlib import Path
 
-from ioi_eval.jobs.stored import data_of, package_of
+from ioi_eval.jobs.problem_package import data_of, package_of
 from ioi_eval.model import Blob, Content, Job, JobFile, JobKind, Problem, StageLimits, Subtask
 from ioi_eval.model import TestCase as Case
 from ioi_eval.sandbox.piston.problem_packages import MadePackage, list_packages, make_package

@@ -16,7 +16,7 @@ from ioi_eval.model import (
     TestCase,
     Verdict,
 )
-from ioi_eval.scorer.run import SubmissionRun
+from ioi_eval.scorer.submission_run import SubmissionRun
 from tests.small_problems import small_problem
 from tests.small_targets import small_target
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.jobs.stored import data_of, package_of
+from ioi_eval.jobs.problem_package import data_of, package_of
 from ioi_eval.model import Content, JobKind, Subtask
 from ioi_eval.model import TestCase as Case
 from ioi_eval.sandbox.piston.problem_packages import list_packages, make_package

@@ -13,7 +13,7 @@ import pytest
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
-from ioi_eval.jobs.stored import data_of, package_of
+from ioi_eval.jobs.problem_package import data_of, package_of
 from ioi_eval.model import Content, Problem, SourceFile, Submission, SubmissionResult, Subtask, Verdict
 from ioi_eval.model import TestCase as Case
 from ioi_eval.programs import Builder

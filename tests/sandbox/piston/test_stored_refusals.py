@@ -8,7 +8,7 @@ import pytest
 from yarl import URL
 
 from ioi_eval.errors import RejectedError, SandboxError, TransientError
-from ioi_eval.jobs.stored import package_of
+from ioi_eval.jobs.problem_package import package_of
 from ioi_eval.model import Execution, Job, JobFile, JobKind, Stage, StageLimits
 from ioi_eval.sandbox.piston.discovery import Worker
 from ioi_eval.sandbox.piston.probing import ProbeReport
