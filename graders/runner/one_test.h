@@ -152,19 +152,7 @@ class TestRun : Watching {
     bool late = outcome_.cpu_us >= plan_.cpu_ms * 1000;
     bool ended = limit_ == Limit::None;
     if (!late || ended) judge_in_time();
-    if (!late) return;
-    // A late program that ended by itself is run once more, only to measure its time: `in_time` keeps this run's score.
-    if (ended && outcome_.fault == JudgeFault::None) outcome_.in_time = outcome_.score;
-    outcome_.may_be_in_time = ended && (outcome_.fault != JudgeFault::None || !outcome_.zero);
-    clear_judge_error();
-    outcome_.limit = limit_ != Limit::None ? limit_ : Limit::Cpu;
-    set_verdict(Verdict::TLE, "0", "");
-  }
-
-  // A judge program's failure does not count if the program was too late.
-  void clear_judge_error() {
-    outcome_.fault = JudgeFault::None;
-    outcome_.explanation.clear();
+    if (late) make_late(outcome_, ended, ended ? Limit::Cpu : limit_);
   }
 
   // Decides the verdict by all rules except that of CPU time.
@@ -226,8 +214,8 @@ class TestRun : Watching {
   }
 
   void round_down(Judgement& judgement) const {
-    double steps = static_cast<double>(test_.steps);
-    if (test_.steps > 0) judgement.set(floor(judgement.value * steps) / steps);
+    double steps = static_cast<double>(test_.steps), full = static_cast<double>(std::max<int64_t>(1, test_.full));
+    if (test_.steps > 0) judgement.set(floor(judgement.points * steps / full) / steps);
   }
 
   void set_verdict_by_score(const Judgement& judgement) {
@@ -321,7 +309,7 @@ class TestRun : Watching {
       return true;
     }
     Judge checker(job_);
-    passes_.begin(checker);
+    passes_.begin_judging(checker);
     begin_checker(checker, output);
     while (!checker.process.ended) {
       pollfd ready = {checker.process.pidfd.get(), POLLIN, 0};

@@ -34,6 +34,21 @@ struct Outcome {
   bool zero = false;
 };
 
+// Makes the outcome of a program that was late a TLE. If the program ended by itself, the score that it would have in time is
+// kept, and the client may run it once more to measure its time. A judge program's failure does not count then.
+inline void make_late(Outcome& o, bool ended, Limit limit) {
+  bool faulty = o.fault != JudgeFault::None;
+  if (ended && !faulty) o.in_time = o.score;
+  o.may_be_in_time = ended && (faulty || !o.zero);
+  o.fault = JudgeFault::None;
+  o.explanation.clear();
+  o.verdict = Verdict::TLE;
+  o.limit = limit;
+  o.score = "0";
+  o.message.clear();
+  o.zero = true;
+}
+
 inline void print_line(Lines& lines, const Plan& plan, const Test& test, const Outcome& o) {
   Json line;
   line.open('{').member("test", test.id).member("verdict", name_of(o.verdict));

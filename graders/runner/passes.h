@@ -33,8 +33,10 @@ class Passes {
 
   bool wants_another() const { return wants_another_; }
 
-  void begin(Judge& validator) {
-    wants_another_ = false;
+  // A pass begins. It asks for another one only if its own output is judged and accepted.
+  void begin() { wants_another_ = false; }
+
+  void begin_judging(Judge& validator) {
     done_++;
     validator.kept_feedback = std::move(feedback_);
     feedback_.clear();

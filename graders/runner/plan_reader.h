@@ -193,6 +193,7 @@ inline void check_task(const Plan& plan) {
   switch (plan.task) {
     case TaskType::Batch:
       if (plan.processes != 1) plan_fault("a batch task has one process");
+      if (plan.passes > 1 && plan.names_files()) plan_fault("passes are for programs that read stdin and print to stdout");
       return;
     case TaskType::TwoSteps:
       if (plan.processes != 2) plan_fault("a two-step task has two processes");

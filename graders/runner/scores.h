@@ -23,7 +23,8 @@ namespace runner {
 struct Judgement {
   bool valid = false;
   std::string score;    // as it was printed
-  double value = 0;
+  double value = 0;     // in [0, 1]
+  double points = 0;    // of the full score
   std::string message;
   std::string error;    // why it is not valid
 
@@ -62,7 +63,7 @@ inline bool read_score(const std::string& text, Judgement& judgement, int64_t fu
   double value = strtod(text.c_str(), nullptr);
   judgement.valid = value >= 0.0 && value <= static_cast<double>(full);
   if (!judgement.valid) judgement.error = format("a score outside of [0, %lld]: ", static_cast<long long>(full)) + text.substr(0, 100);
-  judgement.value = value;
+  judgement.value = judgement.points = value;
   if (full != 1) judgement.set(value / static_cast<double>(full));
   return judgement.valid;
 }

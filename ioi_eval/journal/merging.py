@@ -66,9 +66,7 @@ class Merged:
         if frame.kind is RecordKind.RESULT:
             self._compare(frame, values, directory)
         stored = self._index.find(frame.keys)
-        if frame.keys.submission in self._index.submissions or (
-            stored is not None and frame.kind is not RecordKind.RESULT
-        ):
+        if stored is not None and (frame.kind is RecordKind.FINAL_JE or not stored.is_final_je):
             self.known += 1
             return
         self._index.add(frame.kind, frame.keys, journal.append(frame.kind, frame.keys, body))

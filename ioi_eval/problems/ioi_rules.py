@@ -132,7 +132,7 @@ def problem_from(key: ProblemKey, sheet: Sheet, subtasks: tuple[Subtask, ...]) -
         _check_checker(sheet, config)
     has_checker = _has_checker(sheet, config, files, task_type)
     protocol = _protocol_in_use(sheet.checker_protocol, not task_type.has_manager and not has_checker)
-    _check_passes(sheet.passes, task_type, protocol)
+    _check_passes(sheet.passes, task_type, protocol, config)
     manager = _manager(files, task_type)
     output_tests, output_only_tests = tests_by_output(config, subtasks)
     return Problem(
@@ -217,9 +217,13 @@ def _check_linking(key: ProblemKey, files: GraderFiles, config: GraderConfig) ->
         raise InputError(f"grader_files holds no graders/{name}, though {reason}; add it")
 
 
-def _check_passes(passes: int, task_type: TaskType, protocol: CheckerProtocol) -> None:
-    if passes > 1 and not (task_type is TaskType.BATCH and protocol is CheckerProtocol.KATTIS):
+def _check_passes(passes: int, task_type: TaskType, protocol: CheckerProtocol, config: GraderConfig) -> None:
+    if passes == 1:
+        return
+    if not (task_type is TaskType.BATCH and protocol is CheckerProtocol.KATTIS):
         raise UnsupportedError("more than one pass is supported for Batch with checker_protocol kattis only")
+    if config.input_file or config.output_file:
+        raise UnsupportedError("more than one pass is supported only if programs use standard input and output")
 
 
 def _manager(files: GraderFiles, task_type: TaskType) -> SourceFile | None:

@@ -126,6 +126,7 @@ def test_scores_are_scaled_and_rounded_down(full_bench: Any, problem_from: Any) 
         "step": ("0.999", 1, 30, PA, 29 / 30),
         "nothing": ("0.03", 1, 30, WA, 0.0),
         "all": ("1.0", 1, 30, AC, 1.0),
+        "steps of another": ("29", 100, 100, PA, 0.29),
         "nudged": ("9.333334262e-01", 1, 30, PA, 28 / 30),
         "not counted": ("0", 0, 0, AC, 1.0),
         "not even a score": ("x", 0, 0, AC, 1.0),

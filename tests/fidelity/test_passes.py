@@ -14,14 +14,14 @@ echo "$count" > feedback/count
 echo "pass $count: $said" >> feedback/judgemessage.txt
 rm -f feedback/score.txt
 case "$word$count" in
-  half1) echo 0.5 > feedback/score.txt ;;
-  zero1) echo 0 > feedback/score.txt ;;
+  half1|latehalf1) echo 0.5 > feedback/score.txt ;;
+  zero1|latezero1) echo 0 > feedback/score.txt ;;
 esac
 case "$word$count" in
   forever*) echo "forever again" > feedback/nextpass.in; exit 42 ;;
   pipe*) mkfifo feedback/nextpass.in; exit 42 ;;
   liar*) echo again > feedback/nextpass.in; exit 43 ;;
-  wrong2) exit 43 ;;
+  wrong2|latewrong2) exit 43 ;;
   *3) [ "$said" = "third 3" ] && exit 42; exit 43 ;;
   *2) echo "third 2" > feedback/nextpass.in; exit 42 ;;
   *) echo "$word second" > feedback/nextpass.in; exit 42 ;;
@@ -29,11 +29,13 @@ esac
 """
 PROGRAM = """
 #include <cstdlib>
+#include <ctime>
 #include <iostream>
 #include <string>
 int main() {
   std::string word, rest;
   std::cin >> word >> rest;
+  if (word.rfind("late", 0) == 0 && rest == "first") while (std::clock() < 0.45 * CLOCKS_PER_SEC) {}
   if (word == "crash" && rest == "second") std::abort();
   if (word == "loop" && rest == "second") for (volatile int i = 0;; i = i + 1) {}
   if (word == "third") rest = "3";
@@ -70,6 +72,24 @@ def test_passes(bench: Any, problem_from: Any) -> None:
     assert "more than 3 passes" in outcomes["forever"].message
     assert "of an output that it rejects" in outcomes["liar"].message
     assert "nextpass.in is not a file" in outcomes["pipe"].message
+
+
+LATE = {"late": 1.0, "latehalf": 1.0, "latezero": 1.0, "latewrong": 0.0}
+
+
+def test_after_a_late_pass_the_last_one_tells_what_the_test_is_worth(bench: Any, problem_from: Any) -> None:
+    """Otherwise a program that sees bad luck could be late on purpose, and would be run again from the first pass."""
+    problem = problem_from(
+        {word: (f"{word} first\n".encode(), b"") for word in LATE},
+        checker=SourceFile(path="checker/checker.sh", content=VALIDATOR),
+        checker_protocol=CheckerProtocol.KATTIS,
+        passes=3,
+        time_limit_s=0.4,
+    )
+    outcomes = bench.outcomes(problem, PROGRAM)
+    assert {name: outcome.verdict for name, outcome in outcomes.items()} == dict.fromkeys(LATE, Verdict.TLE)
+    assert {name: outcome.in_time_score for name, outcome in outcomes.items()} == LATE
+    assert not outcomes["latewrong"].reran
 
 
 def test_passes_in_python(full_bench: Any, problem_from: Any) -> None:

@@ -46,6 +46,11 @@ BAD_PLANS = {
     "a limit of nothing": plan("run", *instead(RUN_LIMITS, line("limits", **{**LIMITS, "memory_bytes": 0}))),
     "a huge number": plan("run", *instead(RUN_LIMITS, line("limits", **{**LIMITS, "cpu_ms": 10**30}))),
     "batch with two processes": plan("run", *instead(RUN_LIMITS, line("limits", **{**LIMITS, "processes": 2}))),
+    "passes with a named file": plan(
+        "run",
+        *(PROGRAM, RUN_LIMITS, "task kind=batch input_file=a.in output_file=a.out"),
+        *(line("checker", protocol="kattis", file="program", passes=2, **JUDGE), ORDER, TEST),
+    ),
     "batch with a manager": plan("run", *GOOD, MANAGER),
     "communication without a manager": plan("run", *instead(TASK, "task kind=communication io=std_io")),
     "white-diff without an answer": plan("run", *instead(TEST, "test id=0 input=in")),

@@ -63,6 +63,18 @@ def test_a_result_counts_before_a_failure(tmp_path: Path) -> None:
     assert scores(tmp_path / "out", ("a", 1), ("b", 2)) == [5, 3]
 
 
+def test_a_copy_counts_as_the_result_that_it_copies(tmp_path: Path) -> None:
+    """Before a failure, whichever was found first; and before a result of a directory that is named later."""
+    copied = write(tmp_path / "1", (RecordKind.RESULT, "leader", 1, 5), (RecordKind.COPY, "a", 1, None))
+    judged = write(tmp_path / "2", (RecordKind.RESULT, "a", 1, 9))
+    failed = write(tmp_path / "3", (RecordKind.FINAL_JE, "a", 1, None))
+    for number, (sources, score) in enumerate(
+        [([copied, judged], 5), ([judged, copied], 9), ([copied, failed], 5), ([failed, copied], 5)]
+    ):
+        merge(sources, tmp_path / f"out{number}")
+        assert scores(tmp_path / f"out{number}", ("leader", 1), ("a", 1)) == [5, score]
+
+
 def test_conflicts_are_named_and_the_first_counts(tmp_path: Path) -> None:
     """The same submission, or the same program of another one, is worth something else."""
     one = write(tmp_path / "1", (RecordKind.RESULT, "a", 1, 5), (RecordKind.RESULT, "b", 2, 6))

@@ -22,6 +22,7 @@ BATCH_FILES = [
     ["graders/sum.h", "int sum(int, int);"],
     ["graders/grader_config.json", '{"task_type": "Batch", "code": "sum", "time_limit": 1.0}'],
 ]
+NAMED_FILES = ["graders/grader_config.json", '{"task_type_parameters": ["alone", ["a.in", "a.out"], "comparator"]}']
 COMMUNICATION = {
     "task_type": "Communication",
     "grader_files": [["graders/stub.cpp", "x"], ["graders/sum.h", "x"], ["graders/manager.cpp", "x"]],
@@ -293,6 +294,11 @@ def test_what_makes_a_problem_unusable(tmp_path: Path, changes: dict[str, Any], 
         ),
         ({"checker_protocol": "polygon"}, "checker_protocol 'polygon' is not supported; cms, testlib"),
         ({**COMMUNICATION, "checker_protocol": "white-diff"}, "white-diff is for Batch"),
+        ({"passes": 2}, "more than one pass is supported for Batch with checker_protocol kattis only"),
+        (
+            {"passes": 2, "checker_protocol": "kattis", "grader_files": [BATCH_FILES[0], NAMED_FILES]},
+            "more than one pass is supported only if programs use standard input and output",
+        ),
     ],
 )
 def test_what_is_not_supported_is_refused_by_name(tmp_path: Path, changes: dict[str, Any], words: str) -> None:

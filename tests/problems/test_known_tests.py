@@ -65,6 +65,10 @@ class Counted(JsonLines):
 
     reads = 0
 
+    def files(self) -> Sequence[Path]:
+        """The file: nothing else counts."""
+        return (self._path,)
+
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The rows."""
         self.reads += 1
@@ -230,6 +234,25 @@ def test_unused_notes_are_deleted(path: Path, tmp_path: Path) -> None:
     os.utime(unused, (time.time() - 15 * 24 * 3600,) * 2)
     store.remember("new", b"value")
     assert [store.recall(key) for key in ("used", "unused", "new", "never")] == [b"value", None, b"value", None]
+
+
+class Variant(JsonLines):
+    """A reader of another package, which changes what it reads."""
+
+    def rows_from(self, columns: Sequence[str] | None, start: int) -> Iterator[Row]:
+        """The rows, with another answer."""
+        for row in super().rows_from(columns, start):
+            yield Row(source=row.source, number=row.number, values={**row.values, "test_output": "another"})
+
+
+def test_readers_of_other_packages_are_always_read(path: Path, tmp_path: Path) -> None:
+    """What they make of a file may depend on more than the file, and is not what ours made of it."""
+    read(path, tmp_path / "cache")
+    store = BlobStore(tmp_path / "cache")
+    for _ in range(2):
+        found = collect_tests(Variant(path), ALL, store)
+        assert found[NILE].cases["small"].answer == b"another\n"
+    assert collect_tests(JsonLines(path), ALL, store)[NILE].cases["small"].answer == b"2\n"
 
 
 def test_the_files_of_a_source(tmp_path: Path) -> None:
