@@ -33,7 +33,7 @@ from peers import Peer, own_cpu_s
 
 from ioi_eval.apps.execution import AppsExecutor, AppsResult, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.compat import profile_named
+from ioi_eval.compat import grader_named
 from ioi_eval.model import Isolation
 from ioi_eval.problems.apps import apps_problem
 from ioi_eval.problems.row import Row
@@ -116,10 +116,10 @@ class Ours:
         self._loop = loop
         self._sandbox = LocalSandbox(slots=1, strongest=Isolation(options.isolation))
         loop.run(self._sandbox.__aenter__())
-        profile = profile_named(options.grader)
+        profile = grader_named(options.grader)
         settings = {
             OURS: AppsSettings(python=options.python, fail_fast=profile.stops, time_limit_s=profile.per_test_s),
-            ITS_RULES: AppsSettings(python=options.python, profile=profile),
+            ITS_RULES: AppsSettings(python=options.python, compat=profile),
         }
         store = ArtifactStore(cache)
         self._executors = {

@@ -72,8 +72,8 @@ _OWN_INCLUDE = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)
 
 _HARNESS = (
     *("__init__", "calls", "main", "other_graders", "program", "sight", "top_level", "values", "warm"),
-    *("profiles/__init__", "profiles/eval_protocol", "profiles/eval_protocol_page", "profiles/hendrycks"),
-    "profiles/livecodebench",
+    *("compat/__init__", "compat/eval_protocol", "compat/eval_protocol_page", "compat/hendrycks"),
+    "compat/livecodebench",
 )
 _HARNESS_MAIN = b"""import os
 import sys

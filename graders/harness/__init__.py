@@ -9,7 +9,7 @@ data, and the result is written as data. The harness does not know the expected 
 whatever a program does to this process, its frames, builtins or descriptors, it can only change its own result.
 
 `program.py` runs programs, `calls.py` calls functions, `values.py` reads and writes data, `top_level.py` undoes what
-the data set changed in its own reference solutions, `other_graders.py` with `profiles/` runs a program as other
+the data set changed in its own reference solutions, `other_graders.py` with `compat/` runs a program as other
 graders would, `warm.py` forks, `main.py` is the command line. All of it is sent into the box as one archive that
 `python3` can run (`ioi_eval/boxfiles.py`).
 

@@ -75,8 +75,8 @@ def bundle(path: str) -> None:
 
 MODULES = (
     *("", "calls", "main", "other_graders", "program", "top_level", "values", "warm"),
-    *("profiles", "profiles.eval_protocol", "profiles.eval_protocol_page", "profiles.hendrycks"),
-    "profiles.livecodebench",
+    *("compat", "compat.eval_protocol", "compat.eval_protocol_page", "compat.hendrycks"),
+    "compat.livecodebench",
 )
 
 

@@ -2,7 +2,7 @@
 
 Graders differ in what a program finds: names that exist without an import, a function around its top level (where
 `global` and star imports mean something else), a replacement of standard input without `buffer`, no `exit`. Their
-verdicts depend on all this. For each grader a file in `profiles/` defines it.
+verdicts depend on all this. For each grader a file in `compat/` defines it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from . import program, values
 
 
 class OtherGrader:
-    """One grader, by the name of its file in `profiles/`. The file defines
+    """One grader, by the name of its file in `compat/`. The file defines
 
     `PRELUDE`: source that is put before every program;
     `MODULE`, `ENTRY`: the names of the module, and of the function that contains a stdin program;
@@ -35,7 +35,7 @@ class OtherGrader:
     def __init__(self, name: str) -> None:
         for library in ("OPENBLAS", "OMP", "MKL"):  # a process with threads cannot be forked safely
             os.environ[f"{library}_NUM_THREADS"] = "1"
-        self._rules: Any = importlib.import_module(f"{__package__}.profiles.{name}")
+        self._rules: Any = importlib.import_module(f"{__package__}.compat.{name}")
         self._is_script: bool = getattr(self._rules, "SCRIPT", False)
         if not self._is_script:
             with contextlib.suppress(ImportError):

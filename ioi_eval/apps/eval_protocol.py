@@ -1,6 +1,6 @@
 """Makes Eval Protocol's results (its texts and metrics) from what a program did. Pure.
 
-The score is over all tests, as on Eval Protocol's page; under the profile of its code, over those that its code ran.
+The score is over all tests, as on Eval Protocol's page; by the rules of its code, over those that its code ran.
 The strings and structures are the same in both: they describe the first failure.
 
 Source: `evaluate_apps_solution` in eval-protocol 0.3.

@@ -25,7 +25,7 @@ from ioi_eval.apps.eval_protocol import (
 )
 from ioi_eval.apps.evaluate_result import EvaluateResult, EvaluationRow, Message, MetricResult
 from ioi_eval.apps.outcomes import AppsResult, AppsSettings
-from ioi_eval.compat import profile_named
+from ioi_eval.compat import grader_named
 from ioi_eval.config import MIB
 from ioi_eval.errors import ODD_DATA, InputError, IoiEvalError, internal_error_text
 from ioi_eval.extract.fences import encodable
@@ -110,7 +110,7 @@ def _evaluate(messages: Sequence[Any], ground_truth: Any, kwargs: Mapping[str, A
         return judge_failed(str(error))
     except ODD_DATA as error:
         return judge_failed(internal_error_text(error, "judging this row"))
-    if settings.profile is None:
+    if settings.compat is None:
         note = MetricResult(score=0.0, reason=f"{OURS}: {settings.judged_by}", is_score_valid=False)
         result.metrics["judged_by"] = note
     return result
@@ -148,7 +148,7 @@ def _settings(kwargs: Mapping[str, Any]) -> AppsSettings:
         time_limit_s=float(timeout),
         memory_limit_bytes=memory_mb * MIB,
         comparator=Comparator() if comparator is None else Comparator.parse(comparator),
-        profile=None if compat == OURS else profile_named(compat),
+        compat=None if compat == OURS else grader_named(compat),
         python=kwargs.get("python", "python3"),
         isolation=Isolation(isolation),
     )

@@ -15,7 +15,7 @@ from ioi_eval.apps import verdicts
 from ioi_eval.apps.outcomes import AppsResult, AppsSettings, fingerprint_of, judging_digest_of, read_checker
 from ioi_eval.apps.running import TestRuns
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.compat.terms import Calls, Graded, Profile, TestRun
+from ioi_eval.compat.terms import Calls, CompatGrader, Graded, TestRun
 from ioi_eval.config import Policy
 from ioi_eval.engine.running import ProgramScheduler
 from ioi_eval.engine.target import Bindings, NoTargetError, in_service_or_all
@@ -34,9 +34,9 @@ from ioi_eval.sandbox import Sandbox, Target
 
 __all__ = ["AppsExecutor", "AppsResult", "AppsSettings"]
 
-_PROFILE_OUTPUT_BYTES = 16 << 20
-_PROFILE_SPARE_BYTES = 256 << 10
-"""Most output under a profile, whose grader needs the whole output: four times the longest answer and the spare bytes,
+_COMPAT_OUTPUT_BYTES = 16 << 20
+_COMPAT_SPARE_BYTES = 256 << 10
+"""Most output for another grader, which needs the whole output: four times the longest answer and the spare bytes,
 at most the first number. These graders have no limit; with us more is OLE. A job's tests share what it may return."""
 
 
@@ -79,7 +79,7 @@ class AppsExecutor:
         asked now are skipped.
 
         Raises:
-            SetupError: no target has it, it does not work in a box, or it lacks what the profile needs.
+            SetupError: no target has it, it does not work in a box, or it lacks what the other grader needs.
             SandboxError: no target could be asked.
         """
         interpreters: list[Interpreter] = []
@@ -107,7 +107,7 @@ class AppsExecutor:
             UnavailableError: no endpoint is left to run on.
         """
         settings = self._settings
-        if settings.profile is None and (refused := verdicts.refusal_of(problem, settings)):
+        if settings.compat is None and (refused := verdicts.refusal_of(problem, settings)):
             return _unjudged(problem, settings, refused)
         try:
             return await self._bindings.judge_on_target(None, lambda to: self._score_on(to, problem, code))
@@ -158,14 +158,14 @@ class AppsExecutor:
         """A target's interpreter.
 
         Raises:
-            UnfitError: the target has none, it does not work in a box, or it lacks what the profile needs.
+            UnfitError: the target has none, it does not work in a box, or it lacks what the other grader needs.
             SandboxError: the target could not be asked.
         """
         settings = self._settings
         try:
             interpreter = await self._builder.tools.interpreter(settings.python, target)
-            if settings.profile is not None:
-                require_fit(interpreter, settings.profile, on=target.name)
+            if settings.compat is not None:
+                require_fit(interpreter, settings.compat, on=target.name)
         except SetupError as error:
             raise UnfitError(str(error)) from error
         self._judging_digests[target.name] = judging_digest_of(
@@ -176,9 +176,9 @@ class AppsExecutor:
     async def _score_on(self, target: Target, problem: AppsProblem, code: str) -> AppsResult:
         settings = self._settings
         try:
-            given = _given_tests(problem, settings.profile)
+            given = _given_tests(problem, settings.compat)
         except ODD_DATA as error:
-            if settings.profile is None:
+            if settings.compat is None:
                 raise
             return _crashed(problem, settings, error)
         try:
@@ -188,12 +188,12 @@ class AppsExecutor:
             raise  # no target is left, or this one is not suitable; another may judge the program
         except SandboxError as error:
             return _unjudged(problem, settings, str(error))
-        if settings.profile is None:
+        if settings.compat is None:
             await runs.run(self._scheduler, target)
             result = _judge(problem, runs, settings)
         else:
             try:
-                result = await self._grade(problem, runs, settings.profile, target)
+                result = await self._grade(problem, runs, settings.compat, target)
             except ODD_DATA as error:
                 return _crashed(problem, settings, error)
         return replace(
@@ -207,24 +207,24 @@ class AppsExecutor:
     async def _runs(
         self, problem: AppsProblem, code: str, target: Target, interpreter: Interpreter, given: Sequence[JobTest]
     ) -> TestRuns:
-        settings, profile = self._settings, self._settings.profile
-        fn_name = problem.fn_name if profile is None or profile.calls is Calls.CALL else None
+        settings, compat = self._settings, self._settings.compat
+        fn_name = problem.fn_name if compat is None or compat.calls is Calls.CALL else None
         setup = python_run.setup_of(
             runner=await self._builder.runner(target),
             interpreter=interpreter,
-            grader=profile.harness if profile is not None else None,
+            grader=compat.harness if compat is not None else None,
             judge=await self._output_judge(problem, target),
             limits=_limits(problem, settings),
             least=settings.isolation,
             warm=settings.warm,
             preload=preloaded(code, calls=fn_name is not None),
-            needed_only=settings.fail_fast if profile is None else profile.stops,
+            needed_only=settings.fail_fast if compat is None else compat.stops,
         )
 
         def is_right(index: int, outcome: TestOutcome) -> bool:
-            if profile is None:
+            if compat is None:
                 return verdicts.returns_right(problem.tests[index], outcome, settings)
-            return verdicts.grades_right(problem, index, outcome, profile)
+            return verdicts.grades_right(problem, index, outcome, compat)
 
         return TestRuns(
             problem.id,
@@ -233,27 +233,27 @@ class AppsExecutor:
             given,
             is_right=is_right,
             near_limit_repeats=settings.near_limit_repeats,
-            one_by_one=profile is not None,
+            one_by_one=compat is not None,
         )
 
-    async def _grade(self, problem: AppsProblem, runs: TestRuns, profile: Profile, target: Target) -> AppsResult:
-        """Run the tests that the profile's grader would run, and grade the runs by its rules."""
+    async def _grade(self, problem: AppsProblem, runs: TestRuns, compat: CompatGrader, target: Target) -> AppsResult:
+        """Run the tests that the other grader would run, and grade the runs by its rules."""
         settings = self._settings
 
         def wanted() -> bool:
-            seen, ran = _seen(problem, runs, profile)
-            return _fault(seen) is None and profile.wants_another(problem, ran)
+            seen, ran = _seen(problem, runs, compat)
+            return _fault(seen) is None and compat.wants_another(problem, ran)
 
         await runs.run(self._scheduler, target, wanted=wanted)
-        seen, ran = _seen(problem, runs, profile)
+        seen, ran = _seen(problem, runs, compat)
         fault = _fault(seen)
         if fault is not None:
             return _unjudged(problem, settings, fault)
-        return verdicts.graded_result(problem, seen, profile.grade(problem, ran), settings)
+        return verdicts.graded_result(problem, seen, compat.grade(problem, ran), settings)
 
     async def _output_judge(self, problem: AppsProblem, target: Target) -> OutputJudge:
         settings = self._settings
-        if settings.profile is not None or problem.fn_name is not None:
+        if settings.compat is not None or problem.fn_name is not None:
             return OutputJudge()
         if self._checker is None:
             return OutputJudge(rule=str(settings.comparator))
@@ -276,18 +276,18 @@ def _needed(least: Isolation) -> str:
     return f"Python programs need a target with the bundled profile and isolation {least.value!r} or more"
 
 
-def require_fit(interpreter: Interpreter, profile: Profile, *, on: str) -> None:
-    """Refuse an interpreter that lacks something that a profile's programs need.
+def require_fit(interpreter: Interpreter, compat: CompatGrader, *, on: str) -> None:
+    """Refuse an interpreter that lacks something that the other grader's programs need.
 
     Raises:
-        SetupError: it is too old, or has no numpy although the profile needs it.
+        SetupError: it is too old, or has no numpy although the other grader needs it.
     """
     where = f"{interpreter.path} on {on}"
-    needs, other = f"the profile {profile.name} needs", "give another interpreter with --python"
-    if interpreter.release < profile.least_python:
-        least = ".".join(map(str, profile.least_python))
+    needs, other = f"--compat {compat.name} needs", "give another interpreter with --python"
+    if interpreter.release < compat.least_python:
+        least = ".".join(map(str, compat.least_python))
         raise SetupError(f"{needs} Python {least} or newer, and {where} is {interpreter.version}; {other}")
-    if profile.numpy and interpreter.numpy is None:
+    if compat.numpy and interpreter.numpy is None:
         raise SetupError(f"{needs} numpy, and {where} has none; install it there, or {other}")
 
 
@@ -308,11 +308,11 @@ def _limits(problem: AppsProblem, settings: AppsSettings) -> RunLimits:
     """The limits of a run. Outputs that are compared in the box return their beginning only; values return as much as a
     right one can have."""
     output_bytes, return_bytes = settings.output_bytes, settings.shown_bytes
-    if settings.profile is not None:
+    if settings.compat is not None:
         wanted = [
             4 * len(test.answer) if isinstance(test, StdinTest) else longest_equal(test) for test in problem.tests
         ]
-        most = min(_PROFILE_OUTPUT_BYTES, _PROFILE_SPARE_BYTES + max(wanted, default=0))
+        most = min(_COMPAT_OUTPUT_BYTES, _COMPAT_SPARE_BYTES + max(wanted, default=0))
         output_bytes = return_bytes = min(output_bytes, most)
     elif problem.fn_name is not None:
         return_bytes = max(longest_equal(test) for test in problem.tests if isinstance(test, CallTest))
@@ -327,7 +327,7 @@ def _limits(problem: AppsProblem, settings: AppsSettings) -> RunLimits:
 
 
 def _crashed(problem: AppsProblem, settings: AppsSettings, error: BaseException) -> AppsResult:
-    """The result if the profile's grader fails on this row or output, and so does our imitation of it."""
+    """The result if the other grader fails on this row or output, and so does our imitation of it."""
     message = " ".join(str(error).split())[:200]
     crash = f"{settings.judged_by} fails on this row: {type(error).__name__}: {message}"
     return replace(_unjudged(problem, settings, crash), graded=Graded(crash=crash))
@@ -356,13 +356,13 @@ def _judge(problem: AppsProblem, runs: TestRuns, settings: AppsSettings) -> Apps
     return verdicts.without_program(result, load_error) if load_error else result
 
 
-def _given_tests(problem: AppsProblem, profile: Profile | None) -> Sequence[JobTest]:
-    """The inputs of a program. If the profile's grader only loads programs, there is one run with an empty input."""
-    if profile is None:
+def _given_tests(problem: AppsProblem, compat: CompatGrader | None) -> Sequence[JobTest]:
+    """The inputs of a program. If the other grader only loads programs, there is one run with an empty input."""
+    if compat is None:
         return [_given(test) for test in problem.tests]
-    if not problem.tests or (problem.fn_name is not None and profile.calls is Calls.LOAD):
+    if not problem.tests or (problem.fn_name is not None and compat.calls is Calls.LOAD):
         return (JobTest(input=b""),)
-    return [JobTest(input=profile.given(test)) for test in problem.tests]
+    return [JobTest(input=compat.given(test)) for test in problem.tests]
 
 
 def _given(test: AppsTest) -> JobTest:
@@ -371,13 +371,13 @@ def _given(test: AppsTest) -> JobTest:
     return JobTest(input=test.stdin, answer=test.answer)
 
 
-def _seen(problem: AppsProblem, runs: TestRuns, profile: Profile) -> tuple[list[TestOutcome], list[TestRun]]:
-    """The runs that the profile's grader would have made too: in order, up to the test at which it stops."""
+def _seen(problem: AppsProblem, runs: TestRuns, compat: CompatGrader) -> tuple[list[TestOutcome], list[TestRun]]:
+    """The runs that the other grader would have made too: in order, up to the test at which it stops."""
     seen: list[TestOutcome] = []
     ran: list[TestRun] = []
-    while len(ran) in runs.outcomes and (not ran or profile.wants_another(problem, ran)):
+    while len(ran) in runs.outcomes and (not ran or compat.wants_another(problem, ran)):
         seen.append(runs.outcomes[len(ran)])
-        ran.append(verdicts.run_of(seen[-1], profile))
+        ran.append(verdicts.run_of(seen[-1], compat))
     return seen, ran
 
 

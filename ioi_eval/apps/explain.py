@@ -1,6 +1,6 @@
 """Shows where graders differ about a program, test by test, and why.
 
-A program is run and judged by our rules and by those of each profile. These differ in how a program is found in an
+A program is run and judged by our rules and by those of each other grader. These differ in how a program is found in an
 answer, how it is run, what is compared, and when the grader stops. Each grader's results are shown in its own terms.
 """
 
@@ -26,7 +26,7 @@ class Opinion:
     """A grader's result for a program.
 
     Args:
-        grader: `ours`, or a profile's name.
+        grader: `ours`, or the name of another grader.
         whole: the overall result, in a word or two.
         right: whether the program is right; `None` if the grader does not say.
         cells: by test, its result; empty if the grader has none.

@@ -51,7 +51,7 @@ class Executor(Protocol):
 
 def kind_of(result: AppsResult) -> RecordKind | None:
     """The kind of a result's record: RESULT, FINAL_JE (the comparator's checker failed twice); `None` for failures of
-    ours, which are not stored. If a profile's grader fails, that is its RESULT.
+    ours, which are not stored. If the other grader fails, that is its RESULT.
     """
     if result.verdict is not Verdict.JE or (result.graded is not None and result.graded.crash):
         return RecordKind.RESULT

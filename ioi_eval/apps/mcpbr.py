@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from ioi_eval.compat.mcpbr import EMPTY, ERRORS, PROFILE
+from ioi_eval.compat.mcpbr import EMPTY, ERRORS, GRADER
 from ioi_eval.model.apps import RowFault
 
 SHOWN_ERROR = 500  # characters of a failure's message
@@ -26,7 +26,7 @@ class Named(Protocol):
 
 def under(record: dict[str, Any], judged_by: str) -> dict[str, Any]:
     """A record with the name of its rules; for mcpbr's own rules the record stays as in mcpbr."""
-    return record if judged_by in ("", PROFILE.name) else {**record, "judged_by": judged_by}
+    return record if judged_by in ("", GRADER.name) else {**record, "judged_by": judged_by}
 
 
 def counted_record(problem: Named, passed: int, total: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from ioi_eval.compat.terms import Code, Graded, Profile
+from ioi_eval.compat.terms import Code, CompatGrader, Graded
 from ioi_eval.config import MIB, RunPolicy
 from ioi_eval.errors import InputError
 from ioi_eval.fingerprint import digest_of, harness_digest, rules_digest, runner_digest
@@ -28,10 +28,10 @@ class AppsSettings(RunPolicy):
 
     Args:
         threads: as in `RunPolicy`.
-        time_limit_s: CPU seconds for a test; `None` for 10 s, or the profile's own.
+        time_limit_s: CPU seconds for a test; `None` for 10 s, or the other grader's own.
         memory_limit_bytes: resident memory of a test.
-        comparator: decides whether an output is right. A profile has its own rules.
-        profile: judge as this other grader does; `None` for our rules.
+        comparator: decides whether an output is right. Another grader has its own rules.
+        compat: judge as this other grader does; `None` for our rules.
         fail_fast: run nothing after a program's first failure. The other tests count as not passed.
         conventions: undo changes of the data set that break its own reference solutions (`docs/apps.md`).
         warm: fork each test from one interpreter a job, instead of starting one for each.
@@ -45,7 +45,7 @@ class AppsSettings(RunPolicy):
     time_limit_s: float | None = None
     memory_limit_bytes: int = 1024 * MIB
     comparator: Comparator = field(default_factory=Comparator)
-    profile: Profile | None = None
+    compat: CompatGrader | None = None
     fail_fast: bool = False
     conventions: bool = False
     warm: bool = True
@@ -64,12 +64,12 @@ class AppsSettings(RunPolicy):
         """The time limit that applies."""
         if self.time_limit_s is not None:
             return self.time_limit_s
-        return TIME_LIMIT_S if self.profile is None else self.profile.per_test_s
+        return TIME_LIMIT_S if self.compat is None else self.compat.per_test_s
 
     @property
     def judged_by(self) -> str:
-        """The name of the rules: the comparator, or the profile's name."""
-        return str(self.comparator) if self.profile is None else self.profile.name
+        """The name of the rules: the comparator, or the other grader's name."""
+        return str(self.comparator) if self.compat is None else self.compat.name
 
 
 def read_checker(settings: AppsSettings) -> bytes | None:
@@ -98,8 +98,8 @@ def judging_digest_of(settings: AppsSettings, target: Target, python: str, *, ch
             edited since.
     """
     values: dict[str, Any] = {f.name: getattr(settings, f.name) for f in fields(settings)}
-    profile = settings.profile
-    values["profile"] = None if profile is None else profile.name  # `rules_digest` covers its rules
+    compat = settings.compat
+    values["compat"] = None if compat is None else compat.name  # `rules_digest` covers its rules
     values["time_limit_s"] = settings.cpu_s
     values["comparator"] = str(settings.comparator)
     values["warm"] = None  # how a program is started changes no result
@@ -132,13 +132,13 @@ class AppsResult(JudgedResult):
     Args:
         problem: the row's id.
         passed: how many tests passed.
-        total: the row's number of tests, also of those that were not run; under a profile, of its codes.
+        total: the row's number of tests, also of those that were not run; under another grader's rules, of its codes.
         tests: in the row's order, each named by its place in the row, from 0.
-        judged_by: the comparator or the profile.
+        judged_by: the comparator or the other grader.
         fault: why the row cannot be judged; `None` if it can.
         message: if the program does not load, the row has a fault, or we failed.
         load_error: the error if the program does not compile. Every test is CE then.
-        graded: the result of the profile's grader.
+        graded: the result of the other grader.
         python: the interpreter on the target.
         judging_digest: a hash of how and where it was judged, the same for all programs; empty if nothing ran. In
             memory only.
@@ -157,7 +157,7 @@ class AppsResult(JudgedResult):
     judging_digest: str = ""
 
     def code_of(self, test: TestOutcome) -> Code | None:
-        """The code of the profile's grader for a test; `None` without a profile, or if it has none."""
+        """The code of the other grader for a test; `None` without another grader, or if it has none."""
         codes = () if self.graded is None else self.graded.codes
         return codes[int(test.test)] if int(test.test) < len(codes) else None
 

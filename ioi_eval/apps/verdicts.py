@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from ioi_eval.apps.outcomes import AppsResult, AppsSettings
-from ioi_eval.compat.terms import Ending, Graded, Profile, TestRun, judges
+from ioi_eval.compat.terms import CompatGrader, Ending, Graded, TestRun, judges
 from ioi_eval.model import HarnessReport, RunDetails, TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault
 from ioi_eval.problems import big_json
@@ -27,16 +27,16 @@ _RETURNS_NOTHING = "the function returned nothing, and what it changes in its ar
 def refusal_of(problem: AppsProblem, settings: AppsSettings) -> str:
     """Why a problem cannot be judged under these settings; empty if it can.
 
-    Some profiles judge broken rows.
+    Some other graders judge broken rows.
     """
-    profile = settings.profile
-    if profile is None:
+    compat = settings.compat
+    if compat is None:
         if problem.fault is None and problem.fn_name is not None and settings.comparator.program:
             return f"the comparator {settings.comparator} judges what programs print, and this row asks for a function"
         return problem.reason
     if problem.fault is None:
         return ""
-    crash = "" if problem.fault is RowFault.UNEQUAL else profile.grade(problem, ()).crash
+    crash = "" if problem.fault is RowFault.UNEQUAL else compat.grade(problem, ()).crash
     return crash or ("" if judges(problem) else problem.reason)
 
 
@@ -180,23 +180,23 @@ _PHASES = {
 }
 
 
-def grades_right(problem: AppsProblem, index: int, outcome: TestOutcome, profile: Profile) -> bool:
-    """Whether a profile's grader accepts this one run, apart from its time."""
+def grades_right(problem: AppsProblem, index: int, outcome: TestOutcome, compat: CompatGrader) -> bool:
+    """Whether the other grader accepts this one run, apart from its time."""
     tests = problem.tests[index : index + 1]
     alone = replace(problem, tests=tests, inputs=len(tests), outputs=len(tests))
     in_time = replace(outcome, verdict=Verdict.JE, limit=None)
-    run = replace(run_of(in_time, profile), wall_s=0.0)
-    return profile.grade(alone, [run]).all_passed
+    run = replace(run_of(in_time, compat), wall_s=0.0)
+    return compat.grade(alone, [run]).all_passed
 
 
-def run_of(outcome: TestOutcome, profile: Profile) -> TestRun:
-    """A run in the form that a profile's grader needs.
+def run_of(outcome: TestOutcome, compat: CompatGrader) -> TestRun:
+    """A run in the form that the other grader needs.
 
     The sum of CPU and idle time is used as wall clock, so that the load of this machine does not count.
     """
     by_itself = outcome.signal is None and outcome.verdict not in (Verdict.MLE, Verdict.SV, Verdict.OLE)
     return TestRun(
-        ending=_ending(outcome, profile),
+        ending=_ending(outcome, compat),
         output=outcome.printed,
         exit_code=outcome.exit_code if by_itself else None,
         wall_s=(outcome.cpu_ms or 0.0) / 1000 + outcome.returned.idle_s,
@@ -205,16 +205,16 @@ def run_of(outcome: TestOutcome, profile: Profile) -> TestRun:
     )
 
 
-def _ending(outcome: TestOutcome, profile: Profile) -> Ending:
-    """How a run ended, for a profile. For a script the exit code decides; the report only says which error it was."""
+def _ending(outcome: TestOutcome, compat: CompatGrader) -> Ending:
+    """How a run ended for that grader. For a script the exit code decides; the report says only which error it was."""
     report = outcome.returned.report
     if outcome.verdict is Verdict.TLE:
         return Ending.TIMED_OUT
-    if profile.harness is None:
+    if compat.harness is None:
         return Ending.FINISHED
     if outcome.signal is not None or outcome.limit is not None or outcome.verdict in (Verdict.MLE, Verdict.SV):
         return Ending.DIED
-    if not profile.script:
+    if not compat.script:
         return _PHASES.get(report.phase, Ending.DIED)
     if outcome.exit_code == 0:
         return Ending.FINISHED
@@ -224,7 +224,7 @@ def _ending(outcome: TestOutcome, profile: Profile) -> Ending:
 def graded_result(
     problem: AppsProblem, outcomes: Sequence[TestOutcome], graded: Graded, settings: AppsSettings
 ) -> AppsResult:
-    """The result of a profile's grader in our terms. `outcomes` are the runs that it saw."""
+    """The result of the other grader in our terms. `outcomes` are the runs that it saw."""
     tests = []
     for index, test in enumerate(problem.tests):
         code = graded.codes[index] if index < len(graded.codes) else None

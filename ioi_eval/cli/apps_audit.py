@@ -106,7 +106,7 @@ async def _audit(
                 progress=progress_for(count, bar=call.bar, load=here.load),
             )
         findings = summary.findings(catalog.listed, solutions.broken)
-        if not outcome.interrupted and settings.profile is None:
+        if not outcome.interrupted and settings.compat is None:
             findings = await _with_comparators(call, here.sandbox, catalog, summary, findings, workers=workers)
     return outcome, findings
 

@@ -46,8 +46,8 @@ async def ready(
 def rules_words(settings: AppsSettings) -> str:
     """One line that names the rules by which programs are judged."""
     limit = f"{settings.cpu_s:g} s of CPU a test"
-    if settings.profile is not None:
-        return f"judged by the rules of {settings.profile.name}: everything that it scores, in its own way; {limit}"
+    if settings.compat is not None:
+        return f"judged by the rules of {settings.compat.name}: everything that it scores, in its own way; {limit}"
     tests = "tests up to the first failure" if settings.fail_fast else "all tests"
     return (
         f"judged by ioi_eval's own rules: outputs by {settings.comparator}, functions called, {tests}, {limit}"

@@ -211,22 +211,22 @@ class Rules:
             InputError: an option has a value that is not allowed.
         """
         from ioi_eval.apps.outcomes import TIME_LIMIT_S, AppsSettings
-        from ioi_eval.compat import profile_named
+        from ioi_eval.compat import grader_named
         from ioi_eval.model.apps import Comparator
 
-        profile = None if self.compat is None else profile_named(self.compat)
+        compat = None if self.compat is None else grader_named(self.compat)
         timeout = self.timeout
         if timeout is None and configuration is not None and configuration.timeout_seconds is not None:
-            most = TIME_LIMIT_S if profile is None else profile.per_test_s
+            most = TIME_LIMIT_S if compat is None else compat.per_test_s
             timeout = min(most, configuration.timeout_seconds)
-        if profile is not None and self.comparator != "lines":
-            raise InputError(f"--compat {profile.name} has its own rules; leave --comparator {self.comparator} out")
+        if compat is not None and self.comparator != "lines":
+            raise InputError(f"--compat {compat.name} has its own rules; leave --comparator {self.comparator} out")
         return AppsSettings(
             python=self.python,
             time_limit_s=timeout,
             memory_limit_bytes=self.memory_mib * MIB,
             comparator=Comparator.parse(self.comparator),
-            profile=profile,
+            compat=compat,
             fail_fast=self.fail_fast,
             conventions=self.conventions,
             near_limit_repeats=self.near_limit_repeats,

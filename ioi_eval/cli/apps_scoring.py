@@ -83,14 +83,14 @@ async def _score(
     settings = call.settings
     async with opened(call.sandbox, events=events) as here:
         executor = await apps_calls.ready(here, settings, call.sandbox, events)
-        profile = settings.profile
+        compat = settings.compat
         dump_reader = AppsDumpReader(
             dump,
             catalog,
             fingerprints=executor.fingerprints,
             test_s=settings.cpu_s,
             id_column=call.id_column,
-            rules=RULES.get(profile.name, our_rules) if profile is not None else our_rules,
+            rules=RULES.get(compat.name, our_rules) if compat is not None else our_rules,
         )
         return await judge_dump(
             call,

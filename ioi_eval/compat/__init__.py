@@ -1,6 +1,6 @@
 """Other graders' verdicts, derived from our runs of a program, so that published numbers can be compared.
 
-A profile says how a grader runs programs (the harness follows it) and how it judges the runs (`grade`, pure). Its
+A `CompatGrader` says how it runs programs (the harness follows it) and how it judges the runs (`grade`, pure). Its
 results are those of the grader's code, right or wrong. Its weaknesses are not imitated: a program takes no part in the
 comparison, and no test sees what another test left behind.
 
@@ -15,21 +15,21 @@ from typing import TYPE_CHECKING
 from ioi_eval.errors import InputError
 
 if TYPE_CHECKING:
-    from ioi_eval.compat.terms import Profile
+    from ioi_eval.compat.terms import CompatGrader
 
-__all__ = ["NAMES", "profile_named"]
+__all__ = ["NAMES", "grader_named"]
 
 NAMES = ("hendrycks", "eval-protocol", "eval-protocol-page", "livecodebench", "mcpbr")
-"""The names of the graders. Each has a module of its name here, with a `PROFILE`."""
+"""The names of the graders. Each has a module of its name here, with a `GRADER`."""
 
 
-def profile_named(name: str) -> Profile:
-    """The profile of this name.
+def grader_named(name: str) -> CompatGrader:
+    """The grader of this name.
 
     Raises:
         InputError: there is none.
     """
     if name not in NAMES:
         raise InputError(f"compat {name!r}: must be one of {', '.join(NAMES)}")
-    profile: Profile = import_module(f"ioi_eval.compat.{name.replace('-', '_')}").PROFILE
-    return profile
+    grader: CompatGrader = import_module(f"ioi_eval.compat.{name.replace('-', '_')}").GRADER
+    return grader

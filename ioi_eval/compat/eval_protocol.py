@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ioi_eval.compat.numbers import allclose
-from ioi_eval.compat.terms import Calls, Code, Ending, Graded, Match, Profile, TestRun, too_long, truncated
+from ioi_eval.compat.terms import Calls, Code, CompatGrader, Ending, Graded, Match, TestRun, too_long, truncated
 from ioi_eval.model.apps import AppsProblem, AppsTest, StdinTest, joined
 
 PER_TEST_S = 10.0
@@ -96,7 +96,7 @@ def _killed(problem: AppsProblem, rule: str) -> Graded:
     return Graded(codes=(-1,) * count, rules=(rule,) * count, metadata=(KILLED,) * count)
 
 
-PROFILE = Profile(
+GRADER = CompatGrader(
     name="eval-protocol",
     harness="eval_protocol",
     calls=Calls.LOAD,

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ioi_eval.compat.eval_protocol import KILLED, PER_TEST_S
-from ioi_eval.compat.terms import Calls, Code, Ending, Graded, Match, Profile, TestRun, judges, truncated
+from ioi_eval.compat.terms import Calls, Code, CompatGrader, Ending, Graded, Match, TestRun, judges, truncated
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, Comparator, RowFault, StdinTest, joined
 from ioi_eval.problems.apps_values import arguments_of, encode, result_is_right, shown_texts
 
@@ -107,7 +107,7 @@ def _error(run: TestRun) -> Mapping[str, Any]:
     return {"error": run.error or f"exit code {run.exit_code}", "traceback": traceback}
 
 
-PROFILE = Profile(
+GRADER = CompatGrader(
     name="eval-protocol-page",
     harness="eval_protocol_page",
     script=True,

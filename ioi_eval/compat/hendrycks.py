@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ioi_eval.compat.numbers import allclose
-from ioi_eval.compat.terms import Calls, Code, Ending, Graded, Match, Profile, TestRun, judges, too_long
+from ioi_eval.compat.terms import Calls, Code, CompatGrader, Ending, Graded, Match, TestRun, judges, too_long
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, StdinTest, joined
 from ioi_eval.problems.apps_values import Foreign, ValueFormatError, decode, encode, integer_keys
 
@@ -162,7 +162,7 @@ def _rounded(word: str) -> object:
     return object() if math.isnan(number) else repr(number + 0.0)  # + 0.0 turns -0.0 into 0.0
 
 
-PROFILE = Profile(
+GRADER = CompatGrader(
     name="hendrycks",
     harness="hendrycks",
     calls=Calls.CALL,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from ioi_eval.compat.terms import Calls, Ending, Graded, Match, Profile, TestRun, judges, too_long, truncated
+from ioi_eval.compat.terms import Calls, CompatGrader, Ending, Graded, Match, TestRun, judges, too_long, truncated
 from ioi_eval.model.apps import AppsProblem, AppsTest, StdinTest, joined
 
 WRONG, TIMED_OUT, FAILED = -2, -3, -4
@@ -118,7 +118,7 @@ def match_output(expected: str, printed: str) -> Match | None:
     return Match(right=True, rule=rule)
 
 
-PROFILE = Profile(
+GRADER = CompatGrader(
     name="livecodebench",
     harness="livecodebench",
     calls=Calls.NEVER,

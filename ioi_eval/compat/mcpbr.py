@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ioi_eval.compat.terms import Calls, Code, Ending, Graded, Match, Profile, TestRun
+from ioi_eval.compat.terms import Calls, Code, CompatGrader, Ending, Graded, Match, TestRun
 from ioi_eval.model.apps import AppsProblem, AppsTest, RowFault
 
 PER_TEST_S = 10.0
@@ -64,7 +64,7 @@ def _spelled(value: Any) -> str:
     return str(list(value) if isinstance(value, tuple) else value)
 
 
-PROFILE = Profile(
+GRADER = CompatGrader(
     name="mcpbr",
     harness=None,
     calls=Calls.STDIN,

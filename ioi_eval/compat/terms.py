@@ -1,4 +1,4 @@
-"""Types of all profiles: how a run ended, a grader's codes, and a description of a grader."""
+"""Types of all graders here: how a run ended, a grader's codes, and a description of a grader."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestRun:
-    """A run of one test, in the way that a profile demands.
+    """A run of one test, in the way that a grader demands.
 
     Args:
         ending: how it ended.
@@ -101,7 +101,7 @@ class Calls(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
+class CompatGrader:
     """A grader, as far as its results depend on it.
 
     Args:

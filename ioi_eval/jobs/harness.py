@@ -208,7 +208,7 @@ def program_line(
 
     Args:
         interpreter: of the target.
-        grader: run programs as this other grader does (`harness/profiles/`).
+        grader: run programs as this other grader does (`harness/compat/`).
         warm: fork each test from one interpreter, rather than start one for each.
         preload: the modules that are loaded before it forks: see `preloaded`.
     """

@@ -85,7 +85,7 @@ class AppsProblem:
         index: its place in the unfiltered split, from 0.
         difficulty: in lower case; empty if the row does not say.
         fn_name: the function or method that is called; `None` for programs that read standard input.
-        tests: the inputs that have an output. If there is a `fault`, only profiles of other graders use them.
+        tests: the inputs that have an output. If there is a `fault`, only other graders' rules use them.
         inputs, outputs: how many the row has.
         fault: why it cannot be judged; `None` if it can.
         reason: the same as a sentence, for people.

@@ -205,4 +205,4 @@ RULES: Mapping[str, Rules] = {
     "eval-protocol-page": _rules(last_answer_or_content, extract_eval_protocol_page),
     "livecodebench": _rules(last_answer, _livecodebench),
 }
-"""The rules of the profiles that have their own; in the other profiles, the text is the program."""
+"""The rules of other graders that have their own; for the others, the text is the program."""

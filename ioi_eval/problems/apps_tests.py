@@ -40,7 +40,7 @@ def read_tests(value: object, starter_code: str = "") -> TestSet:
 
     Returns:
         The tests, or the fault because of which the row cannot be judged. If only the numbers of inputs and outputs
-        differ, the inputs that have an output are included too, for the profiles that judge them.
+        differ, the inputs that have an output are included too, for the other graders that judge them.
     """
     if isinstance(value, str):
         if not value.strip():

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.apps.execution import AppsResult, AppsSettings, require_fit
-from ioi_eval.compat import profile_named
+from ioi_eval.compat import grader_named
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.jobs.harness import Interpreter, preloaded
 from ioi_eval.model import Isolation, Verdict
@@ -285,7 +285,7 @@ def test_rows_that_cannot_be_judged(score: Score) -> None:
 
 
 @pytest.mark.parametrize(
-    ("profile", "code", "codes"),
+    ("compat", "code", "codes"),
     [
         ("mcpbr", "print(int(input()) + 1)\nexit(1)", (False, False)),
         ("mcpbr", "print(int(input()) + 1)", (True, True)),
@@ -298,18 +298,18 @@ def test_rows_that_cannot_be_judged(score: Score) -> None:
         ("livecodebench", "import sys\nprint(int(sys.stdin.readline()) + 1)\n1 / 0", (-4,)),
     ],
 )
-def test_profiles(profile: str, code: str, codes: tuple[object, ...], score: Score) -> None:
+def test_other_graders(compat: str, code: str, codes: tuple[object, ...], score: Score) -> None:
     """Another grader's codes, from our runs."""
-    result = score(NEXT, code, profile=profile_named(profile))
+    result = score(NEXT, code, compat=grader_named(compat))
     assert result.graded is not None
     assert result.graded.codes == codes
     assert (result.passed, result.total) == (sum(code is True for code in codes), len(codes))
-    assert result.judged_by == profile
+    assert result.judged_by == compat
 
 
 def test_a_row_that_a_grader_refuses_without_a_run(score: Score) -> None:
     """It is wrong, with that grader's own words, and not just skipped."""
-    result = score(ADD, "def add(a, b): return a + b", profile=profile_named("livecodebench"))
+    result = score(ADD, "def add(a, b): return a + b", compat=grader_named("livecodebench"))
     assert (result.verdict, result.score) == (Verdict.WA, 0.0)
     assert "has no attribute 'split'" in result.message
     assert result.message in result.tests[0].message
@@ -320,7 +320,7 @@ def test_numpy_is_asked_for_where_a_profile_needs_it(score: Score) -> None:
     if "numpy" in score(NEXT, "print(1)").python:
         pytest.skip("this machine's Python has numpy")
     with pytest.raises(SetupError, match="needs numpy"):
-        score(NEXT, "print(int(input()) + 1)", profile=profile_named("hendrycks"))
+        score(NEXT, "print(int(input()) + 1)", compat=grader_named("hendrycks"))
 
 
 def test_an_interpreter_that_is_not_there(score: Score) -> None:
@@ -373,14 +373,14 @@ def test_an_ordinary_user_gets_the_same(strongest: str) -> None:
     assert {result.isolation for result in results} == {Isolation(strongest)}
 
 
-@pytest.mark.parametrize("profile", ["eval-protocol", "livecodebench"])
-def test_python_is_new_enough_for_a_profile_that_rewrites_programs(profile: str) -> None:
+@pytest.mark.parametrize("compat", ["eval-protocol", "livecodebench"])
+def test_python_is_new_enough_for_a_profile_that_rewrites_programs(compat: str) -> None:
     """3.8 has no `ast.unparse`: these graders, which need it, would call right programs wrong."""
 
     def python(version: str) -> Interpreter:
         return Interpreter(version=version, numpy=None, path="/usr/bin/python3", sees=(), harness=b"")
 
     with pytest.raises(SetupError, match=r"needs Python 3\.9 or newer, .* is cpython 3\.8\.18"):
-        require_fit(python("cpython 3.8.18"), profile_named(profile), on="here")
+        require_fit(python("cpython 3.8.18"), grader_named(compat), on="here")
     for version in ("cpython 3.9.0", "cpython 3.14.0rc1", "pypy 3.10.14"):
-        require_fit(python(version), profile_named(profile), on="here")
+        require_fit(python(version), grader_named(compat), on="here")

@@ -15,7 +15,7 @@ import pytest
 
 from ioi_eval.apps.execution import AppsExecutor, AppsResult, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.compat import profile_named
+from ioi_eval.compat import grader_named
 from ioi_eval.model import Blob, Execution, Job, Verdict
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.sandbox import Target
@@ -93,15 +93,15 @@ def test_who_knows_that_he_is_run_again_gains_nothing(name: str, called: bool, c
     assert bool(alone) == bool(repeated)
 
 
-@pytest.mark.parametrize("profile", ["hendrycks", "eval-protocol", "eval-protocol-page", "livecodebench", "mcpbr"])
-def test_nor_under_the_rules_of_other_graders(profile: str, cache: Path) -> None:
+@pytest.mark.parametrize("compat", ["hendrycks", "eval-protocol", "eval-protocol-page", "livecodebench", "mcpbr"])
+def test_nor_under_the_rules_of_other_graders(compat: str, cache: Path) -> None:
     """Right and late, then wrong in time: not right. Wrong and late: not repeated. Right both times: right."""
-    chosen = profile_named(profile)
+    chosen = grader_named(compat)
     for first, again, passes in (("n", "-1", False), ("-1", "n", False), ("n", "n", True)):
         code = f"n = int(input())\n{LATE}print({again} if IS_AGAIN else {first})\n"
-        if profile == "hendrycks" and not numpy_is_there(cache):
+        if compat == "hendrycks" and not numpy_is_there(cache):
             pytest.skip("no numpy for programs here")
-        found, alone = judged(cache, PRINTED_SIMPLY, code, profile=chosen)
+        found, alone = judged(cache, PRINTED_SIMPLY, code, compat=chosen)
         assert (found.verdict is Verdict.AC) is passes, (found, alone)
         assert bool(alone) is (first == "n")
 

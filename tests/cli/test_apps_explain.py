@@ -102,8 +102,8 @@ def test_a_grader_that_cannot_be_used_is_refused(start: Start, write: Write) -> 
     if ", numpy " in ended.stderr:
         pytest.skip("the system's interpreter has numpy")
     assert ended.returncode == 2, ended.stdout
-    assert "the profile hendrycks needs numpy" in ended.stderr
+    assert "--compat hendrycks needs numpy" in ended.stderr
     assert ended.stdout == ""
     ended = start("apps", "explain", dump, "--dataset", "apps.jsonl")
     assert ended.returncode == 0, ended.stderr
-    assert "hendrycks was not asked: the profile hendrycks needs numpy" in ended.stdout
+    assert "hendrycks was not asked: --compat hendrycks needs numpy" in ended.stdout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ioi_eval.compat.eval_protocol import PROFILE, clean_traceback, grade, match_output
+from ioi_eval.compat.eval_protocol import GRADER, clean_traceback, grade, match_output
 from ioi_eval.compat.terms import Ending, TestRun
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.problems.apps import apps_problem
@@ -120,17 +120,17 @@ def test_missing_outputs() -> None:
 def test_it_stops_at_the_first_failure() -> None:
     """No run is wanted behind the first failure."""
     row = problem(["1", "2", "3"], ["1", "2", "3"])
-    assert PROFILE.wants_another(row, [])
-    assert PROFILE.wants_another(row, [printed("1")])
-    assert not PROFILE.wants_another(row, [printed("2")])
-    assert not PROFILE.wants_another(row, [printed("1"), TestRun(ending=Ending.RAISED)])
+    assert GRADER.wants_another(row, [])
+    assert GRADER.wants_another(row, [printed("1")])
+    assert not GRADER.wants_another(row, [printed("2")])
+    assert not GRADER.wants_another(row, [printed("1"), TestRun(ending=Ending.RAISED)])
 
 
 def test_a_function_is_only_loaded() -> None:
     """One run says whether the program loads; nothing else is looked at."""
     row = problem([[1], [2]], [1, 2], "f")
-    assert PROFILE.wants_another(row, [])
-    assert not PROFILE.wants_another(row, [printed("")])
+    assert GRADER.wants_another(row, [])
+    assert not GRADER.wants_another(row, [printed("")])
 
 
 def test_whole_time() -> None:

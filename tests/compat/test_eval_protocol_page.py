@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ioi_eval.compat.eval_protocol import KILLED
-from ioi_eval.compat.eval_protocol_page import PROFILE, given, grade, match_output
+from ioi_eval.compat.eval_protocol_page import GRADER, given, grade, match_output
 from ioi_eval.compat.terms import Ending, TestRun
 from ioi_eval.model.apps import AppsProblem, StdinTest
 from ioi_eval.problems.apps_values import encode
@@ -67,8 +67,8 @@ def test_codes(runs: list[TestRun], codes: list[bool | int], metadata: list[dict
 
 def test_no_test_ends_the_others() -> None:
     """Each has a process of its own; only what does not compile is not tried again."""
-    assert all(PROFILE.wants_another(TWO, [run]) for run in (printed("x"), RAISED, LATE, DEAD))
-    assert not PROFILE.wants_another(TWO, [TestRun(ending=Ending.LOAD_FAILED)])
+    assert all(GRADER.wants_another(TWO, [run]) for run in (printed("x"), RAISED, LATE, DEAD))
+    assert not GRADER.wants_another(TWO, [TestRun(ending=Ending.LOAD_FAILED)])
 
 
 def test_functions_are_called() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.compat.hendrycks import PROFILE, _rounded, given, grade, match_output, match_result
+from ioi_eval.compat.hendrycks import GRADER, _rounded, given, grade, match_output, match_result
 from ioi_eval.compat.terms import Ending, TestRun
 from ioi_eval.model.apps import AppsProblem, CallTest, StdinTest
 from ioi_eval.problems.apps import apps_problem
@@ -160,7 +160,7 @@ def test_twenty_slow_tests_are_refused() -> None:
     """20 tests of 0.7 s are within each limit but that of the whole."""
     row = problem(["1"] * 20, ["1"] * 20)
     runs: list[TestRun] = []
-    while PROFILE.wants_another(row, runs):
+    while GRADER.wants_another(row, runs):
         runs.append(printed("1", wall_s=0.7))
     assert len(runs) == 16
     assert set(grade(row, runs).codes) == {-1}
@@ -172,7 +172,7 @@ def test_rows_that_it_cannot_read(column: str) -> None:
     row = apps_problem(Row(source="test", number=1, values={"input_output": column}), 0)
     assert grade(row, []).crash == row.reason
     assert not grade(row, []).all_passed
-    assert not PROFILE.wants_another(row, [])
+    assert not GRADER.wants_another(row, [])
 
 
 def test_summary_of_codes() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ioi_eval.compat.livecodebench import PROFILE, grade, match_output, whole_s
+from ioi_eval.compat.livecodebench import GRADER, grade, match_output, whole_s
 from ioi_eval.compat.terms import Ending, TestRun
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.problems.apps import apps_problem
@@ -89,9 +89,9 @@ def test_metadata() -> None:
 
 def test_runs_that_are_wanted() -> None:
     """None for functions, none behind a failure, one to load a program that has no tests."""
-    assert not PROFILE.wants_another(problem([[1]], [1], "f"), [])
-    assert not PROFILE.wants_another(problem(["1", "2"], ["1", "2"]), [printed("3")])
-    assert PROFILE.wants_another(problem([], []), [])
+    assert not GRADER.wants_another(problem([[1]], [1], "f"), [])
+    assert not GRADER.wants_another(problem(["1", "2"], ["1", "2"]), [printed("3")])
+    assert GRADER.wants_another(problem([], []), [])
     assert whole_s(2) == 19
     assert grade(problem([], []), [printed("")]).all_passed
     assert list(grade(problem([], []), [TestRun(ending=Ending.LOAD_FAILED)]).codes) == [-4]

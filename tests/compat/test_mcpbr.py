@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ioi_eval.compat.mcpbr import PROFILE, given, grade
+from ioi_eval.compat.mcpbr import GRADER, given, grade
 from ioi_eval.compat.terms import Ending, TestRun
 from ioi_eval.model.apps import AppsProblem, CallTest, StdinTest
 from ioi_eval.problems.apps import apps_problem
@@ -76,10 +76,10 @@ def test_unequal_numbers_are_judged_as_far_as_they_pair() -> None:
 def test_it_never_stops() -> None:
     """All tests are run and counted: one that runs out of time has failed, and bytes that are not text are wrong."""
     row = row_of({"inputs": ["1", "2"], "outputs": ["1", "2"]})
-    assert PROFILE.wants_another(row, [printed(b"x")])
+    assert GRADER.wants_another(row, [printed(b"x")])
     assert grade(row, [printed(b"x"), printed(b"2")]).codes == (False, True)
     late = TestRun(ending=Ending.TIMED_OUT, output=b"1")
-    assert PROFILE.wants_another(row, [late])
+    assert GRADER.wants_another(row, [late])
     assert grade(row, [late, printed(b"2")]).codes == (False, True)
     assert grade(row, [late, printed(b"2")]).rules == ("out of time", "equal text")
     assert grade(row, [printed(b"\xff"), printed(b"2")]).codes == (False, True)

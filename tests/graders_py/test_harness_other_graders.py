@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ioi_eval.apps.catalog import load_catalog
-from ioi_eval.compat import profile_named
-from ioi_eval.compat.terms import Code, Ending, Profile, TestRun
+from ioi_eval.compat import grader_named
+from ioi_eval.compat.terms import Code, CompatGrader, Ending, TestRun
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.problems.apps import apps_problem
 from ioi_eval.problems.row import Row
@@ -23,7 +23,7 @@ WarmGrader = Callable[[str], Any]
 PHASES = {"done": Ending.FINISHED, "run": Ending.RAISED, "load": Ending.LOAD_FAILED, "compile": Ending.LOAD_FAILED}
 
 
-def codes(warm_grader: WarmGrader, profile: Profile, problem: AppsProblem, program: str) -> list[Code]:
+def codes(warm_grader: WarmGrader, profile: CompatGrader, problem: AppsProblem, program: str) -> list[Code]:
     """What a grader makes of a program: run by run, until it wants no more. CPU time stands for its wall clock."""
     assert profile.harness is not None
     warm = warm_grader(profile.harness)
@@ -121,7 +121,7 @@ def test_results(
     wanted = expected[["hendrycks", "eval-protocol", "livecodebench"].index(name)]
     if program == "while True: pass" and name != "livecodebench":
         pytest.skip("once is enough")
-    found = codes(warm_grader, profile_named(name), row, program)
+    found = codes(warm_grader, grader_named(name), row, program)
     assert found == wanted
     assert all(code is True or code is False or code < 0 for code in found)
 
@@ -132,7 +132,7 @@ def test_results(
 def check_recorded(warm_grader: WarmGrader, shared: Path, step: int) -> None:
     """Grade every `step`-th recorded generation, and compare with what was recorded."""
     catalog = load_catalog(open_source(shared / "tasks/apps/apps.jsonl"))
-    profile = profile_named("hendrycks")
+    profile = grader_named("hendrycks")
     wrong = []
     for generation in list(open_source(shared / "tasks/apps/generations.jsonl").iterate())[::step]:
         values = generation.values

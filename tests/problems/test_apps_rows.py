@@ -175,7 +175,7 @@ def test_faults(column: object, fault: RowFault, words: str) -> None:
 
 
 def test_paired_tests_of_unequal_rows_are_kept() -> None:
-    """The profiles that judge such rows find the tests that pair, and the numbers."""
+    """The graders that judge such rows find the tests that pair, and the numbers."""
     found = problem(stdin_row(["1", "2", "3"], ["a", "b"]))
     assert len(found.tests) == 2
     assert (found.inputs, found.outputs) == (3, 2)

@@ -1,4 +1,4 @@
-"""Rules for all profiles, and the arithmetic of numpy without numpy."""
+"""Rules for all graders, and the arithmetic of numpy without numpy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval import boxfiles, compat
-from ioi_eval.compat import NAMES, profile_named
+from ioi_eval.compat import NAMES, grader_named
 from ioi_eval.compat.numbers import allclose
 from ioi_eval.compat.terms import Code, Graded, truncated
 from ioi_eval.errors import InputError
@@ -21,18 +21,18 @@ from ioi_eval.errors import InputError
 
 @pytest.mark.parametrize("name", ["hendrycks", "eval-protocol", "eval-protocol-page", "livecodebench", "mcpbr"])
 def test_names(name: str) -> None:
-    """The profiles are found by name, and the harness has a file for each that needs one."""
-    profile = profile_named(name)
-    assert profile.name == name
-    assert profile.per_test_s > 0
-    if profile.harness is not None:
-        assert b"PRELUDE" in boxfiles.read(f"harness/profiles/{profile.harness}.py")
+    """The graders are found by name, and the harness has a file for each that needs one."""
+    compat = grader_named(name)
+    assert compat.name == name
+    assert compat.per_test_s > 0
+    if compat.harness is not None:
+        assert b"PRELUDE" in boxfiles.read(f"harness/compat/{compat.harness}.py")
 
 
 def test_unknown_name() -> None:
     """Another name is an error that says what there is."""
     with pytest.raises(InputError, match=f"compat 'codeforces': must be one of {', '.join(NAMES)}"):
-        profile_named("codeforces")
+        grader_named("codeforces")
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_grader_is_loaded_when_it_is_asked_for() -> None:
     code = (
         "import sys, ioi_eval.cli.apps_scoring, ioi_eval.compat as c\n"
         "print([m for m in sys.modules if m.startswith('ioi_eval.compat.')])\n"
-        "c.profile_named('livecodebench')\n"
+        "c.grader_named('livecodebench')\n"
         "print('ioi_eval.compat.livecodebench' in sys.modules)"
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -108,7 +108,7 @@ def test_a_grader_is_loaded_when_it_is_asked_for() -> None:
 
 def test_every_name_has_its_module() -> None:
     """A grader that is added as a module, and not by its name, could not be asked for."""
-    assert all(profile_named(name).name == name for name in NAMES)
+    assert all(grader_named(name).name == name for name in NAMES)
     folder = Path(compat.__file__).parent
-    modules = {path.stem.replace("_", "-") for path in folder.glob("*.py") if "PROFILE = " in path.read_text()}
+    modules = {path.stem.replace("_", "-") for path in folder.glob("*.py") if "GRADER = " in path.read_text()}
     assert modules == set(NAMES)
