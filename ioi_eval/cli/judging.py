@@ -14,12 +14,12 @@ from ioi_eval.errors import ODD_DATA, IoiEvalError
 from ioi_eval.events import Events
 from ioi_eval.journal import Journal
 from ioi_eval.pipeline import DumpOutcome, Settings, score_dump
-from ioi_eval.pipeline.family import ProblemFamily, R
+from ioi_eval.pipeline.family import ProblemFamily, ResultT
 from ioi_eval.pipeline.finish import replacing
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.threads import in_thread
-from ioi_eval.pipeline.window import W
+from ioi_eval.pipeline.window import CandidateT
 from ioi_eval.report.frame import RESULTS, TESTS
 from ioi_eval.report.html import HTML, Page
 from ioi_eval.version import __version__
@@ -27,7 +27,7 @@ from ioi_eval.version import __version__
 
 async def judge_dump(
     call: RunOptions,
-    family: ProblemFamily[W, R],
+    family: ProblemFamily[CandidateT, ResultT],
     here: OpenSandbox,
     *,
     rows: int,

@@ -19,8 +19,8 @@ from ioi_eval.errors import SandboxError, TargetLostError
 from ioi_eval.programs import UnfitError
 from ioi_eval.sandbox import Sandbox, Target
 
-P = TypeVar("P")
-R = TypeVar("R")
+ProblemT = TypeVar("ProblemT")
+ResultT = TypeVar("ResultT")
 
 
 class NoTargetError(SandboxError):
@@ -41,7 +41,7 @@ def in_service_or_all(targets: Sequence[Target]) -> Sequence[Target]:
     return [target for target in targets if target.slots] or targets
 
 
-class Bindings(Generic[P]):
+class Bindings(Generic[ProblemT]):
     """How many submissions each target of a sandbox judges, and what each may judge.
 
     Args:
@@ -49,16 +49,16 @@ class Bindings(Generic[P]):
         refusal: why a target may not judge submissions to a problem; `None` if it may. Called once for each pair.
     """
 
-    def __init__(self, sandbox: Sandbox, refusal: Callable[[Target, P], str | None]) -> None:
+    def __init__(self, sandbox: Sandbox, refusal: Callable[[Target, ProblemT], str | None]) -> None:
         self._sandbox = sandbox
         self._refusal = refusal
         self._bound: defaultdict[str, set[object]] = defaultdict(set)  # sets, because threads may share this
         self._seen: dict[str, Target] = {}
-        self._reasons: dict[tuple[int, str], tuple[P, str | None]] = {}
+        self._reasons: dict[tuple[int, str], tuple[ProblemT, str | None]] = {}
 
     async def judge_on_target(
-        self, problem: P, judge: Callable[[Target], Awaitable[R]], *, nothing_runs: bool = False
-    ) -> R:
+        self, problem: ProblemT, judge: Callable[[Target], Awaitable[ResultT]], *, nothing_runs: bool = False
+    ) -> ResultT:
         """Judge a submission on one target.
 
         Args:
@@ -86,7 +86,7 @@ class Bindings(Generic[P]):
             except (TargetLostError, UnfitError) as error:
                 failed[target.name] = error
 
-    def suitable_so_far(self, problem: P) -> list[Target]:
+    def suitable_so_far(self, problem: ProblemT) -> list[Target]:
         """The targets seen so far that may judge submissions to a problem; all of them, if none may.
 
         In the order in which they were first seen.
@@ -101,11 +101,11 @@ class Bindings(Generic[P]):
             self._seen.setdefault(target.name, target)
         return targets
 
-    def suitable(self, targets: Sequence[Target], problem: P) -> list[Target]:
+    def suitable(self, targets: Sequence[Target], problem: ProblemT) -> list[Target]:
         """The targets that may judge submissions to a problem, in the order given."""
         return [target for target in targets if self.refusal(target, problem) is None]
 
-    def choose(self, targets: Sequence[Target], problem: P, *, without: Collection[str] = ()) -> Target | None:
+    def choose(self, targets: Sequence[Target], problem: ProblemT, *, without: Collection[str] = ()) -> Target | None:
         """The target for the next submission to a problem; `None` if none may judge it.
 
         Args:
@@ -117,13 +117,13 @@ class Bindings(Generic[P]):
         return min(candidates, key=self._load, default=None)
 
     def marked_if_only(
-        self, chosen: Target, targets: Sequence[Target], problem: P, *, without: Collection[str]
+        self, chosen: Target, targets: Sequence[Target], problem: ProblemT, *, without: Collection[str]
     ) -> Target:
         """The chosen target, marked as the only one if no other that may judge has workers."""
         others = [target for target in self.suitable(targets, problem) if target.name not in {chosen.name, *without}]
         return replace(chosen, is_only=not any(target.slots for target in others))
 
-    def refusal(self, target: Target, problem: P) -> str | None:
+    def refusal(self, target: Target, problem: ProblemT) -> str | None:
         """Why a target may not judge submissions to a problem; `None` if it may."""
         key = (id(problem), target.name)
         if key not in self._reasons:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ioi_eval.journal import Journal, TemporaryRecords
 from ioi_eval.pipeline.dump_run import DumpRun
-from ioi_eval.pipeline.family import ProblemFamily, R
+from ioi_eval.pipeline.family import ProblemFamily, ResultT
 from ioi_eval.pipeline.finish import write_summary
 from ioi_eval.pipeline.interrupt import Interrupts
 from ioi_eval.pipeline.progress import Progress
@@ -20,7 +20,7 @@ from ioi_eval.pipeline.result_store import ResultStore
 from ioi_eval.pipeline.settings import DumpOutcome, Settings, now
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.unchanged import PresentResults, end_unchanged, signature
-from ioi_eval.pipeline.window import W
+from ioi_eval.pipeline.window import CandidateT
 from ioi_eval.report.frame import TESTS
 from ioi_eval.report.inputs import INPUTS
 from ioi_eval.report.run_summary import RunFacts
@@ -28,7 +28,7 @@ from ioi_eval.report.run_summary import RunFacts
 
 async def score_dump(
     directory: Path,
-    family: ProblemFamily[W, R],
+    family: ProblemFamily[CandidateT, ResultT],
     *,
     journal: Journal,
     settings: Settings,
@@ -75,7 +75,9 @@ async def score_dump(
         return await _conduct(run, write)
 
 
-async def _conduct(run: DumpRun[W, R], write: Callable[[RunFacts, Progress], Mapping[str, Any]]) -> DumpOutcome:
+async def _conduct(
+    run: DumpRun[CandidateT, ResultT], write: Callable[[RunFacts, Progress], Mapping[str, Any]]
+) -> DumpOutcome:
     """Judge, then write. A signal ends the judging, not the writing. The records of our failures are always deleted."""
     store, progress, settings = run.store, run.progress, run.settings
     started = now()

@@ -17,14 +17,14 @@ from ioi_eval.errors import InputError, RowError, internal_error_text
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.journal import Keys, StoredLevel, keys_of, name_key
 from ioi_eval.model import ProblemKey
-from ioi_eval.pipeline.window import Candidate, P, S, W
+from ioi_eval.pipeline.window import Candidate, CandidateT, ProblemT, SubmissionT
 from ioi_eval.problems.row import DumpSource, Row
 
 OWN_FAULT = "a fault in ioi-eval itself: its message says where"
 
 
 @fast_dataclass
-class Judgeable(Generic[W]):
+class Judgeable(Generic[CandidateT]):
     """A row that can be judged, or one of its programs.
 
     Args:
@@ -33,7 +33,7 @@ class Judgeable(Generic[W]):
     """
 
     row: Row
-    candidate: W
+    candidate: CandidateT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,8 +98,8 @@ class DumpReading:
 
     def candidate(
         self,
-        problem: P,
-        submission: S,
+        problem: ProblemT,
+        submission: SubmissionT,
         *,
         problem_key: ProblemKey | str,
         id: str,
@@ -107,7 +107,7 @@ class DumpReading:
         size: int | None,
         max_s: float,
         fingerprints: Sequence[str],
-    ) -> Candidate[P, S]:
+    ) -> Candidate[ProblemT, SubmissionT]:
         """A submission that is to be judged.
 
         Args:
@@ -134,10 +134,10 @@ class DumpReading:
         )
 
 
-D = TypeVar("D", bound=DumpReading)  # a reading of a family's dump
+ReadingT = TypeVar("ReadingT", bound=DumpReading)  # a reading of a family's dump
 
 
-class DumpReader(ABC, Generic[W, D]):
+class DumpReader(ABC, Generic[CandidateT, ReadingT]):
     """Reads a dump's rows as submissions.
 
     Args:
@@ -154,10 +154,12 @@ class DumpReader(ABC, Generic[W, D]):
         """For each problem, texts that change if its results could change."""
 
     @abstractmethod
-    def begin(self, stored_level: Callable[[Keys], StoredLevel] | None = None) -> D:
+    def begin(self, stored_level: Callable[[Keys], StoredLevel] | None = None) -> ReadingT:
         """A reading from the first row; `stored_level` as in `DumpReading`."""
 
-    def entries(self, reading: D | None = None, *, whole_rows: bool = False) -> Iterator[Judgeable[W] | Refused]:
+    def entries(
+        self, reading: ReadingT | None = None, *, whole_rows: bool = False
+    ) -> Iterator[Judgeable[CandidateT] | Refused]:
         """One entry for each program, in the order of the rows; one for a row that cannot be used.
 
         Args:
@@ -171,7 +173,9 @@ class DumpReader(ABC, Generic[W, D]):
                 yield entry
 
     @abstractmethod
-    def _rows(self, reading: D, columns: Sequence[str] | None) -> Iterator[Iterator[Judgeable[W] | Refused]]:
+    def _rows(
+        self, reading: ReadingT, columns: Sequence[str] | None
+    ) -> Iterator[Iterator[Judgeable[CandidateT] | Refused]]:
         """The entries of each row that is not done. A row is done when the next one is asked for."""
 
 

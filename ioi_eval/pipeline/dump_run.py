@@ -18,7 +18,7 @@ from typing import Any, Generic
 
 from ioi_eval.errors import ODD_DATA, internal_error_text
 from ioi_eval.pipeline.dump_reader import Refused
-from ioi_eval.pipeline.family import ProblemFamily, R, ResultFacts
+from ioi_eval.pipeline.family import ProblemFamily, ResultFacts, ResultT
 from ioi_eval.pipeline.leaders import Leaders
 from ioi_eval.pipeline.progress import BEAT_S, COPY, REFUSED, RESUMED, Progress
 from ioi_eval.pipeline.result_store import ResultStore
@@ -26,7 +26,7 @@ from ioi_eval.pipeline.row_judge import Judged, RowJudge
 from ioi_eval.pipeline.settings import RunCounts, Settings
 from ioi_eval.pipeline.stop_rule import StopRule
 from ioi_eval.pipeline.threads import in_thread
-from ioi_eval.pipeline.window import Costs, W, Window
+from ioi_eval.pipeline.window import CandidateT, Costs, Window
 
 BATCH_ROWS = 256  # a change of threads takes as long as five rows
 BATCH_CODE = 8 * 1024 * 1024
@@ -52,7 +52,7 @@ class _Recorded:
     bug_in_problem: object | None
 
 
-class DumpRun(Generic[W, R]):
+class DumpRun(Generic[CandidateT, ResultT]):
     """One judging of a dump.
 
     Args:
@@ -66,9 +66,9 @@ class DumpRun(Generic[W, R]):
 
     def __init__(
         self,
-        family: ProblemFamily[W, R],
-        store: ResultStore[R],
-        entries: Iterator[W | Refused | None],
+        family: ProblemFamily[CandidateT, ResultT],
+        store: ResultStore[ResultT],
+        entries: Iterator[CandidateT | Refused | None],
         *,
         settings: Settings,
         progress: Progress,
@@ -79,12 +79,12 @@ class DumpRun(Generic[W, R]):
         self._family, self._entries = family, entries
         costs = Costs()
         self._row_judge = RowJudge(family, costs, restore)
-        self._window: Window[W] = Window(costs)
-        self._leaders: Leaders[W] = Leaders(store.journal)
+        self._window: Window[CandidateT] = Window(costs)
+        self._leaders: Leaders[CandidateT] = Leaders(store.journal)
         self._stop_rule = StopRule()
         self._changed = asyncio.Condition()
         self._empty: dict[bytes, _Recorded] = {}  # results of this run for rows without a program
-        self._late: list[tuple[W, int]] = []
+        self._late: list[tuple[CandidateT, int]] = []
         self._in_flight = 0
         self._fed = False
 
@@ -120,8 +120,8 @@ class DumpRun(Generic[W, R]):
 
     async def _feed(self) -> None:
         while not self.done.stopped_by and (batch := await in_thread(self._batch, self._entries)):
-            copies: list[tuple[W, int]] = []
-            empty: list[W] = []
+            copies: list[tuple[CandidateT, int]] = []
+            empty: list[CandidateT] = []
             settled = batch.count(None)
             self.done.resumed += settled
             self.progress.skip(RESUMED, settled)
@@ -144,10 +144,10 @@ class DumpRun(Generic[W, R]):
             self._fed = True
             self._changed.notify_all()
 
-    async def _judge_empty(self, candidates: Sequence[W]) -> None:
+    async def _judge_empty(self, candidates: Sequence[CandidateT]) -> None:
         """Judge the rows of a batch without a program: at once, because nothing is run, and only one for each problem,
         because the results of the others are the same."""
-        same: list[tuple[W, _Recorded]] = []
+        same: list[tuple[CandidateT, _Recorded]] = []
         for candidate in candidates:
             if self.done.stopped_by:
                 break
@@ -164,9 +164,9 @@ class DumpRun(Generic[W, R]):
             self._count(replace(known, names=copy.names), was_in_sandbox=False)
 
     @staticmethod
-    def _batch(entries: Iterator[W | Refused | None]) -> list[W | Refused | None]:
+    def _batch(entries: Iterator[CandidateT | Refused | None]) -> list[CandidateT | Refused | None]:
         """The next rows: few enough for memory, enough to outweigh a change of threads."""
-        batch: list[W | Refused | None] = []
+        batch: list[CandidateT | Refused | None] = []
         held = 0
         for entry in itertools.islice(entries, BATCH_ROWS):
             batch.append(entry)
@@ -175,7 +175,7 @@ class DumpRun(Generic[W, R]):
                 break
         return batch
 
-    def _is_known(self, entry: W, copies: list[tuple[W, int]]) -> bool:
+    def _is_known(self, entry: CandidateT, copies: list[tuple[CandidateT, int]]) -> bool:
         """Whether this submission, or the same program, was judged before, so that it need not be judged."""
         stored = self.store.journal.find(entry.keys)
         if stored is not None and stored.counts(retry_failed=self.settings.retry_failed):
@@ -187,10 +187,10 @@ class DumpRun(Generic[W, R]):
         copies.append((entry, leader_offset))
         return True
 
-    def _may_copy(self, candidate: W) -> bool:
+    def _may_copy(self, candidate: CandidateT) -> bool:
         return self.settings.dedupe and candidate.size is not None
 
-    async def _enqueue(self, candidate: W) -> None:
+    async def _enqueue(self, candidate: CandidateT) -> None:
         async with self._changed:
             await self._changed.wait_for(
                 lambda: self.done.stopped_by or (not self._window.full and self._leaders.waiting < FOLLOWERS)
@@ -199,7 +199,7 @@ class DumpRun(Generic[W, R]):
             self._changed.notify_all()
         await self._copy_late()
 
-    def _lead_or_follow(self, candidate: W) -> None:
+    def _lead_or_follow(self, candidate: CandidateT) -> None:
         if self._may_copy(candidate):
             if (leader_offset := self._leaders.offset(candidate)) is not None:
                 self._late.append((candidate, leader_offset))  # judged while this one waited for space in the window
@@ -218,7 +218,7 @@ class DumpRun(Generic[W, R]):
                 self._in_flight -= 1
                 self._changed.notify_all()
 
-    async def _next(self) -> W | None:
+    async def _next(self) -> CandidateT | None:
         """The next submission to be judged; `None` if no more can come."""
         async with self._changed:
             await self._changed.wait_for(
@@ -230,7 +230,7 @@ class DumpRun(Generic[W, R]):
             self._changed.notify_all()
             return candidate
 
-    async def _judge(self, candidate: W) -> Judged[R]:
+    async def _judge(self, candidate: CandidateT) -> Judged[ResultT]:
         judged = await self._row_judge.judge(candidate)
         self.done.cpu += self._family.facts(judged.result).cpu
         self.done.stopped_by = judged.unavailable or self.done.stopped_by
@@ -238,7 +238,7 @@ class DumpRun(Generic[W, R]):
 
     # ------------------------------------------------------------------ recording
 
-    async def _record(self, candidate: W, judged: Judged[R]) -> None:
+    async def _record(self, candidate: CandidateT, judged: Judged[ResultT]) -> None:
         recorded = await in_thread(self._write, candidate, judged)
         leader_offset = recorded.leader_offset
         self._count(recorded)
@@ -254,7 +254,7 @@ class DumpRun(Generic[W, R]):
         late, self._late = self._late, []
         await self._copy(late)
 
-    async def _copy(self, copies: Sequence[tuple[W, int]]) -> None:
+    async def _copy(self, copies: Sequence[tuple[CandidateT, int]]) -> None:
         if copies:
             copied = await in_thread(self.store.record_copies, copies)
             self.done.copies += len(copied)
@@ -262,7 +262,7 @@ class DumpRun(Generic[W, R]):
                 self.progress.advance(COPY)
                 self.settings.events.emit("submission_copied", **candidate.names)
 
-    def _write(self, candidate: W, judged: Judged[R]) -> _Recorded:
+    def _write(self, candidate: CandidateT, judged: Judged[ResultT]) -> _Recorded:
         """Store a result; if our own code fails on it, a failure of ours instead. Called from a thread."""
         result, is_our_bug = judged.result, judged.is_our_bug
         facts = self._family.facts(result)

@@ -12,12 +12,12 @@ from ioi_eval.model import JudgedResult
 from ioi_eval.pipeline.dump_reader import DumpReader, Refused
 from ioi_eval.pipeline.finish import TestLines
 from ioi_eval.pipeline.result_store import RecordedResult, ResultCodec
-from ioi_eval.pipeline.window import W
+from ioi_eval.pipeline.window import CandidateT
 from ioi_eval.report.frame import RESULTS
 from ioi_eval.report.run_summary import RunSummary
 from ioi_eval.report.totals import CpuSplit
 
-R = TypeVar("R", bound=JudgedResult)
+ResultT = TypeVar("ResultT", bound=JudgedResult)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ class ResultFacts:
             events.emit("judge_error", **names, message=self.error)
 
 
-class ProblemFamily(ABC, Generic[W, R]):
+class ProblemFamily(ABC, Generic[CandidateT, ResultT]):
     """One dump of submissions to problems of a family.
 
     Args:
@@ -77,7 +77,7 @@ class ProblemFamily(ABC, Generic[W, R]):
     codec: ClassVar[ResultCodec[Any]]
     files: ClassVar[tuple[str, ...]] = (RESULTS,)
 
-    def __init__(self, dump_reader: DumpReader[W, Any], summary: RunSummary, options: Sequence[Any]) -> None:
+    def __init__(self, dump_reader: DumpReader[CandidateT, Any], summary: RunSummary, options: Sequence[Any]) -> None:
         self.dump_reader, self.summary, self.options = dump_reader, summary, options
 
     @staticmethod
@@ -86,7 +86,7 @@ class ProblemFamily(ABC, Generic[W, R]):
         """The facts about a result that a run needs."""
 
     @abstractmethod
-    async def judge(self, candidate: W) -> R:
+    async def judge(self, candidate: CandidateT) -> ResultT:
         """Judge a submission.
 
         Raises:
@@ -94,11 +94,11 @@ class ProblemFamily(ABC, Generic[W, R]):
         """
 
     @abstractmethod
-    def our_failure(self, candidate: W, message: str) -> R:
+    def our_failure(self, candidate: CandidateT, message: str) -> ResultT:
         """The result of a submission that we failed to judge, with this message."""
 
     @abstractmethod
-    def lines(self, entry: Any, judged: RecordedResult[R], tests: TestLines) -> Sequence[bytes]:
+    def lines(self, entry: Any, judged: RecordedResult[ResultT], tests: TestLines) -> Sequence[bytes]:
         """The lines of a submission that has a result, one for each file. The result is added to the summary."""
 
     def refuse(self, entry: Refused) -> None:

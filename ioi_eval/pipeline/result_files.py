@@ -12,12 +12,12 @@ from typing import BinaryIO, Generic, Self
 
 from ioi_eval.errors import ODD_DATA, internal_error_text
 from ioi_eval.pipeline.dump_reader import OWN_FAULT, Judgeable, Refused
-from ioi_eval.pipeline.family import ProblemFamily, R
+from ioi_eval.pipeline.family import ProblemFamily, ResultT
 from ioi_eval.pipeline.finish import TestLines, not_written, replacing
 from ioi_eval.pipeline.progress import Progress
 from ioi_eval.pipeline.result_store import RecordedResult, ResultStore
 from ioi_eval.pipeline.settings import Settings
-from ioi_eval.pipeline.window import W
+from ioi_eval.pipeline.window import CandidateT
 from ioi_eval.report.frame import RESULTS, TESTS
 from ioi_eval.report.inputs import INPUTS
 
@@ -35,7 +35,7 @@ class _Out:
     tests: TestLines
 
 
-class ResultFiles(Generic[W, R]):
+class ResultFiles(Generic[CandidateT, ResultT]):
     """The result files of a run; they replace the earlier ones when the last row is written.
 
     The dump is read again after judging, so that memory does not grow with it. But a run that continues an earlier one
@@ -49,7 +49,13 @@ class ResultFiles(Generic[W, R]):
         settings: of the run.
     """
 
-    def __init__(self, directory: Path, family: ProblemFamily[W, R], store: ResultStore[R], settings: Settings) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        family: ProblemFamily[CandidateT, ResultT],
+        store: ResultStore[ResultT],
+        settings: Settings,
+    ) -> None:
         self._directory, self._family, self._store, self._settings = directory, family, store, settings
         self._reading = family.dump_reader.begin(store.stored_level)  # what it has returned is written
         self._opened = ExitStack()
@@ -70,7 +76,7 @@ class ResultFiles(Generic[W, R]):
         *files, tests, inputs = [self._opened.enter_context(replacing(self._directory / name)) for name in names]
         return _Out(files=files, tests=TestLines(tests, inputs, self._settings.keep))
 
-    def entries(self) -> Iterator[W | Refused | None]:
+    def entries(self) -> Iterator[CandidateT | Refused | None]:
         """All entries of the dump, for judging; `None` for one whose result is stored and was written.
 
         Raises:
@@ -112,7 +118,7 @@ class ResultFiles(Generic[W, R]):
             self._written += 1
             yield entry if isinstance(entry, Refused) else None
 
-    def _write(self, entry: Judgeable[W] | Refused, *, retry_failed: bool = False) -> bool:
+    def _write(self, entry: Judgeable[CandidateT] | Refused, *, retry_failed: bool = False) -> bool:
         """Write the line of a row; `False` if it has no result, or a failed one that is judged again."""
         if isinstance(entry, Refused):
             lines = self._refused(entry)
@@ -124,7 +130,7 @@ class ResultFiles(Generic[W, R]):
             file.write(line)
         return True
 
-    def _lines(self, entry: Judgeable[W], judged: RecordedResult[R]) -> Sequence[bytes]:
+    def _lines(self, entry: Judgeable[CandidateT], judged: RecordedResult[ResultT]) -> Sequence[bytes]:
         """The lines of a row that was judged; of a refused one if they cannot be made."""
         try:
             return self._family.lines(entry, judged, self._out.tests)

@@ -12,16 +12,16 @@ import orjson
 
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.journal import Journal, Keys, RecordKind, StoredLevel, TemporaryRecords
-from ioi_eval.pipeline.window import Candidate, W
+from ioi_eval.pipeline.window import Candidate, CandidateT
 
-R = TypeVar("R")
+ResultT = TypeVar("ResultT")
 
 TESTS_HELD = 50_000
 """How many tests, in the results of leaders, are kept in memory: about 20 MB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResultCodec(Generic[R]):
+class ResultCodec(Generic[ResultT]):
     """How the results of a family of problems are stored: functions of a result.
 
     Args:
@@ -31,14 +31,14 @@ class ResultCodec(Generic[R]):
         tests: how many tests it contains, which is its size in memory.
     """
 
-    encode: Callable[[R], Mapping[str, Any]]
-    decode: Callable[[Mapping[str, Any]], R]
-    kind: Callable[[R], RecordKind | None]
-    tests: Callable[[R], int]
+    encode: Callable[[ResultT], Mapping[str, Any]]
+    decode: Callable[[Mapping[str, Any]], ResultT]
+    kind: Callable[[ResultT], RecordKind | None]
+    tests: Callable[[ResultT], int]
 
 
 @fast_dataclass
-class RecordedResult(Generic[R]):
+class RecordedResult(Generic[ResultT]):
     """A submission's result, read back.
 
     Args:
@@ -48,13 +48,13 @@ class RecordedResult(Generic[R]):
         is_final_je: whether the record says that a judge program failed for good.
     """
 
-    result: R
+    result: ResultT
     duplicate_of: str | None = None
     offset: int | None = None
     is_final_je: bool = False
 
 
-class ResultStore(Generic[R]):
+class ResultStore(Generic[ResultT]):
     """The results of a run: in the journal, and in a temporary file those that only this run needs.
 
     Args:
@@ -63,15 +63,15 @@ class ResultStore(Generic[R]):
         codec: how results are written.
     """
 
-    def __init__(self, journal: Journal, our_failures: TemporaryRecords, codec: ResultCodec[R]) -> None:
+    def __init__(self, journal: Journal, our_failures: TemporaryRecords, codec: ResultCodec[ResultT]) -> None:
         self.journal = journal
         self.our_failures = our_failures
         self._codec = codec
         self._leader_of = lru_cache(maxsize=1024)(self._read_leader)
-        self._results: OrderedDict[int, R] = OrderedDict()
+        self._results: OrderedDict[int, ResultT] = OrderedDict()
         self._tests_held = 0
 
-    def record(self, candidate: Candidate[Any, Any], result: R, fingerprint: str = "") -> int | None:
+    def record(self, candidate: Candidate[Any, Any], result: ResultT, fingerprint: str = "") -> int | None:
         """Store a result.
 
         Args:
@@ -92,13 +92,13 @@ class ResultStore(Generic[R]):
         offset = self.journal.append(kind, keys, body)
         return offset if kind is RecordKind.RESULT else None
 
-    def record_copies(self, copies: Iterable[tuple[W, int]]) -> list[W]:
+    def record_copies(self, copies: Iterable[tuple[CandidateT, int]]) -> list[CandidateT]:
         """Record that submissions have the same program as another one, whose record is at this offset.
 
         Returns:
             Those that were recorded. The record of another program is not copied: the file was changed from outside.
         """
-        recorded: list[W] = []
+        recorded: list[CandidateT] = []
         for candidate, leader_offset in copies:
             submission, fingerprint, program = self._leader_of(leader_offset)
             fingerprint, keys = self._fingerprint_and_keys(candidate, fingerprint)
@@ -113,7 +113,7 @@ class ResultStore(Generic[R]):
         """How much there is for these keys. A failure of this run is a result, too."""
         return StoredLevel.RESULT if keys in self.our_failures else self.journal.stored_level(keys)
 
-    def find(self, candidate: Candidate[Any, Any]) -> RecordedResult[R] | None:
+    def find(self, candidate: Candidate[Any, Any]) -> RecordedResult[ResultT] | None:
         """The result of a submission, of this run or an earlier one."""
         keys = candidate.keys
         failed = self.our_failures.find(keys)
@@ -151,7 +151,7 @@ class ResultStore(Generic[R]):
             return "", "", b""
         return str(record.body["submission"]), str(record.body["fingerprint"]), record.keys.program
 
-    def _result_at(self, offset: int) -> R:
+    def _result_at(self, offset: int) -> ResultT:
         """A leader's result. The results used last are kept in memory, up to `TESTS_HELD` tests."""
         known = self._results.get(offset)
         if known is not None:

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Generic
 
 from ioi_eval.errors import ODD_DATA, LostDataError, SandboxError, UnavailableError, internal_error_text
-from ioi_eval.pipeline.family import ProblemFamily, R
+from ioi_eval.pipeline.family import ProblemFamily, ResultT
 from ioi_eval.pipeline.threads import in_thread
-from ioi_eval.pipeline.window import Costs, W
+from ioi_eval.pipeline.window import CandidateT, Costs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged(Generic[R]):
+class Judged(Generic[ResultT]):
     """A submission that was judged.
 
     Args:
@@ -25,13 +25,13 @@ class Judged(Generic[R]):
         unavailable: why no other submission can be judged either; `None` if it can.
     """
 
-    result: R
+    result: ResultT
     seconds: float
     is_our_bug: bool = False
     unavailable: str | None = None
 
 
-class RowJudge(Generic[W, R]):
+class RowJudge(Generic[CandidateT, ResultT]):
     """Judges the submissions of a dump.
 
     Args:
@@ -40,12 +40,14 @@ class RowJudge(Generic[W, R]):
         restore: recreates test data that was deleted from the cache; called in a thread.
     """
 
-    def __init__(self, family: ProblemFamily[W, R], costs: Costs, restore: Callable[[], None] | None) -> None:
+    def __init__(
+        self, family: ProblemFamily[CandidateT, ResultT], costs: Costs, restore: Callable[[], None] | None
+    ) -> None:
         self._family, self._costs, self._restore = family, costs, restore
         self._restoring = asyncio.Lock()
         self._restored = 0
 
-    async def judge(self, candidate: W) -> Judged[R]:
+    async def judge(self, candidate: CandidateT) -> Judged[ResultT]:
         """Judge a submission."""
         begun = time.monotonic()
         is_our_bug, unavailable = False, None
@@ -64,7 +66,7 @@ class RowJudge(Generic[W, R]):
         seconds = time.monotonic() - begun
         return Judged(result=result, seconds=seconds, is_our_bug=is_our_bug, unavailable=unavailable)
 
-    async def _judge_with_data(self, candidate: W) -> R:
+    async def _judge_with_data(self, candidate: CandidateT) -> ResultT:
         """Judge a submission; once more if the cache was deleted meanwhile.
 
         Raises:

@@ -26,12 +26,12 @@ ROWS = 256
 CODE_BYTES = 64 * 1024 * 1024  # a dump may have programs of megabytes; the window must not need gigabytes
 
 
-P = TypeVar("P")
-S = TypeVar("S")
+ProblemT = TypeVar("ProblemT")
+SubmissionT = TypeVar("SubmissionT")
 
 
 @fast_dataclass
-class Candidate(Generic[P, S]):
+class Candidate(Generic[ProblemT, SubmissionT]):
     """A submission that is to be judged, of any family.
 
     Args:
@@ -46,8 +46,8 @@ class Candidate(Generic[P, S]):
         keys: of its record in the journal.
     """
 
-    problem: P
-    submission: S
+    problem: ProblemT
+    submission: SubmissionT
     problem_key: ProblemKey | str
     id: str
     found_by: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class Candidate(Generic[P, S]):
         return {"submission": self.id, "year": self.problem_key.year, "problem": self.problem_key.id}
 
 
-W = TypeVar("W", bound=Candidate[Any, Any])
+CandidateT = TypeVar("CandidateT", bound=Candidate[Any, Any])
 
 
 class Costs:
@@ -91,7 +91,7 @@ class Costs:
         return self._sum[candidate.problem_key] / count if count else candidate.max_s
 
 
-class Window(Generic[W]):
+class Window(Generic[CandidateT]):
     """The next submissions.
 
     Args:
@@ -103,7 +103,7 @@ class Window(Generic[W]):
     def __init__(self, costs: Costs, *, rows: int = ROWS, code_bytes: int = CODE_BYTES) -> None:
         self._costs = costs
         self._rows, self._code_bytes = rows, code_bytes
-        self._waiting: list[W] = []
+        self._waiting: list[CandidateT] = []
         self._held_bytes = 0
 
     def __len__(self) -> int:
@@ -114,12 +114,12 @@ class Window(Generic[W]):
         """Whether no more should be put in for now."""
         return len(self._waiting) >= self._rows or self._held_bytes >= self._code_bytes
 
-    def put(self, candidate: W) -> None:
+    def put(self, candidate: CandidateT) -> None:
         """Add a submission."""
         self._waiting.append(candidate)
         self._held_bytes += candidate.size or 0
 
-    def take(self) -> W | None:
+    def take(self) -> CandidateT | None:
         """Remove the submission that is expected to take longest, of equals the first; `None` if there is none."""
         best, at = -math.inf, -1
         for index, candidate in enumerate(self._waiting):
