@@ -140,6 +140,7 @@ def _scoring(package: Package, meta: Mapping[str, Any], notes: list[str]) -> tup
         return score_type, subtasks_of(package.where, score_type, meta["score_type_parameters"], names), count
     if stated - {"n_input"}:
         notes.append(f"{', '.join(sorted(stated))} in {ROOT_FILE} are ignored: CMS too needs all three")
+    _check_generators(package)
     groups, count = _generated(package, meta)
     if len(groups) == 1 and groups[0][0] is None:
         if not count:
@@ -154,6 +155,25 @@ def _scoring(package: Package, meta: Mapping[str, Any], notes: list[str]) -> tup
     if (total := sum(points or 0 for points, _ in groups)) != 100:
         raise InputError(f"{package.where}: the subtasks of gen/GEN are worth {total} points together, not 100")
     return ScoreType.GROUP_MIN, subtasks_of(package.where, ScoreType.GROUP_MIN, parameters, names), count
+
+
+def _check_generators(package: Package) -> None:
+    """Refuse what task-maker understands and CMS does not: the subtasks would be others, or one for all tests.
+
+    Source: task-maker-rust, `task-maker-format/src/ioi/italian_yaml`; it writes a `task.yaml` that states the subtasks.
+    """
+    advice = "run task-maker-rust on the task first, which writes score_type, score_type_parameters and n_input"
+    if package.has("gen/GEN"):
+        for number, line in enumerate(package.text("gen/GEN").splitlines(), 1):
+            if line.partition("#")[2].strip().startswith("STDEP:"):
+                raise UnsupportedError(
+                    f"{package.where}: gen/GEN, line {number} lets a subtask depend on others, which is not supported;"
+                    f" {advice}"
+                )
+        return
+    for name in ("gen/cases.gen", "gen/gen.toml"):
+        if package.has(name):
+            raise UnsupportedError(f"{package.where}: {name} states the subtasks, which is not supported; {advice}")
 
 
 def _count(package: Package, value: object) -> int:

@@ -21,6 +21,7 @@ from ioi_eval.importers.kattis_constants import constants
 from ioi_eval.importers.kattis_domjudge import (
     INI_FILE,
     check_executables,
+    is_scored_once,
     read_ini,
     scored_by_validator,
     scored_once,
@@ -41,7 +42,7 @@ from ioi_eval.importers.kattis_groups import (
 from ioi_eval.importers.kattis_kind import ROOT_FILE, KattisKind, read_kind
 from ioi_eval.importers.kattis_programs import flag_words, included_files, validator_files
 from ioi_eval.importers.kattis_scoring import subtasks_by_group
-from ioi_eval.importers.kattis_submissions import read_submissions, states_totals
+from ioi_eval.importers.kattis_submissions import read_submissions, stated_totals
 from ioi_eval.importers.kattis_timing import MAX_MEASURED_S, derived_timing, is_legacy, timing_by_statements
 from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.task import ImportedTask, RowValues, SubtaskFile, build_task
@@ -155,7 +156,9 @@ def _read_data(package: Package, meta: Mapping[str, Any], kind: KattisKind, note
         _check_test_files(package)
     _check_secret_tests(where, root, kind, notes)
     by_points = kind.scoring and (kind.legacy or (not kind.validation and has_old_scores(root)))
-    for_domjudge = by_points and states_totals(package)
+    for_domjudge = by_points and is_scored_once(root, stated_totals(package))
+    if for_domjudge:
+        notes.append("each group gets its points once, as DOMjudge scores, because submissions state @EXPECTED_SCORE@")
     if for_domjudge and kind.validation and not kind.custom_score and states_only_ranges(root):
         kind, root = replace(kind, validation=kind.validation | {"score"}), scored_by_validator(where, root)
     elif kind.custom_score:

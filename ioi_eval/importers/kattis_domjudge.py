@@ -9,7 +9,7 @@ Source: DOMjudge, `ImportProblemService`, `SubmissionService::maybeSetScoringRes
 from __future__ import annotations
 
 import configparser
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,13 @@ from ioi_eval.importers.package import Package
 
 INI_FILE = "domjudge-problem.ini"
 _LIMIT_FILE = ".timelimit"
+_ROUNDING = 0.01  # of points that are stated with two decimals
 _DEFAULTS = {"special_compare": "compare", "special_run": "run"}
 """The programs of a DOMjudge server that judge if a package names none."""
 
 
 def read_ini(package: Package) -> Mapping[str, str]:
-    """DOMjudge's own settings: a file with lines `key = value`; values are often quoted."""
+    """DOMjudge's own settings: a file with lines `key = value`; values are often quoted. Sections mean nothing."""
     name = INI_FILE
     if not package.has(name):
         return {}
@@ -34,7 +35,8 @@ def read_ini(package: Package) -> Mapping[str, str]:
         parser.read_string(f"[problem]\n{package.text(name)}")
     except configparser.Error as error:
         raise InputError(f"{package.where}: {name} cannot be read: {error}") from error
-    return {key: value.strip().strip("'\"") for key, value in parser["problem"].items()}
+    values = (item for section in parser.sections() for item in parser[section].items())
+    return {key: value.strip().strip("'\"") for key, value in values}
 
 
 def check_executables(package: Package, ini: Mapping[str, str], *, own: str | None) -> None:
@@ -100,6 +102,27 @@ def scored_once(group: TestGroup) -> TestGroup:
     if group.groups:
         return replace(group, groups=tuple(map(scored_once, group.groups)))
     return replace(group, config={"accept_score": 0, **group.config, "grader_flags": _with_min(group)})
+
+
+def is_scored_once(root: TestGroup, totals: Sequence[float]) -> bool:
+    """Whether a package can be meant for DOMjudge, which gives each group of tests its `accept_score` once.
+
+    Old packages for Kattis, which adds the scores of tests, state the points of submissions in the same words.
+
+    Args:
+        root: the test groups.
+        totals: the points that submissions are stated to have; none is stated for other judges.
+    """
+    secret = [inner for group in root.groups if group.name == "secret" for inner in group.walk() if inner.tests]
+    most = 0.0
+    for group in secret:
+        once, ends = group.config.get("accept_score"), str(group.config.get("range", "0 0")).split()
+        try:
+            _, high = map(float, ends)
+            most += high if once is None else float(once)
+        except ValueError:
+            return bool(totals)  # the value is refused where it is used
+    return bool(totals) and (most == 0.0 or max(totals) <= most + _ROUNDING)
 
 
 def states_only_ranges(root: TestGroup) -> bool:

@@ -78,7 +78,8 @@ def without_own_sums(package: Package, root: TestGroup) -> TestGroup:
     for group in outer:
         flags = str(group.config["grader_flags"] or "")
         counted = slice(-1, None) if "ignore_sample" in flags.split() else slice(None)
-        for results in _points_of(len(group.groups)):
+        worth = [not _is_worth_nothing(inner) for inner in group.groups]
+        for results in _points_of(worth):
             asked.append((flags, results))
             wanted.append(sum(points for _, points in results[counted]))
     answers = _answers(package.where, package.read(source), asked)
@@ -101,12 +102,26 @@ def _with_default_grading(group: TestGroup, paths: Collection[str]) -> TestGroup
     return replace(group, config=config, groups=tuple(_with_default_grading(inner, paths) for inner in group.groups))
 
 
-def _points_of(groups: int) -> list[Results]:
-    """Points of that many groups that distinguish a sum from other rules: all points, none, and mixtures."""
+def _is_worth_nothing(group: TestGroup) -> bool:
+    """Whether no submission can get points in a group, as in most groups of samples."""
+    ranges = str(group.config.get("range", "0 0")).split()
+    return group.config.get("accept_score") == 0 and all(word == "0" for word in ranges)
+
+
+def _points_of(worth: Sequence[bool]) -> list[Results]:
+    """Points of groups that distinguish a sum from other rules: all points, none, and mixtures.
+
+    Args:
+        worth: for each group, whether it can have points.
+    """
     random_ = random.Random(2)
+    drawn = [[random_.randrange(50) for _ in worth] for _ in range(_CASES // 4)]
     return [
-        tuple(("AC" if points else "WA", float(points)) for points in drawn)
-        for drawn in ([0] * groups, *([random_.randrange(50) for _ in range(groups)] for _ in range(_CASES // 4)))
+        tuple(
+            (("AC" if points else "WA"), float(points) if counts else 0.0)
+            for points, counts in zip(case, worth, strict=True)
+        )
+        for case in ([0] * len(worth), *drawn)
     ]
 
 

@@ -249,10 +249,11 @@ def _by_own_group(
     return expected, not_compared
 
 
-def states_totals(package: Package) -> bool:
-    """Whether a submission states points in DOMjudge's form, so the package was made for DOMjudge."""
+def stated_totals(package: Package) -> list[float]:
+    """All points that submissions state in DOMjudge's form."""
     sources = [name for name in package.names(_FOLDER) if language(name) is not None]
-    return any(_TOTAL.search(package.text(name)) for name in sources)
+    found = (match for name in sources for match in _TOTAL.finditer(package.text(name)))
+    return [float(f"{match[1]}{match[2] or ''}") for match in found]
 
 
 def _total(text: str) -> int | None:

@@ -199,6 +199,11 @@ def test_score_type_parameters(
         ({"gen/GEN": None}, "neither gen/GEN nor n_input in task.yaml says how many tests there are"),
         ({"gen/GEN": None, "task.yaml": f"{TASK['task.yaml']}n_input: many\n"}, "n_input is 'many' in task.yaml"),
         ({"task.yaml": f"{TASK['task.yaml']}n_input: 5\n"}, "gen/GEN has 4 tests, n_input in task.yaml says 5"),
+        ({"gen/GEN": GEN + "#STNAME: last\n #STDEP: *\n"}, "gen/GEN, line 11 lets a subtask depend on others"),
+        (
+            {"gen/GEN": None, "gen/cases.gen": ": SUBTASK 100\n", "task.yaml": f"{TASK['task.yaml']}n_input: 4\n"},
+            "gen/cases.gen states the subtasks",
+        ),
         (
             {"cor/correttore.cpp": None, "cor/correttore.c": ""},
             "cor/correttore.c is a checker in a language that is not",

@@ -164,6 +164,17 @@ print("AC", sum(scores) if worth is None else min(scores) * worth)
     }
     problem = loaded(tmp_path, read(tmp_path / "a", SCORING, **changes))
     assert [(one.name, one.points) for one in problem.subtasks] == [("sample", 0.0), ("one", 30.0), ("two", 70.0)]
+    all_groups = {
+        **changes,
+        "data/testdata.yaml": "on_reject: continue\ngrading: custom\n",
+        "data/sample/testdata.yaml": "grading: default\naccept_score: 0\nrange: 0 0\n",
+        "graders/grader.py": adding.replace("scores[-1:]", "scores"),
+    }
+    assert [one.points for one in loaded(tmp_path, read(tmp_path / "b", SCORING, **all_groups)).subtasks] == [0, 30, 70]
+    ignored = {"data/testdata.yaml": changes["data/testdata.yaml"]}  # the samples' points, which are none, are added
+    assert [
+        one.points for one in loaded(tmp_path, read(tmp_path / "c", SCORING, **{**all_groups, **ignored})).subtasks
+    ] == [0, 30, 70]
     for other in ("max(scores)", "float('nan')"):
         changes["graders/grader.py"] = adding.replace("sum(scores)", other)
         with pytest.raises(UnsupportedError, match=r", not \d+; the sum of groups is supported"):
@@ -185,6 +196,18 @@ def test_a_package_for_domjudge_scores_groups_once(tmp_path: Path) -> None:
     rows = {row["label"]: row for row in task.solution_rows}
     assert (rows["partial/30.cpp"]["expected"], rows["partial/30.cpp"]["expected_total"]) == ("WA", 30)
     assert "expected_total" not in rows["partial/21.43.cpp"]
+    assert any("each group gets its points once" in note for note in task.notes)
+
+
+def test_old_packages_for_kattis_state_points_in_the_same_words(tmp_path: Path) -> None:
+    """They are not for DOMjudge if a submission is to have more than DOMjudge would give."""
+    files = {
+        "data/secret/two/testdata.yaml": "grader_flags: sum\naccept_score: 35\n",
+        "submissions/accepted/all.cpp": "// @EXPECTED_SCORE@: 100\nint main() {}\n",
+    }
+    task = read(tmp_path, SCORING, **files)
+    assert [one.points for one in loaded(tmp_path / "rows", task).subtasks] == [0, 30, 35, 35]
+    assert not any("DOMjudge scores" in note for note in task.notes)
 
 
 def test_settings_that_are_not_read(tmp_path: Path) -> None:

@@ -266,6 +266,8 @@ def test_programs_of_a_domjudge_server(tmp_path: Path, key: str, default: str) -
     """They are not in the package, and judge in place of what is."""
     with pytest.raises(UnsupportedError, match=f"names {key} 'floats', a program of a DOMjudge server"):
         read(tmp_path, PASS_FAIL, **{"domjudge-problem.ini": f"{key} = 'floats'\n"})
+    with pytest.raises(UnsupportedError, match="a program of a DOMjudge server"):
+        read(tmp_path / "section", PASS_FAIL, **{"domjudge-problem.ini": f"[DOMJudge]\n{key} = floats\n"})
     read(tmp_path / "default", PASS_FAIL, **{"domjudge-problem.ini": f"{key} = '{default}'\n"})
 
 
