@@ -48,6 +48,7 @@ from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.task import ImportedTask, RowValues, SubtaskFile, build_task
 
 _FORMAT = "a problem package in the Kattis format"
+_ANY_ACCEPTED = "accept_if_any_accepted"
 _MEMORY_MIB, _OUTPUT_MIB = 2048, 8  # Source: Kattis's and DOMjudge's defaults
 _CODE_KIB = 256  # Source: DOMjudge's default; Kattis's is smaller, 128 KiB
 _LARGEST = 1e12  # of any limit, whatever its unit
@@ -135,6 +136,7 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
             groups=[group for top in data.root.groups if top.name == "secret" for group in top.groups],
             legacy=kind.legacy,
             is_scoring=kind.scoring,
+            one_group_suffices=data.by_points and _accepts_any_group(data.root),
             custom_score=kind.custom_score,
             notes=notes,
         ),
@@ -266,11 +268,23 @@ def _is_scored_if_all_accepted(root: TestGroup) -> bool:
 
     Kattis gives such a submission no points. Source: Kattis problem package format (legacy), "Graders", "Output".
     """
-    outer = [root, *(group for group in root.groups if group.name == "secret")]
+    outer = _outer(root)
     if any(group.config["grading"] != "default" for group in outer):
         return False
-    stated = [set(str(group.config["grader_flags"] or "").split()) for group in outer]
-    return not any(flags & {"always_accept", "accept_if_any_accepted"} for flags in stated)
+    return not any(_flags(group) & {"always_accept", _ANY_ACCEPTED} for group in outer)
+
+
+def _accepts_any_group(root: TestGroup) -> bool:
+    """Whether a submission is accepted if one of the groups is."""
+    return any(_ANY_ACCEPTED in _flags(group) for group in _outer(root))
+
+
+def _outer(root: TestGroup) -> list[TestGroup]:
+    return [root, *(group for group in root.groups if group.name == "secret")]
+
+
+def _flags(group: TestGroup) -> set[str]:
+    return set(str(group.config["grader_flags"] or "").split())
 
 
 def _is_graded(group: TestGroup) -> bool:

@@ -68,6 +68,7 @@ def read_submissions(
     groups: Sequence[TestGroup],
     legacy: bool,
     is_scoring: bool,
+    one_group_suffices: bool,
     custom_score: bool,
     notes: list[str],
 ) -> list[PackageSolution]:
@@ -79,6 +80,7 @@ def read_submissions(
         groups: the test groups below `secret/`, in order.
         legacy: whether the version is before 2023, which has no `submissions.yaml`.
         is_scoring: whether groups are scored separately, so that the verdict of the whole is not that of each group.
+        one_group_suffices: whether a submission is accepted if one group is.
         custom_score: whether the validator gives scores: then an accepted output may still get less than full marks.
         notes: gets notes about submissions that were left out.
 
@@ -86,6 +88,8 @@ def read_submissions(
         InputError: a statement in a source is not valid.
     """
     read = _Submissions(package, subtasks, groups, is_scoring=is_scoring, custom_score=custom_score, notes=notes)
+    if one_group_suffices and not package.names(f"{_FOLDER}/partially_accepted"):
+        read.accepted_in_part = True
     if not legacy:
         read.expectations = Expectations(package, [*read.paths])
     solutions = (read.solution(path, files) for path, files in _programs(package, notes))
@@ -133,6 +137,9 @@ class _Submissions:
         self._beside_python = included_python(package, notes)
         self.paths = {group.path.removeprefix("data/"): group for group in groups}
         self.expectations: Expectations | None = None
+        self.accepted_in_part = (
+            False  # whether the folder `accepted` has submissions that are accepted in one group only
+        )
 
     def solution(self, path: str, files: tuple[str, ...]) -> PackageSolution | None:
         """A submission with what is stated about it; `None` (and a note) if it is left out."""
@@ -152,6 +159,9 @@ class _Submissions:
         if self._is_scoring and folder == "partially_accepted" and total is None:
             total = (_LEAST_POINTS, sum(subtask.points for subtask in self._subtasks) - _LEAST_POINTS)
         expected, by_subtask = self._compared(path, text, stated, is_accepted=folder == "accepted")
+        if self.accepted_in_part and expected == MODEL_SOLUTION and not _GRADES.search(text) and total is None:
+            expected, by_subtask = None, {}
+            total = (_LEAST_POINTS, sum(subtask.points for subtask in self._subtasks))
         if language(path) == "python" and self._beside_python:
             files = (*(files or (path,)), *self._beside_python)
         return PackageSolution(

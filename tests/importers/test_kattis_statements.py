@@ -179,6 +179,19 @@ def test_partly_accepted_is_neither_all_nor_nothing(tmp_path: Path) -> None:
     assert found["partially_accepted/points.cpp"][2] == 30
 
 
+def test_accepted_may_mean_one_group(tmp_path: Path) -> None:
+    """In an old package that says so, and has no folder for what is accepted in part."""
+    any_group = {"data/secret/testdata.yaml": "grader_flags: accept_if_any_accepted\n"}
+    of_some = {"submissions/partially_accepted/half.cpp": None}
+    label = "accepted/all.cpp"
+    files = {"submissions/accepted/all.cpp": "int main() {}\n"}
+    assert stated(read(tmp_path / "a", SCORING, **files, **any_group, **of_some))[label] == (None, None, (1e-6, 100))
+    all_groups = {**of_some, "data/secret/testdata.yaml": "grader_flags: first_error\n"}
+    for name, changes in (("b", any_group), ("c", all_groups)):
+        expected, by_subtask, total = stated(read(tmp_path / name, SCORING, **files, **changes))[label]
+        assert (expected, set(by_subtask.values()), total) == ("model_solution", {"AC"}, None)
+
+
 PYTHON_2 = {
     "shebang": "#!/usr/bin/env python2\nprint(1)\n",
     "print": "n = 1\nfor i in range(n):\n    print 'x', i\n",
