@@ -1,4 +1,4 @@
-// IsolationFeatures: which isolation is available here, found by trying, and the directory in which the runner works.
+// Which isolation is available here, found by trying, and the directory in which the runner works.
 #pragma once
 
 #include <errno.h>

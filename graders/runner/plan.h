@@ -48,7 +48,7 @@ struct CompileAction {
 // How a run plan's program is compiled in the same job, and the tests for which it is needed after the job.
 struct Build {
   std::string steps;                       // the file with the compile plan; empty: the program is a file of the job
-  int64_t max_ms = 0;                     // if it takes more wall clock than this, no test is run
+  int64_t max_ms = 0;                      // if it takes more wall clock than this, no test is run
   bool has_rest = false;                   // whether there are tests that other jobs may run
   std::vector<std::pair<int, int>> rest;   // for each of their groups, the first position; empty: they are needed always
 };

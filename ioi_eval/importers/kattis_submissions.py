@@ -137,9 +137,7 @@ class _Submissions:
         self._beside_python = included_python(package, notes)
         self.paths = {group.path.removeprefix("data/"): group for group in groups}
         self.expectations: Expectations | None = None
-        self.accepted_in_part = (
-            False  # whether the folder `accepted` has submissions that are accepted in one group only
-        )
+        self.accepted_in_part = False  # whether `accepted` may have submissions that get points in one group only
 
     def solution(self, path: str, files: tuple[str, ...]) -> PackageSolution | None:
         """A submission with what is stated about it; `None` (and a note) if it is left out."""

@@ -242,6 +242,12 @@ def test_scores_of_a_validator_for_domjudge(tmp_path: Path) -> None:
             read(tmp_path / words[:8], SCORING, **changes)
 
 
+def test_points_that_are_no_number_are_refused(tmp_path: Path) -> None:
+    """Also where what submissions are stated to have is compared with them."""
+    with pytest.raises(InputError, match="accept_score"):
+        read(tmp_path, SCORING, **{"data/secret/one/testdata.yaml": "accept_score: [30]\n"}, **TAGGED)
+
+
 def test_groups_that_are_worth_nothing(tmp_path: Path) -> None:
     """For DOMjudge a group without `accept_score` is; if all are, no submission would get points."""
     groups = dict.fromkeys(("data/secret/one/testdata.yaml", "data/secret/two/testdata.yaml"))
