@@ -18,7 +18,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.report.terminal import counted
 
 if TYPE_CHECKING:
-    from ioi_eval.sandbox.piston.abilities import Abilities, Ability
+    from ioi_eval.cli.abilities import Abilities, Ability
     from ioi_eval.sandbox.piston.control import PackageChange
     from ioi_eval.sandbox.piston.discovery import Worker
 
@@ -78,8 +78,8 @@ def probe(*, endpoints: Endpoints = None) -> int:
     """
     import asyncio
 
+    from ioi_eval.cli.abilities import abilities
     from ioi_eval.cli.endpoints import needed_cluster
-    from ioi_eval.sandbox.piston.abilities import abilities
 
     known = asyncio.run(abilities(needed_cluster(endpoints).urls))
     rows = []
@@ -210,8 +210,8 @@ def _show_changes(changes: Mapping[str, Sequence[PackageChange]], what: Mapping[
 def _change(which: WhichPackages, *, is_wanted: bool) -> int:
     import asyncio
 
+    from ioi_eval.cli.abilities import abilities
     from ioi_eval.cli.endpoints import needed_cluster
-    from ioi_eval.sandbox.piston.abilities import abilities
     from ioi_eval.sandbox.piston.control import PackageRequest, change
     from ioi_eval.sandbox.piston.wire import Starter
 

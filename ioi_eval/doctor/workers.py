@@ -10,13 +10,13 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import MIB, Policy
 from ioi_eval.doctor.attempts import ALLOW, attempt_all
 from ioi_eval.doctor.findings import Finding, Severity, bad, fine, linking, warning
+from ioi_eval.doctor.inspection import Inspection, inspection_job, read_inspection
 from ioi_eval.errors import IsolationError, SandboxError, SetupError, UnavailableError
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.conditions import Condition, Effect
 from ioi_eval.sandbox.piston.discovery import Prober, UnfitWorkerError, Worker
 from ioi_eval.sandbox.piston.endpoints import endpoint_url, without_login
-from ioi_eval.sandbox.piston.inspection import Inspection, inspection_job, read_inspection
 from ioi_eval.sandbox.piston.wire import Starter
 from ioi_eval.sandbox.serve.served_runtimes import PACKAGE_VERSION
 from ioi_eval.scorer import Scorer

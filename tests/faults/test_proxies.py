@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from yarl import URL
 
+from ioi_eval.cli.abilities import abilities
 from ioi_eval.errors import SandboxError, SetupError
-from ioi_eval.sandbox.piston.abilities import abilities
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.control import presences
 from ioi_eval.sandbox.piston.discovery import Prober

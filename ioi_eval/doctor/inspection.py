@@ -1,7 +1,4 @@
-"""What a job can see of its worker: limits, network and system. Pure: makes a script, and reads its answer.
-
-`probing.py` finds out whether a worker can be used; this module, what makes its results better or worse.
-"""
+"""What a job can see of its worker: limits, network and system. Makes the job's script, and reads its answer."""
 
 from __future__ import annotations
 
