@@ -25,8 +25,9 @@ from ioi_eval.apps.family import AppsFamily
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.apps import AuditCall
 from ioi_eval.cli.exits import FAILED
+from ioi_eval.cli.messages import tell
 from ioi_eval.cli.outputs import check_list
-from ioi_eval.cli.sandboxes import opened, tell
+from ioi_eval.cli.sandboxes import opened
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal
 from ioi_eval.model.apps import Comparator

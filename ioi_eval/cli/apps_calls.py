@@ -9,8 +9,9 @@ import subprocess
 from ioi_eval.apps.execution import AppsExecutor
 from ioi_eval.apps.outcomes import AppsSettings
 from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.cli.messages import tell
 from ioi_eval.cli.readiness import make_ready
-from ioi_eval.cli.sandboxes import OpenSandbox, SandboxOptions, tell
+from ioi_eval.cli.sandboxes import OpenSandbox, SandboxOptions
 from ioi_eval.events import Events
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.sandbox import Sandbox

@@ -14,9 +14,10 @@ from ioi_eval.apps.explain import OURS, Opinion, differ, differing_tests, opinio
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.apps import ExplainCall
 from ioi_eval.cli.exits import FAILED
-from ioi_eval.cli.hub_names import tell_hub_names
+from ioi_eval.cli.messages import tell
 from ioi_eval.cli.readiness import make_ready
-from ioi_eval.cli.sandboxes import opened, tell
+from ioi_eval.cli.sandboxes import opened
+from ioi_eval.cli.sources import tell_hub_names
 from ioi_eval.compat import NAMES
 from ioi_eval.errors import InputError
 from ioi_eval.pipeline.dump_reader import Refused

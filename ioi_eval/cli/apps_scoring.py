@@ -12,10 +12,11 @@ from ioi_eval.apps.report import terminal_report
 from ioi_eval.apps.results import AppsSummary
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.apps import AppsScoreCall
-from ioi_eval.cli.hub_names import tell_hub_names
 from ioi_eval.cli.judging import end_run, judge_dump
+from ioi_eval.cli.messages import tell
 from ioi_eval.cli.outputs import APPS_SCORE, check_out
-from ioi_eval.cli.sandboxes import opened, tell
+from ioi_eval.cli.sandboxes import opened
+from ioi_eval.cli.sources import tell_hub_names
 from ioi_eval.errors import InputError
 from ioi_eval.events import Events
 from ioi_eval.pipeline import DumpOutcome

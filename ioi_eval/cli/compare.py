@@ -47,8 +47,8 @@ def compare(
     """
     import json
 
-    from ioi_eval.cli.existing_results import opened_results
     from ioi_eval.cli.exits import FAILED
+    from ioi_eval.cli.sources import opened_results
     from ioi_eval.errors import InputError
     from ioi_eval.report.two_runs import Only, compare_runs
     from ioi_eval.report.two_runs_text import comparison_json, comparison_text, names_of

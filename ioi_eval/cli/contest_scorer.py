@@ -7,8 +7,9 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.cli.messages import tell
 from ioi_eval.cli.options import ContestRules
-from ioi_eval.cli.sandboxes import OpenSandbox, SandboxOptions, opened, tell
+from ioi_eval.cli.sandboxes import OpenSandbox, SandboxOptions, opened
 from ioi_eval.config import KEPT_OUTPUT_BYTES
 from ioi_eval.events import Events
 from ioi_eval.model import Keep

@@ -12,8 +12,8 @@ from typing import Any, ParamSpec
 
 import typer
 
+from ioi_eval.cli.messages import tell
 from ioi_eval.errors import IoiEvalError, SandboxError, first_own_error
-from ioi_eval.report.excerpt import plain
 
 P = ParamSpec("P")
 
@@ -38,10 +38,10 @@ def command(run: Callable[P, int]) -> Callable[P, None]:
             code = _run_alone(lambda: run(*args, **given))
             sys.stdout.flush()
         except IoiEvalError as error:
-            print(plain("; ".join([f"ioi-eval: {error}", *getattr(error, "__notes__", ())])), file=sys.stderr)
+            tell("; ".join([str(error), *getattr(error, "__notes__", ())]))
             code = exit_code_of(error)
         except KeyboardInterrupt as error:
-            print("ioi-eval: interrupted", file=sys.stderr)
+            tell("interrupted")
             code = exit_code_of(error)
         except BrokenPipeError:
             # The reader of our output closed it (`| head`): write nothing more, not even at exit.
@@ -49,12 +49,12 @@ def command(run: Callable[P, int]) -> Callable[P, None]:
             code = FAILED
         except OSError as error:
             if _is_in_deleted_directory():
-                print("ioi-eval: the working directory has been deleted; cd to another one", file=sys.stderr)
+                tell("the working directory has been deleted; cd to another one")
                 raise typer.Exit(WRONG_CALL) from None
             if error.errno not in _FULL:
                 raise
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            print(f"ioi-eval: the output cannot be written: {os.strerror(error.errno)}", file=sys.stderr)
+            tell(f"the output cannot be written: {os.strerror(error.errno)}")
             code = FAILED
         raise typer.Exit(code)
 

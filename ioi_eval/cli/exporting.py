@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import BinaryIO
 
-from ioi_eval.cli.existing_results import opened_results
 from ioi_eval.cli.export import ExportCall
+from ioi_eval.cli.sources import opened_results
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.journal import check_writable
 from ioi_eval.pipeline.finish import replacing

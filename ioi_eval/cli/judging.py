@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ioi_eval.cli.messages import tell
 from ioi_eval.cli.outputs import replaced
 from ioi_eval.cli.run_call import RunOptions
-from ioi_eval.cli.sandboxes import OpenSandbox, tell
+from ioi_eval.cli.sandboxes import OpenSandbox
 from ioi_eval.cli.watching import tell_judging, tell_summary
 from ioi_eval.errors import ODD_DATA, IoiEvalError
 from ioi_eval.events import Events

@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ioi_eval.cli.exits import WRONG_CALL, command
+from ioi_eval.cli.messages import tell
 from ioi_eval.cli.other_names import refuse_other_names
 from ioi_eval.cli.settings import default_map
 from ioi_eval.config_file import read_config_file
@@ -147,7 +148,7 @@ def _refuse_empty_words(arguments: Sequence[str]) -> None:
     for before, word in pairwise(("", *arguments)):
         if not word.strip() or re.fullmatch(r"--[\w-]+=\s*", word):
             where = word.rstrip("= ") or (f"what follows {before}" if before else "the first word")
-            print(f"ioi-eval: {where} is empty: is a variable of the shell not set?", file=sys.stderr)
+            tell(f"{where} is empty: is a variable of the shell not set?")
             raise SystemExit(WRONG_CALL)
 
 
@@ -156,7 +157,7 @@ def main() -> None:
     gc.set_threshold(*_COLLECT)
     _refuse_empty_words(sys.argv[1:])
     if message := refuse_other_names(sys.argv[1:]):
-        print(f"ioi-eval: {message}", file=sys.stderr)
+        tell(message)
         raise SystemExit(WRONG_CALL)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # as standard error is
@@ -166,6 +167,6 @@ def main() -> None:
     try:
         defaults = default_map(commands, read_config_file())
     except InputError as error:
-        print(f"ioi-eval: {error}", file=sys.stderr)
+        tell(str(error))
         raise SystemExit(WRONG_CALL) from None
     commands(prog_name="ioi-eval", default_map=defaults)

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from ioi_eval.cli.messages import tell
+
 _NAMED = 20  # how many conflicts are shown
 
 
@@ -23,7 +25,6 @@ def merge(
     and this --out DIR. It judges only what no journal has, and writes the results. If two runs disagree about a
     program, both results are printed, that of the directory named first counts, and the exit code is 1.
     """
-    from ioi_eval.cli.sandboxes import tell
     from ioi_eval.journal import merging
     from ioi_eval.report.terminal import counted
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
 from typing import Annotated, Self
 
 import typer
 
+from ioi_eval.cli.messages import tell
 from ioi_eval.config import Environment, Policy
 from ioi_eval.errors import InputError
 from ioi_eval.model.terms import Isolation, Keep
@@ -184,6 +184,5 @@ class ContestRules:
 
         environment = Environment.read()
         calibration = find(environment.cache, compiler=detect(environment.compiler).version)
-        message = f"time limits are multiplied by {calibration.time_scale:g} (calibrated {calibration.taken})"
-        print(f"ioi-eval: {message}", file=sys.stderr)
+        tell(f"time limits are multiplied by {calibration.time_scale:g} (calibrated {calibration.taken})")
         return replace(self, time_scale=str(calibration.time_scale))

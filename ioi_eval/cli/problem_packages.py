@@ -11,7 +11,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.cluster import WhichPackages
 from ioi_eval.cli.endpoints import needed_cluster
-from ioi_eval.cli.sandboxes import tell
+from ioi_eval.cli.messages import tell
 from ioi_eval.config import Environment, Policy
 from ioi_eval.errors import InputError, SandboxError, SetupError
 from ioi_eval.jobs.problem_package import data_of, package_of

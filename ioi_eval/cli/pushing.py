@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ioi_eval.cli.exits import FAILED
-from ioi_eval.cli.sandboxes import tell
+from ioi_eval.cli.messages import tell
 from ioi_eval.errors import InputError
 from ioi_eval.report.hub import HubResults
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from ioi_eval import shipped
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.cli.sandboxes import OpenSandbox, tell
+from ioi_eval.cli.messages import tell
+from ioi_eval.cli.sandboxes import OpenSandbox
 from ioi_eval.config import Policy
 from ioi_eval.model import Problem
 from ioi_eval.programs import Builder

@@ -7,16 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from ioi_eval.cli import scoring
+from ioi_eval.cli.messages import tell
 from ioi_eval.cli.outputs import SCORE, Earlier
 from ioi_eval.cli.pushing import push
 from ioi_eval.cli.run_tests import RunTestsCall
-from ioi_eval.cli.sandboxes import tell
 from ioi_eval.cli.score import ScoreCall
 from ioi_eval.events import Events
 from ioi_eval.pipeline import DumpOutcome
 from ioi_eval.pipeline.finish import replacing
 from ioi_eval.report.hub import HubResults, check_name
 from ioi_eval.report.pages import INDEX, overview_page, write_pages
+from ioi_eval.report.terminal import counted
 from ioi_eval.rows import named_sources, result_names
 
 RUN_TESTS = "ioi-eval run-tests"
@@ -42,7 +43,7 @@ def run_tests(wanted: RunTestsCall, *, dry_run: bool = False) -> int:
         check_name(wanted.results_dataset_name)
     calls = _calls(wanted)
     dumps = [call.dump for call in calls]
-    tell(f"{len(calls)} data set{'' if len(calls) == 1 else 's'}: {', '.join(dumps)}")
+    tell(f"{counted(len(calls), 'data set')}: {', '.join(dumps)}")
     if dry_run:
         return scoring.dry_run_all(calls)
     return wanted.watch.run(

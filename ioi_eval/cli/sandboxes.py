@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,10 +13,11 @@ import typer
 
 from ioi_eval.cli import options
 from ioi_eval.cli.endpoints import Endpoints, NamedCluster, RequestsPerEndpoint, named_cluster
+from ioi_eval.cli.messages import tell
 from ioi_eval.config import PATIENCE_S
 from ioi_eval.errors import InputError, IsolationError
 from ioi_eval.model.terms import Isolation
-from ioi_eval.report.excerpt import plain
+from ioi_eval.report.terminal import counted
 
 if TYPE_CHECKING:
     from ioi_eval.events import Events
@@ -253,13 +254,14 @@ async def _piston(
     ) as sandbox:
         targets = sandbox.targets()
         workers, jobs = len(sandbox.workers), sum(target.slots for target in targets)
-        size = f"{_counted(workers, 'worker')}, {_counted(jobs, 'job')} at once"
+        size = f"{counted(workers, 'worker')}, {counted(jobs, 'job')} at once"
         tell(f"Piston cluster, as {options.endpoints_from} says: {size}")
         tell(*(f"  {describe(target)}" for target in targets))
         tell(*(f"  not used: {reason}" for reason in sandbox.unusable.values()))
         if sandbox.silent:
-            shown, more = sandbox.silent[:5], _others(len(sandbox.silent) - 5)
-            tell(f"  no answer yet: {', '.join(shown)}{more}; used as soon as they answer")
+            more = len(sandbox.silent) - 5
+            others = f" and {counted(more, 'other')}" if more > 0 else ""
+            tell(f"  no answer yet: {', '.join(sandbox.silent[:5])}{others}; used as soon as they answer")
         try:
             yield sandbox
         finally:
@@ -273,16 +275,8 @@ def describe(target: Target) -> str:
     """
     linking = "static" if target.toolchain.static else "dynamic"
     least = target.isolation.value if target.has_own_scripts else f"{target.isolation.value} at least"
-    jobs = _counted(target.slots, "job")
+    jobs = counted(target.slots, "job")
     return f"{target.name}, {linking}: {target.profile}, {jobs} at once, isolation {least}"
-
-
-def _others(number: int) -> str:
-    return f" and {_counted(number, 'other')}" if number > 0 else ""
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _accepted(options: SandboxOptions, targets: Sequence[Target]) -> Isolation:
@@ -316,14 +310,3 @@ def usable_targets(targets: Sequence[Target], isolation: Isolation) -> list[Targ
         )
     tell(*(f"  not used: {reason}, and {isolation.value} is asked for" for reason in weak))
     return usable
-
-
-def tell(*lines: str) -> None:
-    """Print lines about the run on stderr; stdout is for results."""
-    tqdm = getattr(sys.modules.get("tqdm"), "tqdm", None)
-    beside_bars = nullcontext()
-    if tqdm is not None and tqdm.monitor is not None:  # a bar was shown; lines are printed above existing bars
-        beside_bars = tqdm.external_write_mode(file=sys.stderr)
-    with beside_bars:
-        for line in lines:
-            print(plain(f"ioi-eval: {line}"), file=sys.stderr, flush=True)

@@ -12,12 +12,13 @@ from pathlib import Path
 
 from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.contest_scorer import opened_scorer
-from ioi_eval.cli.hub_names import tell_hub_names
 from ioi_eval.cli.judging import end_run, judge_dump
+from ioi_eval.cli.messages import tell
 from ioi_eval.cli.outputs import SCORE, check_out
 from ioi_eval.cli.readiness import make_ready, memory_limits_of
-from ioi_eval.cli.sandboxes import OpenSandbox, tell
+from ioi_eval.cli.sandboxes import OpenSandbox
 from ioi_eval.cli.score import ScoreCall
+from ioi_eval.cli.sources import tell_hub_names
 from ioi_eval.errors import InputError
 from ioi_eval.events import Events
 from ioi_eval.journal import Index, peek

@@ -45,7 +45,7 @@ def select(
     import json
     from dataclasses import asdict
 
-    from ioi_eval.cli.existing_results import opened_results
+    from ioi_eval.cli.sources import opened_results
     from ioi_eval.report.groups import grouping_of
     from ioi_eval.report.selections import DEFAULT_METHODS, selection_table, selection_text
     from ioi_eval.report.standings import no_contest, published_cutoffs, read_standings

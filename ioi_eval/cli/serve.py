@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 import signal
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ioi_eval.cli import options
+from ioi_eval.cli.messages import tell
 from ioi_eval.errors import InputError
 
 if TYPE_CHECKING:
@@ -116,13 +116,13 @@ async def _serve(
             sandbox, runner=runner, host=host, port=port, settings=settings, packages=installed
         ) as address:
             if not _is_loopback(host):
-                _tell(f"{host} can be reached from other machines: whoever reaches it can run programs here")
-            _tell(
+                tell(f"{host} can be reached from other machines: whoever reaches it can run programs here")
+            tell(
                 f"serving Piston API v2 at {address}/api/v2 ({target.toolchain.version}, {target.slots} jobs at once, "
                 f"{settings.queue} may wait)"
             )
             await ended.wait()
-    _tell("ended")
+    tell("ended")
     return 0
 
 
@@ -131,7 +131,3 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def _tell(line: str) -> None:
-    print(f"ioi-eval: {line}", file=sys.stderr, flush=True)

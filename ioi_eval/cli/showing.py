@@ -15,11 +15,12 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.apps_options import SPLITS, Rules
-from ioi_eval.cli.existing_results import opened_results
+from ioi_eval.cli.messages import tell
 from ioi_eval.cli.options import ContestRules
 from ioi_eval.cli.readiness import make_ready, memory_limits_of
-from ioi_eval.cli.sandboxes import opened, tell
+from ioi_eval.cli.sandboxes import opened
 from ioi_eval.cli.show import ShowCall
+from ioi_eval.cli.sources import opened_results
 from ioi_eval.compat import NAMES
 from ioi_eval.config import KEPT_OUTPUT_BYTES, MIB
 from ioi_eval.errors import InputError

@@ -13,9 +13,9 @@ from typing import Any
 from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.contest_scorer import opened_scorer
 from ioi_eval.cli.exits import FAILED, INTERRUPTED
+from ioi_eval.cli.messages import tell
 from ioi_eval.cli.outputs import VALIDATE, check_out
 from ioi_eval.cli.readiness import make_ready, memory_limits_of
-from ioi_eval.cli.sandboxes import tell
 from ioi_eval.cli.validate import ValidateCall
 from ioi_eval.cli.watching import tell_judging
 from ioi_eval.events import Events

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ioi_eval.cli.exits import exit_code_of
+from ioi_eval.cli.messages import tell
 from ioi_eval.cli.options import Bar
-from ioi_eval.cli.sandboxes import tell
 from ioi_eval.errors import InputError, first_own_error
 from ioi_eval.version import __version__
 

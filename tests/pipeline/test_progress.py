@@ -16,7 +16,7 @@ from contextlib import suppress
 
 import pytest
 
-from ioi_eval.cli.sandboxes import tell
+from ioi_eval.cli.messages import tell
 from ioi_eval.events import Events
 from ioi_eval.pipeline import progress
 from ioi_eval.pipeline.progress import Bar, Lines, Tally, progress_for

@@ -1,11 +1,26 @@
-"""Opening existing results, for the commands that read them."""
+"""Opens the sources and results that several commands read, and prints what users should know of them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
-from ioi_eval.cli.sandboxes import tell
+from ioi_eval.cli.messages import tell
 from ioi_eval.report.result_sets import ResultSet, open_results
+from ioi_eval.rows import is_hub_name
+
+
+def tell_hub_names(specs: Iterable[str]) -> None:
+    """Print which sources are not files or folders: a mistyped path may have the form of a name on the Hub.
+
+    If the Hub cannot be reached, its libraries try for half a minute.
+
+    Args:
+        specs: as in the command.
+    """
+    names = [spec for spec in dict.fromkeys(specs) if is_hub_name(spec)]
+    if names:
+        tell(f"there is no file or folder {' or '.join(names)}; the Hub is asked")
 
 
 def opened_results(*directories: Path, id_column: str | None = None) -> list[ResultSet]:

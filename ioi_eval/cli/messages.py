@@ -1,0 +1,19 @@
+"""Messages of commands on stderr; stdout is for results."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+
+from ioi_eval.report.excerpt import plain
+
+
+def tell(*lines: str) -> None:
+    """Print lines on stderr, each with the program's name, and above progress bars."""
+    tqdm = getattr(sys.modules.get("tqdm"), "tqdm", None)
+    beside_bars = nullcontext()
+    if tqdm is not None and tqdm.monitor is not None:  # a bar was shown
+        beside_bars = tqdm.external_write_mode(file=sys.stderr)
+    with beside_bars:
+        for line in lines:
+            print(plain(f"ioi-eval: {line}"), file=sys.stderr, flush=True)
