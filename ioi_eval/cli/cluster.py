@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ioi_eval.cli import options
-from ioi_eval.cli.endpoints import Endpoints, RequestsPerEndpoint
-from ioi_eval.cli.exits import FAILED, WRONG_CALL
+from ioi_eval.cli.endpoints import Endpoints, RequestsPerEndpoint, needed_cluster, worker_name
+from ioi_eval.cli.exits import exit_code_of_workers
 from ioi_eval.cli.grouped import grouped
 from ioi_eval.errors import InputError
-from ioi_eval.report.terminal import counted
+from ioi_eval.report.terminal import counted, printable, table
 
 if TYPE_CHECKING:
     from ioi_eval.cli.abilities import Abilities, Ability
@@ -46,7 +46,6 @@ def status(*, endpoints: Endpoints = None, max_requests_per_endpoint: RequestsPe
     """
     import asyncio
 
-    from ioi_eval.cli.endpoints import needed_cluster
     from ioi_eval.sandbox.piston.control import presences
 
     cluster = needed_cluster(endpoints, max_requests_per_endpoint)
@@ -54,7 +53,7 @@ def status(*, endpoints: Endpoints = None, max_requests_per_endpoint: RequestsPe
     slots = cluster.max_requests_per_endpoint
     rows = [
         [
-            _short(each.url),
+            worker_name(each.url),
             f"{each.latency_ms:.0f}" if each.latency_ms is not None else "",
             "0" if each.why_not else str(slots),
             each.server,
@@ -66,7 +65,7 @@ def status(*, endpoints: Endpoints = None, max_requests_per_endpoint: RequestsPe
     there = sum(not each.why_not for each in there_now)
     verb = "answers" if len(there_now) == 1 else "answer"
     print(f"\n{there} of {counted(len(there_now), 'worker')} {verb}: {counted(there * slots, 'slot')}.")
-    return _exit_code(there, len(there_now))
+    return exit_code_of_workers(there, len(there_now))
 
 
 def probe(*, endpoints: Endpoints = None) -> int:
@@ -79,13 +78,12 @@ def probe(*, endpoints: Endpoints = None) -> int:
     import asyncio
 
     from ioi_eval.cli.abilities import abilities
-    from ioi_eval.cli.endpoints import needed_cluster
 
     known = asyncio.run(abilities(needed_cluster(endpoints).urls))
     rows = []
     for each in known:
         starters = map(_starter, (each.bundled, each.classic))
-        rows.append([_short(each.url), *starters, *_offer(each.bundled.worker or each.classic.worker)])
+        rows.append([worker_name(each.url), *starters, *_offer(each.bundled.worker or each.classic.worker)])
     head = ("endpoint", "bundled", "classic", "compiler", "request", "longest", "cpus")
     _show(head, rows, left=frozenset({0, 1, 2, 3}))
     return _usable(known)
@@ -192,8 +190,6 @@ def _show_changes(changes: Mapping[str, Sequence[PackageChange]], what: Mapping[
         changes: the changes on all workers, by the package's name.
         what: the problem of each package, by the package's name.
     """
-    from ioi_eval.report.terminal import printable
-
     if not changes:
         return 0
     rows = []
@@ -201,27 +197,26 @@ def _show_changes(changes: Mapping[str, Sequence[PackageChange]], what: Mapping[
         rows.append([what.get(name, ""), name, f"{sum(change.is_done for change in each)} of {len(each)}"])
     _show(("problem", "package", "workers"), rows, left=frozenset({0, 1}))
     failed = [change for each in changes.values() for change in each if not change.is_done]
-    for line in dict.fromkeys(f"{_short(change.url)}: {change.message}" for change in failed):
+    for line in dict.fromkeys(f"{worker_name(change.url)}: {change.message}" for change in failed):
         print(f"  {printable(line, length=2000)}")
     number = sum(map(len, changes.values()))
-    return _exit_code(number - len(failed), number) if number else 0
+    return exit_code_of_workers(number - len(failed), number) if number else 0
 
 
 def _change(which: WhichPackages, *, is_wanted: bool) -> int:
     import asyncio
 
     from ioi_eval.cli.abilities import abilities
-    from ioi_eval.cli.endpoints import needed_cluster
     from ioi_eval.sandbox.piston.control import PackageRequest, change
     from ioi_eval.sandbox.piston.wire import Starter
 
     language = which.package or "ioi_eval"
     package = PackageRequest(language=language, version=which.version or "*", is_wanted=is_wanted)
     changes = asyncio.run(change(needed_cluster(which.endpoints).urls, package))
-    rows = [[_short(each.url), "ok" if each.is_done else "FAILED", each.message] for each in changes]
+    rows = [[worker_name(each.url), "ok" if each.is_done else "FAILED", each.message] for each in changes]
     _show(("endpoint", "", language), rows, left=frozenset({0, 1, 2}))
     done = [each.url for each in changes if each.is_done]
-    code = _exit_code(len(done), len(changes))
+    code = exit_code_of_workers(len(done), len(changes))
     if not is_wanted or language not in {starter.value for starter in Starter} or not done:
         return code
     print()
@@ -230,10 +225,8 @@ def _change(which: WhichPackages, *, is_wanted: bool) -> int:
 
 def _usable(known: Sequence[Abilities]) -> int:
     """Print which workers can be used, and why others cannot. Returns the exit code."""
-    from ioi_eval.report.terminal import printable
-
     reasons = [
-        f"{_short(each.url)}: {ability.why_not}"
+        f"{worker_name(each.url)}: {ability.why_not}"
         for each in known
         for ability in (each.bundled, each.classic)
         if ability.why_not
@@ -242,19 +235,7 @@ def _usable(known: Sequence[Abilities]) -> int:
         print(f"  {printable(reason, length=2000)}")
     able = sum(each.is_usable for each in known)
     print(f"\n{able} of {len(known)} workers can be used.")
-    return _exit_code(able, len(known))
-
-
-def _exit_code(good: int, number: int) -> int:
-    if good == number:
-        return 0
-    return FAILED if good else WRONG_CALL
-
-
-def _short(url: str) -> str:
-    from ioi_eval.sandbox.piston.endpoints import without_login
-
-    return without_login(url).removesuffix("/api/v2")
+    return exit_code_of_workers(able, len(known))
 
 
 def _runtimes(installed: list[tuple[str, str]]) -> str:
@@ -296,6 +277,4 @@ def _size(number: int) -> str:
 
 def _show(head: Sequence[str], rows: Iterable[Sequence[str]], *, left: frozenset[int]) -> None:
     """Print a table. Texts from servers are printed without control characters."""
-    from ioi_eval.report.terminal import printable, table
-
     print(table(head, [[printable(cell) for cell in row] for row in rows], left=left, width=80))

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ioi_eval.cli.endpoints import RequestsPerEndpoint
-from ioi_eval.cli.exits import FAILED, WRONG_CALL
+from ioi_eval.cli.endpoints import RequestsPerEndpoint, needed_cluster, worker_name
+from ioi_eval.cli.exits import WRONG_CALL, exit_code_of_workers
 from ioi_eval.errors import InputError
+from ioi_eval.report.terminal import listed, printable
 
 if TYPE_CHECKING:
     from ioi_eval.doctor import Finding
@@ -76,25 +77,21 @@ def _examine_workers(endpoints: str, per_endpoint: int | None) -> int:
     """Examine every worker; workers with the same findings are printed together."""
     import asyncio
 
-    from ioi_eval.cli.endpoints import needed_cluster
     from ioi_eval.doctor import Severity, healthy
-    from ioi_eval.sandbox.piston.endpoints import without_login
 
     cluster = needed_cluster(endpoints, per_endpoint)
     by_worker = asyncio.run(_examine_all(cluster.urls, cluster.max_requests_per_endpoint))
     alike: dict[tuple[Finding, ...], list[str]] = {}
     for url, findings in by_worker.items():
         wrong = tuple(finding for finding in findings if finding.state is not Severity.OK)
-        alike.setdefault(wrong or tuple(findings), []).append(without_login(url).removesuffix("/api/v2"))
+        alike.setdefault(wrong or tuple(findings), []).append(worker_name(url))
     for findings, urls in alike.items():
-        print(_some(urls))
+        print(listed(urls, most=4))
         _tell(findings)
         print()
     able = sum(healthy(findings) for findings in by_worker.values())
     print(f"Programs can be judged on {able} of {len(by_worker)} workers.")
-    if able == len(by_worker):
-        return 0
-    return FAILED if able else WRONG_CALL
+    return exit_code_of_workers(able, len(by_worker))
 
 
 async def _examine_all(urls: Sequence[str], slots: int) -> dict[str, Sequence[Finding]]:
@@ -112,14 +109,7 @@ async def _examine_all(urls: Sequence[str], slots: int) -> dict[str, Sequence[Fi
     return by_worker
 
 
-def _some(urls: Sequence[str]) -> str:
-    text = ", ".join(urls[:4])
-    return f"{text} and {len(urls) - 4} more" if len(urls) > 4 else text
-
-
 def _tell(findings: Sequence[Finding]) -> None:
-    from ioi_eval.report.terminal import printable
-
     width = max(len(finding.what) for finding in findings)
     for finding in findings:
         print(f"{finding.state.value:>7}  {finding.what:<{width}}  {printable(finding.detail)}")

@@ -57,6 +57,13 @@ class NamedCluster:
         return asyncio.run(endpoints_now(self.source))
 
 
+def worker_name(url: str) -> str:
+    """The name of a worker in messages: its URL without a login and without the path of the API."""
+    from ioi_eval.sandbox.piston.endpoints import without_login
+
+    return without_login(url).removesuffix("/api/v2")
+
+
 def named_cluster(endpoints: str | None = None, per_endpoint: int | None = None) -> NamedCluster | None:
     """The cluster that the options name, else the environment (including `.env`); `None` if neither names one.
 

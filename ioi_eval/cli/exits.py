@@ -68,6 +68,13 @@ def exit_code_of(error: BaseException) -> int:
     return WRONG_CALL if isinstance(error, IoiEvalError) and not isinstance(error, SandboxError) else FAILED
 
 
+def exit_code_of_workers(able: int, workers: int) -> int:
+    """The exit code of a command that asked several workers: 0 if all can do it, 1 if some cannot, 2 if none can."""
+    if able == workers:
+        return 0
+    return FAILED if able else WRONG_CALL
+
+
 def _expanded(value: object) -> object:
     if isinstance(value, list):
         return [_expanded(item) for item in value]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ioi_eval.doctor.cache import examine_cache
-from ioi_eval.doctor.embedded import examine
+from ioi_eval.doctor.embedded import examine, examine_cache
 from ioi_eval.doctor.findings import Finding, Severity, healthy
 from ioi_eval.doctor.workers import examine_worker
 

@@ -1,11 +1,14 @@
-"""Tests what the embedded sandbox on this machine can and cannot do."""
+"""Tests whether the cache can be used, and what the embedded sandbox on this machine can and cannot do."""
 
 from __future__ import annotations
 
+import secrets
 import shutil
 from collections.abc import Sequence
+from pathlib import Path
 
 from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.blobs import BlobStore
 from ioi_eval.config import Policy
 from ioi_eval.doctor.attempts import ALLOW, attempt_all
 from ioi_eval.doctor.findings import Finding, bad, fine, linking, warning
@@ -15,6 +18,20 @@ from ioi_eval.programs import Builder
 from ioi_eval.sandbox.local.machine_limit import MachineLimit
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
+
+
+def examine_cache(cache: Path) -> Finding:
+    """Store test data in the cache, as `score` does before anything is judged, and delete it.
+
+    Args:
+        cache: the cache directory; created if absent.
+    """
+    try:
+        blob = BlobStore(cache).put(secrets.token_bytes(32))
+        blob.path.unlink(missing_ok=True)
+    except SetupError as error:
+        return bad("cache", str(error))
+    return fine("cache", str(cache))
 
 
 async def examine(
