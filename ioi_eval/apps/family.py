@@ -36,8 +36,7 @@ from ioi_eval.problems.apps_submissions import problem_of
 from ioi_eval.problems.apps_values import shown_texts
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, apps_line
 from ioi_eval.report.frame import RESULTS
-from ioi_eval.report.inputs import beginning
-from ioi_eval.report.one_submission import Seen
+from ioi_eval.report.inputs import Seen, beginning
 from ioi_eval.report.totals import CpuSplit
 
 

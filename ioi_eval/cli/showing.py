@@ -31,18 +31,10 @@ from ioi_eval.problems.ioi import load_problems, scaled
 from ioi_eval.problems.row import Row
 from ioi_eval.problems.submissions import fitted, submission_from_row
 from ioi_eval.report.frame import RESULTS
-from ioi_eval.report.inputs import beginning, stored_input
-from ioi_eval.report.one_submission import (
-    Limits,
-    Seen,
-    TestTexts,
-    first_failed,
-    has_run,
-    listing,
-    submission_text,
-    tests_of,
-)
+from ioi_eval.report.inputs import Seen, beginning, stored_input
+from ioi_eval.report.one_submission import Limits, TestTexts, listing, submission_text
 from ioi_eval.report.result_sets import Family, Name, ResultSet
+from ioi_eval.report.result_values import first_failed, has_run, tests_of
 from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.report.terminal import printable
 from ioi_eval.report.totals import distinct_outcomes

@@ -18,8 +18,7 @@ import orjson
 from ioi_eval.errors import ODD_DATA, SetupError
 from ioi_eval.model import Keep, Verdict
 from ioi_eval.report import compact
-from ioi_eval.report.inputs import input_line
-from ioi_eval.report.one_submission import Seen
+from ioi_eval.report.inputs import Seen, input_line
 
 _PRINTABLE_BITS = 2000  # Source: Python's limit of digits, which is 4,300 by default and can be set to 640
 

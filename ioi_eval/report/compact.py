@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from ioi_eval.report.naming import PASSED, name_of_test, verdict_of_test
+from ioi_eval.report.result_values import PASSED, name_of_test, verdict_of_test
 
 TESTS_ID, TEST_RESULTS, SUBTASKS = "tests_id", "test_results", "subtasks"
 _NAME_BYTES = 12
@@ -105,9 +105,8 @@ class WithTests:
         return row
 
 
-def whole(line: bytes) -> tuple[str, Mapping[str, Any]]:
-    """A line's name, and its tests with the default values; for contests by subtask."""
-    values = orjson.loads(line)
+def whole(values: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """The name of a line of `tests.jsonl`, and its tests with the default values; for contests by subtask."""
     usual, order = (_CONTEST, _CONTEST_ORDER) if SUBTASKS in values else (_APPS, _APPS_ORDER)
     tests = [{**dict.fromkeys(order), **usual, **test} for test in values[TEST_RESULTS]]
     if SUBTASKS not in values:

@@ -1,19 +1,33 @@
-"""Why a submission has no program, or none that compiles, as far as its row shows it.
+"""Why a submission has no program, or none that compiles, as far as its row shows: its language may be another. Pure.
 
-A result of the journal does not have this: all submissions without code for a problem share one result.
+This is for messages only: how a program is found does not depend on it. A result of the journal does not have the
+reason: all submissions without code for a problem share one result.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
+from ioi_eval.extract.cpp import looks_like_cpp
+from ioi_eval.extract.fences import LOOKED_AT, blocks, ends_in_block, split_thoughts
+from ioi_eval.extract.python import looks_like_python
+from ioi_eval.languages import language_called, rules_of
 from ioi_eval.model import Language, Problem, Submission, TaskType, Verdict
 from ioi_eval.problems.answers import generation_of
 from ioi_eval.problems.row import Row
-from ioi_eval.report.mistaken_languages import why_not_compiled, why_without_code
 
 _EMPTY = "the row's columns for a program are empty"
+
+_NOT_C = re.compile(
+    r"\busing[ \t]+namespace[ \t]|\bstd::\w|\btemplate[ \t]*<"
+    r"|^[ \t]*#[ \t]*include[ \t]*<(?:bits/stdc\+\+\.h|[a-z_]+)>",
+    re.MULTILINE,
+)
+_ENDED_BY_SEMICOLON = re.compile(r";[ \t\r]*$", re.MULTILINE)
+_FENCE_LINE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 
 
 def contest_reason(row: Mapping[str, Any], verdict: Verdict, problem: Problem, submission: Submission) -> str:
@@ -53,3 +67,77 @@ def failure_reason(verdict: Verdict, *, code: object, text: str | None, language
     if verdict is Verdict.CE and isinstance(code, str):
         return why_not_compiled(code, language, source=source)
     return ""
+
+
+@lru_cache(maxsize=4)  # asked for the row and for the summary
+def why_without_code(text: str, language: Language, *, source: str) -> str:
+    """Why no program was found in a model's text; empty if it is not known.
+
+    Args:
+        text: the model's text.
+        language: the language that was looked for.
+        source: where this language is from, for the message.
+    """
+    tail = text[max(text.rfind("<think>"), text.rfind("</think>"), 0) :]
+    if ends_in_block(tail):
+        return "the text ends inside a block that is not closed (was the generation cut off?)"
+    if tail.startswith("<think>"):
+        return "the text ends inside the model's thoughts (was the generation cut off?)"
+    if block := _block_of_another(text, language):
+        return f"{block}, but {_looked_for(language, source)}"
+    if not any(fence in text for fence in ("```", "~~~")) and rules_of(language).looks_unfenced(text):
+        return (
+            f"the text looks like {rules_of(language).name} without a fence; only fenced blocks of a `generation` "
+            "count, and a bare program belongs in `code`"
+        )
+    return ""
+
+
+def why_not_compiled(code: str, language: Language, *, source: str) -> str:
+    """Why a program that does not compile may be no program in its language; empty if it seems to be one.
+
+    Args:
+        code: the program.
+        language: the language in which it was judged.
+        source: where this language is from, for the message.
+    """
+    if _FENCE_LINE.search(code):
+        return (
+            "`code` has Markdown fences; it must be the program itself, and the text of a model belongs in `generation`"
+        )
+    other = _seeming_language(code, language)
+    return (
+        "" if other is None else f"the program looks like {rules_of(other).name}, but {_looked_for(language, source)}"
+    )
+
+
+def _looked_for(language: Language, source: str) -> str:
+    return f"is judged as {rules_of(language).name} ({source})"
+
+
+def _block_of_another(text: str, language: Language) -> str:
+    """What the last complete block in another supported language is, by its tag or else by its text; empty if none."""
+    found = ""
+    for pieces in split_thoughts(text)[::-1]:
+        for block in (block for piece in pieces for block in blocks(piece) if not block.blank):
+            if block.tag:
+                named, verb = language_called(block.tag), "is tagged as"
+            else:
+                named, verb = _seeming_language(block.text[block.start : block.end], language), "looks like"
+            if named is not None and named is not language:
+                found = f"a block {verb} {rules_of(named).name}"
+    return found
+
+
+def _seeming_language(code: str, language: Language) -> Language | None:
+    """The supported language in which a program seems to be written, if that is not `language`."""
+    beginning = code[:LOOKED_AT]
+    if language is not Language.RUST and rules_of(Language.RUST).looks_unfenced(beginning):
+        return Language.RUST
+    if looks_like_cpp(beginning):
+        if language is Language.C:
+            return Language.CPP if _NOT_C.search(beginning) else None
+        return None if language is Language.CPP else Language.CPP
+    if language is not Language.PYTHON and looks_like_python(beginning) and not _ENDED_BY_SEMICOLON.search(beginning):
+        return Language.PYTHON
+    return None

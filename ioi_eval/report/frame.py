@@ -72,15 +72,11 @@ def result_rows(
     path = _results_file(directory)
     wanted = None if columns is None else set(columns)
     tests = tests and (wanted is None or not wanted.isdisjoint({"all_subtasks_results", "test_results"}))
-    lines = dict(compact.whole(line) for _, line in lines_of(path.with_name(TESTS))) if tests else {}
-    whole = compact.WithTests(lines)
-    for number, line in lines_of(path):
-        row: dict[str, Any] = parsed_line(path, number, line)
-        if tests:
-            row = whole.row(row)
-        if wanted is not None:
-            row = {name: value for name, value in row.items() if name in wanted}
-        yield row
+    stored = lines_of(path.with_name(TESTS)) if tests else ()
+    whole = compact.WithTests(dict(compact.whole(values) for _, _, values in stored))
+    for _, _, values in lines_of(path):
+        row = whole.row(values) if tests else values
+        yield row if wanted is None else {name: value for name, value in row.items() if name in wanted}
 
 
 def _results_file(directory: str | Path) -> Path:
@@ -89,15 +85,21 @@ def _results_file(directory: str | Path) -> Path:
     return path if path.name == RESULTS and path.is_file() else path / RESULTS
 
 
-def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file that a run wrote, numbered from 1. Of earlier versions there are only results.
+def lines_of(path: Path) -> Iterator[tuple[int, int, Any]]:
+    """The lines of a file that a run wrote. Earlier versions wrote only results; of other files there are no lines.
+
+    Yields:
+        The number of a line, from 1, the position of its first byte in the file, and its value.
 
     Raises:
-        InputError: there is no such file, or it cannot be read.
+        InputError: there is no such file, it cannot be read, or a line is damaged.
     """
+    offset = 0
     try:
         with path.open("rb", buffering=_BUFFER_BYTES) as file:
-            yield from enumerate(file, 1)
+            for number, line in enumerate(file, 1):
+                yield number, offset, _parsed(path, number, line)
+                offset += len(line)
     except (FileNotFoundError, NotADirectoryError):
         if path.name == RESULTS:
             raise InputError(f"{path} does not exist: `ioi-eval score … --out {path.parent}` writes it") from None
@@ -105,12 +107,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
 
 
-def parsed_line(path: Path, number: int, line: bytes) -> Any:
-    """The value in a line.
-
-    Raises:
-        InputError: it is damaged.
-    """
+def _parsed(path: Path, number: int, line: bytes) -> Any:
     try:
         return orjson.loads(line)
     except orjson.JSONDecodeError as error:

@@ -23,8 +23,8 @@ from ioi_eval.report.groups import label_of
 from ioi_eval.report.html_cells import KS, Cell, cells_of
 from ioi_eval.report.html_details import Details, packed, visible
 from ioi_eval.report.html_rows import GROUP, PageProblem, PageResults, PageRow
-from ioi_eval.report.naming import VERDICT_NAMES, problem_of
 from ioi_eval.report.result_sets import Family
+from ioi_eval.report.result_values import VERDICT_NAMES, problem_of
 from ioi_eval.report.selections import PRACTICE, RANKED_METHODS, contest_places
 from ioi_eval.report.standings import Standings, published_cutoffs
 from ioi_eval.report.terminal import counted, points, printable

@@ -22,9 +22,8 @@ from ioi_eval.model import Verdict
 from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.html_rows import PageResults, PageRow, line_at
 from ioi_eval.report.inputs import INPUTS
-from ioi_eval.report.naming import PASSED, message_of_test, name_of_test
-from ioi_eval.report.one_submission import first_failed, tests_of
 from ioi_eval.report.result_sets import Family
+from ioi_eval.report.result_values import PASSED, first_failed, message_of_test, name_of_test, tests_of
 
 CODE, WORDS, MESSAGE, SHOWN_TESTS = 60_000, 4_000, 600, 200
 """The most characters of a program, of a compiler's message, of another message or an output; the most tests shown."""
@@ -200,7 +199,7 @@ def _input(results: PageResults, problem: str, test: str | None) -> str:
     offset = results.inputs.get((problem, test or ""))
     if offset is None:
         return ""
-    line = orjson.loads(line_at(results.directory / INPUTS, offset))
+    line = line_at(results.directory / INPUTS, offset)
     more = f"… ⟨{line['bytes']:,} bytes in all⟩" if line["bytes"] > KEPT_INPUT_BYTES else ""
     return visible(str(line["input"]) or "(empty)") + more
 

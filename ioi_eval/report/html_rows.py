@@ -7,7 +7,6 @@ kept in a few hundred bytes, and its program is read again if it is shown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -20,12 +19,11 @@ from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Verdict
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, WithTests, whole
-from ioi_eval.report.frame import TESTS, lines_of, parsed_line
+from ioi_eval.report.frame import TESTS, lines_of
 from ioi_eval.report.groups import Grouping, group_name
 from ioi_eval.report.inputs import places_of_inputs
-from ioi_eval.report.naming import problem_of
-from ioi_eval.report.reference_rows import with_our_columns
 from ioi_eval.report.result_sets import Family, ResultSet, family_of, first_row, id_column_of, summary_of
+from ioi_eval.report.result_values import problem_of, with_our_columns
 from ioi_eval.report.terminal import printable
 
 DATE_COLUMNS = ("problem_date", "contest_date", "release_date", "date")
@@ -138,14 +136,11 @@ class PageResults(ResultSet):
         Raises:
             InputError: there are no results, or a line is damaged or is not a row of results.
         """
-        offset, path = 0, self.path
-        for number, line in lines_of(path):
-            row = parsed_line(path, number, line)
+        for number, offset, row in lines_of(self.path):
             try:
                 yield self._page_row(with_our_columns(row), offset, number)
             except ODD_DATA as error:
                 raise self.not_a_result_row(number, error) from error
-            offset += len(line)
         self._learn_from_summary()
 
     def whole_rows(self) -> Iterator[Row]:
@@ -154,17 +149,14 @@ class PageResults(ResultSet):
         Raises:
             InputError: a line is damaged, or is not a row of results.
         """
-        path = self.directory / TESTS
-        with path.open("rb") if self.family is Family.APPS and self.tests else nullcontext() as tests:
-            for row in self.rows():
-                if tests is not None and row.get(TESTS_ID) in self.tests:
-                    tests.seek(self.tests[row[TESTS_ID]][0])
-                    row[TEST_RESULTS] = orjson.loads(tests.readline())[TEST_RESULTS]
-                yield row
+        for row in self.rows():
+            if self.family is Family.APPS and row.get(TESTS_ID) in self.tests:
+                row[TEST_RESULTS] = line_at(self.directory / TESTS, self.tests[row[TESTS_ID]][0])[TEST_RESULTS]
+            yield row
 
     def row_with_tests(self, row: PageRow) -> Row:
         """A row as in the file, read again, with its tests."""
-        values: Row = orjson.loads(line_at(self.path, row.offset))
+        values: Row = line_at(self.path, row.offset)
         known = self.tests.get(values.get(TESTS_ID) or "")
         lines = {} if known is None else dict([whole(line_at(self.directory / TESTS, known[0]))])
         return WithTests(lines).row(values)
@@ -233,11 +225,11 @@ def model_of(row: Mapping[str, Any]) -> str:
     return _shown_name(row[min(names, key=lambda name: (name not in _MODEL_FIRST, name))]) if names else ""
 
 
-def line_at(path: Path, offset: int) -> bytes:
-    """The line that begins at this offset."""
+def line_at(path: Path, offset: int) -> Any:
+    """The value of the line that begins at this offset."""
     with path.open("rb") as file:
         file.seek(offset)
-        return file.readline()
+        return orjson.loads(file.readline())
 
 
 def _details_key(row: Row) -> str:
@@ -257,14 +249,11 @@ _SHOWN_WITHOUT_PROGRAM = (*_SHOWN, "generation", "code", "compile_message", "mes
 def _tests_by_id(path: Path) -> dict[str, tuple[int, float | None, int | None]]:
     """For each `tests_id`: where its line begins, and the most time and memory that a test took."""
     by_id: dict[str, tuple[int, float | None, int | None]] = {}
-    offset = 0
-    for number, line in lines_of(path):
+    for number, offset, values in lines_of(path):
         try:
-            values = parsed_line(path, number, line)
             by_id[values[TESTS_ID]] = (offset, *_most_of(values[TEST_RESULTS]))
         except (KeyError, TypeError, AttributeError) as error:
             raise InputError(f"{path}, line {number}: these are not tests of results") from error
-        offset += len(line)
     return by_id
 
 

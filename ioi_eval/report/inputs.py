@@ -7,16 +7,34 @@ from __future__ import annotations
 
 from codecs import getincrementaldecoder
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ioi_eval.config import KEPT_INPUT_BYTES
 from ioi_eval.errors import InputError
 from ioi_eval.model import Blob, Content
-from ioi_eval.report.frame import lines_of, parsed_line
-from ioi_eval.report.one_submission import Seen
+from ioi_eval.report.frame import lines_of
 
 INPUTS = "inputs.jsonl"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """A text of a test, or its beginning.
+
+    Args:
+        content: the first bytes.
+        size: the size of the whole text; `None` if unknown.
+    """
+
+    content: bytes
+    size: int | None
+
+    @property
+    def whole(self) -> bool:
+        """Whether `content` is the whole text."""
+        return self.size == len(self.content)
 
 
 def beginning(content: Content, most: int = KEPT_INPUT_BYTES) -> Seen:
@@ -53,12 +71,7 @@ def places_of_inputs(directory: Path) -> dict[tuple[str, str], int]:
     Raises:
         InputError: a line is damaged.
     """
-    places: dict[tuple[str, str], int] = {}
-    offset = 0
-    for values, size in _lines(directory):
-        places[values["problem"], values["test"]] = offset
-        offset += size
-    return places
+    return {(values["problem"], values["test"]): offset for offset, values in _lines(directory)}
 
 
 def stored_input(directory: Path, problem: str, test: str) -> Seen | None:
@@ -71,19 +84,18 @@ def stored_input(directory: Path, problem: str, test: str) -> Seen | None:
     Raises:
         InputError: a line is damaged.
     """
-    for values, _ in _lines(directory):
+    for _, values in _lines(directory):
         if (values["problem"], values["test"]) == (problem, test):
             return Seen(content=values["input"].encode(), size=values["bytes"])
     return None
 
 
-def _lines(directory: Path) -> Iterator[tuple[dict[str, Any], int]]:
-    """The values and the size of each line."""
+def _lines(directory: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The position and the values of each line."""
     path = directory / INPUTS
-    for number, line in lines_of(path):
-        values = parsed_line(path, number, line)
+    for number, offset, values in lines_of(path):
         if not isinstance(values, dict) or not values.keys() >= {"problem", "test", "bytes", "input"}:
             raise InputError(
                 f"{path}, line {number}: this is not an input of a test; delete the file, then reports show no inputs"
             )
-        yield values, len(line)
+        yield offset, values

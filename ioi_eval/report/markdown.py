@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ioi_eval.estimates import INTERVALS
-from ioi_eval.report.naming import VERDICT_NAMES
 from ioi_eval.report.pending import BIASED
+from ioi_eval.report.result_values import VERDICT_NAMES
 from ioi_eval.report.terminal import (
     bounded,
     counted,

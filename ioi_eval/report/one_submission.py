@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ioi_eval.config import MIB
-from ioi_eval.model import Verdict
 from ioi_eval.report.excerpt import escaped, excerpt, first_difference, plain
-from ioi_eval.report.naming import PASSED, message_of_test, name_of_test, verdict_of_test
+from ioi_eval.report.inputs import Seen
+from ioi_eval.report.result_values import has_run, message_of_test, tests_of
 from ioi_eval.report.terminal import points, printable, table
 
 _CODE_LINES = 400
-_NOT_RUN = frozenset({Verdict.SKIPPED, Verdict.JE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,24 +27,6 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """A text of a test, or its beginning.
-
-    Args:
-        content: the first bytes.
-        size: the size of the whole text; `None` if unknown.
-    """
-
-    content: bytes
-    size: int | None
-
-    @property
-    def whole(self) -> bool:
-        """Whether `content` is the whole text."""
-        return self.size == len(self.content)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TestTexts:
     """A test's input, official output and the program's output; `None` for those that are not available."""
 
@@ -54,33 +35,6 @@ class TestTexts:
     given: Seen | None = None
     expected: Seen | None = None
     output: Seen | None = None
-
-
-def tests_of(row: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """The tests of a result of either family, each once, by name and with a `status`.
-
-    If a subtask skipped a test that ran for a later one, the test has its result and place there.
-    """
-    tests: dict[str, Mapping[str, Any]] = {}
-    for holder in (row["all_subtasks_results"] or ()) if "all_subtasks_results" in row else (row,):
-        for test in holder.get("test_results") or ():
-            name, verdict = name_of_test(test), verdict_of_test(test)
-            if verdict != Verdict.SKIPPED and name in tests and tests[name]["status"] == Verdict.SKIPPED:
-                del tests[name]
-            tests.setdefault(name, {**test, "status": verdict})
-    return tests
-
-
-def first_failed(tests: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """The first of these tests (see `tests_of`) that failed; `None` if none failed."""
-    return next((name for name, test in tests.items() if test["status"] not in PASSED), None)
-
-
-def has_run(row: Mapping[str, Any]) -> bool:
-    """Whether a test of a result was run, or the tests have different reasons why none was."""
-    tests = tests_of(row).values()
-    has_result = any(test.get("time_s") is not None or test["status"] not in _NOT_RUN for test in tests)
-    return has_result or len({message_of_test(test) for test in tests} - {""}) > 1
 
 
 def submission_text(

@@ -17,8 +17,8 @@ from typing import Any
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.report.frame import result_rows
 from ioi_eval.report.markdown import cell, markdown_table
-from ioi_eval.report.naming import name_columns, problem_of, submission_of
 from ioi_eval.report.result_sets import summary_of
+from ioi_eval.report.result_values import name_columns, problem_of, submission_of
 from ioi_eval.report.terminal import bounded, points
 
 _COLUMNS = (

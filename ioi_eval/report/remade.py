@@ -26,7 +26,7 @@ from ioi_eval.model import (
 )
 from ioi_eval.problems.submissions import stated_language
 from ioi_eval.report.groups import Grouping
-from ioi_eval.report.naming import problem_of, submission_of
+from ioi_eval.report.result_values import problem_of, submission_of
 from ioi_eval.report.rows import JudgedSubmission
 from ioi_eval.report.run_summary import RunFacts, RunSummary
 from ioi_eval.report.summary import Summary

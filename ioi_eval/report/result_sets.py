@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import ODD_DATA, InputError
-from ioi_eval.report.frame import RESULTS, lines_of, parsed_line, result_rows
-from ioi_eval.report.naming import name_columns, problem_of, submission_of
+from ioi_eval.report.frame import RESULTS, lines_of, result_rows
 from ioi_eval.report.pending import Pending
-from ioi_eval.report.reference_rows import with_our_columns
+from ioi_eval.report.result_values import name_columns, problem_of, submission_of, with_our_columns
 from ioi_eval.report.run_summary import FORMAT
 
 
@@ -155,8 +154,7 @@ def first_row(directory: Path) -> Any:
     Raises:
         InputError: there are no results, or the line is damaged.
     """
-    path = directory / RESULTS
-    return next((parsed_line(path, number, line) for number, line in lines_of(path)), None)
+    return next((row for _, _, row in lines_of(directory / RESULTS)), None)
 
 
 def family_of(row: Any, directory: Path) -> Family:

@@ -17,8 +17,8 @@ import orjson
 from ioi_eval.errors import InputError
 from ioi_eval.estimates import Estimate, mcnemar, mean_estimates
 from ioi_eval.report.groups import Grouping
-from ioi_eval.report.naming import share_of, verdict_of
 from ioi_eval.report.result_sets import Family, Name, ResultSet
+from ioi_eval.report.result_values import share_of, verdict_of
 from ioi_eval.report.terminal import counted, printable
 
 _COLUMNS = (

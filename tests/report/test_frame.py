@@ -49,9 +49,11 @@ def test_no_results_is_an_error_that_says_what_makes_them(tmp_path: Path) -> Non
     """Also damaged ones."""
     with pytest.raises(InputError, match=f"ioi-eval score … --out {tmp_path}"):
         load_results(tmp_path)
-    (tmp_path / "results.jsonl").write_text("{not json\n")
-    with pytest.raises(InputError, match="repeat the command that wrote it"):
-        load_results(tmp_path)
+    for name in ("results.jsonl", "tests.jsonl"):
+        (tmp_path / "results.jsonl").write_text("{}\n")
+        (tmp_path / name).write_text("{not json\n")
+        with pytest.raises(InputError, match=f"{name}, line 1 cannot be read: .*repeat the command that wrote it"):
+            load_results(tmp_path)
 
 
 SUBTASKS: list[dict[str, Any]] = [

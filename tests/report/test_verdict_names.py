@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from ioi_eval.model import Verdict
-from ioi_eval.report.naming import VERDICT_NAMES
+from ioi_eval.report.result_values import VERDICT_NAMES
 
 DOCS = Path(__file__).parents[2] / "docs" / "verdicts.md"
 

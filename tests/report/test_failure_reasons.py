@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ioi_eval.model import Language
-from ioi_eval.report.mistaken_languages import why_not_compiled, why_without_code
+from ioi_eval.report.failure_reasons import why_not_compiled, why_without_code
 
 CPP = "#include <vector>\nint main() { return 0; }\n"
 C = "#include <stdio.h>\nint main() { return 0; }\n"

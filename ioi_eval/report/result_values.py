@@ -1,4 +1,4 @@
-"""Reads a row of results: problem and submission, as judging named them, verdict and score. Reads tests likewise."""
+"""Reads a row of results of either family, or of the reference (huggingface/ioi): names, verdict, score, tests."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ioi_eval.model import DEFAULT_YEAR, Verdict
+
+Row = Mapping[str, Any]
 
 VERDICT_NAMES: Final[Mapping[str, str]] = {
     Verdict.AC: "accepted",
@@ -30,7 +32,7 @@ def name_columns(id_column: str) -> tuple[str, ...]:
     return ("year", "problem_id", id_column, f"dump_{id_column}")
 
 
-def problem_of(row: Mapping[str, Any]) -> tuple[str, str]:
+def problem_of(row: Row) -> tuple[str, str]:
     """Year and id of the problem; a whole number that a table turned into 2024.0 becomes 2024 again."""
     year = row.get("year")
     try:
@@ -40,7 +42,7 @@ def problem_of(row: Mapping[str, Any]) -> tuple[str, str]:
     return str(year), _plain(row.get("problem_id"))
 
 
-def submission_of(row: Mapping[str, Any], id_column: str, *, otherwise: str = "–") -> str:
+def submission_of(row: Row, id_column: str, *, otherwise: str = "–") -> str:
     """The submission's id. If its column has the same name as a result column, it is in `dump_<name>`.
 
     Args:
@@ -54,9 +56,6 @@ def submission_of(row: Mapping[str, Any], id_column: str, *, otherwise: str = "�
 
 def _plain(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
-Row = Mapping[str, Any]
 
 
 def verdict_of(row: Row) -> str:
@@ -99,6 +98,90 @@ def verdict_of_test(test: Row) -> str:
 def message_of_test(test: Row) -> str:
     """The message about a test of either family; empty if there is none."""
     return str(test.get("feedback") or test.get("message") or "")
+
+
+_NOT_RUN = frozenset({Verdict.SKIPPED, Verdict.JE})
+
+
+def tests_of(row: Row) -> dict[str, Row]:
+    """The tests of a result of either family, each once, by name and with a `status`.
+
+    If a subtask skipped a test that ran for a later one, the test has its result and place there.
+    """
+    tests: dict[str, Row] = {}
+    for holder in _subtasks(row) if "all_subtasks_results" in row else (row,):
+        for test in holder.get("test_results") or ():
+            name, verdict = name_of_test(test), verdict_of_test(test)
+            if verdict != Verdict.SKIPPED and name in tests and tests[name]["status"] == Verdict.SKIPPED:
+                del tests[name]
+            tests.setdefault(name, {**test, "status": verdict})
+    return tests
+
+
+def first_failed(tests: Mapping[str, Row]) -> str | None:
+    """The first of these tests (see `tests_of`) that failed; `None` if none failed."""
+    return next((name for name, test in tests.items() if test["status"] not in PASSED), None)
+
+
+def has_run(row: Row) -> bool:
+    """Whether a test of a result was run, or the tests have different reasons why none was."""
+    tests = tests_of(row).values()
+    has_result = any(test.get("time_s") is not None or test["status"] not in _NOT_RUN for test in tests)
+    return has_result or len({message_of_test(test) for test in tests} - {""}) > 1
+
+
+_DEFAULTS: Row = {
+    "target_subtask": None,
+    "compile_message": "",
+    "target": "",
+    "isolation": None,
+    "near_limit": False,
+    "attempted": (),
+    "cpu_s": 0.0,
+    "extraction": "",
+    "duplicate_of": None,
+    "fingerprint": "",
+}
+"""Values for columns that reports read, if a row of the reference lacks them."""
+
+_PRECISION = 2
+"""Decimals of a score if a row does not state them. Source: `score_precision` of open-r1/ioi."""
+
+
+def with_our_columns(row: Any) -> Any:
+    """The row with all columns that reports read. A row of ours or for APPS is returned unchanged.
+
+    The verdict is AC if all subtasks are AC, else the first other status.
+
+    Args:
+        row: a row of `results.jsonl`.
+
+    Raises:
+        KeyError, TypeError: it is not a row of results.
+    """
+    if not isinstance(row, dict) or "verdict" in row or "all_subtasks_results" not in row:
+        return row
+    subtasks = [
+        {"problem": problem_of(row)[1], "score_precision": _PRECISION, **subtask, "weighted_score": _points(subtask)}
+        for subtask in row["all_subtasks_results"] or ()
+    ]
+    verdict = (
+        next((str(subtask["status"]) for subtask in subtasks if subtask["status"] != "AC"), "AC") if subtasks else ""
+    )
+    compiles, total = row.get("code_compiles"), row.get("all_subtasks_points")
+    return {
+        **_DEFAULTS,
+        **row,
+        "all_subtasks_results": subtasks,
+        "code_compiles": verdict != Verdict.CE if compiles is None else compiles,
+        "total_score": math.fsum(subtask["weighted_score"] for subtask in subtasks) if total is None else total,
+        "verdict": verdict or None,
+        "error": None if verdict else "it has no results of subtasks",
+    }
+
+
+def _points(subtask: Row) -> Any:
+    return subtask["weighted_score"] if "weighted_score" in subtask else subtask["score"] * subtask["points"]
 
 
 def _subtasks(row: Row) -> Sequence[Row]:
