@@ -195,10 +195,12 @@ def test_front_door_is_light() -> None:
 
 NOT_OF_EVERY_RUN = {
     *("apps", "calibration", "compat", "doctor", "importers", "kept_programs", "sample", "validate"),
-    *("events.lines", "events.tracking", "jobs.scripts_job", "report.hub", "report.pages", "rows.hub", "rows.tables"),
+    *("events.lines", "events.tracking", "jobs.scripts_job", "rows.hub", "rows.tables"),
+    *("report.html", "report.hub", "report.one_submission", "report.pages", "report.result_sets", "report.suspicious"),
     *("sandbox.piston", "sandbox.serve", "scorer.scripts_judge"),
 }
-"""Parts that scoring contest problems in the embedded sandbox needs only if an option or the dump asks for them."""
+"""Parts that scoring contest problems in the embedded sandbox needs only if an option or the dump asks for them, or
+(`report.html`) when all is judged."""
 NOT_OF_CONTESTS = {"pipeline.contest", "pipeline.contest_dump_reader", "problems.ioi", "problems.submissions", "scorer"}
 """Parts for contest problems: scoring programs for APPS needs none."""
 

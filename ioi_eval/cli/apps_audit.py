@@ -26,7 +26,6 @@ from ioi_eval.cli import apps_calls
 from ioi_eval.cli.apps import AuditCall
 from ioi_eval.cli.exits import FAILED
 from ioi_eval.cli.messages import tell
-from ioi_eval.cli.outputs import check_list
 from ioi_eval.cli.sandboxes import opened
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal
@@ -50,8 +49,9 @@ def audit(call: AuditCall) -> int:
     Raises:
         InputError: the options contradict each other, or a file or data set cannot be read.
     """
-    if call.out is not None:
-        check_list(call.out)
+    if call.out is not None and call.out.is_dir():
+        name = call.out / "list.jsonl"
+        raise InputError(f"--out {call.out} is a directory; name the file that the list is written to: {name}")
     settings, dataset = call.settings, call.problems.source
     with _working_directory(call.out) as directory, call.problems.catalog(settings, directory=directory) as catalog:
         solutions = ReferenceSolutions(dataset, frozenset(catalog.listed), call.solutions)

@@ -29,9 +29,6 @@ from ioi_eval.rows import KeptColumns, Source, in_one
 def score(call: AppsScoreCall) -> int:
     """Score a dump and show the result.
 
-    Returns:
-        The exit code.
-
     Raises:
         InputError: the options contradict each other, or a file or data set cannot be read.
     """

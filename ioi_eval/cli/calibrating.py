@@ -23,9 +23,6 @@ _CROWDED = 1.1
 def calibrate_here() -> int:
     """Measure this machine, store the result and print it.
 
-    Returns:
-        The exit code.
-
     Raises:
         SetupError: the machine is busy, or nothing can be judged here.
     """

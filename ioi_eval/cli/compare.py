@@ -23,12 +23,7 @@ def compare(
     only_after: Annotated[
         str | None, typer.Option("--only-b", metavar="COLUMN=VALUE", help="Only these rows of B.")
     ] = None,
-    id_column: Annotated[
-        str | None,
-        typer.Option(
-            "--id-column", metavar="C", help="The column with the submission's id; by default as in each run."
-        ),
-    ] = None,
+    id_column: options.IdColumnOfRun = None,
     fail_on_regression: Annotated[
         bool,
         typer.Option(

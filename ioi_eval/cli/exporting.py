@@ -23,9 +23,6 @@ _HEAD_BYTES, _TAIL_BYTES = 1 << 14, 1 << 20  # the end of a Parquet file holds t
 def write_export(call: ExportCall) -> int:
     """Write the results of a directory.
 
-    Returns:
-        The exit code.
-
     Raises:
         InputError: there is no such format or setting, there are no results, or `out` already exists.
         SetupError: it cannot be written.

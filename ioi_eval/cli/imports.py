@@ -64,9 +64,6 @@ class Rows:
             packages: folders or archives.
             read: `import_package` of a format.
             stated: its arguments besides the year.
-
-        Returns:
-            The exit code.
         """
         from ioi_eval.importers.rows_out import write_rows
         from ioi_eval.journal import check_writable

@@ -21,8 +21,7 @@ from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.window import CandidateT
-from ioi_eval.report.frame import RESULTS, TESTS
-from ioi_eval.report.html import HTML, Page
+from ioi_eval.report.frame import PAGE, RESULTS, TESTS
 from ioi_eval.version import __version__
 
 
@@ -98,10 +97,12 @@ def _leave_page(directory: Path) -> str:
 
     A page that is newer than the results is not changed. Returns a line that names the page; empty if there is none.
     """
-    path = directory / HTML
+    path = directory / PAGE
     try:
         if not _is_new(path, directory):
             markdown = (directory / "report.md").read_text(encoding="utf-8", errors="replace")
+            from ioi_eval.report.html import Page
+
             page = Page([directory])
             with replacing(path) as file:
                 page.write(file, noscript=markdown)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 import typer
 
@@ -147,17 +147,22 @@ class ContestRules:
     ] = "1"
     near_limit_repeats: NearLimitRepeats = 1
 
+    def as_dict(self) -> dict[str, Any]:
+        """The values that the journal and the summary record."""
+        return {
+            "std": self.std,
+            "python": self.python,
+            "time_scale": self.factor,
+            "near_limit_repeats": self.near_limit_repeats,
+        }
+
     def policy(self, isolation: Isolation) -> Policy:
         """These rules as the scorer's policy, with the weakest isolation that is accepted."""
         return Policy(isolation=isolation, std=self.std, python=self.python, near_limit_repeats=self.near_limit_repeats)
 
     @property
     def factor(self) -> float:
-        """The number by which time limits are multiplied.
-
-        Raises:
-            InputError: the time scale is not such a number.
-        """
+        """The number by which time limits are multiplied. Raises `InputError` if the time scale is not one."""
         from ioi_eval.problems.ioi import check_time_scale
 
         return check_time_scale(self.time_scale)

@@ -105,16 +105,3 @@ def replaced(
 def _lacks(now: object, before: object) -> bool:
     """Whether a list lacks an item that the earlier list had."""
     return isinstance(now, list) and isinstance(before, list) and not set(before) <= set(now)
-
-
-def check_list(out: Path) -> None:
-    """Refuse a name for the list that is already a directory.
-
-    Args:
-        out: the value of an `--out` that names a file; need not exist yet.
-
-    Raises:
-        InputError: it is a directory.
-    """
-    if out.is_dir():
-        raise InputError(f"--out {out} is a directory; name the file that the list is written to: {out / 'list.jsonl'}")

@@ -10,29 +10,20 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cli.messages import tell
 from ioi_eval.cli.sandboxes import OpenSandbox
 from ioi_eval.config import Policy
-from ioi_eval.model import Problem
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox import LOCAL, Sandbox
 from ioi_eval.sandbox.local.machine_limit import MachineLimit
 
 
-async def make_ready(here: OpenSandbox, memory_limits: Sequence[int]) -> None:
-    """Print the limits of this machine that matter for these problems, and compile the runner.
+async def make_ready(here: OpenSandbox, memory_limits: Iterable[int]) -> None:
+    """Print the limits of this machine that matter for a run, and compile the runner, as `compile_runner` does.
 
     Args:
         here: where programs will be judged.
         memory_limits: the memory limit of each problem of the run, in bytes.
-
-    Raises:
-        SetupError: the runner cannot be compiled here.
     """
-    tell_limits(here.limits, memory_limits)
+    tell_limits(here.limits, list(memory_limits))
     await compile_runner(here.sandbox, ArtifactStore())
-
-
-def memory_limits_of(problems: Iterable[Problem]) -> list[int]:
-    """The memory limit of each problem, in bytes."""
-    return [problem.memory_limit_bytes for problem in problems]
 
 
 def tell_limits(limits: Sequence[MachineLimit], memory_limits: Sequence[int] = ()) -> None:

@@ -13,9 +13,9 @@ from ioi_eval.journal import check_writable
 from ioi_eval.journal.opening import lock
 from ioi_eval.pipeline.finish import replacing, write_summary
 from ioi_eval.pipeline.unchanged import STATE
-from ioi_eval.report.frame import RESULTS
+from ioi_eval.report.frame import PAGE, RESULTS
 from ioi_eval.report.groups import Grouping, grouping_of
-from ioi_eval.report.html import HTML, Page
+from ioi_eval.report.html import Page
 from ioi_eval.report.html_rows import GROUP
 from ioi_eval.report.markdown import markdown_report
 from ioi_eval.report.remade import remade_summary
@@ -66,12 +66,12 @@ def remake(
         if values != page.results[0].summary:
             (target / STATE).unlink(missing_ok=True)  # otherwise the next run would keep these files as they are
         write_summary(target, values, text)
-        with replacing(target / HTML) as file:
+        with replacing(target / PAGE) as file:
             page.write(file, noscript=text)
     finally:
         os.close(held)
     print(terminal(values))
-    print(f"\nReport:  {target / HTML}\n         {target / 'report.md'}")
+    print(f"\nReport:  {target / PAGE}\n         {target / 'report.md'}")
     return 0 if values["complete"] else 1
 
 

@@ -32,9 +32,6 @@ def run_tests(wanted: RunTestsCall, *, dry_run: bool = False) -> int:
         wanted: the data sets and options.
         dry_run: print what would be judged; judge, write and push nothing.
 
-    Returns:
-        The exit code.
-
     Raises:
         InputError: a data set does not exist, RESULTS is not the name of one, or it is public and `--public` was not
             given.
@@ -89,11 +86,7 @@ class _Pages:
         self._directory = wanted.local_results_path / REPORTS
 
     def add(self, call: ScoreCall, outcome: DumpOutcome) -> int:
-        """Write the reports of a finished data set and the overview; push them with its results.
-
-        Returns:
-            The exit code.
-        """
+        """Write the reports of a finished data set and the overview; push them with its results."""
         name = call.out.name
         written = write_pages(self._directory / name, call.out, id_column=call.id_column)
         folders = [

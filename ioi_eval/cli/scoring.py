@@ -15,7 +15,7 @@ from ioi_eval.cli.contest_scorer import opened_scorer
 from ioi_eval.cli.judging import end_run, judge_dump
 from ioi_eval.cli.messages import tell
 from ioi_eval.cli.outputs import SCORE, check_out
-from ioi_eval.cli.readiness import make_ready, memory_limits_of
+from ioi_eval.cli.readiness import make_ready
 from ioi_eval.cli.sandboxes import OpenSandbox
 from ioi_eval.cli.score import ScoreCall
 from ioi_eval.cli.sources import tell_hub_names
@@ -32,7 +32,6 @@ from ioi_eval.problems.ioi import ProblemSet, load_problems, scaled_set
 from ioi_eval.problems.submissions import submission_columns
 from ioi_eval.report.frame import result_rows
 from ioi_eval.report.groups import Grouping, grouping_of
-from ioi_eval.report.suspicious import suspicious_of, suspicious_report
 from ioi_eval.report.terminal import counted, listed, terminal_report
 from ioi_eval.rows import Altered, KeptColumns, Source, in_one, open_source
 from ioi_eval.scorer import Scorer
@@ -76,11 +75,7 @@ class DumpToScore:
 
 
 def score(call: ScoreCall) -> int:
-    """Score a dump, print the result, and push it to the Hub if the user asked for that.
-
-    Returns:
-        The exit code.
-    """
+    """Score a dump, print the result, and push it to the Hub if the user asked for that."""
 
     def work(events: Events) -> int:
         return score_all((call,), after=call.pushing(), events=events)
@@ -119,6 +114,8 @@ def score_all(
     def show(part: DumpToScore, outcome: DumpOutcome) -> int:
         call, texts = part.call, [terminal_report(outcome.summary)]
         if call.suspicious:
+            from ioi_eval.report.suspicious import suspicious_of, suspicious_report
+
             texts.append(suspicious_report(suspicious_of(result_rows(call.out), id_column=call.id_column)))
         end_run(call.out, outcome.summary, events, *texts)
         return max(outcome.exit_code, after(call, outcome))
@@ -126,7 +123,7 @@ def score_all(
     async def run() -> int:
         codes = []
         async with _opened(common, events) as (sandbox, scorer):
-            await make_ready(sandbox, memory_limits_of(problems.problems.values()))
+            await make_ready(sandbox, (problem.memory_limit_bytes for problem in problems.problems.values()))
             for number, part in enumerate(parts, 1):
                 if len(parts) > 1:
                     tell(f"data set {number} of {len(parts)}: {part.call.dump}")

@@ -17,7 +17,7 @@ from ioi_eval.cli import apps_calls
 from ioi_eval.cli.apps_options import SPLITS, Rules
 from ioi_eval.cli.messages import tell
 from ioi_eval.cli.options import ContestRules
-from ioi_eval.cli.readiness import make_ready, memory_limits_of
+from ioi_eval.cli.readiness import make_ready
 from ioi_eval.cli.sandboxes import opened
 from ioi_eval.cli.show import ShowCall
 from ioi_eval.cli.sources import opened_results
@@ -49,9 +49,6 @@ _ONLY_RESULTS = "so only what the results have of its tests is shown"
 
 def show(call: ShowCall) -> int:
     """Show a submission, or list all.
-
-    Returns:
-        The exit code.
 
     Raises:
         InputError: there are no results, no such submission or test, or several submissions with that id.
@@ -200,7 +197,7 @@ async def _rerun(
     submission = fitted(submission_from_row(source, id_column=results.id_column), source, problem)
     rules = ContestRules(std=options.get("std"), python=str(options.get("python") or "python3"))
     async with opened(call.sandbox) as here:
-        await make_ready(here, memory_limits_of([problem]))
+        await make_ready(here, [problem.memory_limit_bytes])
         policy = rules.policy(here.isolation)
         scorer = Scorer(here.sandbox, artifacts=ArtifactStore(), policy=policy, return_bytes=_READ_BYTES)
         result = await scorer.score(problem, submission)

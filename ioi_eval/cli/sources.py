@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ioi_eval.cli.messages import tell
-from ioi_eval.report.result_sets import ResultSet, open_results
 from ioi_eval.rows import is_hub_name
+
+if TYPE_CHECKING:
+    from ioi_eval.report.result_sets import ResultSet
 
 
 def tell_hub_names(specs: Iterable[str]) -> None:
@@ -33,6 +36,8 @@ def opened_results(*directories: Path, id_column: str | None = None) -> list[Res
     Raises:
         InputError: there are no results, they are damaged, or their family is unknown.
     """
+    from ioi_eval.report.result_sets import open_results
+
     opened = [open_results(directory, id_column=id_column) for directory in directories]
     tell(*dict.fromkeys(results.pending.warning(str(results.directory)) for results in opened if results.pending))
     return opened

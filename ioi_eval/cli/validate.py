@@ -79,10 +79,7 @@ class ValidateCall:
             "id_column": self.id_column,
             "years": sorted(self.year or ()),
             "ids": sorted(self.problem or ()),
-            "std": self.rules.std,
-            "python": self.rules.python,
-            "time_scale": self.rules.factor,
-            "near_limit_repeats": self.rules.near_limit_repeats,
+            **self.rules.as_dict(),
             "keep_programs": self.keep_programs,
             "bar": self.watch.bar,
         }

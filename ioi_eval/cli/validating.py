@@ -15,7 +15,7 @@ from ioi_eval.cli.contest_scorer import opened_scorer
 from ioi_eval.cli.exits import FAILED, INTERRUPTED
 from ioi_eval.cli.messages import tell
 from ioi_eval.cli.outputs import VALIDATE, check_out
-from ioi_eval.cli.readiness import make_ready, memory_limits_of
+from ioi_eval.cli.readiness import make_ready
 from ioi_eval.cli.validate import ValidateCall
 from ioi_eval.cli.watching import tell_judging
 from ioi_eval.events import Events
@@ -36,11 +36,7 @@ from ioi_eval.validate.statements import COLUMNS as STATED_COLUMNS
 
 
 def validate_solutions(call: ValidateCall) -> int:
-    """Validate and print the findings.
-
-    Returns:
-        The exit code.
-    """
+    """Validate and print the findings."""
     read = [call.given, call.problems, call.tests, *filter(None, [call.against])]
     return call.watch.run(VALIDATE, call.as_dict(), lambda events: _validate_all(call, events), read=read)
 
@@ -93,7 +89,7 @@ async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events
     opening = opened_scorer(call.sandbox, call.rules, keep_programs=call.keep_programs, events=events)
     async with opening as (sandbox, scorer):
         problems = {solution.problem.key: solution.problem for solution in reading.solutions}
-        await make_ready(sandbox, memory_limits_of(problems.values()))
+        await make_ready(sandbox, (problem.memory_limit_bytes for problem in problems.values()))
         rows = len(reading.solutions)
         tell_judging(events, sandbox, dump=call.given, out=call.out, rows=rows, problems=len(problems))
         progress = progress_for(rows, bar=call.watch.bar, events=events, load=sandbox.load)

@@ -66,9 +66,6 @@ class Watch:
             work: does the work and returns the exit code.
             read: the sources that the command reads.
 
-        Returns:
-            The exit code.
-
         Raises:
             InputError: the file cannot be written, or a package is not installed; nothing was done.
         """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _BUFFER_BYTES = 1024 * 1024  # lines have 2 kB; with the usual buffer of 8 kB, reading them takes twice as long
-RESULTS, TESTS = "results.jsonl", "tests.jsonl"
+RESULTS, TESTS, PAGE = "results.jsonl", "tests.jsonl", "report.html"
 
 _LONGEST_SHARED = 1 << 16  # equal texts of many rows are kept once; longer texts are hardly ever equal
 _MAX_SHARED = 1 << 16

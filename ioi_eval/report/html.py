@@ -31,7 +31,6 @@ from ioi_eval.report.terminal import counted, points, printable
 from ioi_eval.selection import SelectionMethod
 from ioi_eval.version import __version__
 
-HTML = "report.html"
 MAX_ROWS = 100_000
 """The most rows in the table; charts use all rows."""
 
