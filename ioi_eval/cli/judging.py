@@ -78,14 +78,7 @@ async def judge_dump(
 
 
 def end_run(out: Path, summary: Mapping[str, Any], events: Events, *texts: str) -> None:
-    """Print the results of a dump, and write their page.
-
-    Args:
-        out: the directory of the results.
-        summary: the contents of `summary.json`.
-        events: receives the summary.
-        texts: the texts to print.
-    """
+    """Print these texts about the results of a dump, send the event with the summary, and write the page."""
     tell_summary(events, summary, out=out)
     print("\n\n".join(texts))
     page = _leave_page(out)

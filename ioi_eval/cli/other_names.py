@@ -94,11 +94,7 @@ _OTHER_COMMANDS = {
 
 
 def refuse_other_names(arguments: Sequence[str]) -> str | None:
-    """The message for a command line with options of another program; `None` if there are none.
-
-    Args:
-        arguments: the command line without the name of the program.
-    """
+    """The message for a command line (without the program's name) with options of another program; else `None`."""
     for typed, here in _OTHER_COMMANDS.items():
         if tuple(arguments[: len(typed)]) == typed:
             return f"{' '.join(typed)} is not a command here; its counterpart is: ioi-eval {here}"

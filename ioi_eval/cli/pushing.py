@@ -32,8 +32,7 @@ def push(
     Args:
         hub: the data set of the Hub.
         config: the configuration of that data set that gets the rows; each dump has one.
-        call: the options of the run.
-        outcome: its result.
+        call, outcome: the options of the run, and its result.
         pages: the files that are pushed too, by their paths there; by default the run's reports.
         replace: remove the rows there that are not in this dump.
 

@@ -153,13 +153,7 @@ def run_tests(
 
 
 def with_their_options(chosen: SandboxOptions, *, at_most: int | None, patience_s: float | None) -> SandboxOptions:
-    """The options with `--max_concurrent_requests` and `--timeout`; ours (`--workers`, `--patience`) take precedence.
-
-    Args:
-        chosen: what our own options name.
-        at_most: use at most this many of the slots; `None` for no limit.
-        patience_s: how long jobs wait while no server is available; `None` for the usual time.
-    """
+    """The options with `--max_concurrent_requests` and `--timeout`; ours (`--workers`, `--patience`) come first."""
     if at_most is not None and chosen.workers is None:
         chosen = replace(chosen, at_most=at_most)
     if patience_s is not None and chosen.patience_s == PATIENCE_S:

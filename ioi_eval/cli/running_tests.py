@@ -26,11 +26,7 @@ REPORTS = "reports"
 
 
 def run_tests(wanted: RunTestsCall, *, dry_run: bool = False) -> int:
-    """Score all data sets, each into a folder of its own.
-
-    Args:
-        wanted: the data sets and options.
-        dry_run: print what would be judged; judge, write and push nothing.
+    """Score all data sets, each into a folder of its own; with `dry_run` only print what would be judged.
 
     Raises:
         InputError: a data set does not exist, RESULTS is not the name of one, or it is public and `--public` was not

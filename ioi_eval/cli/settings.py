@@ -41,10 +41,6 @@ def key(option: TyperOption) -> str:
 def default_map(group: TyperGroup, file: ConfigFile) -> dict[str, Any]:
     """The options that the file sets, in the parser's form: command → name of the parameter → value.
 
-    Args:
-        group: all commands.
-        file: the contents of the file.
-
     Raises:
         InputError: there is no such command or option (the message has the nearest name), or the value is not allowed.
     """

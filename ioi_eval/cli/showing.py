@@ -119,13 +119,7 @@ def _output(content: bytes | None, most: int) -> Seen | None:
 
 
 def _tell_change(row: Mapping[str, Any], verdict: str, worth: object, *, before: str) -> None:
-    """Print a line if judging again gave another result.
-
-    Args:
-        row: the stored result.
-        verdict, worth: verdict and score of the new result.
-        before: the column of `row` with the stored score.
-    """
+    """Print a line if judging again gave another verdict or score; `before` is the column of `row` with the score."""
     was = row.get("verdict")
     if was is not None and (was, row.get(before)) != (verdict, worth):
         tell(f"it was {was} with {row.get(before)}, and is {verdict} with {worth} now")

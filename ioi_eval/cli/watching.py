@@ -110,16 +110,7 @@ class Watch:
 def tell_judging(
     events: Events, sandbox: OpenSandbox, *, dump: str, out: Path | None, rows: int, problems: int
 ) -> None:
-    """Send the event that judging of a dump begins, with the targets.
-
-    Args:
-        events: receives it.
-        sandbox: the sandbox that judges.
-        dump: the name of the dump.
-        out: the directory for the results; `None` for none.
-        rows: how many rows the dump has.
-        problems: how many problems the rows are for.
-    """
+    """Send the event that judging of a dump begins, with the targets; `problems`: how many its rows are for."""
     targets = [
         {
             "name": target.name,
@@ -135,13 +126,7 @@ def tell_judging(
 
 
 def tell_summary(events: Events, summary: Mapping[str, Any], *, out: Path | None) -> None:
-    """Send the event with the summary of a dump.
-
-    Args:
-        events: receives it.
-        summary: the contents of `summary.json`.
-        out: its directory.
-    """
+    """Send the event with the summary of a dump, whose results are in `out`."""
     values = {name: summary[name] for name in _SUMMARY if name in summary}
     if "difficulties" in summary:
         values["difficulties"] = {line["difficulty"]: line for line in summary["difficulties"]}

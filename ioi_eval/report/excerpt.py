@@ -8,12 +8,7 @@ _LINES, _WIDTH = 20, 160
 
 
 def escaped(text: str, *, width: int = _WIDTH) -> str:
-    """A line in which every unprintable character is replaced by its escape: `\\x1b`, `\\u202e`.
-
-    Args:
-        text: one line.
-        width: the most characters that are used.
-    """
+    """A line of at most `width` characters, in which escapes (`\\x1b`, `\\u202e`) replace unprintable characters."""
     cut = text[:width]
     line = "".join(c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in cut)
     return line + (f"… ({len(text)} characters)" if len(text) > width else "")

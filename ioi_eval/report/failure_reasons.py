@@ -31,14 +31,7 @@ _FENCE_LINE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 
 
 def contest_reason(row: Mapping[str, Any], verdict: Verdict, problem: Problem, submission: Submission) -> str:
-    """The reason for NC or CE, as `failure_reason` gives it, of a submission for a contest problem.
-
-    Args:
-        row: of the dump, or of results.
-        verdict: of the submission.
-        problem: its problem.
-        submission: the submission of the row.
-    """
+    """The reason for NC or CE, as `failure_reason` gives it, of the submission of a row of a dump or of results."""
     if verdict not in {Verdict.NC, Verdict.CE} or problem.task_type is TaskType.OUTPUT_ONLY:
         return ""
     stated = row.get("language")
@@ -71,13 +64,7 @@ def failure_reason(verdict: Verdict, *, code: object, text: str | None, language
 
 @lru_cache(maxsize=4)  # asked for the row and for the summary
 def why_without_code(text: str, language: Language, *, source: str) -> str:
-    """Why no program was found in a model's text; empty if it is not known.
-
-    Args:
-        text: the model's text.
-        language: the language that was looked for.
-        source: where this language is from, for the message.
-    """
+    """Why no program was found in a model's text; empty if it is not known. For arguments see `failure_reason`."""
     tail = text[max(text.rfind("<think>"), text.rfind("</think>"), 0) :]
     if ends_in_block(tail):
         return "the text ends inside a block that is not closed (was the generation cut off?)"
@@ -94,13 +81,7 @@ def why_without_code(text: str, language: Language, *, source: str) -> str:
 
 
 def why_not_compiled(code: str, language: Language, *, source: str) -> str:
-    """Why a program that does not compile may be no program in its language; empty if it seems to be one.
-
-    Args:
-        code: the program.
-        language: the language in which it was judged.
-        source: where this language is from, for the message.
-    """
+    """Why a program that does not compile may be no program in its language; empty if it seems to be one."""
     if _FENCE_LINE.search(code):
         return (
             "`code` has Markdown fences; it must be the program itself, and the text of a model belongs in `generation`"

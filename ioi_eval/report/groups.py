@@ -42,11 +42,7 @@ class Grouping:
     columns: tuple[str, ...] = ()
 
     def labels(self, row: Mapping[str, Any]) -> tuple[str, ...]:
-        """The values of a row in these columns, each as one line of text.
-
-        Args:
-            row: a row of a dump or of results.
-        """
+        """The values of a row of a dump or of results in these columns, each as one line of text."""
         return tuple(label_of(_value(row, column)) for column in self.columns)
 
 
@@ -99,11 +95,7 @@ class Groups(Generic[S]):
         self._found: dict[tuple[str, ...], S] = {}
 
     def of(self, row: Mapping[str, Any]) -> S | None:
-        """The summary of a row's group; `None` if there are no groups.
-
-        Args:
-            row: the dump's.
-        """
+        """The summary of the group of a dump's row; `None` if there are no groups."""
         if not self.grouping.columns:
             return None
         labels = self.grouping.labels(row)
@@ -114,11 +106,7 @@ class Groups(Generic[S]):
         return self._found[labels]
 
     def as_list(self, values: Callable[[S], Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """For JSON, sorted by name, or by value if the names are numbers.
-
-        Args:
-            values: turns a group's summary into values for JSON.
-        """
+        """For JSON, with each group's `values`; sorted by name, or by value if the names are numbers."""
         columns = self.grouping.columns
         return [
             {"name": group_name(columns, labels), "group": dict(zip(columns, labels, strict=True)), **values(group)}

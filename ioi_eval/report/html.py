@@ -93,12 +93,7 @@ class Page:
                 yield {**row, GROUP: group}
 
     def write(self, file: BinaryIO, *, noscript: str = "") -> None:
-        """Write the page.
-
-        Args:
-            file: the file to write.
-            noscript: text that is shown if scripts are disabled.
-        """
+        """Write the page, with a text that is shown if scripts are disabled."""
         in_table = self.rows[:MAX_ROWS]
         table = self._table(in_table)
         parts = [("summary", packed(self._summary(), plain=_PLAIN_SUMMARY)), ("rows", packed(table))]

@@ -36,13 +36,7 @@ class Cell:
     memory: list[int] = field(default_factory=lambda: [0] * BINS)
 
     def add(self, row: PageRow, problem: PageProblem, rows: int) -> None:
-        """Add a submission that was judged, or that we failed to judge, and those with an equal result.
-
-        Args:
-            row: one of them.
-            problem: their problem.
-            rows: how many there are.
-        """
+        """Add a submission that was judged, or that we failed to judge, `rows` times: so many have an equal result."""
         self.verdicts[row.verdict] += rows
         self.near += rows * row.near_limit
         self.copies += rows * row.copy
@@ -62,11 +56,7 @@ class Cell:
             counter[points or 0.0] += rows
 
     def as_dict(self, full: float) -> dict[str, Any]:
-        """The numbers for JSON, as shares of full marks.
-
-        Args:
-            full: full marks of the problem.
-        """
+        """The numbers for JSON, as shares of full marks of the problem (`full`)."""
         judged = self.scores.total()
         ks = [k for k in KS if k <= judged]
         values: dict[str, Any] = {

@@ -46,9 +46,7 @@ Packed = tuple[str, str]
 def packed(values: object, *, plain: int = _PLAIN) -> Packed:
     """A value as text for a `<script>` element: nothing in it can end the element.
 
-    Args:
-        values: the value, which becomes JSON.
-        plain: the most bytes of JSON that are not compressed.
+    JSON of at most `plain` bytes is not compressed.
     """
     body = orjson.dumps(values)
     if len(body) <= plain:
@@ -57,12 +55,7 @@ def packed(values: object, *, plain: int = _PLAIN) -> Packed:
 
 
 def in_turns(rows: Sequence[PageRow], groups: Mapping[tuple[int, str], int]) -> Iterator[list[int]]:
-    """The positions of all rows in the order in which they are packed, some hundred at a time, sorted by problem.
-
-    Args:
-        rows: all rows.
-        groups: the group of each directory and model.
-    """
+    """The positions of all rows in the order in which they are packed, some hundred at a time, sorted by problem."""
     met: Counter[tuple[int, str, str]] = Counter()
     turns = []
     for row in rows:
@@ -153,12 +146,7 @@ class Details:
 
 
 def detail_of(results: PageResults, row: PageRow) -> dict[str, Any]:
-    """The details of a submission on the page, without empty values.
-
-    Args:
-        results: the results of its directory.
-        row: its row.
-    """
+    """The details of a submission on the page, without empty values."""
     values = results.row_with_tests(row)
     has_program = row.verdict != Verdict.NC  # else nothing ran, and neither tests nor subtasks have details
     subtasks = values.get("all_subtasks_results") or [] if has_program and results.family is Family.CONTEST else []

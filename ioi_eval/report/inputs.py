@@ -38,15 +38,7 @@ class Seen:
 
 
 def beginning(content: Content, most: int = KEPT_INPUT_BYTES) -> Seen:
-    """The first bytes of a test's text.
-
-    Args:
-        content: the text.
-        most: the most bytes.
-
-    Raises:
-        OSError: the text is on disk and cannot be read.
-    """
+    """The first bytes of a test's text, at most `most`. Raises `OSError` if it is on disk and cannot be read."""
     if isinstance(content, Blob):
         with content.path.open("rb") as file:
             return Seen(content=file.read(most), size=content.size)
@@ -76,10 +68,6 @@ def places_of_inputs(directory: Path) -> dict[tuple[str, str], int]:
 
 def stored_input(directory: Path, problem: str, test: str) -> Seen | None:
     """The beginning of a test's input from the results; `None` if they do not have it.
-
-    Args:
-        directory: the directory of the results.
-        problem, test: as in `input_line`.
 
     Raises:
         InputError: a line is damaged.

@@ -37,11 +37,7 @@ _GROUPS_LEGEND = (
 
 
 def markdown_report(summary: Mapping[str, Any]) -> str:
-    """The whole report.
-
-    Args:
-        summary: as `Summary.as_dict` makes it.
-    """
+    """The whole report of `Summary.as_dict`."""
     sections = [
         _overview(summary),
         groups_section(summary, *group_cells(summary), legend=_GROUPS_LEGEND),
@@ -118,13 +114,7 @@ def _group(by: Sequence[str], group: Mapping[str, Any]) -> str:
 def groups_section(
     summary: Mapping[str, Any], head: Sequence[str], rows: Iterable[Sequence[str]], *, legend: str
 ) -> str:
-    """The section with a line for each group; empty without groups.
-
-    Args:
-        summary: a summary of either family.
-        head, rows: the table.
-        legend: the text under the table.
-    """
+    """The section of a summary of either family with a table of its groups and a legend; empty without groups."""
     if not summary["groups"]:
         return ""
     by = ", ".join(map(cell, summary["by"]))

@@ -59,12 +59,7 @@ def submission_text(
 
 
 def listing(rows: Iterable[tuple[tuple[str, str], Mapping[str, Any]]], *, most: int) -> str:
-    """Submissions in a table, a line each.
-
-    Args:
-        rows: names and results; `verdict`, and `total_score` or `passed` and `total`, are read.
-        most: the most lines.
-    """
+    """Submissions in a table of at most `most` lines, from their names, `verdict`, and points or passed tests."""
     lines: list[tuple[str, ...]] = []
     count = 0
     for (problem, submission), row in rows:

@@ -29,22 +29,14 @@ class Pending:
 
     @classmethod
     def of(cls, summary: Mapping[str, Any]) -> Pending:
-        """The numbers of a run.
-
-        Args:
-            summary: the contents of `summary.json`; may be empty.
-        """
+        """The numbers of the run with this summary, which may be empty."""
         counts = summary.get("submissions")
         found = [counts.get(name) if isinstance(counts, Mapping) else None for name in ("pending", "rows")]
         count, rows = (value if isinstance(value, int) else 0 for value in found)
         return cls(count=count, rows=rows)
 
     def warning(self, name: str) -> str:
-        """One sentence without a full stop: that the run is not complete, and what follows from that.
-
-        Args:
-            name: of the run, as its directory.
-        """
+        """One sentence without a full stop: that the run with this name is not complete, and what follows from that."""
         of = f" of {self.rows}" if self.rows else ""
         some = f"{self.count}{of} submission{'s' * (max(self.count, self.rows) != 1)}"
         return f"{name} is not complete: {some} {'is' if self.count == 1 else 'are'} still to be judged; {BIASED}"

@@ -43,13 +43,7 @@ def problem_of(row: Row) -> tuple[str, str]:
 
 
 def submission_of(row: Row, id_column: str, *, otherwise: str = "–") -> str:
-    """The submission's id. If its column has the same name as a result column, it is in `dump_<name>`.
-
-    Args:
-        row: a row of results.
-        id_column: the column that names a submission.
-        otherwise: returned if the row has no id.
-    """
+    """The submission's id, else `otherwise`. If its column has the name of a result column, it is in `dump_<name>`."""
     value = row.get(f"dump_{id_column}", row.get(id_column))
     return otherwise if value is None else _plain(value)
 

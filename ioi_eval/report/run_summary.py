@@ -32,12 +32,7 @@ class Refusals:
     examples: dict[str, Counter[str]] = field(default_factory=dict)
 
     def add(self, kind: str, example: str) -> None:
-        """Add a row.
-
-        Args:
-            kind: the reason, without details of the row.
-            example: the whole message.
-        """
+        """Add a row: the reason without details of the row (`kind`), and the whole message (`example`)."""
         if kind not in self.counts and len(self.counts) >= KINDS:
             kind = "other reasons"
         self.counts[kind] += 1
@@ -121,23 +116,12 @@ class RunSummary(ABC):
         return (self,) if group is None else (self, group)
 
     def refuse(self, kind: str, message: str, row: Mapping[str, Any]) -> None:
-        """Add a row that cannot be judged.
-
-        Args:
-            kind: the reason, without details of the row.
-            message: the whole message.
-            row: the dump's row.
-        """
+        """Add a row of the dump that cannot be judged; `kind` and `message` as in `Refusals.add`."""
         for summary in self._with_group(row):
             summary.refused.add(kind, message)
 
     def postpone(self, row: Mapping[str, Any], problem: str) -> None:
-        """Add a row of the dump that is not judged yet.
-
-        Args:
-            row: the dump's row.
-            problem: its problem, as in the summary (`2024/nile`).
-        """
+        """Add a row of the dump that is not judged yet; `problem` as in the summary (`2024/nile`)."""
         for summary in self._with_group(row):
             summary.pending += 1
             summary.pending_problems.add(problem)

@@ -123,13 +123,7 @@ def contest_places(
 
 
 def selection_text(groups: Sequence[Mapping[str, Any]], methods: Sequence[SelectionMethod], *, limit: int) -> str:
-    """The table as text.
-
-    Args:
-        groups: the result of `selection_table`.
-        methods: the columns of the table.
-        limit: how many submissions counted.
-    """
+    """The groups of `selection_table` as text, with a column for each method."""
     heads = {
         SelectionMethod.SINGLE: "best submission",
         SelectionMethod.ALL: "all",

@@ -119,13 +119,7 @@ class Standings:
 
 
 def no_contest(source: str, standings: Sequence[Standings], results: str) -> InputError:
-    """The error if results have no problem of any contest that a user names.
-
-    Args:
-        source: the value of `--standings`.
-        standings: the contests in it.
-        results: the directories of the results, for the message.
-    """
+    """The error if these results (directories) have no problem of any of the contests in `--standings SOURCE`."""
     return InputError(
         f"--standings {source}: {counted(len(standings), 'contest')}, but none has a problem of {results}: a table "
         "needs its year in the column year, a row of LiveOIBench its problems in the column problems"

@@ -34,12 +34,7 @@ class Suspicious:
 
 
 def suspicious_of(rows: Iterable[Mapping[str, Any]], *, id_column: str) -> list[Suspicious]:
-    """The suspicious submissions among these rows: most violations first, then most refused calls.
-
-    Args:
-        rows: the results.
-        id_column: the column that names a submission.
-    """
+    """The suspicious submissions among these results: most violations first, then most refused calls."""
     submissions = [submission for row in rows if (submission := _read(row, id_column)) is not None]
     return sorted(
         submissions,

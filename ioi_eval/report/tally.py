@@ -153,10 +153,6 @@ def problem_estimates(tallies: Sequence[ProblemTally], *, intervals: bool = True
 
     Solved means full marks in every subtask; submissions that could not be judged are left out. pass@k is given only if
     every problem has k judged submissions; the average only if every problem has points and a judged submission.
-
-    Args:
-        tallies: one for each problem.
-        intervals: whether to compute intervals.
     """
     judged = [tally.submissions - tally.undecided for tally in tallies]
     columns: dict[str, list[float]] = {}

@@ -62,21 +62,13 @@ def _broken(row: Cells, widths: Sequence[int]) -> list[list[str]]:
 
 
 def terminal_report(summary: Mapping[str, Any]) -> str:
-    """The overview for the terminal: problems, scores per subtask, verdicts, and failures.
-
-    Args:
-        summary: as `Summary.as_dict` makes it.
-    """
+    """The overview of `Summary.as_dict` for the terminal: problems, scores per subtask, verdicts, and failures."""
     scores = [part_heading(summary), *_groups(summary), *_problems(summary), *_contests(summary), _verdicts(summary)]
     return "\n\n".join(filter(None, [*scores, *_cost(summary), near_limit(summary), *_failures(summary)]))
 
 
 def part_heading(summary: Mapping[str, Any]) -> str:
-    """The first line about a run that was stopped: of which submissions its numbers are; empty for a whole run.
-
-    Args:
-        summary: the summary of a run of either family.
-    """
+    """The first line about a stopped run of either family: of which submissions its numbers are; empty for a whole run."""
     counts = summary["submissions"]
     if not counts["pending"]:
         return ""
@@ -160,12 +152,7 @@ def half_up(value: float, digits: int, *, sign: str = "") -> str:
 
 
 def group_cells(summary: Mapping[str, Any], *, max_ks: int = 20) -> tuple[list[str], list[list[str]]]:
-    """A line for each group: its name, counts, means with intervals, and contests.
-
-    Args:
-        summary: as `Summary.as_dict` makes it.
-        max_ks: show pass@k for at most so many k.
-    """
+    """A line for each group of a summary: name, counts, means with intervals, at most `max_ks` pass@k, and contests."""
     groups = summary["groups"]
     ks = list(dict.fromkeys(k for group in groups for k in group["pass_at_k"]))[:max_ks]
     years = sorted({contest["year"] for group in groups for contest in group["contests"]})
@@ -224,22 +211,14 @@ def _cost(summary: Mapping[str, Any]) -> Iterable[str]:
 
 
 def done_in(run: Mapping[str, Any]) -> str:
-    """How many results are of this run and of earlier ones: `12 judged, 3 copies, 40 from earlier runs`.
-
-    Args:
-        run: a summary's `this_run`.
-    """
+    """A summary's `this_run`, as the numbers of results: `12 judged, 3 copies, 40 from earlier runs`."""
     copies = f"{run['copies']} {'copy' if run['copies'] == 1 else 'copies'}"
     there = ((run["copies"], copies), (run["resumed"], f"{run['resumed']} from earlier runs"))
     return ", ".join([f"{run['judged']} judged", *(text for count, text in there if count)])
 
 
 def near_limit(summary: Mapping[str, Any]) -> str:
-    """The line about submissions near the time limit, whose verdict may differ on another machine; empty if none.
-
-    Args:
-        summary: the summary of a run.
-    """
+    """The line about submissions near the time limit, whose verdict may differ on another machine; empty if none."""
     if not summary["near_limit"]:
         return ""
     is_single = summary["near_limit"] == 1
@@ -268,10 +247,10 @@ def _failures(summary: Mapping[str, Any]) -> Iterable[str]:
 def refusal_lists(
     refused: Iterable[Mapping[str, Any]], what: str = "not judged", *, files: Sequence[str] = _ALL_IN
 ) -> Iterable[str]:
-    """Lists of the rows that cannot be judged, one for each reason, with its first examples.
+    """Lists of the rows that cannot be judged, one for each reason in a summary's `refused`, with its first examples.
 
     Args:
-        refused: the entry `refused` of a summary.
+        refused: that entry.
         what: what happened to the rows.
         files: the files that have all of them.
     """

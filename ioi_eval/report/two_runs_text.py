@@ -24,13 +24,7 @@ def names_of(before: Only, after: Only) -> tuple[str, str]:
 
 
 def comparison_text(comparison: Comparison, *, most: int, names: tuple[str, str] = NAMES) -> str:
-    """The comparison as text: changed verdicts first, then the means.
-
-    Args:
-        comparison: the comparison.
-        most: the most changes that are listed.
-        names: of the two sides.
-    """
+    """The comparison as text: at most `most` changes, then the means. `names` are those of the two sides."""
     paired = bool(comparison.pairs)
     old, new = names = (printable(names[0]), printable(names[1]))
     flips = [change for change in comparison.changes if change.flipped]

@@ -12,11 +12,7 @@ _HEAD = ("problem", "solutions", "statements", "agreements")
 
 
 def terminal_validation(values: Mapping[str, Any]) -> str:
-    """Every disagreement with its evidence, times close to a limit, and the counts.
-
-    Args:
-        values: values from `Validation.as_dict`.
-    """
+    """Every disagreement of `Validation.as_dict` with its evidence, times close to a limit, and the counts."""
     parts = [_disagreement(entry) for entry in values["disagreements"]]
     parts += _listed("Not judged, because judging failed (JE)", values["undecided"])
     parts += _listed("Not judged", values["refused"])
@@ -35,11 +31,7 @@ def terminal_validation(values: Mapping[str, Any]) -> str:
 
 
 def markdown_validation(values: Mapping[str, Any]) -> str:
-    """The findings as a Markdown document.
-
-    Args:
-        values: values from `Validation.as_dict`.
-    """
+    """The findings of `Validation.as_dict` as a Markdown document."""
     head = ("problem", "solution", "subtask", "stated", "seen", "evidence")
     disagreements = [
         (entry["problem"], entry["solution"], entry["where"], entry["stated"], entry["seen"], deciding_test(entry))

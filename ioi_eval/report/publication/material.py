@@ -190,16 +190,7 @@ def file_name(text: str) -> str:
 
 
 def refuse_unknown(settings: Mapping[str, str], known: Mapping[str, str], name: str) -> None:
-    """Refuse a setting that a format does not have.
-
-    Args:
-        settings: the user's settings.
-        known: the format's settings.
-        name: the format's name.
-
-    Raises:
-        InputError: a setting is unknown.
-    """
+    """Refuse a setting of the user that is not among the `known` ones of the format `name`, by an `InputError`."""
     for key in settings:
         if key not in known:
             there = "; ".join(f"{known_name}: {about}" for known_name, about in known.items()) or "none"
