@@ -68,7 +68,7 @@ def terminal_report(summary: Mapping[str, Any]) -> str:
 
 
 def part_heading(summary: Mapping[str, Any]) -> str:
-    """The first line about a stopped run of either family: of which submissions its numbers are; empty for a whole run."""
+    """The first line about a stopped run of either family: of which submissions its numbers are; else empty."""
     counts = summary["submissions"]
     if not counts["pending"]:
         return ""

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from ioi_eval.report import result_values
 from ioi_eval.report.frame import result_rows
-from ioi_eval.report.result_values import tests_of
 from tests.apps_rows import ROWS, ZERO
 from tests.cli.addition import NARROW, PROBLEMS, RIGHT, TESTS, Start, Write, submission_row
 from tests.forked_commands import ForkedCommands
@@ -156,7 +156,11 @@ def test_texts_are_kept_as_asked(keep: str, kept: list[str], start: Start, write
     write("dump.jsonl", submission_row("right"), submission_row("narrow", NARROW))
     sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl", "--out", "out")
     assert start("score", "dump.jsonl", *sources, "--keep", keep).returncode == 0
-    found = [row["uuid"] for row in result_rows(tmp_path / "out") if any("output" in t for t in tests_of(row).values())]
+    found = [
+        row["uuid"]
+        for row in result_rows(tmp_path / "out")
+        if any("output" in t for t in result_values.tests_of(row).values())
+    ]
     assert found == kept
     inputs = [{"problem": "2024/add", "test": "1-01", "bytes": 13, "input": "3000000000 4\n"}]
     assert kept_inputs(tmp_path) == ([] if keep == "none" else inputs)
