@@ -48,7 +48,7 @@ def _score_all(call: AppsScoreCall, events: Events) -> int:
     dataset = call.problems.source
     tell_hub_names((*call.dumps, call.problems.dataset))
     counts = survey(dump, id_column=call.id_column)
-    grouping = grouping_of(dumps, call.by or ())
+    grouping = grouping_of(dumps, call.by)
     needed = {problem for problem in counts if problem is not None}
     counted_text = f"{counted(sum(counts.values()), 'program')} for {counted(len(needed), 'problem')}"
     tell(f"{counted_text}; reading {dataset.describe()}")

@@ -31,7 +31,7 @@ def write_export(call: ExportCall) -> int:
     given = _settings(call.settings or ())
     refuse_unknown(given, form.settings, call.to)
     [results] = opened_results(call.directory, id_column=call.id_column)
-    grouping = grouping_of([open_source(results.path)], call.by or ())
+    grouping = grouping_of([open_source(results.path)], call.by)
     material = Material(results, grouping=grouping, settings=given)
     target = call.out if call.out is not None else results.directory / form.default_path
     names = form.files(material)

@@ -37,4 +37,4 @@ def report(
     from ioi_eval.cli.reporting import remake
 
     paths = [path.parent if path.name == "results.jsonl" else path for path in directories]
-    return remake(paths, out, id_column, by=by or (), standings=standings)
+    return remake(paths, out, id_column, by=by, standings=standings)

@@ -32,7 +32,7 @@ def remake(
     out: Path | None,
     id_column: str,
     *,
-    by: Sequence[str] = (),
+    by: Sequence[str] | None = None,
     standings: str | None = None,
 ) -> int:
     """Make all reports of some results anew, and show the result.
@@ -41,7 +41,7 @@ def remake(
         directories: directories with results.
         out: the directory for the reports; `None` for the directory of the results, if it is only one.
         id_column: the column with the submission's id, if no summary names it.
-        by: columns to group by, as in `--by`; empty for the columns of the runs.
+        by: columns to group by, as in `--by`; `None` for the columns of the runs.
         standings: the source of the contestants for comparison; `None` for the published cut-offs.
 
     Returns:

@@ -200,7 +200,7 @@ def _part(call: ScoreCall, dump: Source, there: Path) -> DumpToScore:
             call = replace(call, id_column=_LABEL_COLUMN)
     dump = KeptColumns(dump, submission_columns(call.id_column), there)
     seen = survey(dump, call.selection, id_column=call.id_column)
-    grouping = grouping_of([open_source(name) for name in call.dumps], call.by or ())
+    grouping = grouping_of([open_source(name) for name in call.dumps], call.by)
     return DumpToScore(call=call, dump=dump, seen=seen, grouping=grouping)
 
 

@@ -53,7 +53,7 @@ def select(
 
     methods = _methods_named(selection) if selection else DEFAULT_METHODS
     [results] = opened_results(directory, id_column=id_column)
-    grouping = grouping_of([open_source(results.path)], by or ())
+    grouping = grouping_of([open_source(results.path)], by)
     beside = published_cutoffs() if standings is None else read_standings(standings)
     groups = selection_table(results, methods, limit=limit, seeds=seeds, grouping=grouping, standings=beside)
     if standings is not None and not any(group["contests"] for group in groups):

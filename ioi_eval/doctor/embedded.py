@@ -34,15 +34,12 @@ def examine_cache(cache: Path) -> Finding:
     return fine("cache", str(cache))
 
 
-async def examine(
-    *, artifacts: ArtifactStore, compiler: str = "g++", strongest: Isolation = Isolation.FULL
-) -> list[Finding]:
+async def examine(*, artifacts: ArtifactStore, compiler: str) -> list[Finding]:
     """Try everything that judging on this machine needs, and everything that it must prevent.
 
     Args:
         artifacts: stores the runner and the probes.
         compiler: the C++ compiler's command.
-        strongest: the highest isolation to try; `reduced` shows the result without namespaces.
 
     Returns:
         The findings, in order; never empty.
@@ -51,7 +48,7 @@ async def examine(
         _tool("bwrap", "bubblewrap", "full isolation"),
         _tool("setpriv", "util-linux", "running as root"),
     ]
-    local = LocalSandbox(isolation=Isolation.NONE, strongest=strongest, compiler=compiler)
+    local = LocalSandbox(isolation=Isolation.NONE, compiler=compiler)
     try:
         async with local as sandbox:
             (target,) = sandbox.targets()

@@ -46,17 +46,17 @@ class Grouping:
         return tuple(label_of(_value(row, column)) for column in self.columns)
 
 
-def grouping_of(sources: Iterable[Source], by: Sequence[str] = ()) -> Grouping:
+def grouping_of(sources: Iterable[Source], by: Sequence[str] | None) -> Grouping:
     """The columns to group by: those that the user named, else one that names the model.
 
     Args:
         sources: dumps or results; the first rows of each are read.
-        by: the values of `--by`, which may have several names separated by commas; `none` for no groups.
+        by: the values of `--by`, if given: each may have several names separated by commas; `none` for no groups.
 
     Raises:
         InputError: the first rows are all empty in a column that the user named.
     """
-    asked = tuple(dict.fromkeys(name.strip() for text in by for name in text.split(",") if name.strip()))
+    asked = tuple(dict.fromkeys(name.strip() for text in by or () for name in text.split(",") if name.strip()))
     if asked == (UNGROUPED,):
         return Grouping()
     wanted = None if not asked else tuple(dict.fromkeys(name.split(".")[0] for name in asked))

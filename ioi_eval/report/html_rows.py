@@ -109,9 +109,7 @@ class PageResults(ResultSet):
         by: the columns to group by, if the user named them; else those of the summary (possibly none).
     """
 
-    def __init__(
-        self, directory: Path, place: int = 0, id_column: str = "uuid", by: tuple[str, ...] | None = None
-    ) -> None:
+    def __init__(self, directory: Path, place: int, id_column: str, by: tuple[str, ...] | None) -> None:
         summary, family = summary_of(directory, is_remade=True), Family.CONTEST
         first = first_row(directory)
         if first is not None:

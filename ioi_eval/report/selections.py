@@ -61,12 +61,12 @@ class _Problems:
 
 def selection_table(
     results: ResultSet,
-    methods: Sequence[SelectionMethod] = DEFAULT_METHODS,
+    methods: Sequence[SelectionMethod],
     *,
-    limit: int = LIMIT,
-    seeds: int = SEEDS,
-    grouping: Grouping | None = None,
-    standings: Sequence[Standings] = (),
+    limit: int,
+    seeds: int,
+    grouping: Grouping,
+    standings: Sequence[Standings],
 ) -> list[dict[str, Any]]:
     """The points of each problem, and of each day and year without practice, by each method; for each group.
 
@@ -75,7 +75,7 @@ def selection_table(
         methods: how the submissions that count are chosen.
         limit: how many submissions count for a problem; for `reference` always 50.
         seeds: how often `random` draws.
-        grouping: the columns to group by; by default all rows are one group.
+        grouping: the columns to group by; without any, all rows are one group.
         standings: the contests with whose contestants the points are compared.
 
     Raises:
@@ -85,7 +85,6 @@ def selection_table(
         raise InputError(f"{results.directory} holds results of {results.family}: only contests limit submissions")
     if SelectionMethod.REFERENCE in methods and limit != LIMIT:
         raise InputError(f"the reference always selects {LIMIT} submissions: --limit {limit} is not possible with it")
-    grouping = grouping or Grouping()
     groups: Groups[_Problems] = Groups(grouping, _Problems)
     everything = _Problems()
     wanted = {*_COLUMNS, *results.naming_columns, *(name.split(".")[0] for name in grouping.columns)}

@@ -10,6 +10,7 @@ from typing import Any
 
 from ioi_eval.report.pending import BIASED
 
+_LISTED = 5  # items of a list that is shortened
 _ALL_IN = ("report.md", "results.jsonl")  # the files with the items that a shortened list omits
 
 Cells = Sequence[str]
@@ -276,10 +277,10 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' * (count != 1)}"
 
 
-def _list(head: str, items: Sequence[str], count: int, *, most: int = 5, files: Sequence[str] = _ALL_IN) -> str:
-    lines = [f"{head}:", *(f"  {printable(item)}" for item in items[:most])]
-    if count > most:
-        lines.append(f"  … and {count - most} more" + (f" ({', '.join(files)})" if files else ""))
+def _list(head: str, items: Sequence[str], count: int, *, files: Sequence[str] = _ALL_IN) -> str:
+    lines = [f"{head}:", *(f"  {printable(item)}" for item in items[:_LISTED])]
+    if count > _LISTED:
+        lines.append(f"  … and {count - _LISTED} more" + (f" ({', '.join(files)})" if files else ""))
     return "\n".join(lines)
 
 

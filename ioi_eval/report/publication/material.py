@@ -93,12 +93,8 @@ class Material:
         settings: the user's settings.
     """
 
-    def __init__(
-        self, results: ResultSet, *, grouping: Grouping | None = None, settings: Mapping[str, str] | None = None
-    ) -> None:
-        self.results = results
-        self.grouping = grouping or Grouping()
-        self.settings = settings or {}
+    def __init__(self, results: ResultSet, *, grouping: Grouping, settings: Mapping[str, str]) -> None:
+        self.results, self.grouping, self.settings = results, grouping, settings
 
     @cached_property
     def groups(self) -> Mapping[tuple[str, ...], ModelGroup]:
