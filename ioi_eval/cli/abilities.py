@@ -30,13 +30,7 @@ class Ability:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Abilities:
-    """Whether a worker supports each profile.
-
-    Args:
-        url: the base of its API.
-        bundled: many tests a job, judged by the runner.
-        classic: one test a job.
-    """
+    """Whether a worker supports each profile: many tests a job, judged by the runner (bundled), and one (classic)."""
 
     url: str
     bundled: Ability

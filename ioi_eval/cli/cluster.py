@@ -186,9 +186,7 @@ def _given(options: Mapping[str, object]) -> str:
 def _show_changes(changes: Mapping[str, Sequence[PackageChange]], what: Mapping[str, str]) -> int:
     """Print what happened to packages on all workers, and return the exit code.
 
-    Args:
-        changes: the changes on all workers, by the package's name.
-        what: the problem of each package, by the package's name.
+    The changes, and the problem of each package (`what`), are by the package's name.
     """
     if not changes:
         return 0

@@ -31,10 +31,9 @@ RequestsPerEndpoint = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedCluster:
-    """The cluster that the user named.
+    """The cluster that the user named by `text`.
 
     Args:
-        text: the name that the user gave.
         source: finds its endpoints (an argument of `PistonCluster`).
         max_requests_per_endpoint: how many jobs we send to a server at once.
     """

@@ -37,11 +37,7 @@ class OptionGroup:
 
 
 def grouped(**groups: Callable[..., Any]) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Turn a function into a command; some of its parameters are made from groups of options.
-
-    Args:
-        groups: for each such parameter, the class or function that makes it.
-    """
+    """Turn a function into a command; parameters named here are made from groups of options, by a class or function."""
 
     by_name = {name: _Options(make, {}) for name, make in groups.items()}
 
@@ -65,12 +61,7 @@ def grouped(**groups: Callable[..., Any]) -> Callable[[Callable[..., int]], Call
 
 
 class _Options:
-    """The options of a group, and of the groups in it (`all`).
-
-    Args:
-        make: the class or function that makes it.
-        fixed: as in `OptionGroup`.
-    """
+    """The options of a group, and of the groups in it (`all`). The arguments are those of `OptionGroup`."""
 
     def __init__(self, make: Callable[..., Any], fixed: Mapping[str, Any]) -> None:
         self._make, self._fixed = make, fixed

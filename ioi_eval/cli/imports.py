@@ -58,13 +58,7 @@ class Rows:
     ]
 
     def write(self, packages: Sequence[Path], read: Callable[..., ImportedTask], **stated: Any) -> int:
-        """Turn packages into rows, and print a line about each.
-
-        Args:
-            packages: folders or archives.
-            read: `import_package` of a format.
-            stated: its arguments besides the year.
-        """
+        """Turn packages (folders or archives) into rows by `import_package` of a format, with a line about each."""
         from ioi_eval.importers.rows_out import write_rows
         from ioi_eval.journal import check_writable
         from ioi_eval.report.terminal import counted, printable

@@ -12,12 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherProgram:
-    """Another program, whose options users type to a command of ours.
-
-    Args:
-        name: as its users call it.
-        options: for each of its options, what to type here.
-    """
+    """Another program, as its users call it; for each of its options, what to type to a command of ours instead."""
 
     name: str
     options: Mapping[str, str]

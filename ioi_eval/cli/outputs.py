@@ -18,13 +18,7 @@ SCORE, APPS_SCORE, VALIDATE = "ioi-eval score", "ioi-eval apps score", "ioi-eval
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Earlier:
-    """The results that an earlier run left in a directory.
-
-    Args:
-        command: the command that wrote them; empty if there are none.
-        rows: how many.
-        options: the options of that run.
-    """
+    """The results that an earlier run left in a directory; `command`, which wrote them, is empty if there are none."""
 
     command: str = ""
     rows: int = 0

@@ -70,12 +70,7 @@ def _occupied(directory: Path) -> dict[str, str]:
 
 
 class _Pages:
-    """Reports, which are written and pushed after each data set.
-
-    Args:
-        wanted: the options of the command.
-        hub: where results are pushed; `None` for nowhere.
-    """
+    """Reports, which are written and pushed (nowhere, if `hub` is `None`) after each data set."""
 
     def __init__(self, wanted: RunTestsCall, hub: HubResults | None) -> None:
         self._wanted, self._hub = wanted, hub

@@ -42,14 +42,7 @@ _ID_COLUMN, _LABEL_COLUMN = "uuid", "label"  # Source: the reference's dumps, an
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DumpToScore:
-    """A dump that a command judges.
-
-    Args:
-        call: the options of the command.
-        dump: the rows.
-        seen: the facts found by reading the rows once.
-        grouping: the columns by which results are grouped.
-    """
+    """A dump that a command judges, what reading it once has found, and the columns by which results are grouped."""
 
     call: ScoreCall
     dump: Source

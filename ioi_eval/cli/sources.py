@@ -17,9 +17,6 @@ def tell_hub_names(specs: Iterable[str]) -> None:
     """Print which sources are not files or folders: a mistyped path may have the form of a name on the Hub.
 
     If the Hub cannot be reached, its libraries try for half a minute.
-
-    Args:
-        specs: as in the command.
     """
     names = [spec for spec in dict.fromkeys(specs) if is_hub_name(spec)]
     if names:

@@ -21,11 +21,7 @@ from ioi_eval.scorer import Scorer
 
 
 def examine_cache(cache: Path) -> Finding:
-    """Store test data in the cache, as `score` does before anything is judged, and delete it.
-
-    Args:
-        cache: the cache directory; created if absent.
-    """
+    """Store test data in the cache, as `score` does before anything is judged, and delete it."""
     try:
         blob = BlobStore(cache).put(secrets.token_bytes(32))
         blob.path.unlink(missing_ok=True)

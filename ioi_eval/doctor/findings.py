@@ -17,14 +17,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One line of the doctor's report.
-
-    Args:
-        state: fine, restricted, or not usable.
-        what: what was tested.
-        detail: the result.
-        advice: what to do; empty if nothing.
-    """
+    """One line of the doctor's report: how serious it is, what was tested, the result, and what to do, if anything."""
 
     state: Severity
     what: str

@@ -82,12 +82,7 @@ def _model_column(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
 
 
 class Groups(Generic[S]):
-    """A summary for each group; rows are added one by one.
-
-    Args:
-        grouping: the columns.
-        make: makes a new summary.
-    """
+    """A summary for each group, made by `make`; rows are added one by one."""
 
     def __init__(self, grouping: Grouping, make: Callable[[], S]) -> None:
         self.grouping = grouping

@@ -59,12 +59,7 @@ def check_name(name: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubResults:
-    """A data set on the Hub to which results are pushed.
-
-    Args:
-        name: `owner/name`.
-        api: the client of the Hub.
-    """
+    """A data set on the Hub (`owner/name`) to which results are pushed, and the client of the Hub."""
 
     name: str
     api: HfApi

@@ -46,8 +46,7 @@ def submission_text(
         row: its result, with tests.
         name: problem and submission.
         limits: the limits of its problem.
-        test: the test that is shown in detail; `None` for none.
-        texts: the texts of that test.
+        test, texts: the test that is shown in detail, and its texts; `None` for none.
     """
     parts = [_head(row, name), _code(row)]
     if (message := row.get("compile_message")) and message != row.get("error"):

@@ -76,10 +76,7 @@ def page_name(year: str, problem: str) -> str:
 
 
 def overview_page(results: Mapping[str, Path]) -> str:
-    """The overview page, with a line for each data set.
-
-    Args:
-        results: for each data set the directory that its run wrote.
+    """The overview page, with a line for each data set, from the directory that its run wrote.
 
     Raises:
         InputError: a summary cannot be read.

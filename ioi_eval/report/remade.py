@@ -165,12 +165,7 @@ def facts_of(summaries: Sequence[Row], directories: Sequence[str], id_column: st
 
 
 class _Reader:
-    """Turns rows back into results, without tests, because no sum needs them.
-
-    Args:
-        known_problems: entries of summaries about problems.
-        id_column: the column that names a submission.
-    """
+    """Turns rows back into results, without tests, because no sum needs them. `known_problems` are from summaries."""
 
     def __init__(self, known_problems: Mapping[str, Row], id_column: str) -> None:
         self._known_problems, self._id_column = known_problems, id_column

@@ -39,8 +39,6 @@ class ResultSet:
     """The results in a directory.
 
     Args:
-        directory: the directory.
-        family: the kind of problems.
         summary: the contents of `summary.json`; empty if there is none.
         id_column: the column that names a submission.
     """

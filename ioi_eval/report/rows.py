@@ -109,8 +109,7 @@ class ResultColumns:
     """The part of a row that is the same for all copies of a program.
 
     Args:
-        reference: columns of the reference.
-        ours: columns of ours.
+        reference, ours: columns of the reference, and of ours.
         targets: score and status of each subtask, for `target_subtask_score` and `target_subtask_status`.
     """
 

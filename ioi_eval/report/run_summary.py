@@ -65,14 +65,11 @@ class RunFacts:
     Args:
         started, finished: ISO 8601, UTC.
         interrupted: whether the user or a failure ended it early.
-        options: the options of the run.
         workers: how many jobs the sandbox ran at once.
-        wall_s: how long judging took.
         judged: how many submissions were judged in this run.
         copies: how many got the result of an identical program in this run.
         resumed: how many an earlier run had judged.
         cpu: the CPU time of judging in this run.
-        notes: notes for the user.
     """
 
     started: str

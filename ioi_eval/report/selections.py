@@ -233,14 +233,7 @@ def _values(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ProblemPoints:
-    """The points of a problem's submissions.
-
-    Args:
-        submissions: the number of submissions.
-        unscored: how many of them have no score.
-        full_marks: full marks of the problem.
-        drawn: the points for each method; several numbers if submissions are drawn at random.
-    """
+    """The points of a problem's submissions for each method; several if submissions are drawn at random (`drawn`)."""
 
     submissions: int
     unscored: int

@@ -36,13 +36,7 @@ class Summary(RunSummary):
         self._cpu = CpuSplit()
 
     def add(self, judged: JudgedSubmission, row: Mapping[str, Any], *, target_subtask: str | None) -> None:
-        """Add a submission.
-
-        Args:
-            judged: the submission and its result.
-            row: the dump's row.
-            target_subtask: the subtask that it was written for, if the dump states it.
-        """
+        """Add the submission of a dump's row; `target_subtask` is the subtask that it was written for, if stated."""
         tally = self._problems.get(judged.result.problem) or ProblemTally(problem=judged.problem)
         totals, aim = judged.totals, tally.subtasks.get(target_subtask)
         # A row with unexpected values fails here, before any sum is changed.

@@ -19,9 +19,6 @@ class Suspicious:
     """A submission that made system calls which no solution needs.
 
     Args:
-        submission: its id.
-        problem: its problem (`2024/nile`).
-        verdict: its verdict.
         violations: the number of tests on which the kernel killed it for a call with no honest use (SV).
         attempted: refused calls, by name, with their counts over all tests.
     """

@@ -37,13 +37,7 @@ def judge_error(result: SubmissionResult) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpuSplit:
-    """Where CPU time went, in seconds.
-
-    Args:
-        compile: compiling submissions.
-        run: running them.
-        check: checkers and managers.
-    """
+    """Where CPU time went, in seconds: compiling submissions, running them, and their checkers and managers."""
 
     compile: float = 0.0
     run: float = 0.0

@@ -46,7 +46,6 @@ class Disagreement:
     """A statement that was contradicted.
 
     Args:
-        problem, solution: the problem and the solution.
         where: the subtask, or `(whole)` or `(total)`.
         stated, seen: the stated result and ours.
         evidence: the test that decided; `None` if no test did.
@@ -95,8 +94,6 @@ class Validation:
     """The comparison of all statements with our results.
 
     Args:
-        problems: the counts of each problem.
-        disagreements: each contradicted statement.
         undecided: solutions that we failed to judge, with the reason.
         refused: rows that cannot be judged, with the reason.
         silent: the number of rows that state nothing; they were not judged.

@@ -22,8 +22,6 @@ class StatedSolution:
 
     Args:
         name: its label, else its id.
-        problem: its problem.
-        submission: the submission to judge.
         subtasks: the statements about single subtasks.
         whole: the statement about the whole solution, if there are none about subtasks.
         total: the lowest and the highest stated points.

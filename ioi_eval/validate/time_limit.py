@@ -52,10 +52,7 @@ class _Measured:
 
 
 def with_measured_limit(task: ImportedTask) -> ImportedTask:
-    """The task with a derived time limit if it states none; else the task itself.
-
-    Args:
-        task: its `timing` says how to derive the limit.
+    """The task with a limit derived as its `timing` says, if it states none; else the task itself.
 
     Raises:
         InputError: it has no accepted solution that can be judged, or one of them is not accepted by us.

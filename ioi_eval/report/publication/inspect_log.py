@@ -36,14 +36,7 @@ Values = dict[str, Any]
 
 @dataclass(slots=True)
 class _Log:
-    """A log that is being written.
-
-    Args:
-        file: the zip.
-        model: the model that wrote the submissions.
-        epochs: how many submissions to each problem have been written.
-        summaries: the summaries of these submissions.
-    """
+    """A log that is being written: how many submissions to each problem it has (`epochs`), and their summaries."""
 
     file: ZipFile
     model: str

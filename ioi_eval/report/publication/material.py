@@ -85,13 +85,7 @@ class ModelGroup:
 
 
 class Material:
-    """The results of a directory, for a format to write.
-
-    Args:
-        results: results of either family.
-        grouping: the columns to group by.
-        settings: the user's settings.
-    """
+    """The results of a directory, the columns to group them by, and the user's settings, for a format to write."""
 
     def __init__(self, results: ResultSet, *, grouping: Grouping, settings: Mapping[str, str]) -> None:
         self.results, self.grouping, self.settings = results, grouping, settings
