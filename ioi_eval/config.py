@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from enum import StrEnum
 from pathlib import Path
 
 from ioi_eval.config_file import VARIABLES, read_config_file
@@ -24,6 +25,13 @@ KEPT_OUTPUT_BYTES = 4096
 KEPT_INPUT_BYTES = 1000
 """How much of an input is stored with results. Chosen: enough to see why a program is wrong on a small test, and at
 most 100 MB for 100,000 programs, even if each fails another test."""
+
+
+class Unscored(StrEnum):
+    """The value that replaces a score that we failed to determine."""
+
+    NULL = "null"
+    ZERO = "zero"  # for training loops that need a number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

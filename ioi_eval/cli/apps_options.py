@@ -15,12 +15,12 @@ from ioi_eval.cli import options
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError
 from ioi_eval.model.terms import Isolation
+from ioi_eval.problems.apps_selection import ProblemSelection, Sampling
 
 if TYPE_CHECKING:
     from ioi_eval.apps.catalog import Catalog
     from ioi_eval.apps.configuration import Configuration
     from ioi_eval.apps.outcomes import AppsSettings
-    from ioi_eval.problems.apps_selection import ProblemSelection
     from ioi_eval.rows import Source
 
 SPLITS = ("test", "train")
@@ -56,7 +56,7 @@ class Problems:
         typer.Option("-t", "--task", metavar="ID", help="Only this problem (42 or apps_42); may be repeated."),
     ] = None
     sampling: Annotated[
-        str | None,
+        Sampling | None,
         typer.Option(
             "--sampling",
             metavar="HOW",
@@ -84,19 +84,13 @@ class Problems:
     @cached_property
     def selection(self) -> ProblemSelection:
         """Which problems of the data set are selected; options of the command take precedence over the file."""
-        from ioi_eval.problems.apps_selection import ProblemSelection, Sampling
-
         config = self.configuration
-        try:
-            sampling = Sampling(self.sampling) if self.sampling is not None else config.sampling_strategy
-        except ValueError:
-            raise InputError(f"--sampling {self.sampling}: must be one of {', '.join(Sampling)}") from None
         seed = self.seed if self.seed is not None else config.random_seed
         return ProblemSelection(
             difficulties=tuple(self.difficulties or config.filter_difficulty),
             ids=tuple(self.ids or config.task_ids),
             limit=self.limit if self.limit is not None else config.sample_size,
-            sampling=sampling or Sampling.SEQUENTIAL,
+            sampling=self.sampling or config.sampling_strategy or Sampling.SEQUENTIAL,
             seed=seed or 0,
         )
 

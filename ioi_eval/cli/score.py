@@ -11,11 +11,10 @@ from ioi_eval.cli import options
 from ioi_eval.cli.grouped import OptionGroup, grouped
 from ioi_eval.cli.options import ContestRules
 from ioi_eval.cli.run_call import RunOptions
-from ioi_eval.errors import InputError
+from ioi_eval.config import Unscored
 
 if TYPE_CHECKING:
     from ioi_eval.pipeline.contest_dump_reader import RowSelection
-    from ioi_eval.report.rows import Unscored
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +53,9 @@ class ScoreCall(RunOptions):
         bool, typer.Option("--add-messages-column", help="Add prompt and generation to the results as a conversation.")
     ] = False
     unscored_as: Annotated[
-        str, typer.Option("--unscored-as", metavar="null|zero", help="The value of a score that is not known (JE).")
-    ] = "null"
+        Unscored,
+        typer.Option("--unscored-as", metavar="null|zero", help="The value of a score that is not known (JE)."),
+    ] = Unscored.NULL
     keep_programs: options.KeepPrograms = None
     suspicious: Annotated[
         bool,
@@ -68,16 +68,6 @@ class ScoreCall(RunOptions):
         from ioi_eval.pipeline.contest_dump_reader import RowSelection
 
         return RowSelection(years=frozenset(self.year or ()), problems=frozenset(self.problem or ()), limit=self.limit)
-
-    @property
-    def unscored(self) -> Unscored:
-        """The value of a score that is not known."""
-        from ioi_eval.report.rows import Unscored
-
-        try:
-            return Unscored(self.unscored_as)
-        except ValueError:
-            raise InputError(f"--unscored-as {self.unscored_as}: must be null or zero") from None
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -102,7 +92,7 @@ class ScoreCall(RunOptions):
             "fix_includes": self.fix_includes,
             "always_extract_code": self.always_extract_code,
             "add_messages_column": self.add_messages_column,
-            "unscored_as": self.unscored,
+            "unscored_as": self.unscored_as,
             "keep": self.keep,
         }
 
@@ -123,5 +113,4 @@ def score(
     from ioi_eval.cli import scoring
 
     call = replace(call, rules=call.rules.measured(here=call.sandbox.is_here))
-    _ = call.unscored  # a wrong value is refused before anything is read
     return scoring.dry_run(call) if dry_run else scoring.score(call)

@@ -270,7 +270,7 @@ async def _score(
     dump_reader = await _dump_reader(part, problems, scorer)
     return await judge_dump(
         call,
-        ContestFamily(dump_reader, scorer, unscored=call.unscored, grouping=part.grouping),
+        ContestFamily(dump_reader, scorer, unscored=call.unscored_as, grouping=part.grouping),
         sandbox,
         workers=sandbox.workers,
         rows=part.seen.rows,

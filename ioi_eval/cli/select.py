@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from ioi_eval.cli import options
-from ioi_eval.errors import InputError
-
-if TYPE_CHECKING:
-    from ioi_eval.selection import SelectionMethod
+from ioi_eval.selection import SelectionMethod
 
 Methods = Annotated[
-    list[str] | None,
+    list[SelectionMethod] | None,
     typer.Option(
         "--selection",
         metavar="METHOD",
@@ -51,7 +47,7 @@ def select(
     from ioi_eval.report.standings import no_contest, published_cutoffs, read_standings
     from ioi_eval.rows import open_source
 
-    methods = _methods_named(selection) if selection else DEFAULT_METHODS
+    methods = tuple(dict.fromkeys(selection or DEFAULT_METHODS))
     [results] = opened_results(directory, id_column=id_column)
     grouping = grouping_of([open_source(results.path)], by)
     beside = published_cutoffs() if standings is None else read_standings(standings)
@@ -63,13 +59,3 @@ def select(
     else:
         print(selection_text(groups, methods, limit=limit))
     return 0
-
-
-def _methods_named(names: Sequence[str]) -> tuple[SelectionMethod, ...]:
-    """The methods with these names, each once."""
-    from ioi_eval.selection import SelectionMethod
-
-    try:
-        return tuple(dict.fromkeys(SelectionMethod(name) for name in names))
-    except ValueError as error:
-        raise InputError(f"--selection: {error}; it must be one of {', '.join(SelectionMethod)}") from None

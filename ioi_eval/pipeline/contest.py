@@ -8,6 +8,7 @@ from typing import Protocol
 
 import orjson
 
+from ioi_eval.config import Unscored
 from ioi_eval.journal import RecordKind, decode_result, encode_result
 from ioi_eval.model import CompileOutcome, Problem, Submission, SubmissionResult, TestOutcome, Verdict
 from ioi_eval.pipeline.contest_dump_reader import ContestCandidate, ContestDumpReader, JudgeableRow
@@ -19,7 +20,7 @@ from ioi_eval.report import compact
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.inputs import beginning
 from ioi_eval.report.markdown import markdown_report
-from ioi_eval.report.rows import JudgedSubmission, ResultColumns, Unscored, refused_row
+from ioi_eval.report.rows import JudgedSubmission, ResultColumns, refused_row
 from ioi_eval.report.summary import Summary
 from ioi_eval.report.totals import CpuSplit, Totals, distinct_outcomes, judge_error
 from ioi_eval.scores import submission_result

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Any, Self
 
 import orjson
 
+from ioi_eval.config import Unscored
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Problem, Submission, SubmissionResult, SubtaskResult, TestOutcome, Verdict
 from ioi_eval.report.compact import TESTS_ID
@@ -54,13 +54,6 @@ _FROM_THE_DUMP = frozenset({"code", "target_subtask"})
 """Columns of results that dumps have too, with the same meaning: their values come from the dump."""
 
 _RESULTS = frozenset({*REFERENCE_COLUMNS, *OUR_COLUMNS, TESTS_ID}) - _FROM_THE_DUMP
-
-
-class Unscored(StrEnum):
-    """The value that replaces a score that we failed to determine."""
-
-    NULL = "null"
-    ZERO = "zero"  # for training loops that need a number
 
 
 @fast_dataclass

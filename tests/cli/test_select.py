@@ -59,7 +59,10 @@ def test_what_is_not_scored_is_said(start: Start, write: Write, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--selection", "best"), "must be one of single, all, round-robin, first, random, oracle, reference"),
+        (
+            ("--selection", "best"),
+            "'best' is not one of 'single', 'all', 'round-robin', 'first', 'random', 'oracle', 'reference'",
+        ),
         (("--selection", "reference", "--limit", "5"), "always selects 50"),
         (("--by", "prompt"), "--by prompt: none of the first rows"),
     ],

@@ -13,6 +13,7 @@ from typing import Any, TextIO
 
 import orjson
 
+from ioi_eval.config import Unscored
 from ioi_eval.errors import TransportError, UnavailableError
 from ioi_eval.journal import Journal
 from ioi_eval.model import (
@@ -32,7 +33,6 @@ from ioi_eval.pipeline.contest_dump_reader import ContestDumpReader, RowSelectio
 from ioi_eval.pipeline.progress import Progress
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.report.frame import result_rows
-from ioi_eval.report.rows import Unscored
 from ioi_eval.rows import open_source
 from ioi_eval.scores import submission_result
 from tests.small_problems import small_problem

@@ -6,10 +6,10 @@ import re
 
 import pytest
 
+from ioi_eval.config import Unscored
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal, Keys, RecordKind
 from ioi_eval.pipeline.stop_rule import MAX_FAILURES
-from ioi_eval.report.rows import Unscored
 from tests.pipeline.scripted import Contest, ScriptedScorer, programs
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from ioi_eval.config import Unscored
 from ioi_eval.model import (
     CompileOutcome,
     SourceFile,
@@ -18,7 +19,6 @@ from ioi_eval.report.rows import (
     OUR_COLUMNS,
     REFERENCE_COLUMNS,
     JudgedSubmission,
-    Unscored,
     refused_row,
     result_row,
 )
