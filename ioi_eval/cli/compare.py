@@ -48,13 +48,13 @@ def compare(
     from ioi_eval.report.two_runs import Only, compare_runs
     from ioi_eval.report.two_runs_text import comparison_json, comparison_text, names_of
 
-    which = tuple(Only() if text is None else Only.parse(text) for text in (only_before, only_after))
-    sets = opened_results(before, after, id_column=id_column)
-    if fail_on_regression and any(results.pending for results in sets):
+    only_a, only_b = (Only() if text is None else Only.parse(text) for text in (only_before, only_after))
+    a, b = opened_results(before, after, id_column=id_column)
+    if fail_on_regression and (a.pending or b.pending):
         raise InputError("--fail-on-regression needs complete runs: judge the rest, then compare again")
-    comparison = compare_runs(sets[0], sets[1], only=(which[0], which[1]), by_problem=by_problem)
+    comparison = compare_runs(a, b, only=(only_a, only_b), by_problem=by_problem)
     if as_json:
         print(json.dumps(comparison_json(comparison), indent=2, ensure_ascii=False))
     else:
-        print(comparison_text(comparison, most=most, names=names_of(which[0], which[1])))
+        print(comparison_text(comparison, most=most, names=names_of(only_a, only_b)))
     return FAILED if fail_on_regression and comparison.regressed else 0

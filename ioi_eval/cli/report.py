@@ -35,6 +35,6 @@ def report(
     that rows name, else the directories. All must be of `score`, or all of `apps score`.
     """
     from ioi_eval.cli.reporting import remake
+    from ioi_eval.report.frame import directory_of
 
-    paths = [path.parent if path.name == "results.jsonl" else path for path in directories]
-    return remake(paths, out, id_column, by=by, standings=standings)
+    return remake(list(map(directory_of, directories)), out, id_column, by=by, standings=standings)

@@ -46,8 +46,7 @@ def load_results(directory: str | Path, *, columns: Collection[str] | None = Non
     """
     import pandas as pd
 
-    file = _results_file(directory)
-    if pending := pending_in(file.parent):
+    if pending := pending_in(directory_of(directory)):
         warnings.warn(pending.warning(str(directory)), stacklevel=2)
 
     sharing = _Sharing()
@@ -69,7 +68,7 @@ def result_rows(
     Raises:
         InputError: there are no results, or a file is damaged.
     """
-    path = _results_file(directory)
+    path = directory_of(directory) / RESULTS
     wanted = None if columns is None else set(columns)
     tests = tests and (wanted is None or not wanted.isdisjoint({"all_subtasks_results", "test_results"}))
     stored = lines_of(path.with_name(TESTS)) if tests else ()
@@ -79,10 +78,10 @@ def result_rows(
         yield row if wanted is None else {name: value for name, value in row.items() if name in wanted}
 
 
-def _results_file(directory: str | Path) -> Path:
-    """The file with the rows, of which the user named the directory or the file itself."""
-    path = Path(directory)
-    return path if path.name == RESULTS and path.is_file() else path / RESULTS
+def directory_of(results: str | Path) -> Path:
+    """The directory of results, of which the user named that directory or the `results.jsonl` in it."""
+    path = Path(results)
+    return path.parent if path.name == RESULTS and not path.is_dir() else path
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, int, Any]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import ODD_DATA, InputError
-from ioi_eval.report.frame import RESULTS, lines_of, result_rows
+from ioi_eval.report.frame import RESULTS, directory_of, lines_of, result_rows
 from ioi_eval.report.pending import Pending
 from ioi_eval.report.result_values import name_columns, problem_of, submission_of, with_our_columns
 from ioi_eval.report.run_summary import FORMAT
@@ -125,8 +125,7 @@ def open_results(directory: str | Path, *, id_column: str | None = None) -> Resu
     Raises:
         InputError: there are no results, they are damaged, or their family is unknown.
     """
-    folder = Path(directory)
-    folder = folder.parent if folder.name == RESULTS else folder
+    folder = directory_of(directory)
     summary = summary_of(folder)
     first = first_row(folder)
     if first is None:
