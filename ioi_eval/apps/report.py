@@ -8,7 +8,8 @@ from typing import Any
 
 from ioi_eval.estimates import INTERVALS
 from ioi_eval.report.markdown import cell, groups_section, markdown_table, near_limit_line, state_of, verdict_table
-from ioi_eval.report.terminal import counted, done_in, near_limit, part_heading, printable, refusal_lists, share, table
+from ioi_eval.report.terminal import done_in, near_limit, part_heading, refusal_lists, share
+from ioi_eval.report.texts import counted, printable, table
 
 _SHOWN = 20
 _FEW = 3

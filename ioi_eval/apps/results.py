@@ -22,7 +22,7 @@ from ioi_eval.report.groups import Grouping
 from ioi_eval.report.rows import dump_columns
 from ioi_eval.report.run_summary import Refusals, RunFacts, RunSummary, verdict_counts
 from ioi_eval.report.tally import KS
-from ioi_eval.report.terminal import counted
+from ioi_eval.report.texts import counted
 
 RESULT_COLUMNS = (
     "submission",

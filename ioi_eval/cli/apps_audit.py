@@ -35,7 +35,7 @@ from ioi_eval.pipeline.finish import replacing
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.threads import for_each
-from ioi_eval.report.terminal import counted, table
+from ioi_eval.report.texts import counted, table
 from ioi_eval.rows import KeptColumns, Source
 from ioi_eval.sandbox import Sandbox
 

@@ -26,7 +26,7 @@ from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.threads import for_each, in_thread
 from ioi_eval.problems.apps_submissions import submission_columns
 from ioi_eval.report.run_summary import Refusals
-from ioi_eval.report.terminal import counted, printable, table
+from ioi_eval.report.texts import counted, printable, table
 from ioi_eval.rows import KeptColumns
 
 _TESTS = 10  # how many tests of a program are printed

@@ -22,7 +22,7 @@ from ioi_eval.events import Events
 from ioi_eval.pipeline import DumpOutcome
 from ioi_eval.problems.apps_submissions import RULES, our_rules, submission_columns
 from ioi_eval.report.groups import grouping_of
-from ioi_eval.report.terminal import counted, listed
+from ioi_eval.report.texts import counted, listed
 from ioi_eval.rows import KeptColumns, Source, in_one
 
 

@@ -15,7 +15,7 @@ from ioi_eval.cli.endpoints import Endpoints, RequestsPerEndpoint, needed_cluste
 from ioi_eval.cli.exits import exit_code_of_workers
 from ioi_eval.cli.grouped import grouped
 from ioi_eval.errors import InputError
-from ioi_eval.report.terminal import counted, printable, table
+from ioi_eval.report.texts import counted, printable, table
 
 if TYPE_CHECKING:
     from ioi_eval.cli.abilities import Abilities, Ability

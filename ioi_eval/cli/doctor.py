@@ -10,7 +10,7 @@ import typer
 from ioi_eval.cli.endpoints import RequestsPerEndpoint, needed_cluster, worker_name
 from ioi_eval.cli.exits import WRONG_CALL, exit_code_of_workers
 from ioi_eval.errors import InputError
-from ioi_eval.report.terminal import listed, printable
+from ioi_eval.report.texts import listed, printable
 
 if TYPE_CHECKING:
     from ioi_eval.doctor import Finding

@@ -61,7 +61,7 @@ class Rows:
         """Turn packages (folders or archives) into rows by `import_package` of a format, with a line about each."""
         from ioi_eval.importers.rows_out import write_rows
         from ioi_eval.journal import check_writable
-        from ioi_eval.report.terminal import counted, printable
+        from ioi_eval.report.texts import counted, printable
 
         check_writable(self.out)
         tasks = [read(package, year=self.year, **stated) for package in packages]

@@ -26,7 +26,7 @@ def merge(
     program, both results are printed, that of the directory named first counts, and the exit code is 1.
     """
     from ioi_eval.journal import merging
-    from ioi_eval.report.terminal import counted
+    from ioi_eval.report.texts import counted
 
     merged = merging.merge(directories, out)
     tell(*merged.notes, *merged.conflicts[:_NAMED])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import nullcontext
 
-from ioi_eval.report.excerpt import plain
+from ioi_eval.report.texts import plain
 
 
 def tell(*lines: str) -> None:

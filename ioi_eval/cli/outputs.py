@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from ioi_eval.errors import InputError
 from ioi_eval.journal import check_writable
-from ioi_eval.report.terminal import counted
+from ioi_eval.report.texts import counted
 
 SCORE, APPS_SCORE, VALIDATE = "ioi-eval score", "ioi-eval apps score", "ioi-eval validate"
 

@@ -18,7 +18,7 @@ from ioi_eval.jobs.problem_package import data_of, package_of
 from ioi_eval.model import Blob, Content, Problem
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.programs import Builder
-from ioi_eval.report.terminal import counted
+from ioi_eval.report.texts import counted
 from ioi_eval.rows import open_source
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.piston.cluster import PistonCluster

@@ -17,7 +17,7 @@ from ioi_eval.cli.messages import tell
 from ioi_eval.config import PATIENCE_S
 from ioi_eval.errors import InputError, IsolationError
 from ioi_eval.model.terms import Isolation
-from ioi_eval.report.terminal import counted
+from ioi_eval.report.texts import counted
 
 if TYPE_CHECKING:
     from ioi_eval.events import Events

@@ -32,7 +32,8 @@ from ioi_eval.problems.ioi import ProblemSet, load_problems, scaled_set
 from ioi_eval.problems.submissions import submission_columns
 from ioi_eval.report.frame import result_rows
 from ioi_eval.report.groups import Grouping, grouping_of
-from ioi_eval.report.terminal import counted, listed, terminal_report
+from ioi_eval.report.terminal import terminal_report
+from ioi_eval.report.texts import counted, listed
 from ioi_eval.rows import Altered, KeptColumns, Source, in_one, open_source
 from ioi_eval.scorer import Scorer
 from ioi_eval.toolchain import check_std

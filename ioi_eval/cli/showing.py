@@ -36,7 +36,7 @@ from ioi_eval.report.one_submission import Limits, TestTexts, listing, submissio
 from ioi_eval.report.result_sets import Family, Name, ResultSet
 from ioi_eval.report.result_values import first_failed, has_run, tests_of
 from ioi_eval.report.rows import JudgedSubmission, result_row
-from ioi_eval.report.terminal import printable
+from ioi_eval.report.texts import printable
 from ioi_eval.report.totals import distinct_outcomes
 from ioi_eval.rows import open_source
 from ioi_eval.scorer import Scorer

@@ -10,7 +10,8 @@ from ioi_eval.model import ProblemKey
 from ioi_eval.pipeline.contest_dump_reader import ContestCandidate, ContestDumpReader
 from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.report.run_summary import Refusals
-from ioi_eval.report.terminal import refusal_lists, table
+from ioi_eval.report.terminal import refusal_lists
+from ioi_eval.report.texts import table
 
 
 @dataclass(slots=True, kw_only=True)

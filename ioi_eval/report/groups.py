@@ -18,7 +18,7 @@ import orjson
 
 from ioi_eval.errors import InputError
 from ioi_eval.problems.first_rows import FIRST
-from ioi_eval.report.terminal import printable
+from ioi_eval.report.texts import printable
 from ioi_eval.rows import Source
 
 S = TypeVar("S")

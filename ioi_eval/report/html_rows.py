@@ -24,7 +24,7 @@ from ioi_eval.report.groups import Grouping, group_name
 from ioi_eval.report.inputs import places_of_inputs
 from ioi_eval.report.result_sets import Family, ResultSet, family_of, first_row, id_column_of, summary_of
 from ioi_eval.report.result_values import problem_of, with_our_columns
-from ioi_eval.report.terminal import printable
+from ioi_eval.report.texts import printable
 
 DATE_COLUMNS = ("problem_date", "contest_date", "release_date", "date")
 """Columns with the date when a problem was published. Source: LiveCodeBench has `contest_date`."""

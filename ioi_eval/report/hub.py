@@ -26,7 +26,7 @@ from ioi_eval.report.pages import INDEX as CARD
 from ioi_eval.report.parquet import write_parquet
 from ioi_eval.report.result_sets import MARKS, Family, family_of, first_row
 from ioi_eval.report.result_values import name_columns, problem_of, submission_of
-from ioi_eval.report.terminal import printable
+from ioi_eval.report.texts import printable
 from ioi_eval.rows.hub import HUB_ADVICE, hub_error_text, hub_errors
 
 if TYPE_CHECKING:

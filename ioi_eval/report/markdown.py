@@ -8,16 +8,8 @@ from typing import Any
 from ioi_eval.estimates import INTERVALS
 from ioi_eval.report.pending import BIASED
 from ioi_eval.report.result_values import VERDICT_NAMES
-from ioi_eval.report.terminal import (
-    bounded,
-    counted,
-    example_places,
-    group_cells,
-    points,
-    printable,
-    problem_cells,
-    share,
-)
+from ioi_eval.report.terminal import bounded, example_places, group_cells, problem_cells, share
+from ioi_eval.report.texts import counted, points, printable
 
 _SHOWN = 20
 _SEVERAL = 2

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ioi_eval.config import MIB
-from ioi_eval.report.excerpt import escaped, excerpt, first_difference, plain
 from ioi_eval.report.inputs import Seen
 from ioi_eval.report.result_values import has_run, message_of_test, tests_of
-from ioi_eval.report.terminal import points, printable, table
+from ioi_eval.report.texts import escaped, excerpt, first_difference, plain, points, printable, table
 
 _CODE_LINES = 400
 

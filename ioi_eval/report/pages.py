@@ -19,7 +19,8 @@ from ioi_eval.report.frame import result_rows
 from ioi_eval.report.markdown import cell, markdown_table
 from ioi_eval.report.result_sets import summary_of
 from ioi_eval.report.result_values import name_columns, problem_of, submission_of
-from ioi_eval.report.terminal import bounded, points
+from ioi_eval.report.terminal import bounded
+from ioi_eval.report.texts import points
 
 _COLUMNS = (
     "target_subtask",

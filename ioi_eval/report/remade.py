@@ -30,7 +30,7 @@ from ioi_eval.report.result_values import problem_of, submission_of
 from ioi_eval.report.rows import JudgedSubmission
 from ioi_eval.report.run_summary import RunFacts, RunSummary
 from ioi_eval.report.summary import Summary
-from ioi_eval.report.terminal import counted
+from ioi_eval.report.texts import counted
 from ioi_eval.report.totals import CpuSplit, Totals, scores_of
 
 OF_THE_RUN = (

@@ -11,7 +11,7 @@ from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.report.groups import Grouping, Groups
 from ioi_eval.report.result_sets import Family, ResultSet
 from ioi_eval.report.standings import Standings
-from ioi_eval.report.terminal import points, printable, table
+from ioi_eval.report.texts import points, printable, table
 from ioi_eval.selection import (
     LIMIT,
     SEEDS,

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import InputError
-from ioi_eval.report.terminal import counted, half_up
+from ioi_eval.report.texts import counted, half_up
 from ioi_eval.rows import open_source
 
 MEDALS = ("gold", "silver", "bronze")

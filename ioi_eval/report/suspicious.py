@@ -9,7 +9,7 @@ from typing import Any
 
 from ioi_eval.model import Verdict
 from ioi_eval.report.result_values import problem_of, submission_of
-from ioi_eval.report.terminal import counted, printable, table
+from ioi_eval.report.texts import counted, printable, table
 
 SHOWN = 1000  # lines on a terminal; all are in results.jsonl
 

@@ -1,65 +1,15 @@
-"""The result table for a terminal: plain text without colours; it needs no other package."""
+"""The results of a contest for a terminal."""
 
 from __future__ import annotations
 
-import itertools
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from math import copysign
 from typing import Any
 
 from ioi_eval.report.pending import BIASED
+from ioi_eval.report.texts import counted, half_up, listed, points, printable, table
 
 _LISTED = 5  # items of a list that is shortened
 _ALL_IN = ("report.md", "results.jsonl")  # the files with the items that a shortened list omits
-
-Cells = Sequence[str]
-
-
-def table(head: Cells, rows: Iterable[Cells], *, left: frozenset[int] = frozenset({0}), width: int = 0) -> str:
-    """Columns of text, aligned.
-
-    Args:
-        head: the columns' names.
-        rows: the cells of each row, one for each column.
-        left: the columns that are aligned to the left; the others are numbers.
-        width: the most characters of a line; longer texts in left-aligned columns are wrapped. 0: no limit.
-    """
-    lines = [list(head), *(list(row) for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
-    if width:
-        _narrow(widths, left, width - 2 * (len(widths) - 1))
-    broken = [line for row in lines for line in _broken(row, widths)]
-    head_lines = len(_broken(lines[0], widths))
-    broken.insert(head_lines, ["─" * width for width in widths])
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if column in left else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in broken
-    )
-
-
-_NARROWEST = 12
-
-
-def _narrow(widths: list[int], left: frozenset[int], most: int) -> None:
-    """Reduce the widest text column, one character at a time, until all columns together have at most `most`."""
-    while sum(widths) > most:
-        widest = max(left, key=lambda column: widths[column])
-        if widths[widest] <= _NARROWEST:
-            return
-        widths[widest] -= 1
-
-
-def _broken(row: Cells, widths: Sequence[int]) -> list[list[str]]:
-    """A row as lines: several lines if a cell is wider than its column."""
-    cells = [
-        textwrap.wrap(cell, width) or [""] if len(cell) > width else [cell]
-        for cell, width in zip(row, widths, strict=True)
-    ]
-    return [list(line) for line in itertools.zip_longest(*cells, fillvalue="")]
 
 
 def terminal_report(summary: Mapping[str, Any]) -> str:
@@ -139,17 +89,6 @@ def share(estimate: Mapping[str, float | None] | None) -> str:
     text = f"{half_up(100 * estimate['value'], 2)} %"
     low, high = estimate["low"], estimate["high"]
     return text if low is None or high is None else f"{text} [{half_up(100 * low, 2)}, {half_up(100 * high, 2)}]"
-
-
-def half_up(value: float, digits: int, *, sign: str = "") -> str:
-    """A number as text, rounded; a half is rounded away from 0, as in `report.html`.
-
-    Args:
-        value: may be slightly less than an exact half, because sums of floats have errors.
-        digits: how many decimals.
-        sign: `+` to write a sign before positive numbers too.
-    """
-    return f"{value + copysign(1e-9, value):{sign}.{digits}f}"
 
 
 def group_cells(summary: Mapping[str, Any], *, max_ks: int = 20) -> tuple[list[str], list[list[str]]]:
@@ -265,33 +204,8 @@ def example_places(refused: Mapping[str, Any]) -> list[str]:
     return [example.removesuffix(f": {refused['reason']}") for example in refused["examples"]]
 
 
-def listed(names: Iterable[str], *, most: int = 10) -> str:
-    """The first names, and how many more there are: `a, b and 3 more`; `nothing` without any."""
-    every = list(names)
-    more = f" and {len(every) - most} more" if len(every) > most else ""
-    return f"{', '.join(every[:most])}{more}" or "nothing"
-
-
-def counted(count: int, noun: str) -> str:
-    """A number with its noun: `1 job`, `2 jobs`."""
-    return f"{count} {noun}{'s' * (count != 1)}"
-
-
 def _list(head: str, items: Sequence[str], count: int, *, files: Sequence[str] = _ALL_IN) -> str:
     lines = [f"{head}:", *(f"  {printable(item)}" for item in items[:_LISTED])]
     if count > _LISTED:
         lines.append(f"  … and {count - _LISTED} more" + (f" ({', '.join(files)})" if files else ""))
     return "\n".join(lines)
-
-
-def printable(text: str, *, length: int = 500) -> str:
-    """One line without control characters: ids and messages are untrusted, and terminals obey control sequences."""
-    line = " ".join(text.split())
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line[:length]) + "…" * (
-        len(line) > length
-    )
-
-
-def points(value: float | None, digits: int = 4) -> str:
-    """Points as text: `100`, `33.33`, `–` if unknown; with at most `digits` decimals."""
-    return "–" if value is None else f"{value:.{digits}f}".rstrip("0").rstrip(".")

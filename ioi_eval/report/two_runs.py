@@ -19,7 +19,7 @@ from ioi_eval.estimates import Estimate, mcnemar, mean_estimates
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.result_sets import Family, Name, ResultSet
 from ioi_eval.report.result_values import share_of, verdict_of
-from ioi_eval.report.terminal import counted, printable
+from ioi_eval.report.texts import counted, printable
 
 _COLUMNS = (
     "code", "verdict", "total_score", "all_subtasks_results", "passed", "total", "judged_by",

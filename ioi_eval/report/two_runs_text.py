@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ioi_eval.estimates import INTERVALS, Estimate
-from ioi_eval.report.terminal import counted, half_up, printable, table
+from ioi_eval.report.texts import counted, half_up, printable, table
 from ioi_eval.report.two_runs import Change, Comparison, Only
 
 NAMES = ("before", "after")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ioi_eval.report.markdown import cell, markdown_table
-from ioi_eval.report.terminal import counted, printable, table
+from ioi_eval.report.texts import counted, printable, table
 
 _HEAD = ("problem", "solutions", "statements", "agreements")
 

@@ -16,7 +16,7 @@ from ioi_eval.expectations import (
 )
 from ioi_eval.model import Problem, SubmissionResult, SubtaskResult, TestOutcome, Verdict
 from ioi_eval.report.rows import JudgedSubmission
-from ioi_eval.report.terminal import points
+from ioi_eval.report.texts import points
 from ioi_eval.report.totals import distinct_outcomes, judge_error
 from ioi_eval.validate.results import Difference, differences
 from ioi_eval.validate.statements import StatedSolution, StatedSolutions

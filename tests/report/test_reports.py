@@ -20,7 +20,8 @@ from ioi_eval.report.markdown import markdown_report, markdown_table
 from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.report.run_summary import KINDS, Refusals, RunFacts
 from ioi_eval.report.summary import Summary
-from ioi_eval.report.terminal import half_up, points, printable, share, table, terminal_report
+from ioi_eval.report.terminal import share, terminal_report
+from ioi_eval.report.texts import half_up, points, printable, table
 from ioi_eval.report.totals import CpuSplit
 from ioi_eval.scores import submission_result
 from tests.small_problems import small_problem

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from ioi_eval.report.excerpt import plain
 from ioi_eval.report.publication import MARK, ExportFormat, Open
 from ioi_eval.report.publication.material import Material, details, headline
 from ioi_eval.report.result_values import share_of, verdict_of
+from ioi_eval.report.texts import plain
 from ioi_eval.version import __version__
 
 Row = Mapping[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ioi_eval.report.excerpt import escaped, excerpt, first_difference
+from ioi_eval.report.texts import escaped, excerpt, first_difference
 
 
 @given(st.text())

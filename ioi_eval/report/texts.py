@@ -1,0 +1,146 @@
+"""Texts for people: tables, numbers, lists, and untrusted texts: shortened, without control characters. Pure."""
+
+from __future__ import annotations
+
+import itertools
+import textwrap
+from collections.abc import Iterable, Sequence
+from math import copysign
+
+Cells = Sequence[str]
+
+_NARROWEST = 12
+_LINES, _WIDTH = 20, 160
+
+
+def table(head: Cells, rows: Iterable[Cells], *, left: frozenset[int] = frozenset({0}), width: int = 0) -> str:
+    """Columns of text, aligned.
+
+    Args:
+        head: the columns' names.
+        rows: the cells of each row, one for each column.
+        left: the columns that are aligned to the left; the others are numbers.
+        width: the most characters of a line; longer texts in left-aligned columns are wrapped. 0: no limit.
+    """
+    lines = [list(head), *(list(row) for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    if width:
+        _narrow(widths, left, width - 2 * (len(widths) - 1))
+    broken = [line for row in lines for line in _broken(row, widths)]
+    head_lines = len(_broken(lines[0], widths))
+    broken.insert(head_lines, ["─" * width for width in widths])
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if column in left else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in broken
+    )
+
+
+def _narrow(widths: list[int], left: frozenset[int], most: int) -> None:
+    """Reduce the widest text column, one character at a time, until all columns together have at most `most`."""
+    while sum(widths) > most:
+        widest = max(left, key=lambda column: widths[column])
+        if widths[widest] <= _NARROWEST:
+            return
+        widths[widest] -= 1
+
+
+def _broken(row: Cells, widths: Sequence[int]) -> list[list[str]]:
+    """A row as lines: several lines if a cell is wider than its column."""
+    cells = [
+        textwrap.wrap(cell, width) or [""] if len(cell) > width else [cell]
+        for cell, width in zip(row, widths, strict=True)
+    ]
+    return [list(line) for line in itertools.zip_longest(*cells, fillvalue="")]
+
+
+def points(value: float | None, digits: int = 4) -> str:
+    """Points as text: `100`, `33.33`, `–` if unknown; with at most `digits` decimals."""
+    return "–" if value is None else f"{value:.{digits}f}".rstrip("0").rstrip(".")
+
+
+def half_up(value: float, digits: int, *, sign: str = "") -> str:
+    """A number as text, rounded; a half is rounded away from 0, as in `report.html`.
+
+    Args:
+        value: may be slightly less than an exact half, because sums of floats have errors.
+        digits: how many decimals.
+        sign: `+` to write a sign before positive numbers too.
+    """
+    return f"{value + copysign(1e-9, value):{sign}.{digits}f}"
+
+
+def counted(count: int, noun: str) -> str:
+    """A number with its noun: `1 job`, `2 jobs`."""
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
+def listed(names: Iterable[str], *, most: int = 10) -> str:
+    """The first names, and how many more there are: `a, b and 3 more`; `nothing` without any."""
+    every = list(names)
+    more = f" and {len(every) - most} more" if len(every) > most else ""
+    return f"{', '.join(every[:most])}{more}" or "nothing"
+
+
+def printable(text: str, *, length: int = 500) -> str:
+    """One line without control characters: ids and messages are untrusted, and terminals obey control sequences."""
+    line = " ".join(text.split())
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line[:length]) + "…" * (
+        len(line) > length
+    )
+
+
+def escaped(text: str, *, width: int = _WIDTH) -> str:
+    """A line of at most `width` characters, in which escapes (`\\x1b`, `\\u202e`) replace unprintable characters."""
+    return plain(text[:width], kept="\t") + (f"… ({len(text)} characters)" if len(text) > width else "")
+
+
+def plain(text: str, *, kept: str = "\n\t") -> str:
+    """Lines in which escapes replace unprintable characters that are not `kept`: messages quote untrusted text."""
+    return "".join(c if c.isprintable() or c in kept else c.encode("unicode_escape").decode() for c in text)
+
+
+def excerpt(content: bytes | str, *, size: int | None = None, lines: int = _LINES, width: int = _WIDTH) -> list[str]:
+    """The beginning of a text, as lines.
+
+    Args:
+        content: the text, or its beginning.
+        size: the size of the whole text in bytes, if `content` may be only its beginning.
+        lines: the most lines.
+        width: the most characters of a line.
+    """
+    text = content.decode("utf-8", "backslashreplace") if isinstance(content, bytes) else content
+    all_lines = text.split("\n")
+    if all_lines[-1] == "":
+        all_lines.pop()
+    excerpt_lines = [escaped(line, width=width) for line in all_lines[:lines]]
+    held = len(content) if isinstance(content, bytes) else len(content.encode("utf-8", "replace"))
+    if size is not None and held < size:
+        excerpt_lines.append(f"… ({size:,} bytes in all)")
+    elif len(all_lines) > lines:
+        excerpt_lines.append(f"… ({len(all_lines):,} lines in all)")
+    return excerpt_lines
+
+
+def first_difference(expected: bytes, output: bytes, *, whole: bool) -> str | None:
+    """Where an output first differs from the official one, ignoring blanks; `None` if there is no difference.
+
+    Args:
+        expected: the official output, or its beginning.
+        output: the program's output, or its beginning.
+        whole: whether both are complete; if not, the last line of the shorter one, and what follows, is not compared.
+    """
+    sides = [text.decode("utf-8", "backslashreplace").split("\n") for text in (expected, output)]
+    if not whole:
+        common = min(map(len, sides)) - 1
+        sides = [side[:common] for side in sides]
+    for number, (right, wrong) in enumerate(itertools.zip_longest(*sides), 1):
+        if (right or "").split() != (wrong or "").split():
+            return f"line {number}: expected {_quoted(right)}, found {_quoted(wrong)}"
+    return None
+
+
+def _quoted(line: str | None) -> str:
+    return "no more lines" if line is None else f'"{escaped(line, width=80)}"'
