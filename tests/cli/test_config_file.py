@@ -94,6 +94,7 @@ def test_another_file_is_named_by_the_environment(
         ("[apps.scores]\n", "there is no command apps.scores; did you mean apps.score?"),
         ("[score]\nisolaton = 'full'", "[score]: there is no option isolaton; did you mean isolation?"),
         ("[score]\nisolation = 'fool'", "[score]: isolation = 'fool': "),
+        ("[select]\nselection = ['best']", "[select]: selection = ['best']: "),
         ("[score]\nworkers = 0", "[score]: workers = 0: "),
         ("[score]\nworkers = true", "[score]: workers = True: "),
         ("[score]\nno-resume = 'perhaps'", "[score]: no-resume = 'perhaps': "),
