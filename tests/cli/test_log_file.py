@@ -1,4 +1,4 @@
-"""`--log-file`: each line is as the schema says, from the first event to the last, however a run ends."""
+"""`--log-file`: each line agrees with the schema, from the first event to the last, however a run ends."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CRASHES = "int main() { __builtin_trap(); }\n"
 
 
 def events(path: Path) -> list[dict[str, Any]]:
-    """The events of a file, each of which is as the schema says, where `jsonschema` is installed."""
+    """The events in a file, checked with the schema if `jsonschema` is installed."""
     told: list[dict[str, Any]] = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     if Draft202012Validator is not None:
         validator = Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
@@ -45,7 +45,7 @@ def of(told: list[dict[str, Any]], *names: str) -> list[dict[str, Any]]:
 
 
 def test_a_contest(score: Start, write: Write, tmp_path: Path) -> None:
-    """Right, wrong, the same again, and a row for no known problem; then the rest of a dump that has grown."""
+    """A right program, a wrong one, a copy, and a row for an unknown problem; then a larger dump."""
     rows = [
         submission_row("right"), submission_row("narrow", NARROW), submission_row("again"),
         submission_row("prose", None, generation="no"), submission_row("lost") | {"problem_id": "nowhere"},
@@ -81,7 +81,7 @@ def test_a_contest(score: Start, write: Write, tmp_path: Path) -> None:
 
 
 def test_a_checker_that_is_compiled_and_crashes(start: Start, write: Write, tmp_path: Path) -> None:
-    """What is compiled first is told, and why there is no score."""
+    """The compilation of the checker is an event. The reason for a missing score is in the events."""
     row = problem_row("01-full", 100, "0-01", grader_files=[["checker/checker.cpp", CRASHES + f"// {tmp_path}\n"]])
     write("problems.jsonl", row)
     write("tests.jsonl", *TESTS)
@@ -101,7 +101,7 @@ def test_a_checker_that_is_compiled_and_crashes(start: Start, write: Write, tmp_
 
 
 def test_apps(start: Start, tmp_path: Path) -> None:
-    """The score is the share of the tests."""
+    """The score is the share of passed tests."""
     write_rows(tmp_path / "problems.jsonl", ROWS)
     dump = [
         {"uuid": name, "problem_id": ROWS[0]["problem_id"], "code": code}
@@ -120,7 +120,7 @@ def test_apps(start: Start, tmp_path: Path) -> None:
 
 
 def test_validation(start: Start, write: Write, tmp_path: Path) -> None:
-    """`validate` tells the same, but for a summary of its own."""
+    """`validate` writes the same events, with another summary."""
     write("problems.jsonl", *PROBLEMS)
     write("tests.jsonl", *TESTS)
     write("solutions.jsonl", submission_row("a", expected="correct"), submission_row("b", NARROW, expected="correct"))
@@ -134,7 +134,7 @@ def test_validation(start: Start, write: Write, tmp_path: Path) -> None:
 
 
 def test_several_dumps(start: Start, write: Write, tmp_path: Path) -> None:
-    """`run-tests` is one run, in which each dump begins, and comes to a summary of its own."""
+    """`run-tests` is one run. Each dump has its own beginning and summary."""
     write("problems.jsonl", *PROBLEMS)
     write("tests.jsonl", *TESTS)
     write("a.jsonl", submission_row("one"), submission_row("two", NARROW))
@@ -161,7 +161,7 @@ def test_several_dumps(start: Start, write: Write, tmp_path: Path) -> None:
     ids=lambda command: str(command[0]),
 )
 def test_an_unknown_tracker(start: Start, write: Write, tmp_path: Path, command: tuple[str, ...]) -> None:
-    """All that judge a contest take `--track`, and say before they begin that there is no such service."""
+    """All commands that judge contests take `--track`, and refuse an unknown service before they start."""
     write("a.jsonl", submission_row("one"))
     ended = start(*command, "--problems", "p.jsonl", "--tests", "t.jsonl", "--track", "mlflow")
     assert (ended.returncode, ended.stderr.count("--track mlflow: there is wandb and trackio")) == (2, 1)
@@ -176,8 +176,10 @@ HEEDS_INTERRUPTS = (
 """In front of a command: what is started in the background, as the tests may be, ignores Ctrl-C."""
 
 
-def test_nobody_has_to_wait_for_a_tracker(write: Write, tmp_path: Path, environment: Mapping[str, str]) -> None:
-    """One that hangs is waited for at the end, which is said; Ctrl-C ends that, and the results are there."""
+def test_waiting_for_a_tracker_can_be_interrupted(write: Write, tmp_path: Path, environment: Mapping[str, str]) -> None:
+    """At the end the command waits for a service that hangs, and says so. Ctrl-C ends the wait, and the results are
+    complete.
+    """
     write("problems.jsonl", *PROBLEMS)
     write("tests.jsonl", *TESTS)
     write("dump.jsonl", submission_row("right"))
@@ -212,8 +214,8 @@ def test_nobody_has_to_wait_for_a_tracker(write: Write, tmp_path: Path, environm
     assert (tmp_path / "out" / "results.jsonl").read_text().count("\n") == 1
 
 
-def test_a_command_that_is_wrong(score: Start, write: Write, tmp_path: Path) -> None:
-    """The last event says why."""
+def test_the_last_event_of_a_wrong_call(score: Start, write: Write, tmp_path: Path) -> None:
+    """It has the error."""
     write("dump.jsonl", submission_row("right"))
     ended = score("dump.jsonl", "--log-file", "log.jsonl", "--problem", "nile")
     assert ended.returncode == 2
@@ -227,8 +229,8 @@ def test_a_command_that_is_wrong(score: Start, write: Write, tmp_path: Path) -> 
     ("name", "words"),
     [("/dev/full", "No space left on device"), ("dump.jsonl", "a file of another kind"), ("/proc/log", "No such file")],
 )
-def test_a_log_that_cannot_be_written(score: Start, write: Write, tmp_path: Path, name: str, words: str) -> None:
-    """That is said before anything is judged."""
+def test_a_log_file_that_cannot_be_written(score: Start, write: Write, tmp_path: Path, name: str, words: str) -> None:
+    """The error comes before anything is judged."""
     write("dump.jsonl", submission_row("right"))
     ended = score("dump.jsonl", "--log-file", name)
     assert ended.returncode == 2
