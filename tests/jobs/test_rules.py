@@ -1,4 +1,4 @@
-"""The rules of time are defined in `graders/runner/rules.h`; programs and pages that repeat them agree with it."""
+"""The rules of time are defined in `graders/runner/rules.h`. Programs and pages that repeat them agree with it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ HEADER = boxfiles.read("runner/rules.h").decode("utf-8")
 
 
 def test_every_number_of_the_header_is_read() -> None:
-    """A line that is written otherwise would be lost."""
+    """A line in another format would not be found."""
     assert len(rules.RULES) == len(re.findall(r"^constexpr int64_t k\w+", HEADER, re.MULTILINE)) == 11
     assert rules.numbers("constexpr int64_t kA = 1'500;\nconstexpr int kB = 2;\n") == {"kA": 1500}
 
 
-def test_what_follows_from_the_rules() -> None:
-    """A limit of 2 s: stopped at 2.6 s of CPU time or 3 s idle, given up at 30 s, or 130 s with a manager of 10 s."""
+def test_limits_computed_from_the_rules() -> None:
+    """With a limit of 2 s a program is stopped at 2.6 s of CPU time or 3 s of idle time, and given up at 30 s, or 130 s
+    with a manager of 10 s.
+    """
     assert rules.cpu_stop_ms(2.0) == 2600
     assert rules.usual_wall_ms(2.0) == 2 * (2600 + 1000)
     assert rules.given_up_ms(2.0) == 30_000
@@ -26,8 +28,8 @@ def test_what_follows_from_the_rules() -> None:
     assert rules.pages_ms(256 << 20) == 1310
 
 
-def test_the_protocol_tells_them() -> None:
-    """Each rule stands in PROTOCOL.md with its numbers."""
+def test_the_protocol_page_has_the_rules() -> None:
+    """Each rule is in PROTOCOL.md with its numbers."""
     text = " ".join(boxfiles.read("PROTOCOL.md").decode("utf-8").split())
     told = rules.RULES
     for words in (
@@ -40,8 +42,8 @@ def test_the_protocol_tells_them() -> None:
         assert words in text
 
 
-def test_the_script_repeats_them() -> None:
-    """`run` cannot read a header where it is: its few numbers are those of the rules, `JudgeLimits` and `RunPolicy`."""
+def test_the_script_has_the_numbers_of_the_rules() -> None:
+    """`run` cannot read the header. Its numbers are those of the rules, `JudgeLimits` and `RunPolicy`."""
     said = dict(re.findall(r"^(\w+)=(\d+)$", boxfiles.read("run").decode("utf-8"), re.MULTILINE))
     limits = JudgeLimits()
     assert int(said["given_up_times"]) == rules.GIVEN_UP_TIMES
