@@ -1,4 +1,4 @@
-"""`--track`: settings and numbers reach the package, and nothing that it does reaches the run."""
+"""`--track`: settings and numbers reach the package, and none of its failures affects the run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Install = Callable[[str], Path]
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Install a package `trackio` with this text; gives the file that has its calls."""
+    """Install a package `trackio` with this source. Gives the file in which it records its calls."""
 
     def installed(text: str) -> Path:
         folder = tmp_path / "packages"
@@ -60,8 +60,8 @@ def run(tracker: str, said: list[str]) -> None:
     events.close()
 
 
-def test_what_a_tracker_gets(install: Install) -> None:
-    """The settings once, the progress, and the summary."""
+def test_calls_of_a_tracker(install: Install) -> None:
+    """The settings once, then the progress, then the summary."""
     calls, said = install(RECORDS), list[str]()
     run("trackio:mine", said)
     (_, begin), *logged, (end,) = [json.loads(line) for line in calls.read_text().splitlines()]
@@ -77,7 +77,7 @@ def test_what_a_tracker_gets(install: Install) -> None:
 
 
 def test_a_tracker_that_fails(install: Install) -> None:
-    """That is said once, at the end."""
+    """One message at the end says so."""
     install(FAILS)
     said: list[str] = []
     run("trackio", said)
@@ -86,7 +86,7 @@ def test_a_tracker_that_fails(install: Install) -> None:
 
 
 def test_a_tracker_that_hangs(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Events that it does not take are left out, and the end does not wait for ever."""
+    """Events that it does not take in time are dropped, and the end of the run waits only for a limited time."""
     install(HANGS)
     monkeypatch.setattr(tracking, "FINISH_S", 0.1)
     said: list[str] = []
@@ -108,7 +108,7 @@ def test_a_tracker_that_hangs(install: Install, monkeypatch: pytest.MonkeyPatch)
     ("tracker", "words"),
     [("mlflow", "there is wandb and trackio"), ("trackio", r"pip install ioi-eval\[trackio\]")],
 )
-def test_a_tracker_that_is_not_there(tracker: str, words: str) -> None:
+def test_a_missing_tracker(tracker: str, words: str) -> None:
     """The message says what to install."""
     if importlib.util.find_spec("trackio") is not None and tracker == "trackio":
         pytest.skip("trackio is installed here")
@@ -117,13 +117,13 @@ def test_a_tracker_that_is_not_there(tracker: str, words: str) -> None:
 
 
 def test_numbers_of_an_event() -> None:
-    """What is not a number is left out."""
+    """Values that are no numbers are left out."""
     event: dict[str, Any] = {"a": 1, "b": {"c": 0.5, "d": {"e": True}}, "f": "x", "g": None, "h": [1]}
     assert numbers(event) == {"a": 1, "b/c": 0.5, "b/d/e": True}
 
 
-def test_wandb_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Offline it writes a file, and needs no network."""
+def test_the_real_wandb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In its offline mode it writes a file and needs no network."""
     pytest.importorskip("wandb", reason="wandb is not installed (the extra `wandb`)")
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.setenv("WANDB_DIR", str(tmp_path))
@@ -134,7 +134,7 @@ def test_wandb_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(tmp_path) in said[-1], said
 
 
-def test_trackio_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_real_trackio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It writes a database on this machine."""
     pytest.importorskip("trackio", reason="trackio is not installed (the extra `trackio`)")
     monkeypatch.setenv("TRACKIO_DIR", str(tmp_path))
