@@ -39,7 +39,7 @@ def answer_text(lines: Sequence[Mapping[str, Any]], nonce: str, /, **end: object
     return f"{text}{orjson.dumps({**closing, 'isolation': 'full', 'runner': 1, **end}).decode()}\n"
 
 
-def said(artifact: str | None = None, **changes: object) -> Callable[[Job], Stage]:
+def step_answer(artifact: str | None = None, **changes: object) -> Callable[[Job], Stage]:
     """The runner's answer to a compile job: one step, its line with these changes, and the artifact if one is named."""
 
     def answer(job: Job) -> Stage:

@@ -18,7 +18,7 @@ from ioi_eval.errors import SandboxError, SetupError, TransientError, TransportE
 from ioi_eval.model import Execution, Job, SourceFile, Stage
 from ioi_eval.programs import MAX_ATTEMPTS, Builder, ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Target
-from tests.box_answers import built, not_started, said
+from tests.box_answers import built, not_started, step_answer
 from tests.small_targets import small_target
 
 TARGET = small_target(name="here")
@@ -112,7 +112,7 @@ CHECKER = SourceFile(path="checker/checker.cpp", content=b"int main() {}\n")
 NO: dict[str, Any] = {"code": 1, "output": "g++: error: unrecognized command-line option '-std=gnu++29'"}
 
 
-GOOD, CHECKED = said("good"), said("checker")
+GOOD, CHECKED = step_answer("good"), step_answer("checker")
 
 
 async def ask(builder: Builder) -> None:
@@ -123,18 +123,18 @@ async def ask(builder: Builder) -> None:
 @pytest.mark.parametrize(
     "unsure",
     [
-        said(code=0, signal=9, limit="wall"),
-        said(code=1, killed=9),
-        said(code=0),
-        said(code=1, output="g++: fatal error: Killed signal terminated program cc1plus"),
-        said(code=1, output="fatal error: error writing to /tmp/x.s: No space left on device"),
+        step_answer(code=0, signal=9, limit="wall"),
+        step_answer(code=1, killed=9),
+        step_answer(code=0),
+        step_answer(code=1, output="g++: fatal error: Killed signal terminated program cc1plus"),
+        step_answer(code=1, output="fatal error: error writing to /tmp/x.s: No space left on device"),
     ],
 )
 def test_an_unfinished_compilation_decides_nothing(tmp_path: Path, unsure: Answer) -> None:
     """It is no evidence on the program or the standard. The error is transient, and the next caller compiles again."""
 
     async def scenario() -> None:
-        builder = Builder(Scripted(built, said(**NO), unsure, CHECKED), ArtifactStore(tmp_path), Policy())
+        builder = Builder(Scripted(built, step_answer(**NO), unsure, CHECKED), ArtifactStore(tmp_path), Policy())
         with pytest.raises(TransientError):
             await ask(builder)
         await ask(builder)
@@ -154,7 +154,7 @@ def test_a_standard_is_unknown_only_if_the_compiler_says_so(tmp_path: Path) -> N
     """Then this target is unfit for the whole run, and no caller compiles again."""
 
     async def scenario() -> None:
-        sandbox = Scripted(built, said(**NO), said(**NO), GOOD)
+        sandbox = Scripted(built, step_answer(**NO), step_answer(**NO), GOOD)
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         for _ in range(2):
             with pytest.raises(UnfitError, match="does not know -std=gnu\\+\\+29"):
@@ -164,7 +164,7 @@ def test_a_standard_is_unknown_only_if_the_compiler_says_so(tmp_path: Path) -> N
     asyncio.run(scenario())
 
 
-@pytest.mark.parametrize("answer", [said(**NO), not_started("No such file or directory")])
+@pytest.mark.parametrize("answer", [step_answer(**NO), not_started("No such file or directory")])
 def test_a_compiler_that_refuses_everything_is_a_setup_error(tmp_path: Path, answer: Answer) -> None:
     """It refuses the known good program, or it does not exist in the box."""
     with pytest.raises(SetupError, match="does not work inside a box"):
@@ -176,7 +176,7 @@ def test_after_no_space_left_the_known_good_program_is_compiled_again(tmp_path: 
     full = "ld: final link failed: No space left on device"
 
     async def scenario() -> None:
-        sandbox = Scripted(built, GOOD, GOOD, said(code=1, output=full))
+        sandbox = Scripted(built, GOOD, GOOD, step_answer(code=1, output=full))
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         for words in ("x.cpp:1:1: error: no", "", full):
             await builder.require_working_compiler("gnu++17", TARGET, refused=words)
@@ -191,7 +191,7 @@ def test_after_a_crash_of_the_compiler_the_known_good_program_is_compiled_again(
     """A program can crash the compiler, and so can the machine. In the second case the known good program fails too."""
 
     async def scenario() -> None:
-        sandbox = Scripted(built, GOOD, GOOD, said(code=0, signal=7))
+        sandbox = Scripted(built, GOOD, GOOD, step_answer(code=0, signal=7))
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         await builder.require_working_compiler("gnu++17", TARGET)
         await builder.require_working_compiler("gnu++17", TARGET, crashed=True)
@@ -240,7 +240,7 @@ def test_each_caller_gets_a_new_error_of_a_shared_compilation(tmp_path: Path) ->
     """
 
     async def scenario() -> None:
-        sandbox = Scripted(built, said(code=1, output="checker.cpp:1:1: error: no"), GOOD)
+        sandbox = Scripted(built, step_answer(code=1, output="checker.cpp:1:1: error: no"), GOOD)
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         met = await asyncio.gather(*(ask(builder) for _ in range(20)), return_exceptions=True)
         assert {(type(error), str(error)) for error in met if error} == {
@@ -258,7 +258,7 @@ def test_a_checker_without_testlib_is_told_where_to_put_it(tmp_path: Path) -> No
 
     async def scenario() -> None:
         missing = "checker.cpp:1:10: fatal error: testlib.h: No such file or directory"
-        sandbox = Scripted(built, said(code=1, output=missing), GOOD)
+        sandbox = Scripted(built, step_answer(code=1, output=missing), GOOD)
         with pytest.raises(ProblemProgramError, match=r"No such file or directory\n.*grader_files: checker/testlib\.h"):
             await ask(Builder(sandbox, ArtifactStore(tmp_path), Policy()))
 
@@ -274,7 +274,9 @@ def test_a_program_that_exceeds_a_compile_limit_twice_is_refused(tmp_path: Path,
     """
 
     async def scenario() -> None:
-        sandbox = Scripted(built, said(code=0, signal=9, limit=limit), said(code=0, signal=9, limit=limit), GOOD)
+        sandbox = Scripted(
+            built, step_answer(code=0, signal=9, limit=limit), step_answer(code=0, signal=9, limit=limit), GOOD
+        )
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         for _ in range(2):
             with pytest.raises(ProblemProgramError, match=f"the problem's checker does not compile: .*{words}"):
@@ -289,7 +291,7 @@ def test_two_different_limits_decide_nothing(tmp_path: Path, limits: tuple[str, 
     """Nor does the wall-clock limit. The error is transient, and the next caller compiles again."""
 
     async def scenario() -> None:
-        ends = [said(code=0, signal=9, limit=limit) for limit in limits]
+        ends = [step_answer(code=0, signal=9, limit=limit) for limit in limits]
         builder = Builder(Scripted(built, *ends, CHECKED), ArtifactStore(tmp_path), Policy())
         with pytest.raises(TransientError, match="could not finish compiling"):
             await ask(builder)
@@ -298,7 +300,7 @@ def test_two_different_limits_decide_nothing(tmp_path: Path, limits: tuple[str, 
     asyncio.run(scenario())
 
 
-NO_HARNESS = said(code=1, output="ModuleNotFoundError: No module named 'encodings'")
+NO_HARNESS = step_answer(code=1, output="ModuleNotFoundError: No module named 'encodings'")
 
 
 @pytest.mark.parametrize("answer", [not_started("No such file or directory"), NO_HARNESS])
@@ -322,9 +324,9 @@ def test_a_missing_interpreter_is_looked_for_once(tmp_path: Path, answer: Answer
     "unsure",
     [
         [not_started("Cannot allocate memory")] * MAX_ATTEMPTS,
-        [said(code=0, signal=9)],
-        [said(code=0, signal=9, limit="wall")],
-        [said(code=1, output="OSError: [Errno 28] No space left on device: 'harness.bin'")],
+        [step_answer(code=0, signal=9)],
+        [step_answer(code=0, signal=9, limit="wall")],
+        [step_answer(code=1, output="OSError: [Errno 28] No space left on device: 'harness.bin'")],
     ],
 )
 def test_a_temporary_failure_is_not_remembered_for_the_interpreter(tmp_path: Path, unsure: Sequence[Answer]) -> None:
@@ -334,7 +336,7 @@ def test_a_temporary_failure_is_not_remembered_for_the_interpreter(tmp_path: Pat
     )
 
     async def scenario() -> None:
-        sandbox = Scripted(built, *unsure, said("harness.bin", output=line))
+        sandbox = Scripted(built, *unsure, step_answer("harness.bin", output=line))
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         with pytest.raises(SetupError, match="the interpreter python3"):
             await builder.tools.interpreter("python3", TARGET)

@@ -37,7 +37,7 @@ from ioi_eval.problems.submissions import check_fits
 from ioi_eval.sandbox import Target
 from ioi_eval.scorer import Scorer
 from ioi_eval.toolchain import Toolchain
-from tests.box_answers import built, plan_of, said
+from tests.box_answers import built, plan_of, step_answer
 from tests.rust_here import needs_rustc
 from tests.small_problems import small_problem
 from tests.small_targets import small_target
@@ -206,7 +206,7 @@ class Bare:
         if not any(file.name == "plan" for file in job.files):
             return Execution(run=built(job))
         assert "finder" in plan_of(job)
-        return Execution(run=said(code=1, output="there is no rustc")(job))
+        return Execution(run=step_answer(code=1, output="there is no rustc")(job))
 
 
 def test_a_submission_on_a_target_without_rustc_is_je(tmp_path: Path) -> None:

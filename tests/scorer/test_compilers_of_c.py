@@ -13,7 +13,7 @@ from ioi_eval.errors import SetupError
 from ioi_eval.model import Execution, Job, Language, Submission, SubmissionResult, Subtask, TestCase, Verdict
 from ioi_eval.sandbox import Target
 from ioi_eval.scorer import Scorer
-from tests.box_answers import built, plan_of, said
+from tests.box_answers import built, plan_of, step_answer
 from tests.small_problems import small_problem
 from tests.small_targets import small_target
 
@@ -42,10 +42,10 @@ class Compiler:
         if not any(file.name == "plan" for file in job.files):
             return Execution(run=built(job))
         if self.unknown in plan_of(job):
-            return Execution(run=said(code=1, output=f"unrecognized option {self.unknown}")(job))
+            return Execution(run=step_answer(code=1, output=f"unrecognized option {self.unknown}")(job))
         if "a.out" in plan_of(job):
-            return Execution(run=said(code=1, output="sum.c:1:1: error: no")(job))
-        return Execution(run=said("good")(job))
+            return Execution(run=step_answer(code=1, output="sum.c:1:1: error: no")(job))
+        return Execution(run=step_answer("good")(job))
 
 
 def judged(directory: Path, compiler: Compiler, language: Language) -> SubmissionResult:
