@@ -169,7 +169,7 @@ def used(directory: Path) -> None:
             spent = busy_ms(tab) - before
             print(f"  {name}: {wall:.0f} ms")
             report(Figure(name=f"Chromium, {name}", value=spent, unit="CPU-ms", bound=100))
-        print(f"  messages: {tab.said or 'none'}; addresses: {len(set(tab.asked))} (the page itself)")
+        print(f"  messages: {tab.messages or 'none'}; addresses: {len(set(tab.requests))} (the page itself)")
 
 
 def busy_ms(tab: Tab) -> float:

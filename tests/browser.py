@@ -43,8 +43,8 @@ class Tab:
     def __init__(self, runner: asyncio.Runner, socket: aiohttp.ClientWebSocketResponse) -> None:
         self._runner, self._socket = runner, socket
         self._ids = itertools.count(1)
-        self.said: list[str] = []
-        self.asked: list[str] = []
+        self.messages: list[str] = []
+        self.requests: list[str] = []
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:
         """Call a method of the protocol. Events that arrive meanwhile are recorded."""
@@ -64,16 +64,16 @@ class Tab:
     def _note(self, message: dict[str, Any]) -> None:
         method, params = message.get("method", ""), message.get("params", {})
         if method == "Runtime.consoleAPICalled":
-            self.said.append(f"console: {[one.get('value', one.get('description')) for one in params['args']]}")
+            self.messages.append(f"console: {[one.get('value', one.get('description')) for one in params['args']]}")
         elif method == "Runtime.exceptionThrown":
             details = params["exceptionDetails"]
-            self.said.append(f"exception: {details.get('exception', {}).get('description', details['text'])}")
+            self.messages.append(f"exception: {details.get('exception', {}).get('description', details['text'])}")
         elif method == "Log.entryAdded":
-            self.said.append(f"log: {params['entry']['text']}")
+            self.messages.append(f"log: {params['entry']['text']}")
         elif method == "Network.requestWillBeSent":
-            self.asked.append(params["request"]["url"][:200])
+            self.requests.append(params["request"]["url"][:200])
         elif method == "Page.javascriptDialogOpening":
-            self.said.append(f"dialog: {params['message']}")
+            self.messages.append(f"dialog: {params['message']}")
 
     def open(self, path: Path, *, width: int = 1440, height: int = 900, dark: bool = False) -> None:
         """Open a report, and wait until its page is complete."""

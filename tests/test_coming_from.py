@@ -163,8 +163,8 @@ def _served(command: str, world: World) -> Iterator[str]:
     process = subprocess.Popen(words, env=dict(world.environment), stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     try:
-        said = next(line for line in process.stderr if "serving Piston API v2 at " in line)
-        (port,) = re.findall(r"http://127\.0\.0\.1:(\d+)/", said)
+        address_line = next(line for line in process.stderr if "serving Piston API v2 at " in line)
+        (port,) = re.findall(r"http://127\.0\.0\.1:(\d+)/", address_line)
         yield command.replace("2000", port)
     finally:
         process.terminate()
@@ -244,8 +244,8 @@ def _status(line: Line, world: World) -> None:
 def _message(line: Line, world: World) -> None:
     (words,), (command,) = line.spans(1), line.spans(len(line.cells) - 1)
     ended = world.type(command)
-    said = ended.stdout + ended.stderr
-    assert all(part.strip() in said for part in words.split("…")), said
+    output = ended.stdout + ended.stderr
+    assert all(part.strip() in output for part in words.split("…")), output
 
 
 def _function(line: Line, world: World) -> None:

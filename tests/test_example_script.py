@@ -30,11 +30,11 @@ def test_the_example_scores_a_dump_and_names_what_it_does_not_judge(tmp_path: Pa
     dump = tmp_path / "dump.jsonl"
     dump.write_text("".join(json.dumps({"year": sample.YEAR, **row}) + "\n" for row in rows))
     command = [sys.executable, str(SCRIPT), str(dump), str(sample.problems()), str(sample.tests()), "scores"]
-    told = "2026/berths\t100\nnot judged\t2\nresults\tscores/results.jsonl\n"
+    expected = "2026/berths\t100\nnot judged\t2\nresults\tscores/results.jsonl\n"
     judged = []
     for _ in range(2):
         answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
-        assert (answer.returncode, answer.stdout) == (1, told), answer.stderr
+        assert (answer.returncode, answer.stdout) == (1, expected), answer.stderr
         judged.append(json.loads((tmp_path / "scores" / "summary.json").read_text())["this_run"]["judged"])
     assert judged == [1, 0], "the second run resumes"
     verdicts = [row["verdict"] for row in result_rows(tmp_path / "scores")]

@@ -186,8 +186,8 @@ def without_traceback(result: dict[str, Any]) -> dict[str, Any]:
     """Score, reason and metrics. Only the presence of a traceback counts, because it has local file names."""
     metrics = {name: {**metric} for name, metric in result["metrics"].items()}
     if details := metrics.get("execution_error_details"):
-        said = json.loads(details["reason"])
-        details["reason"] = {**said, "traceback": "traceback" in said}
+        reason = json.loads(details["reason"])
+        details["reason"] = {**reason, "traceback": "traceback" in reason}
     return {"score": result["score"], "reason": result["reason"], "metrics": metrics}
 
 

@@ -193,10 +193,10 @@ def test_zero_tests() -> None:
 def test_long_texts_are_shortened() -> None:
     """Inputs to 300 characters, outputs to 200, cut in the middle."""
     result = over_all_tests(problem(["i" * 500], ["e" * 500]), [EvalProtocolTest(code=False, output="o" * 500)])
-    (said,) = json.loads(result.metrics["execution_metadata"].reason)
-    assert said["inputs"] == "i" * 150 + "...(truncated) ..." + "i" * 150
-    assert said["expected"] == "e" * 100 + "...(truncated) ..." + "e" * 100
-    assert said["output"] == "o" * 100 + "...(truncated) ..." + "o" * 100
+    (failure,) = json.loads(result.metrics["execution_metadata"].reason)
+    assert failure["inputs"] == "i" * 150 + "...(truncated) ..." + "i" * 150
+    assert failure["expected"] == "e" * 100 + "...(truncated) ..." + "e" * 100
+    assert failure["output"] == "o" * 100 + "...(truncated) ..." + "o" * 100
 
 
 def test_functions_are_judged() -> None:

@@ -96,8 +96,8 @@ def test_a_machine_without_git() -> None:
     """The commit is then unknown. Earlier, benchmarks ended with a traceback."""
     environment = {**os.environ, "PYTHONPATH": str(BENCHMARKS), "PATH": "/nowhere"}
     command = [sys.executable, "-c", "import bench; print(bench.versions())"]
-    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert "(git unknown)" in said.stdout
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert "(git unknown)" in ended.stdout
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
@@ -112,10 +112,10 @@ def test_a_changed_record_does_not_make_the_tree_dirty(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(BENCHMARKS)}
     for name, is_dirty in (("results.json", False), ("RESULTS.md", False), ("bench.py", True)):
         (tmp_path / name).write_text("2")
-        said = subprocess.run(
+        ended = subprocess.run(
             [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
         )
-        assert ("-dirty)" in said.stdout) is is_dirty, said.stdout
+        assert ("-dirty)" in ended.stdout) is is_dirty, ended.stdout
 
 
 def test_figures_are_recorded_with_median_and_spread(tmp_path: Path) -> None:
@@ -242,14 +242,14 @@ def test_inputs_of_benchmarks_are_described() -> None:
     """All names that `benchmarks.toml` asks for, and no others, have a description. README.md has each, too."""
     asked = set(re.findall(r"\{(\w+)\}", (BENCHMARKS / "benchmarks.toml").read_text(encoding="utf-8")))
     environment = {**os.environ, "PYTHONPATH": str(BENCHMARKS)}
-    said = subprocess.run(
+    ended = subprocess.run(
         [sys.executable, "-c", "import bench; print(*bench.GIVEN)"],
         env=environment,
         capture_output=True,
         text=True,
         check=True,
     )
-    assert asked == set(said.stdout.split())
+    assert asked == set(ended.stdout.split())
     text = (BENCHMARKS / "README.md").read_text(encoding="utf-8")
     assert {name for name in asked if f"{name}=" not in text} == set()
 

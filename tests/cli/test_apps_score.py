@@ -148,8 +148,8 @@ def test_a_warning_if_fewer_results_replace_more(score: Start, write: Write, row
     """
     dump = write("dump.jsonl", *({"problem_id": n, "uuid": "a", "code": DOUBLE} for n in (0, 1)))
     assert "will replace" not in score(dump, "-t", "0").stderr
-    said = "out has results of 1 row, which those of 1 will replace; the journal keeps all, and the command "
-    assert f"{said}without --task restores them\n" in score(dump, "-t", "apps_1").stderr
+    warning = "out has results of 1 row, which those of 1 will replace; the journal keeps all, and the command "
+    assert f"{warning}without --task restores them\n" in score(dump, "-t", "apps_1").stderr
     write("apps.jsonl", doubling(7))
     ended = score(dump)
     assert ended.returncode == 2

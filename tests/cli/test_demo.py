@@ -17,8 +17,8 @@ def test_the_samples_have_the_expected_results(start: Start, tmp_path: Path) -> 
     """Every generation has its expected result. A second run judges nothing and writes the same files."""
     ended = start("demo", "--out", "out", "--log-file", "out/log.jsonl")
     assert ended.returncode == 0, ended.stderr
-    told = [json.loads(line) for line in (tmp_path / "out" / "log.jsonl").open()]
-    assert [event["command"] for event in told if event["event"] == "run_begins"] == [
+    logged = [json.loads(line) for line in (tmp_path / "out" / "log.jsonl").open()]
+    assert [event["command"] for event in logged if event["event"] == "run_begins"] == [
         "ioi-eval score", "ioi-eval apps score",
     ]  # fmt: skip
     assert "Report:  out/report.md" in ended.stdout

@@ -118,12 +118,12 @@ def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
         before = sorted(path for path in tmp_path.rglob("*") if package not in path.parents)
         with pytest.raises(SystemExit) as ended:
             root()(["import", kind, str(package), "--year", "2024", "--out", str(tmp_path / "out" / "rows")])
-        said = capsys.readouterr()
-        assert (ended.value.code, said.out) == (2, "")
-        assert said.err.startswith(f"ioi-eval: {package}")
-        assert said.err.count("\n") == 1
-        assert "root:" not in said.err
-        assert not [word for word in words if word not in said.err], said.err
+        output = capsys.readouterr()
+        assert (ended.value.code, output.out) == (2, "")
+        assert output.err.startswith(f"ioi-eval: {package}")
+        assert output.err.count("\n") == 1
+        assert "root:" not in output.err
+        assert not [word for word in words if word not in output.err], output.err
         assert sorted(path for path in tmp_path.rglob("*") if package not in path.parents) == before
 
     return refused

@@ -82,16 +82,16 @@ def test_a_full_disk_behind_stdout_gives_one_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("score", "", "--out", "out"), "what follows score is empty"),
         (("score", "dump.jsonl", "--out", ""), "what follows --out is empty"),
         (("doctor", "--endpoints="), "--endpoints is empty"),
     ],
 )
-def test_an_empty_option_is_a_wrong_call(start: Start, tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+def test_an_empty_option_is_a_wrong_call(start: Start, tmp_path: Path, words: tuple[str, ...], message: str) -> None:
     """`--out "$OUT"` with an unset variable would otherwise write into the working directory."""
     ended = start(*words)
     assert ended.returncode == 2
-    assert ended.stderr == f"ioi-eval: {told}: is a variable of the shell not set?\n"
+    assert ended.stderr == f"ioi-eval: {message}: is a variable of the shell not set?\n"
     assert list(tmp_path.iterdir()) == []

@@ -205,8 +205,8 @@ def test_results_are_grouped_by_other_columns(tmp_path: Path) -> None:
     rows = [contest_row(str(n), 1.0, float(n > 1), model="m", temperature=n / 2, metadata={"k": "a"}) for n in range(3)]
     facts = {"by": ["model"], "groups": [], "notes": ["a note"], "started": "2026-11-01T10:00:00+00:00"}
     counts = {"rows": 4, "scored": 3, "undecided": 0, "refused": 0, "pending": 1, "copies": 0}
-    told = {**facts, "submissions": counts, "verdicts": {"AC": 1, "WA": 2}}
-    one = write_results(tmp_path / "one", rows, told)
+    run_summary = {**facts, "submissions": counts, "verdicts": {"AC": 1, "WA": 2}}
+    one = write_results(tmp_path / "one", rows, run_summary)
 
     def summary(*by: str) -> dict[str, Any]:
         assert remake([one], None, "uuid", by=by) == 1

@@ -147,8 +147,8 @@ def test_suspicious_programs_are_listed_without_judging_again(score: Start, writ
     assert "forbidden" not in score(dump).stdout
     ended = score(dump, "--suspicious")
     assert ended.returncode == 0, ended.stderr
-    told = ended.stdout.partition("2 submissions tried forbidden calls, 1 of them with no honest use (SV):")[2]
-    listed = [line.split() for line in told.splitlines() if "2024/add" in line]
+    list_text = ended.stdout.partition("2 submissions tried forbidden calls, 1 of them with no honest use (SV):")[2]
+    listed = [line.split() for line in list_text.splitlines() if "2024/add" in line]
     assert listed == [["ptrace", "2024/add", "SV", "1", "ptrace", "1"], ["asks", "2024/add", "AC", "0", "socket", "2"]]
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert (summary["suspicious"], summary["this_run"]["judged"]) == (2, 0)

@@ -80,8 +80,8 @@ def _m_difficulty(row: Cells, folder: Path) -> None:
 
 def _m_sampling(row: Cells, folder: Path) -> None:
     assert ids(apps(folder, command_of(row[1]))) == ALL
-    said = refused(folder, row[0].strip("`"))
-    assert any(words in said for words in ("it is: --sampling", "it is: --seed", "goes by difficulty"))
+    message = refused(folder, row[0].strip("`"))
+    assert any(words in message for words in ("it is: --sampling", "it is: --seed", "goes by difficulty"))
 
 
 def _m_output(row: Cells, folder: Path) -> None:

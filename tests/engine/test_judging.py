@@ -103,17 +103,17 @@ def test_a_late_run_with_a_wrong_output_is_not_repeated() -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "stands"), [(0.5, 1.0, 0.5), (0.5, 0.25, 0.25), (1.0, 1.0, 1.0), (1.0, 0.0, 0.0)]
+    ("first", "second", "expected"), [(0.5, 1.0, 0.5), (0.5, 0.25, 0.25), (1.0, 1.0, 1.0), (1.0, 0.0, 0.0)]
 )
-def test_repetition_decides_about_time_only(first: float, second: float, stands: float) -> None:
+def test_repetition_decides_about_time_only(first: float, second: float, expected: float) -> None:
     """The repetition decides about time. Its score counts, but at most the score of the first run's output."""
     judging = Judging(make_problem("a"))
     judging.record(replace(KINDS["near"], test="a", in_time_score=first))
     kind = {0.0: Verdict.WA, 1.0: Verdict.AC}.get(second, Verdict.PA)
     judging.record(TestOutcome(test="a", verdict=kind, score=second))
     outcome = judging.outcomes()["a"]
-    assert (outcome.score, outcome.reran) == (stands, True)
-    assert outcome.verdict is {0.0: Verdict.WA, 1.0: Verdict.AC}.get(stands, Verdict.PA)
+    assert (outcome.score, outcome.reran) == (expected, True)
+    assert outcome.verdict is {0.0: Verdict.WA, 1.0: Verdict.AC}.get(expected, Verdict.PA)
 
 
 def test_a_judge_fault_between_runs_keeps_the_bound() -> None:
@@ -155,8 +155,8 @@ def late(test: str, cpu_ms: float, worth: float | None = 1.0, *, near: bool = Tr
 
 def test_the_best_of_several_runs_alone() -> None:
     """With three runs alone, the third may be in time. If all are late, the best time is in the outcome."""
-    for last, stands in ((TestOutcome(test="a", verdict=Verdict.AC, score=1.0, cpu_ms=990.0), Verdict.AC),
-                         (late("a", 1030.0), Verdict.TLE)):  # fmt: skip
+    for last, expected in ((TestOutcome(test="a", verdict=Verdict.AC, score=1.0, cpu_ms=990.0), Verdict.AC),
+                           (late("a", 1030.0), Verdict.TLE)):  # fmt: skip
         judging = Judging(make_problem("a"), near_limit_repeats=3)
         for outcome in (late("a", 1060.0), late("a", 1020.0), late("a", 1010.0)):
             judging.record(outcome)
@@ -164,8 +164,8 @@ def test_the_best_of_several_runs_alone() -> None:
         judging.record(last)
         assert judging.done
         outcome = judging.outcomes()["a"]
-        assert (outcome.verdict, outcome.reran) == (stands, True)
-        assert outcome.cpu_ms == (990.0 if stands is Verdict.AC else 1010.0)
+        assert (outcome.verdict, outcome.reran) == (expected, True)
+        assert outcome.cpu_ms == (990.0 if expected is Verdict.AC else 1010.0)
 
 
 @pytest.mark.parametrize(

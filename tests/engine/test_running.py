@@ -90,8 +90,8 @@ class Scripted:
 
 def settled(*lines: Line | Exception) -> tuple[TestOutcome, list[bool]]:
     """The final outcome of a test whose runs have these results, and which of the runs were alone."""
-    came, _, sandbox = judged(*lines)
-    return came, sandbox.alone
+    outcome, _, sandbox = judged(*lines)
+    return outcome, sandbox.alone
 
 
 def judged(*lines: Line | Exception, ours: bool = False, repeats: int = 1) -> tuple[TestOutcome, bool, Scripted]:
@@ -105,16 +105,16 @@ def judged(*lines: Line | Exception, ours: bool = False, repeats: int = 1) -> tu
             b"",
             replace(SETUP, judged_by_client=ours),
             [JobTest(input=b"", answer=b"")],
-            is_right=lambda _, came: came.output == b"right",
+            is_right=lambda _, outcome: outcome.output == b"right",
             near_limit_repeats=repeats,
         )
         await runs.run(ProgramScheduler(sandbox, jobs_at_once=lambda _: 1), TARGET)
         return runs.outcomes[0], runs.passed[0]
 
     sandbox = Scripted(lines)
-    came, passed = asyncio.run(run())
+    outcome, passed = asyncio.run(run())
     assert not sandbox.lines
-    return came, passed, sandbox
+    return outcome, passed, sandbox
 
 
 @pytest.mark.parametrize(
@@ -146,9 +146,9 @@ def test_doubtful_runs_are_repeated(
     """A judge fault is repeated once in a job of its own, a near-limit TLE alone until one run is measured. No wrong
     output is repeated.
     """
-    came, were_alone = settled(*lines)
+    outcome, were_alone = settled(*lines)
     assert were_alone == alone
-    assert (came.verdict, came.score, came.final) == (Verdict(verdict), score, final)
+    assert (outcome.verdict, outcome.score, outcome.final) == (Verdict(verdict), score, final)
 
 
 def test_memory_is_prepared_for_a_repetition_alone() -> None:
@@ -180,17 +180,17 @@ def test_output_and_time_are_of_one_run(lines: tuple[Line, ...], passes: bool, o
     """Our side compares outputs. A test passes if one run is in time and right, and each late run before
     it is right.
     """
-    came, passed, _ = judged(*lines, ours=True)
-    assert (passed, came.output) == (passes, output)
+    outcome, passed, _ = judged(*lines, ours=True)
+    assert (passed, outcome.output) == (passes, output)
 
 
 def test_the_best_of_several_runs_alone() -> None:
     """The third of three runs alone is in time, and its output counts."""
     late = [printed(b"right", "TLE", seconds) for seconds in (10.4, 10.2, 10.3)]
-    came, passed, sandbox = judged(*late, printed(b"right", None, 9.9), ours=True, repeats=3)
-    assert (passed, came.cpu_ms, sandbox.alone) == (True, 9900.0, [False, True, True, True])
-    came, passed, _ = judged(*late, printed(b"right", "TLE", 10.3), ours=True, repeats=3)
-    assert (passed, came.cpu_ms, came.near_limit) == (False, 10200.0, True)
+    outcome, passed, sandbox = judged(*late, printed(b"right", None, 9.9), ours=True, repeats=3)
+    assert (passed, outcome.cpu_ms, sandbox.alone) == (True, 9900.0, [False, True, True, True])
+    outcome, passed, _ = judged(*late, printed(b"right", "TLE", 10.3), ours=True, repeats=3)
+    assert (passed, outcome.cpu_ms, outcome.near_limit) == (False, 10200.0, True)
 
 
 def test_a_lost_answer_is_requested_again() -> None:
@@ -238,8 +238,8 @@ class Cutting:
         tests, nonce = plan.count(b"\ntest "), plan.decode().partition("\nnonce ")[2].partition("\n")[0]
         self.asked.append(tests)
         lines = [{**RIGHT, "cpu_us": 1000, "test": number} for number in range(tests)]
-        said = answer_text(lines, nonce)
-        return Execution(run=Stage(stdout=said if tests <= 2 else said[: len(said) // 2], stderr="", code=0))
+        answer = answer_text(lines, nonce)
+        return Execution(run=Stage(stdout=answer if tests <= 2 else answer[: len(answer) // 2], stderr="", code=0))
 
 
 def test_after_a_cut_answer_smaller_jobs_are_sent() -> None:

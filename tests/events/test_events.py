@@ -31,7 +31,7 @@ def test_all_listeners_get_events() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "shown"),
     [
         ("http://me:pass@host:2000/api", "http://…@host:2000/api"),
         ("https://host/x?token=abc&a=1", "https://host/x?token=…&a=1"),
@@ -40,11 +40,11 @@ def test_all_listeners_get_events() -> None:
         ("a@b.example, no secret", "a@b.example, no secret"),
     ],
 )
-def test_secrets_are_left_out(text: str, told: str) -> None:
+def test_secrets_are_left_out(text: str, shown: str) -> None:
     """At any depth of a value."""
     listener = Listener()
     Events([listener]).emit("run_begins", options={"endpoints": [text]})
-    assert listener.told[0]["options"] == {"endpoints": [told]}
+    assert listener.told[0]["options"] == {"endpoints": [shown]}
 
 
 @pytest.mark.timeout(300)
@@ -60,8 +60,8 @@ def test_values_become_json() -> None:
     listener = Listener()
     values = {"nan": math.nan, "path": Path("x"), "half": "\ud800", "long": "x" * 9999, "set": {1}, "none": None}
     Events([listener]).emit("run_begins", **values)
-    told = listener.told[0]
-    assert {name: told[name] for name in values if name != "long"} == {
+    event_as_json = listener.told[0]
+    assert {name: event_as_json[name] for name in values if name != "long"} == {
         "nan": None, "path": "x", "half": "?", "set": [1], "none": None,
     }  # fmt: skip
-    assert len(told["long"]) == 2000
+    assert len(event_as_json["long"]) == 2000

@@ -82,13 +82,13 @@ def test_two_runs_can_write_at_once(tmp_path: Path) -> None:
 def test_a_full_disk_is_reported_once() -> None:
     """The run continues."""
     log = log_file(Path("/dev/full"))
-    said: list[str] = []
-    log.say = said.append
+    messages: list[str] = []
+    log.say = messages.append
     events = Events([log])
     for _ in range(3):
         events.emit("progress")
     events.close()
-    (words,) = said
+    (words,) = messages
     assert words.startswith("--log-file /dev/full cannot be written: No space left on device.")
 
 

@@ -76,7 +76,7 @@ def pair_job(boxes: Boxes, problem: Problem, code: str, case: TestCase = CASE, *
     files += [("checker/checker.cpp", problem.checker.content)] if problem.checker else []
     files += [(f"checker/{source.name}", source.content) for source in problem.checker_files]
     prefix = f"task_type_parameters_{problem.task_type.value}_"
-    told: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "task_type": problem.task_type.value,
         "code": problem.key.id.lower(),
         "time_limit": problem.time_limit_s,
@@ -96,7 +96,7 @@ def pair_job(boxes: Boxes, problem: Problem, code: str, case: TestCase = CASE, *
         "memory_limit": problem.memory_limit_bytes,
         "grader_files": [
             *((name, content.decode()) for name, content in files),
-            ("graders/grader_config.json", json.dumps(told | config)),
+            ("graders/grader_config.json", json.dumps(settings | config)),
         ],
     }
     texts = [None if part is None else content_of(part).decode() for part in (case.input, case.answer)]

@@ -39,9 +39,9 @@ def checked(directory: Path, program: bytes) -> tuple[bool, str]:
 )
 def test_a_program_that_python_cannot_parse_is_refused(tmp_path: Path, program: bytes, words: str) -> None:
     """With any exception of `compile`: it is about the program."""
-    refused, said = checked(tmp_path, program)
+    refused, stderr = checked(tmp_path, program)
     assert refused
-    assert words in said
+    assert words in stderr
 
 
 def test_another_failure_is_not_a_refusal(tmp_path: Path) -> None:

@@ -31,27 +31,27 @@ def test_limits_computed_from_the_rules() -> None:
 def test_the_protocol_page_has_the_rules() -> None:
     """Each rule is in PROTOCOL.md with its numbers."""
     text = " ".join(boxfiles.read("PROTOCOL.md").decode("utf-8").split())
-    told = rules.RULES
+    numbers = rules.RULES
     for words in (
-        f"`{told['kCpuPercent'] / 100} L + {told['kCpuSlackMs']}`",
-        f"`L + {told['kIdleSlackMs']}`",
-        f"`{told['kGivenUpTimes']} (L + M) + {told['kGivenUpSlackMs']}`",
-        f"up to {told['kPageUs']} µs for each page fault",
-        f"`{told['kPagesTimes']} L + {told['kPagesSlackMs']}`",
+        f"`{numbers['kCpuPercent'] / 100} L + {numbers['kCpuSlackMs']}`",
+        f"`L + {numbers['kIdleSlackMs']}`",
+        f"`{numbers['kGivenUpTimes']} (L + M) + {numbers['kGivenUpSlackMs']}`",
+        f"up to {numbers['kPageUs']} µs for each page fault",
+        f"`{numbers['kPagesTimes']} L + {numbers['kPagesSlackMs']}`",
     ):
         assert words in text
 
 
 def test_the_script_has_the_numbers_of_the_rules() -> None:
     """`run` cannot read the header. Its numbers are those of the rules, `JudgeLimits` and `RunPolicy`."""
-    said = dict(re.findall(r"^(\w+)=(\d+)$", boxfiles.read("run").decode("utf-8"), re.MULTILINE))
+    in_script = dict(re.findall(r"^(\w+)=(\d+)$", boxfiles.read("run").decode("utf-8"), re.MULTILINE))
     limits = JudgeLimits()
-    assert int(said["given_up_times"]) == rules.GIVEN_UP_TIMES
-    assert int(said["given_up_slack_ms"]) == rules.GIVEN_UP_SLACK_MS
-    assert int(said["judge_cpu_ms"]) == 1000 * limits.cpu_s
-    assert int(said["judge_wall_ms"]) == 1000 * limits.wall_s
+    assert int(in_script["given_up_times"]) == rules.GIVEN_UP_TIMES
+    assert int(in_script["given_up_slack_ms"]) == rules.GIVEN_UP_SLACK_MS
+    assert int(in_script["judge_cpu_ms"]) == 1000 * limits.cpu_s
+    assert int(in_script["judge_wall_ms"]) == 1000 * limits.wall_s
     policy = RunPolicy()
-    assert int(said["threads"]) == policy.threads
+    assert int(in_script["threads"]) == policy.threads
     assert f"output_bytes=$(({policy.output_bytes >> 20} << 20))" in boxfiles.read("run").decode("utf-8")
     assert f"stderr_bytes=$(({policy.stderr_bytes >> 10} << 10))" in boxfiles.read("run").decode("utf-8")
     assert f"judge_memory_bytes=$(({limits.memory_bytes >> 30} << 30))" in boxfiles.read("run").decode("utf-8")

@@ -51,8 +51,8 @@ def answer(
         text=True,
         check=False,
     )
-    said = done.stdout.replace("Y29t", "Y29s") if changes == "program" else done.stdout
-    stage = Stage(stdout=said, stderr=done.stderr, code=done.returncode)
+    stdout = done.stdout.replace("Y29t", "Y29s") if changes == "program" else done.stdout
+    stage = Stage(stdout=stdout, stderr=done.stderr, code=done.returncode)
     return runner_binary(Execution(run=stage), nonce, shipped)
 
 

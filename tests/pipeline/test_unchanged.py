@@ -36,8 +36,8 @@ def test_results_are_not_written_again_if_nothing_is_new(contest: Contest, score
         assert (files(contest), scorer.judged, outcome.exit_code) == (before, judged, 0)
         run = outcome.summary["this_run"]
         assert (run["judged"], run["copies"], run["resumed"]) == (0, 0, 5)
-        told = json.loads((contest.out / "summary.json").read_text())
-        for values in (outcome.summary, told):
+        summary = json.loads((contest.out / "summary.json").read_text())
+        for values in (outcome.summary, summary):
             same = {name for name in first if values[name] == json.loads(json.dumps(first[name]))}
             assert first.keys() - same <= {"this_run", "started", "finished"}
     assert contest.progress.verdicts == ["resumed"] * 5

@@ -22,12 +22,12 @@ def tab() -> Iterator[Tab]:
 @pytest.fixture
 def quiet(tab: Tab) -> Iterator[Tab]:
     """The browser. After the test, it must have had no console message and no request except for files."""
-    tab.said.clear()
-    tab.asked.clear()
+    tab.messages.clear()
+    tab.requests.clear()
     yield tab
     tab.value("1")  # messages up to now have arrived
-    assert tab.said == []
-    assert all(address.startswith(("file:", "data:,")) for address in tab.asked), tab.asked
+    assert tab.messages == []
+    assert all(address.startswith(("file:", "data:,")) for address in tab.requests), tab.requests
 
 
 @pytest.fixture(scope="module")

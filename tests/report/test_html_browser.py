@@ -85,10 +85,10 @@ def test_wide_tables_scroll_in_their_own_box_and_say_so(quiet: Tab, report: Path
     quiet.value(FRAMES)
     tables = quiet.value(_TABLES)
     assert len(tables) >= 10
-    for wide, *said in tables:
-        assert said[:3] == [wide] * 3
-        assert said[3:6] == ["auto", 0, "region"]
-        assert said[6]
+    for wide, *attributes in tables:
+        assert attributes[:3] == [wide] * 3
+        assert attributes[3:6] == ["auto", 0, "region"]
+        assert attributes[6]
     assert any(wide for wide, *_ in tables) == (width < 1000)
     assert bool(quiet.value("document.querySelectorAll('section > div > .wider').length")) == (width < 1000)
     assert quiet.value("document.documentElement.scrollWidth <= innerWidth")
@@ -220,8 +220,8 @@ def test_which_problem_is_hardest(quiet: Tab, tmp_path: Path) -> None:
     ]  # fmt: skip
     rows.append(contest_row("unknown", None, problem_id="e", model="m"))
     quiet.open(page([write_results(tmp_path / "out", rows)], tmp_path / "hard.html"))
-    said = "document.getElementById('hardest').textContent"
-    assert quiet.value(said) == (
+    hardest = "document.getElementById('hardest').textContent"
+    assert quiet.value(hardest) == (
         "Hardest problem: 2024/b (mean score 25.0 %). Easiest problem: 2024/d (mean score 100.0 %)."
     )
     assert quiet.value(SHORT.format(".heat thead th")) == ["problem", "mean of the groups", "m", "n"]
@@ -234,7 +234,7 @@ def test_which_problem_is_hardest(quiet: Tab, tmp_path: Path) -> None:
         assert quiet.value(SHORT.format(".heat tbody th")) == [f"2024/{name}" for name in names]
     quiet.value("document.querySelectorAll('.controls input')[1].click()")
     assert quiet.value(SHORT.format(".heat thead th")) == ["problem", "m"]
-    assert "Easiest problem: 2024/c" in quiet.value(said)
+    assert "Easiest problem: 2024/c" in quiet.value(hardest)
 
 
 def test_no_problem_is_hardest_if_all_means_are_equal(quiet: Tab, tmp_path: Path) -> None:
@@ -242,8 +242,8 @@ def test_no_problem_is_hardest_if_all_means_are_equal(quiet: Tab, tmp_path: Path
     for count in (1, 2):
         rows = [contest_row(f"{n}", 0.5, 0.5, problem_id=f"p{n}") for n in range(count)]
         quiet.open(page([write_results(tmp_path / str(count), rows)], tmp_path / "alike.html"))
-        said = quiet.value("document.getElementById('hardest')?.textContent ?? null")
-        assert said == ("No problem is hardest: all have the same mean score, 50.0 %." if count > 1 else None)
+        hardest = quiet.value("document.getElementById('hardest')?.textContent ?? null")
+        assert hardest == ("No problem is hardest: all have the same mean score, 50.0 %." if count > 1 else None)
         assert not quiet.value("document.getElementById('heat-rows')")
         assert quiet.value(SHORT.format(".heat tfoot td")) == ["50"] * (count - 1)
 
@@ -380,9 +380,9 @@ def test_quantities_have_the_names_of_the_glossary(quiet: Tab, report: Path, tmp
         assert all(f"| {name.split(' (')[0].replace('@1', '@k')} |" in glossary for name in expected)
         heads = quiet.value(SHORT.format("#groups thead th"))
         assert [head.split(",")[0] for head in heads if "%" in head] == [expected[0], *reversed(expected[-2:])]
-        said = quiet.value("document.querySelector('main').textContent.toLowerCase()")
+        page_text = quiet.value("document.querySelector('main').textContent.toLowerCase()")
         other = ["average score", "together", "single one", "judged submissions", "solved (", "undecided"]
-        assert [name for name in other if name in said] == []
+        assert [name for name in other if name in page_text] == []
         titles = quiet.value(SHORT.format("#scores figcaption")) + quiet.value(SHORT.format("#pass-at-k figcaption"))
         assert all(title.split(" of k")[0].split(":")[0].lower() in (*expected, "best", "pass@k") for title in titles)
 
@@ -426,10 +426,10 @@ def test_warnings_about_misleading_numbers(quiet: Tab, report: Path, tmp_path: P
 def test_the_head_names_the_problems(quiet: Tab, report: Path, tmp_path: Path) -> None:
     """Their years, and their names if there are few."""
     quiet.open(report)
-    said = "document.getElementById('about').textContent"
-    assert quiet.value(said).startswith(
+    about = "document.getElementById('about').textContent"
+    assert quiet.value(about).startswith(
         "127 submissions in 2 groups to 3 problems of 3 years (2022 to 2024) (Nile). Made by"
     )
     rows = [contest_row(f"{n}", 0.5, 0.5, problem_id=f"p{n}") for n in range(9)]
     quiet.open(page([write_results(tmp_path / "out", rows)], tmp_path / "many.html"))
-    assert quiet.value(said).startswith("9 submissions to 9 problems of 2024. Made by")
+    assert quiet.value(about).startswith("9 submissions to 9 problems of 2024. Made by")

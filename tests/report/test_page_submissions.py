@@ -116,8 +116,8 @@ def test_copies_are_counted_can_be_left_out_and_name_their_original(quiet: Tab, 
         row |= {"duplicate_of": "m0", "fingerprint": "of m0"}
     rows[-1]["duplicate_of"] = "of another run"
     quiet.open(page([write_results(tmp_path / "out", rows)], tmp_path / "copies.html"))
-    said = "document.getElementById('groups').textContent"
-    assert "Copies: 5 of 8 submissions (most in n: 3 of 4)." in quiet.value(said)
+    groups_text = "document.getElementById('groups').textContent"
+    assert "Copies: 5 of 8 submissions (most in n: 3 of 4)." in quiet.value(groups_text)
     quiet.value("document.getElementById('filter-copies').click()")
     assert shown(quiet).startswith("3 submissions of 8")
     quiet.value("document.getElementById('reset').click()")

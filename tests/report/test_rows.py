@@ -155,7 +155,7 @@ def test_a_program_with_several_files_keeps_its_files() -> None:
 
 
 @pytest.mark.parametrize(
-    ("verdict", "limit", "told"),
+    ("verdict", "limit", "expected"),
     [
         (Verdict.TLE, "idle", "idle"),
         (Verdict.TLE, None, "cpu"),
@@ -163,10 +163,10 @@ def test_a_program_with_several_files_keeps_its_files() -> None:
         (Verdict.WA, None, None),
     ],
 )
-def test_the_exceeded_limit(verdict: Verdict, limit: str | None, told: str | None) -> None:
+def test_the_exceeded_limit(verdict: Verdict, limit: str | None, expected: str | None) -> None:
     """Also if the program ended by itself a little late. Whether it was stopped before that is chance."""
     outcomes = {name: TestOutcome(test=name, verdict=verdict, score=0.0, limit=limit) for name in "123"}
     submission = Submission(id="u", problem=PROBLEM.key, code="x")
     result = submission_result(PROBLEM, submission, COMPILED, outcomes)
     row = result_row({}, replace(judged("0 0 0"), result=result), target_subtask=None)
-    assert row["all_subtasks_results"][0]["test_results"][0]["limit"] == told
+    assert row["all_subtasks_results"][0]["test_results"][0]["limit"] == expected

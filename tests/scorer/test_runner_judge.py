@@ -99,10 +99,10 @@ class Machine:
             return _said(f'{{"fault":"plan","words":"no such line","nonce":"{nonce}"}}\n')
         self.limits += [line for line in lines if line.startswith("limits ")]
         self.orders |= {line for line in lines if line.startswith("order ")}
-        told = [{"test": number, **self._line} for number in range(min(tests, self._holds))]
+        test_lines = [{"test": number, **self._line} for number in range(min(tests, self._holds))]
         if first:
-            told[4:5] = [{**line, **self._fifth} for line in told[4:5]]
-        answer = answer_text(told, nonce)
+            test_lines[4:5] = [{**line, **self._fifth} for line in test_lines[4:5]]
+        answer = answer_text(test_lines, nonce)
         return _said(answer if tests <= self._most else answer[: len(answer) // 2])
 
     def _compiled(self, plan: Sequence[str], *, alone: bool) -> list[dict[str, object]]:
