@@ -87,8 +87,8 @@ def test_sample_solutions_get_their_stated_verdicts(
 ) -> None:
     """Every subtask's verdict and every total, for each user and each isolation level.
 
-    For root in full isolation, solutions that are also in the sample's dump are left out: `tests/cli/test_demo.py`
-    judges them. The other cases judge a sample of the solutions.
+    For the user who runs the tests, in full isolation, solutions that are also in the sample's dump are left out:
+    `tests/cli/test_demo.py` judges them. The other cases judge a sample of the solutions.
     """
     if isolation is Isolation.FULL:
         require_full_isolation()
