@@ -1,6 +1,6 @@
 """How much longer honest programs take if attackers are judged at the same time, in CPU time and in wall clock.
 
-Both runs have two slots. In the first run the honest programs are judged beside each other.
+Both runs have two slots. In the first run, only honest programs are judged.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What a test with 10 MB of input costs, compared with a plain interpreter that gets the same bytes through a pipe.
+"""The cost of a test with 10 MB of input, compared with a plain interpreter that gets the same bytes through a pipe.
 
     python benchmarks/apps_large_row.py [--megabytes 10] [--isolation full|reduced]
 
-The two alternate; the best of several rounds counts. The program prints its input, so that 10 MB are compared too.
-`row` is the step before: the row's JSON, read as by `apps score`, compared with two calls of `json.loads`.
+The two alternate, and the best of several rounds counts. The program prints its input, so that 10 MB are compared too.
+`row` is the step before: parsing the row's JSON as in `apps score`, compared with two calls of `json.loads`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def piped(python: str, test: StdinTest) -> None:
 
 
 def best(runs: dict[str, Callable[[], object]]) -> dict[str, tuple[float, float]]:
-    """The least CPU time and wall clock of each, in seconds; they alternate."""
+    """The lowest CPU time and wall clock of each, in seconds. They alternate."""
     least = dict.fromkeys(runs, (float("inf"), float("inf")))
     for _ in range(ROUNDS):
         for name, run in runs.items():

@@ -1,17 +1,18 @@
-"""What a test of a Python program costs with us, and with another grader on the same programs and tests.
+"""The cost of a test of a Python program with us, and with another grader on the same programs and tests.
 
     python benchmarks/apps_peers.py hendrycks|livecodebench CHECKOUT --python PYTHON [--rows DIR] [--programs 40]
                                     [--tests 20] [--isolation full|reduced]
 
-CHECKOUT is a checkout of the grader's repository, PYTHON an interpreter with its packages, which programs are run by
-in either grader; boxes have to see it. DIR has rows (`apps.jsonl`) and programs for them (`generations.jsonl`), whose
-recorded result was not that they were late: a second of waiting would hide what a test costs. The tests of a row are
-repeated until they are at least `--tests`: a row of APPS has 21 on the average, these have 1 to 8. Without DIR the
-programs are trivial ones: sums of two numbers, that are read, and that are a function's arguments.
+CHECKOUT is a checkout of the grader's repository. PYTHON is an interpreter with its packages, which runs the programs
+in both graders and must be visible in boxes. DIR has rows (`apps.jsonl`) and programs for them (`generations.jsonl`).
+Programs whose recorded result is a timeout are left out: a second of waiting would hide the cost of a test. The tests
+of a row are repeated until there are at least `--tests`: a row of APPS has 21 on average, these rows have 1 to 8.
+Without DIR the programs are trivial: sums of two numbers, which are read from standard input or are a function's
+arguments.
 
-We judge by our own rules, and by those of the other grader (`--compat`), of which the results have to be the same.
-All run in turns, one program at a time or one slot; CPU time is that of all processes. Each figure is the best of
-three rounds.
+We judge by our own rules, and by those of the other grader (`--compat`), whose results must be the same. All run in
+turn, one program at a time or with one slot. CPU time is that of all processes. Each figure is the best of three
+rounds.
 """
 
 from __future__ import annotations
@@ -50,12 +51,12 @@ Codes = list[list[Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A program, and the tests that it is run on.
+    """A program, and its tests.
 
     Args:
         row: the columns `inputs`, `outputs` and `fn_name` of APPS.
         code: the program.
-        own: how many of the tests, the first ones, are not repeated.
+        own: the number of tests, from the first one on, that are not repetitions.
     """
 
     row: dict[str, Any]
@@ -86,7 +87,7 @@ def trivial(programs: int, tests: int) -> dict[str, list[Case]]:
 
 
 def recorded(directory: Path, tests: int) -> dict[str, list[Case]]:
-    """The programs of a directory that were not late."""
+    """The programs in a directory that were not late."""
     rows, own = {}, {}
     for line in (directory / "apps.jsonl").open(encoding="utf-8"):
         row = json.loads(line)
@@ -150,7 +151,7 @@ class Ours:
 
 
 def peers(options: argparse.Namespace) -> dict[str, Peer]:
-    """The other grader, in each way in which it is run."""
+    """The other grader, in each of its modes."""
     path, python = str(options.checkout.resolve()), options.python
     if options.grader == "hendrycks":
         return {
@@ -164,20 +165,22 @@ Judge = Callable[[Sequence[Case]], Codes]
 
 
 def there(peer: Peer, grader: str, cases: Sequence[Case]) -> Codes:
-    """Judge programs by another grader."""
+    """Judge programs with another grader."""
     codes: Codes = peer([case.given(grader) for case in cases])
     return codes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """What judging some programs took.
+    """The cost of judging some programs.
 
     Args:
-        tests: how many the other grader ran.
-        cpu_s: the least CPU time, in s, by grader.
-        differing: how many programs got other codes by us, under the same rules, on tests that are not repetitions: a
-            function that remembers earlier calls may answer these otherwise in a process that has run it before.
+        tests: the number of tests that the other grader ran.
+        cpu_s: the lowest CPU time, in s, by grader.
+        differing: the number of programs with other codes from us, under the same rules, on tests that are not
+            repetitions. On a repetition, a function that remembers earlier calls may answer differently in a process
+            that
+            has run it before.
     """
 
     tests: int
@@ -185,7 +188,7 @@ class Spent:
     differing: int
 
     def __add__(self, other: Spent) -> Spent:
-        """Both, by the graders of both."""
+        """The sum of both, for the graders that both have."""
         return Spent(
             tests=self.tests + other.tests,
             cpu_s={name: spent + other.cpu_s[name] for name, spent in self.cpu_s.items() if name in other.cpu_s},
@@ -194,11 +197,11 @@ class Spent:
 
 
 def measure(judges: Mapping[str, Judge], cpu_s: Callable[[], float], cases: Sequence[Case]) -> Spent:
-    """Judge the same programs by all in turns.
+    """Judge the same programs with all of them in turn.
 
     Args:
         judges: by name.
-        cpu_s: the CPU time of all of them up to now.
+        cpu_s: gives the CPU time of all of them until now.
         cases: the programs.
     """
     best = dict.fromkeys(judges, float("inf"))
@@ -257,7 +260,8 @@ def main() -> None:
 
         found = {}
         for kind, cases in chosen.items():
-            has_rules = kind == STDIN or options.grader == "hendrycks"  # LiveCodeBench's cannot read calls of APPS
+            # LiveCodeBench's rules cannot read calls of APPS
+            has_rules = kind == STDIN or options.grader == "hendrycks"
             fit = {name: judge for name, judge in judges.items() if has_rules or name != ITS_RULES}
             found[kind] = measure(fit, cpu_s, cases)
             print(f"{kind}: {len(cases)} programs, {found[kind].tests} tests, the best of {ROUNDS} rounds", flush=True)

@@ -1,7 +1,7 @@
 """Anonymous memory of scoring a dump for 10,000 generated rows of APPS, as large as those of the test split (245 kB).
 
-The dump has a row for every problem, in another order, and a program for 100 of them, three times each: this measures
-the memory for rows, not for interpreters. Anonymous memory is memory without a file behind it (`RssAnon`).
+The dump has a row for every problem, in another order, and a program for 100 of them, three times each. So this
+measures the memory for rows, not for interpreters. Anonymous memory is memory without a file behind it (`RssAnon`).
 """
 
 from __future__ import annotations

@@ -1,16 +1,15 @@
-"""What a trivial APPS test costs: 50 programs x 20 tests, each test an isolated process, compared with two others.
+"""The cost of a trivial APPS test: 50 programs x 20 tests, each test an isolated process, compared with two others.
 
     python benchmarks/apps_tests.py [--programs 50] [--tests 20] [--isolation full|reduced] [--slots 1] [--cold]
                                     [--python PYTHON] [--eval-protocol PYTHON] [--program sum|fails|call]
 
-The peers are what graders do that isolate nothing: a process for each program, which executes it again and again with
-other streams (`in-process`), and a process for each test (`process`), by the same interpreter as ours: a bare one, or
-with `--python` one whose installed packages run code at its start, as they do in many an environment. With `--eval-
-protocol`, an interpreter that has that package, its grader is a third: in-process too, with all that it does around a
-test. With `--program fails` each test ends in an exception, with `call` a function is called, for which the program
-is loaded once in `in-process`, and `process` is left out. All run in turns, so that the ratios hold on a machine that
-is busy; wall clock alone holds on an idle one. CPU time is that of everything together: boxes, runners, interpreters,
-tests, and this process.
+The peers do what graders without isolation do: one process for each program, which executes it repeatedly with other
+streams (`in-process`), and one process for each test (`process`). They use the same interpreter as ours: a bare one, or
+with `--python` one whose installed packages run code at startup, as in many environments. With `--eval-protocol`, an
+interpreter with that package, its grader is a third peer: it is in-process too, with all that it does around a test.
+With `--program fails` each test ends with an exception. With `--program call` a function is called; `in-process` loads
+the program once, and `process` is left out. All run in turn, so the ratios are valid on a busy machine too; the wall
+clock is only valid on an idle one. CPU time is that of all boxes, runners, interpreters and tests, and of this process.
 """
 
 from __future__ import annotations
@@ -85,7 +84,7 @@ for line in sys.stdin:
 
 
 def problem(tests: int, kind: str = "sum") -> AppsProblem:
-    """So many sums of two numbers."""
+    """A problem with this number of tests: sums of two numbers."""
     if kind == "call":
         calls = tuple(CallTest(number=n, given=(n, n), expected=2 * n, accepts=(2 * n,)) for n in range(tests))
         return AppsProblem(id="sum", index=0, tests=calls, inputs=tests, outputs=tests, fn_name="add")
@@ -94,7 +93,7 @@ def problem(tests: int, kind: str = "sum") -> AppsProblem:
 
 
 def in_process(python: str, kind: str, asked: AppsProblem, programs: int) -> None:
-    """A process for each program."""
+    """One process for each program."""
     tests = [(test.given, test.expected) for test in asked.tests]
     for _ in range(programs):
         task = json.dumps([PROGRAMS[kind], tests])
@@ -103,7 +102,7 @@ def in_process(python: str, kind: str, asked: AppsProblem, programs: int) -> Non
 
 
 def process_per_test(python: str, kind: str, asked: AppsProblem, programs: int) -> None:
-    """A process for each test."""
+    """One process for each test."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "solution.py"
         path.write_text(PROGRAMS[kind])
@@ -115,7 +114,7 @@ def process_per_test(python: str, kind: str, asked: AppsProblem, programs: int) 
 
 
 class EvalProtocol:
-    """Eval Protocol's grader, in one process that has imported it already."""
+    """Eval Protocol's grader, in one process that has already imported it."""
 
     def __init__(self, python: str) -> None:
         self._process = subprocess.Popen(

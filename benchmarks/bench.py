@@ -95,7 +95,7 @@ class Run:
     """One run of a benchmark.
 
     Args:
-        figures: what it printed.
+        figures: the printed figures.
         seconds: the wall clock.
         others: how many processors other programs kept busy.
     """
@@ -118,7 +118,7 @@ def run_once(benchmark: Benchmark, directory: Path, given: dict[str, str]) -> Ru
     """Run a benchmark in its own process.
 
     Raises:
-        BenchmarkError: if it fails, or gives no figures.
+        BenchmarkError: it fails, or gives no figures.
     """
     program, *rest = (PLACEHOLDER.sub(lambda match: given[match[1]], word) for word in benchmark.command)
     command = [sys.executable, str(directory / program), *rest, "--json"]
@@ -148,7 +148,7 @@ def run_once(benchmark: Benchmark, directory: Path, given: dict[str, str]) -> Ru
 
 
 def server_cpu_s(given: dict[str, str]) -> float:
-    """The CPU time of the Piston server that was given, with its jobs: part of what is measured; 0 if none was."""
+    """The CPU time of the given Piston server, with its jobs, which is part of what is measured; 0 without a server."""
     if "piston_pid" not in given:
         return 0.0
     fields = Path(f"/proc/{given['piston_pid']}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
@@ -156,10 +156,10 @@ def server_cpu_s(given: dict[str, str]) -> float:
 
 
 def measure(benchmark: Benchmark, directory: Path, given: dict[str, str], repeats: int) -> Measured:
-    """Run a benchmark as often as asked for.
+    """Run a benchmark the requested number of times.
 
     Raises:
-        BenchmarkError: if one of the runs fails.
+        BenchmarkError: one of the runs fails.
     """
     runs = []
     for number in range(1, repeats + 1):
@@ -189,7 +189,9 @@ def machine() -> str:
 
 
 def versions() -> str:
-    """Of this project, with its commit, of Python and of the compiler. The record itself does not make a tree dirty."""
+    """The versions of this project (with its commit), of Python and of the compiler. A changed record does not make the
+    tree dirty.
+    """
     git = ["git", "-C", str(HERE)]
     commit, compiler = _first_line([*git, "describe", "--always"]), _first_line(["g++", "--version"])
     others = [":/", *(f":(exclude){name}" for name in (RECORD, PAGE))]
@@ -203,7 +205,7 @@ def versions() -> str:
 
 
 def _first_line(command: list[str]) -> str:
-    """What a command prints first; its name and "unknown" if it cannot be run."""
+    """The first line that a command prints; its name and "unknown" if it cannot be run."""
     try:
         answer = subprocess.run(command, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -246,7 +248,7 @@ def keep(directory: Path, benchmarks: dict[str, Benchmark], record: Record) -> N
 
 
 def run_all(chosen: list[Benchmark], options: argparse.Namespace, benchmarks: dict[str, Benchmark]) -> list[str]:
-    """Run, and record or compare. Returns what is wrong, a line for each."""
+    """Run, and record or compare. Returns the problems found, one line each."""
     directory, given = options.directory, dict(options.given)
     record, wrong = read(directory / RECORD), []
     for benchmark in chosen:
@@ -286,7 +288,7 @@ def pair(text: str) -> tuple[str, str]:
 
 
 def main() -> int:
-    """Run what is asked for."""
+    """Run the requested benchmarks."""
     parser = argparse.ArgumentParser(
         prog="scripts/bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -315,7 +317,7 @@ def main() -> int:
             time_told = f"{each.repeats} x {each.minutes:g} min"
             print(f"{each.name:22} {time_told:12} {'short' if each.short else '':6} {' '.join(each.command)}")
         return 0
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the running benchmark is killed, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the running benchmark is killed too
     began = time.monotonic()
     wrong = run_all(chosen, options, benchmarks)
     print(f"{len(chosen)} benchmarks in {(time.monotonic() - began) / 60:.1f} minutes", flush=True)

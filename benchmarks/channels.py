@@ -1,4 +1,4 @@
-"""How much one process of a submission can tell another by the time for which it computes, and by shared memory.
+"""How much information one process of a submission can send to another through its computing time and shared memory.
 
 Neither channel can be closed: a manager waits for the process that computes, and processors share their memory. Both
 cost CPU time, which the limit bounds. The second process knows the message, and counts its correct guesses.

@@ -80,7 +80,7 @@ class Lag:
             self.late_ms.append((time.perf_counter() - before - 0.01) * 1000)
 
     def percentile(self, share: float) -> float:
-        """The lateness that this share stays below."""
+        """The delay in ms that this share of the measurements does not exceed."""
         ordered = sorted(self.late_ms)
         return ordered[int(share * (len(ordered) - 1))]
 
@@ -128,7 +128,7 @@ async def measure(urls: list[str], job: Callable[[int], Job], at_once: int, seco
 
 
 async def measure_plain(urls: list[str], job: Job, at_once: int, seconds: float) -> dict[str, Any]:
-    """The same with nothing but aiohttp: no choice of a worker, no bounds, no retries."""
+    """The same with only aiohttp: no choice of a worker, no limits, no retries."""
     files = [{"name": file.name, "content": bytes(file.content).decode()} for file in job.files]  # type: ignore[arg-type]
     limits = {f"{stage}_{limit}": 5_000 for stage in ("run", "compile") for limit in ("timeout", "cpu_time")}
     limits |= {f"{stage}_memory_limit": 1 << 30 for stage in ("run", "compile")}

@@ -1,14 +1,16 @@
-"""What one submission costs on a real Piston server: `cluster_submission.py URL [--server-pid PID] [--ioi-client DIR]`.
+"""The cost of one submission on a real Piston server: `cluster_submission.py URL [--server-pid PID] [--ioi-client
+DIR]`.
 
-30 tests, judged exhaustively, with a grader and a checker that takes seconds to compile, two slots, the bundled
-profile. First with an empty cache, then five times with the problem's programs in the cache; and the same in the
-embedded sandbox, which in a checkout also compiles the runner (about 7 CPU-s) if nothing is in the cache. CPU time is
-that of this process and its children, plus that of the server with all its jobs if its process id is given.
+It has 30 tests, judged exhaustively, a grader, and a checker that takes seconds to compile. There are two slots, and
+the profile is bundled. It is scored first with an empty cache, then five times with the problem's programs in the
+cache; and the same in the embedded sandbox. In a checkout, the embedded sandbox also compiles the runner (about 7
+CPU-s) if the cache is empty. CPU time is that of this process and its children, plus that of the server with all its
+jobs if its process id is given.
 
-DIR is a checkout of huggingface/ioi. Its client then scores the same submission on the same server, once and with as
-many requests at a time, by its own package (`cms_ioi`), which has to be on the server: each test is a request, whose
-job compiles checker, grader and program. It keeps nothing, and its CPU time is counted likewise. Its limit of 10 s for
-an answer is lifted: on a slow machine it would ask again for what is still under way.
+DIR is a checkout of huggingface/ioi. Its client then scores the same submission once on the same server, with as many
+requests at a time as we have slots. It uses its own package (`cms_ioi`), which must be on the server: each test is a
+request, whose job compiles checker, grader and program. It stores nothing. Its CPU time is counted in the same way. Its
+limit of 10 s for an answer is removed: on a slow machine it would repeat requests that are still running.
 """
 
 from __future__ import annotations
@@ -112,9 +114,9 @@ def clock(server: int | None) -> Callable[[], float]:
 
 
 async def measure(url: str, server: int | None) -> Costs:
-    """Score the submission there, and in the embedded sandbox: with nothing in the cache, then `WARM` times.
+    """Score the submission on the server and in the embedded sandbox: with an empty cache, then `WARM` times.
 
-    Returns what it costs on the server.
+    Returns the costs on the server.
     """
     cluster = PistonCluster([url], max_requests_per_endpoint=SLOTS, profile="bundled")
     there = await taken(cluster, "the server", clock(server))
@@ -126,7 +128,7 @@ async def measure(url: str, server: int | None) -> Costs:
 
 
 async def taken(sandbox: PistonCluster | LocalSandbox, where: str, cpu_s: Callable[[], float]) -> Costs:
-    """Report what the submission costs: at first, and the median with the problem's programs in the cache."""
+    """Report the costs of the submission: of the first run, and the median with the problem's programs in the cache."""
     judged = problem()
     submission = Submission(id="x", problem=judged.key, code=CODE)
     cpus: list[float] = []
@@ -153,7 +155,7 @@ async def taken(sandbox: PistonCluster | LocalSandbox, where: str, cpu_s: Callab
 
 
 def subtask() -> dict[str, Any]:
-    """The same problem, as Hugging Face's client takes it."""
+    """The same problem in the format of Hugging Face's client."""
     judged = problem()
     settings = {
         "task_type": "Batch",
@@ -185,7 +187,7 @@ def text(data: bytes | Blob | None) -> str:
 
 
 def refuse_our_package(url: str) -> None:
-    """The server should run their jobs by their package: ours answers to the same name.
+    """Check that the server will run their jobs with their package: ours has the same name.
 
     Raises:
         SystemExit: it has only ours, or ours has a version that is not lower.
@@ -199,7 +201,7 @@ def refuse_our_package(url: str) -> None:
 
 
 def compare(url: str, server: int, checkout: Path, ours: Costs) -> None:
-    """Score the submission by Hugging Face's client, and report its costs and ours divided by them."""
+    """Score the submission with Hugging Face's client. Report its costs, and ours divided by them."""
     refuse_our_package(url)
     peer = Peer(sys.executable, "ioi_client.py", str(checkout.resolve()), url, str(SLOTS))
     of_server = clock(server)

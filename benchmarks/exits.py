@@ -1,8 +1,8 @@
 """The CPU time of every task that ends on this machine, as the kernel reports it, with the task's name and parent.
 
-Processes of a sandbox are often reaped by one another, and what a process used is then part of its parent's sum. The
-kernel's task statistics tell each of them apart, to the microsecond. To listen needs CAP_NET_ADMIN outside of all
-containers: root of the machine.
+Processes of a sandbox are often reaped by one another, and their CPU time is then part of their parent's sum. The
+kernel's task statistics report each task separately, to the microsecond. Receiving them needs CAP_NET_ADMIN outside of
+all containers, so root of the machine.
 
 Source: the kernel's Documentation/accounting/taskstats.rst and include/uapi/linux/taskstats.h (version 12, Linux 5.18).
 """
@@ -32,9 +32,9 @@ class Exit:
     """A task that has ended.
 
     Args:
-        task: its id: that of a thread, and for the first thread that of the process.
-        process, parent: the ids of its process and of the parent of that.
-        name: what it was called at its end: the program's file name, cut to 15 bytes.
+        task: its id: that of a thread; for the first thread, that of the process.
+        process, parent: the ids of its process and of that process's parent.
+        name: its name when it ended: the program's file name, cut to 15 bytes.
         cpu_s: its CPU time, without that of its children.
     """
 
@@ -46,10 +46,10 @@ class Exit:
 
 
 class Exits:
-    """Listens while it is entered.
+    """Receives the ends of tasks while it is entered.
 
     Raises:
-        OSError: if this process may not listen, or the kernel cannot tell.
+        OSError: this process may not receive them, or the kernel does not support them.
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class Exits:
 
     def __enter__(self) -> Self:
         self._socket.bind((0, 0))
-        self._socket.setsockopt(socket.SOL_SOCKET, 33, 64 << 20)  # SO_RCVBUFFORCE: nothing is lost if we are late
+        self._socket.setsockopt(socket.SOL_SOCKET, 33, 64 << 20)  # SO_RCVBUFFORCE: no message is lost if we are late
         self._socket.settimeout(0.2)
         family = self._family()
         processors = Path("/sys/devices/system/cpu/possible").read_text(encoding="ascii").strip()
@@ -77,10 +77,10 @@ class Exits:
         self._socket.close()
 
     def below(self, root: int) -> list[Exit]:
-        """Of the process with this id, and all that descend from it.
+        """The ended tasks of the process with this id and of all its descendants.
 
         Children end before their parents, or get another parent that ends later. An id may have belonged to another
-        process before; its first thread's end tells whose child that was.
+        process before; the end of its first thread shows whose child it was.
         """
         inside, result = {root}, []
         for each in reversed(self.found):
@@ -91,7 +91,7 @@ class Exits:
         return result
 
     def _family(self) -> int:
-        """The number that the kernel has given to task statistics."""
+        """The number that the kernel assigned to task statistics."""
         self._send(_CONTROL, _FIND_FAMILY, _attribute(_FAMILY_NAME, b"TASKSTATS\0"))
         answer = self._socket.recv(1 << 16)
         _refused(answer)
@@ -103,7 +103,7 @@ class Exits:
         self._socket.send(struct.pack("IHHII", 16 + len(body), family, 1 | (4 if acknowledge else 0), 1, 0) + body)
 
     def _listen(self) -> None:
-        """Until it is over and no more has arrived for a moment."""
+        """Receive until the end, and until no message has arrived for a moment."""
         while True:
             try:
                 message = self._socket.recv(1 << 16)
@@ -128,7 +128,7 @@ def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _refused(answer: bytes) -> None:
-    """Raise what the kernel refused."""
+    """Raise the error that the kernel returned."""
     if struct.unpack_from("H", answer, 4)[0] == 2 and (code := struct.unpack_from("i", answer, 16)[0]):
         raise OSError(-code, "task statistics cannot be read: listen as root of the machine")
 

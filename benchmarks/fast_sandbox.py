@@ -1,7 +1,8 @@
-"""A sandbox that runs nothing: it answers each job in the runner's protocol, the same for the same program and test.
+"""A sandbox that runs nothing: it answers each job in the runner's protocol, always the same for one program and test.
 
-What stands for a compiled program is the hash of its sources; a test's verdict is a hash of that and of its place. So a
-dump of 100,000 rows measures all of `ioi-eval score` but compilers and programs, and two runs are equal to the byte.
+In place of a compiled program it uses the hash of its sources. A test's verdict is computed from that hash and the
+test's position. So a dump of 100,000 rows measures all of `ioi-eval score` except compilers and programs, and two runs
+are equal byte by byte.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class FastSandbox:
     """One target that answers at once."""
 
     def targets(self) -> Sequence[Target]:
-        """One."""
+        """One target."""
         toolchain = Toolchain(command="g++", version="12", machine="x86_64", static=True)
         return (Target(name="fast", profile="bundled", toolchain=toolchain, slots=SLOTS, isolation=Isolation.FULL),)
 
@@ -89,5 +90,5 @@ def _said(stdout: str) -> Execution:
 
 @asynccontextmanager
 async def open_fast() -> AsyncIterator[FastSandbox]:
-    """For the entry point."""
+    """The function of the entry point."""
     yield FastSandbox()

@@ -1,4 +1,4 @@
-"""The figures of a benchmark, printed for readers; as JSON lines for `scripts/bench`, if `--json` is an argument."""
+"""The figures of a benchmark, printed for readers; with the argument `--json` as JSON lines for `scripts/bench`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ COMPARABLE_UNITS = frozenset({"×", "%", "MB", "bytes", ""})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """What one run of a benchmark measured.
+    """A measured figure of one run of a benchmark.
 
     Args:
-        name: what was measured; different from the names of the benchmark's other figures.
+        name: the measured quantity; different from the names of the benchmark's other figures.
         value: the number.
-        unit: `×` for a ratio, nothing for a count; else `%`, `MB`, `bytes`, `s`, `CPU-s`, `ms`, …
-        bound: what the figure should be at most, or at least if larger is better.
+        unit: `×` for a ratio, nothing for a count; otherwise `%`, `MB`, `bytes`, `s`, `CPU-s`, `ms`, …
+        bound: the highest acceptable value; the lowest one if larger is better.
         larger_is_better: for rates.
     """
 
@@ -35,7 +35,7 @@ class Figure:
 
     @property
     def is_met(self) -> bool:
-        """Whether the figure keeps its bound; true without a bound."""
+        """Whether the figure is within its bound; true without a bound."""
         if self.bound is None:
             return True
         return self.value >= self.bound if self.larger_is_better else self.value <= self.bound
@@ -61,6 +61,6 @@ def arguments() -> list[str]:
 
 
 def report(*figures: Figure) -> None:
-    """Print figures, each in a line."""
+    """Print figures, one a line."""
     for figure in figures:
         print(json.dumps(asdict(figure)) if "--json" in sys.argv[1:] else figure.line, flush=True)

@@ -1,9 +1,9 @@
-"""CPU time of scoring one program: on a machine that has never judged, and when all is in the cache.
+"""CPU time of scoring one program: on a machine that has never judged, and with a full cache.
 
 Usage: python benchmarks/first_score.py
 
-It is measured from a wheel, which is built first, and from this checkout, which has to compile the runner. What is
-compiled in the first run besides is the problem's own programs. CPU time is of the command and all that it starts.
+It is measured with a wheel, which is built first, and with this checkout, which has to compile the runner. The first
+run also compiles the problem's own programs. CPU time is that of the command and all its descendants.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROUNDS = 3
 
 
 def unpacked_wheel(directory: Path) -> Path:
-    """What an installation puts into site-packages."""
+    """The files that an installation puts into site-packages."""
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(directory)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     (wheel,) = directory.glob("*.whl")
@@ -37,7 +37,7 @@ def unpacked_wheel(directory: Path) -> Path:
 
 
 def cpu_s(package: Path, cache: Path, out: Path) -> float:
-    """Of scoring the sample dump's first row."""
+    """The CPU time of scoring the first row of the sample dump."""
     sample = package / "ioi_eval" / "sample"
     command = [sys.executable, "-P", "-c", CODE, "score", str(sample / "dump.jsonl"), "--limit", "1"]
     command += ["--problems", str(sample / "problems.jsonl"), "--tests", str(sample / "tests.jsonl"), "--out", str(out)]
@@ -49,7 +49,7 @@ def cpu_s(package: Path, cache: Path, out: Path) -> float:
 
 
 def main() -> None:
-    """Print the medians, and what the first score costs above the second."""
+    """Print the medians, and the cost of the first score above the second."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         for what, package, rounds in (("wheel", unpacked_wheel(directory), ROUNDS), ("checkout", ROOT, 1)):

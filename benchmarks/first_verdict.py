@@ -1,9 +1,10 @@
-"""How soon a year of IOI gives its first verdict: `first_verdict.py [--megabytes N] [--parquet]`.
+"""The time until the first verdict for a year of IOI: `first_verdict.py [--megabytes N] [--parquet]`.
 
-Six problems of one year, whose tests (0.1 to 20 MB each, 1.5 GB in all) are generated as rows, and a few submissions
-for each are scored from a wheel, which brings the compiled runner: with an empty cache, and again with a full one. The
-wall clock begins when the command is started, and ends when the first `submission_judged` is in its log. Anonymous
-memory is that of the process, read ten times a second. Problems have no checker, which would have to be compiled.
+The tests of six problems of one year (0.1 to 20 MB each, 1.5 GB in all) are generated as rows. A few submissions to
+each problem are scored with a wheel, which contains the compiled runner: with an empty cache, and again with a full
+one. The wall clock begins when the command is started, and ends when the first `submission_judged` is in its log.
+Anonymous memory is that of the process, read ten times a second. The problems have no checkers, which would have to be
+compiled.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ int main() {{
 
 
 def sizes(rng: random.Random, total: int) -> Iterator[int]:
-    """The sizes of a problem's tests: as many below 1 MB as above it."""
+    """The sizes of a problem's tests: half of them are below 1 MB."""
     left = total
     while left > LEAST_BYTES:
         size = round(min(left, LEAST_BYTES * (MAX_BYTES / LEAST_BYTES) ** rng.random()))
@@ -46,7 +47,7 @@ def sizes(rng: random.Random, total: int) -> Iterator[int]:
 
 
 def write_inputs(directory: Path, total: int) -> None:
-    """Problems, tests of so many bytes and a dump, as in `open-r1/ioi` and `open-r1/ioi-test-cases`."""
+    """Problems, tests with this number of bytes, and a dump, as in `open-r1/ioi` and `open-r1/ioi-test-cases`."""
     rng = random.Random(1)
     block = " ".join(str(rng.randrange(10**9)) for _ in range(MAX_BYTES // 8))
     config = json.dumps({"task_type": "Batch", "task_type_parameters_Batch_compilation": "alone"})

@@ -1,10 +1,10 @@
-"""What a trivial test of a compiled program costs with us, and in isolate: `isolate_tests.py ISOLATE [--tests 256]`.
+"""The cost of a trivial test of a compiled program with us and with isolate: `isolate_tests.py ISOLATE [--tests 256]`.
 
-ISOLATE is the program of ioi/isolate, which has to be able to make boxes. The program, its tests and its limits are
-the same for both: `bundle_overhead.py` has them. Isolate runs each test in a box of its own (made, filled, run and
-removed, as contest systems do), or all tests in one box that is made once; the loop here compares what was printed.
-Ours is the cost of all tests but one: the same program is scored with all of them and with one, so that compiling is
-not in it. All take turns; CPU time is that of all processes. The medians of the rounds.
+ISOLATE is the program of ioi/isolate, which must be able to create boxes. The program, its tests and its limits are the
+same for both: they are in `bundle_overhead.py`. With isolate, each test runs in its own box (created, filled, run and
+removed, as in contest systems), or all tests run in one box; this program compares the output. Our cost is that of all
+tests except one: the same program is scored with all of them and with one, so that compiling is left out. All take
+turns. CPU time is that of all processes. The figures are the medians of the rounds.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ OURS, FRESH, SAME = "ours", "isolate, a box for each test", "isolate, one box fo
 
 
 class Isolate:
-    """Runs the program by isolate, without control groups.
+    """Runs the program with isolate, without control groups.
 
     Args:
         path: the program isolate.
-        directory: where the compiled program and the inputs are put.
-        tests: to run.
+        directory: for the compiled program and the inputs.
+        tests: the tests to run.
     """
 
     def __init__(self, path: Path, directory: Path, tests: list[TestCase]) -> None:
@@ -50,14 +50,14 @@ class Isolate:
         self._compiled = self._program.read_bytes()
 
     def each(self) -> None:
-        """A box for each test."""
+        """One box for each test."""
         for test in self._tests:
             box = self._made()
             self._test(box, test)
             self._call("--cleanup")
 
     def together(self) -> None:
-        """One box."""
+        """One box for all tests."""
         box = self._made()
         for test in self._tests:
             self._test(box, test)
@@ -84,7 +84,7 @@ class Isolate:
             raise SystemExit(f"isolate: test {test.name}: {printed!r}")
 
     def _call(self, *words: str, printed: Path | None = None) -> None:
-        """Run isolate, without what Python's `subprocess` adds to it."""
+        """Run isolate without the overhead of Python's `subprocess`."""
         actions = []
         if printed is not None:
             actions = [(os.POSIX_SPAWN_OPEN, 1, str(printed), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)]
@@ -127,7 +127,7 @@ def spent(run: Callable[[], None]) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Measure in turns, and print the figures."""
+    """Measure in turn, and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("isolate", type=Path)
     parser.add_argument("--tests", type=int, default=len(PROBLEM.tests))

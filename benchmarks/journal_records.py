@@ -1,9 +1,9 @@
-"""How many records a second the journal takes, and how many it finds when it is opened again.
+"""How many records a second the journal stores, and how many it finds when it is opened again.
 
     python benchmarks/journal_records.py [RECORDS]
 
 100,000 records of 1 kB are appended one by one, then the journal is synced and opened again. Rates are per CPU second
-of this process; the disk's time is in the wall clock, which is printed too.
+of this process. The time of the disk is in the wall clock, which is printed too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""CPU time of scoring a dump again into another directory: with compiled programs that were kept, and without.
+"""CPU time of scoring a dump again into another directory: with kept compiled programs, and without.
 
 Usage: python benchmarks/kept_programs.py [DUMP PROBLEMS TESTS]
 """
@@ -21,7 +21,7 @@ COMMAND = str(Path(sys.executable).with_name("ioi-eval"))
 
 
 def cpu_s(sources: list[str], out: Path, cache: Path, *options: str) -> tuple[float, str]:
-    """Of the command and all that it starts, and which verdicts came out."""
+    """The CPU time of the command and all its descendants, and the verdicts."""
     dump, problems, tests = sources
     command = [COMMAND, "score", dump, "--problems", problems, "--tests", tests, "--out", str(out), *options]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,12 +1,13 @@
-"""A dump over the sample contest is killed ten times and gone on with: memory, and whether the results are the same.
+"""A run over a large dump for the sample contest is killed ten times and resumed: memory, and whether results are
+equal.
 
     python benchmarks/killed_dump.py [ROWS]
 
-100,000 rows, a fifth of them distinct programs, are scored in a sandbox that answers at once (`fast_sandbox.py`), by
-`ioi-eval score`: once undisturbed, and once with ten times `kill -9`, each after a random share of the work. The
-results, the tests and the inputs of both are compared to the byte, and the journals' records are counted: what was
-judged twice was under way when a run was killed. Memory is anonymous memory, read ten times a second; a tenth of the
-rows tells whether it grows with them.
+100,000 rows, a fifth of them with distinct programs, are scored by `ioi-eval score` in a sandbox that answers at once
+(`fast_sandbox.py`): once without interruption, and once with ten times `kill -9`, each after a random share of the
+work. The results, the tests and the inputs of both are compared byte by byte, and the journals' records are counted: a
+submission that was judged twice was running when a run was killed. Memory is anonymous memory, read ten times a second.
+A run with a tenth of the rows shows whether it grows with them.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ ENTRY_POINTS = "[ioi_eval.sandboxes]\nfast = fast_sandbox:open_fast\n"
 
 
 def write_dump(path: Path, rows: int) -> None:
-    """The sample's generations again and again; of each fifth the first has programs that no other row has."""
+    """The sample's generations, repeated. Five repetitions have the same programs, the next five have others."""
     texts = [json.loads(line) for line in sample.dump().read_text(encoding="utf-8").splitlines()]
     with path.open("w", encoding="utf-8") as file:
         for number in range(rows):
@@ -44,7 +45,7 @@ def write_dump(path: Path, rows: int) -> None:
 
 
 def install(site: Path) -> dict[str, str]:
-    """The environment in which `--sandbox fast` is known."""
+    """The environment in which `--sandbox fast` is available."""
     information = site / "fast-1.0.dist-info"
     information.mkdir(parents=True)
     (information / "METADATA").write_text("Metadata-Version: 2.1\nName: fast\nVersion: 1.0\n")
@@ -58,11 +59,11 @@ def install(site: Path) -> dict[str, str]:
 
 
 class Runs:
-    """Runs of one dump, with their memory.
+    """Runs over one dump, with their memory.
 
     Args:
         dump: the rows.
-        environment: of the command.
+        environment: the environment of the command.
     """
 
     def __init__(self, dump: Path, environment: dict[str, str]) -> None:
@@ -70,7 +71,7 @@ class Runs:
         self.peak_mb = 0.0
 
     def run(self, out: Path, enough_bytes: float = math.inf) -> int:
-        """Score the dump; killed as soon as the journal has so many bytes. Returns the exit code."""
+        """Score the dump. The command is killed when the journal has this number of bytes. Returns the exit code."""
         sources = ("--problems", str(sample.problems()), "--tests", str(sample.tests()))
         command = [COMMAND, "score", str(self._dump), *sources, "--sandbox", "fast", "--no-progress", "--out", str(out)]
         quiet = subprocess.DEVNULL
@@ -85,17 +86,19 @@ class Runs:
 
 
 def size_of(path: Path) -> int:
-    """In bytes; 0 for no file."""
+    """The size in bytes; 0 if there is no file."""
     return path.stat().st_size if path.exists() else 0
 
 
 def records(out: Path) -> int:
-    """How many results were judged, not copied."""
+    """The number of results that were judged and not copied."""
     return (out / "journal").read_bytes().count(b" r ")
 
 
 def killed(runs: Runs, out: Path, whole: int) -> int:
-    """Score the dump, killed at random sizes of a journal that has `whole` bytes in the end. Returns the kills."""
+    """Score the dump, killed at random sizes of a journal whose final size is `whole` bytes. Returns the number of
+    kills.
+    """
     dice = random.Random(4)
     kills = 0
     for share in sorted(dice.uniform(0.02, 0.98) for _ in range(KILLS)):

@@ -1,4 +1,4 @@
-"""Anonymous memory of scoring a dump of 100,000 generations with a year's worth of tests (800 MB), all generated.
+"""Anonymous memory of scoring a dump of 100,000 generations with a year's tests (800 MB), all generated.
 
 Most rows are copies of a few programs, so that the run takes minutes: this measures the memory for rows and tests, not
 for compilers. Anonymous memory is memory without a file behind it (`RssAnon`); it is read ten times a second.

@@ -1,10 +1,10 @@
-"""What a run costs if almost nothing is left to judge: 100,000 rows, 300 distinct programs, a tenth without code.
+"""The cost of a run if almost nothing is left to judge: 100,000 rows, 300 distinct programs, a tenth without code.
 
     python benchmarks/large_results.py [ROWS [DIRECTORY]]
 
 The rows are judged once, resumed with nothing new, extended by 1,000 rows, and loaded. Then a fifth as many rows
 without any program are judged, and the rules of our own code are read for the fingerprint. CPU seconds are those of the
-process and its children, the median of three runs; memory is the peak resident size. If everything in the directory was
+process and its children, the median of three runs. Memory is the peak resident size. If all rows in the directory were
 judged before, the run continues from there.
 """
 
@@ -63,7 +63,7 @@ def write_inputs(directory: Path) -> None:
 
 
 def write_dump(path: Path, rows: int, text_of: Callable[[int], str]) -> None:
-    """Generations."""
+    """Write generations."""
     with path.open("w") as file:
         for number in range(rows):
             row = {"uuid": f"row-{number}", "year": 2024, "problem_id": f"sum{number % PROBLEMS}"}
@@ -71,7 +71,7 @@ def write_dump(path: Path, rows: int, text_of: Callable[[int], str]) -> None:
 
 
 def often_the_same(number: int) -> str:
-    """One of a few programs, and sometimes none."""
+    """One of a few programs; for some rows none."""
     program = PROGRAM.format(number=number % PROGRAMS + 8)
     return NOTHING if number % 10 == 9 else f"{PROSE}\n```cpp\n{program}```\n"
 
@@ -89,7 +89,7 @@ def cpu_s_of(command: list[str]) -> tuple[float, str]:
 def measured(
     what: str, command: list[str], *, times: int = TIMES, prepare: Callable[[], None] | None = None
 ) -> tuple[float, str]:
-    """Run a command several times. Returns the median of its CPU time, in seconds, and what it printed at last."""
+    """Run a command several times. Returns the median of its CPU time, in seconds, and the output of the last run."""
     taken: list[float] = []
     started, printed = time.monotonic(), ""
     for _ in range(times):

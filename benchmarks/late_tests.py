@@ -31,7 +31,8 @@ from ioi_eval.model.apps import AppsProblem, StdinTest
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.local.slots import Slots
 
-IN_LINE = 8  # programs that are judged at once for each slot, as in `apps score`; in `score`: one, and two more in all
+# programs that are judged at once for each slot, as in `apps score`; in `score` it is one, and two more in all
+IN_LINE = 8
 OTHER_S = 0.1
 PYTHON = """# {number}
 import time
@@ -53,7 +54,7 @@ int main() {{
 
 
 class Timed(Slots):
-    """Slots that measure how long they were reserved for a job that runs alone or waits to."""
+    """Slots that measure how long they were reserved for a job that runs alone, or waits to run alone."""
 
     kept_s = kept_cpu_s = 0.0
     since: tuple[float, float] | None = None

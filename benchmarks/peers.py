@@ -1,4 +1,4 @@
-"""Graders of others, which run in processes of their own, by the programs in `drivers`."""
+"""Graders of other projects, which run in separate processes, started by the programs in `drivers`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ DRIVERS = Path(__file__).resolve().parent / "drivers"
 
 
 class Peer:
-    """A grader of others, in a process that has imported it already.
+    """A grader of another project, in a process that has already imported it.
 
     Args:
-        python: the interpreter, which has the grader's packages.
+        python: an interpreter with the grader's packages.
         driver: the program in `drivers`.
         words: its arguments.
     """
@@ -27,7 +27,8 @@ class Peer:
         self.cpu_s = 0.0
 
     def __call__(self, task: object) -> Any:
-        """Send a task. Returns its result; `cpu_s` is then what the process and its children have used by now.
+        """Send a task. Returns its result; `cpu_s` is afterwards the CPU time of the process and its children until
+        now.
 
         Raises:
             SystemExit: the process has ended.

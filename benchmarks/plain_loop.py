@@ -2,9 +2,9 @@
 
     python benchmarks/plain_loop.py [PROGRAMS]
 
-The programs are short, begin with `<bits/stdc++.h>`, and are right on all of their 20 tests. The loop isolates nothing,
-limits nothing and runs one program after another; it compiles with our options, but without a precompiled header.
-The two alternate.
+The programs are short, begin with `<bits/stdc++.h>`, and are right on all of their 20 tests. The loop has no isolation
+and no limits, and runs one program after another. It compiles with our options, but without a precompiled header. The
+two alternate.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from figures import Figure, arguments, report
 from large_results import COMMAND, PROBLEMS, PROGRAM, write_dump, write_inputs
 
 PROGRAMS, ROUNDS = 20, 3
-FIRST = 1_000_003  # the program's constant; a larger one than all inputs makes it right
+FIRST = 1_000_003  # the program's constant; if it is larger than all inputs, the program is right
 LOOP = """
 set -eu
 for source in programs/*.cpp; do
@@ -37,12 +37,12 @@ done
 
 
 def source(number: int) -> str:
-    """A program; all differ."""
+    """The source of a program. All programs differ."""
     return PROGRAM.format(number=FIRST + number)
 
 
 def write_files(directory: Path, count: int) -> None:
-    """What the loop reads: the same programs and tests, as files."""
+    """Write the files for the loop: the same programs and tests."""
     (directory / "programs").mkdir()
     for number in range(count):
         (directory / "programs" / f"{number:04}-sum{number % PROBLEMS}.cpp").write_text(source(number))
@@ -55,7 +55,7 @@ def write_files(directory: Path, count: int) -> None:
 
 
 def cpu_s(command: list[str], directory: Path) -> float:
-    """Of a command and all that it starts."""
+    """The CPU time of a command and all its descendants."""
     environment = {**os.environ, "IOI_EVAL_CACHE": str(directory / "cache")}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, cwd=directory, env=environment, check=True, capture_output=True)
@@ -64,7 +64,7 @@ def cpu_s(command: list[str], directory: Path) -> float:
 
 
 def main() -> None:
-    """Measure both in turns; the first run of ours fills the cache."""
+    """Measure both in turn. The first run of ours fills the cache."""
     count = int(arguments()[0]) if arguments() else PROGRAMS
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)

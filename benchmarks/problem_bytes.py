@@ -1,11 +1,11 @@
-"""How many bytes a submission takes, with and without its problem on the worker.
+"""How many bytes a submission needs, with and without its problem on the worker.
 
     problem_bytes.py URL [--tests N] [--repository DIR --repository-url URL]
 
-A checker, and N tests (30) of which each has 2 kB of input and 1 kB of answer, judged exhaustively; what is compiled of
-the problem is in the cache already. Counted on the wire, between this client and the server at URL: without the
-problem's package (one of an earlier run is removed), and with `--repository` also with it: the package is made there,
-and the server, which was started with `PISTON_REPO_URL=<repository URL>/index`, installs it.
+The problem has a checker and N tests (30), each with 2 kB of input and 1 kB of answer, and is judged exhaustively. Its
+compiled programs are already in the cache. Bytes are counted on the connection between this client and the server at
+URL: first without the problem's package (one of an earlier run is removed), then with `--repository` also with it. The
+package is created in DIR, and the server, which was started with `PISTON_REPO_URL=<repository URL>/index`, installs it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from tests.sandbox.counting_proxy import counting_proxy
 
 
 def padded(tests: int) -> Problem:
-    """The problem of `cluster_submission.py` with files of kilobytes."""
+    """The problem of `cluster_submission.py` with files of several kilobytes."""
     small = problem(tests)
     cases = {
         name: replace(case, input=bytes(case.input).rjust(2000), answer=bytes(case.answer or b"").rjust(1000))  # type: ignore[arg-type]
@@ -48,7 +48,7 @@ def padded(tests: int) -> Problem:
 
 
 async def measure(url: str, judged: Problem, cache: str, what: str, bound: float) -> None:
-    """Score a submission twice, and count the second time."""
+    """Score a submission twice, and count the bytes of the second time."""
     submission = Submission(id="x", problem=judged.key, code=CODE)
     async with AsyncExitStack() as stack:
         proxy = await stack.enter_async_context(counting_proxy(url))
@@ -68,7 +68,9 @@ async def measure(url: str, judged: Problem, cache: str, what: str, bound: float
 
 
 def remove(url: str, judged: Problem) -> None:
-    """Have the server remove the problem's package, if it has it. (It asks its repository for a package to remove.)"""
+    """Make the server remove the problem's package, if it has it. (The server asks its repository for a package to
+    remove.)
+    """
     language = package_of(judged).language
     asyncio.run(change([f"{url}/api/v2"], PackageRequest(language=language, is_wanted=False)))
     if any(runtime["language"] == language for runtime in httpx.get(f"{url}/api/v2/runtimes").json()):
@@ -76,7 +78,7 @@ def remove(url: str, judged: Problem) -> None:
 
 
 async def install(url: str, judged: Problem, cache: str, repository: Path, served: str) -> None:
-    """Make the problem's package and have the server install it."""
+    """Create the problem's package and make the server install it."""
     async with PistonCluster([url], profile="bundled") as cluster:
         builder = Builder(cluster, ArtifactStore(cache), Policy())
         (target,) = cluster.targets()

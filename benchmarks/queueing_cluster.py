@@ -1,11 +1,11 @@
-"""Many Piston servers in one process, which queue: `queueing_cluster.py --count 60 --slots 2 [--port 25000]`.
+"""Many Piston servers in one process, with queues: `queueing_cluster.py --count 60 --slots 2 [--port 25000]`.
 
-Each runs so many requests at once, those of explorations included, and queues the others silently, as Piston does. A
-client says how long its jobs take by the header `X-Lasts-S: 0.2-0.5`, the least and the most. Answers are those of
-`stub_cluster.py`. A job whose client has gone runs to its end.
+Each runs this number of requests at once, including those of explorations, and queues the others silently, as Piston
+does. A client gives the duration of its jobs in the header `X-Lasts-S: 0.2-0.5`, the minimum and the maximum. Answers
+are those of `stub_cluster.py`. A job whose client has disconnected runs to its end.
 
-When stdin ends the program prints as JSON: jobs answered; how long jobs waited in the queues, in seconds; and how many
-jobs ended after their client had gone.
+When stdin ends, the program prints as JSON: the number of answered jobs, how long jobs waited in the queues (in
+seconds), and how many jobs ended after their client had disconnected.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from stub_cluster import FIXED, LISTED, look
 
-PROBE_S = 0.1  # of a real server
+PROBE_S = 0.1  # as of a real server
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -29,9 +29,9 @@ class Request:
     """A request that is executed.
 
     Args:
-        transport: of its connection.
-        answer: the answer to it.
-        lasts_s: how long it runs: the least and the most.
+        transport: its connection.
+        answer: its answer.
+        lasts_s: its duration: the minimum and the maximum.
         is_job: whether it is a job, and not a part of an exploration.
         arrived_s: when it had arrived completely.
     """
@@ -44,7 +44,7 @@ class Request:
 
 
 class Servers:
-    """What the servers have in common."""
+    """The state that all servers share."""
 
     def __init__(self, slots: int) -> None:
         self.slots = slots
@@ -53,7 +53,7 @@ class Servers:
         self.waited_s: list[float] = []
 
     def told(self) -> str:
-        """What happened, as JSON."""
+        """The figures as JSON."""
         waited = self.waited_s or [0.0]
         mean_s, max_s = sum(waited) / len(waited), max(waited)
         counts = {"answered": self.answered, "useless": self.useless}
@@ -73,12 +73,12 @@ class Server:
         return Connection(self)
 
     def execute(self, request: Request) -> None:
-        """Run a request, when a slot is free."""
+        """Run a request when a slot is free."""
         self.waiting.append(request)
         self.fill_slots()
 
     def fill_slots(self) -> None:
-        """Start what may run now."""
+        """Start the requests that can run now."""
         while self.waiting and self.running < self.common.slots:
             request = self.waiting.popleft()
             self.running += 1
@@ -125,7 +125,7 @@ class Connection(asyncio.Protocol):
             self.server.execute(self.request(lines, body))
 
     def request(self, lines: dict[bytes, bytes], body: bytes) -> Request:
-        """What is asked for."""
+        """Handle a request."""
         is_size = lines.get(b"content-encoding") == b"gzip"
         is_job = not is_size and b"tell begin" not in body
         least, most = map(float, lines[b"x-lasts-s"].split(b"-")) if is_job else (PROBE_S, PROBE_S)

@@ -1,4 +1,4 @@
-"""What was measured: read and written as `results.json`, shown as `RESULTS.md`, compared with later figures."""
+"""The recorded figures: stored in `results.json`, shown in `RESULTS.md`, and compared with later figures."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ LEAST_NOISE, LEAST_NOISE_OF_FEW = 0.05, 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """A figure of several runs.
+    """A figure with its values from several runs.
 
     Args:
         figure: its name, unit and bound; its value is the median.
-        values: those of all runs.
+        values: the values of all runs.
     """
 
     figure: Figure
@@ -32,7 +32,7 @@ class Series:
 
     @classmethod
     def of(cls, figures: Iterable[Figure]) -> Series:
-        """The same figure from each run."""
+        """The series of one figure, from each run."""
         series = list(figures)
         values = tuple(figure.value for figure in series)
         known = asdict(series[-1]) | {"value": statistics.median(values)}
@@ -52,7 +52,7 @@ class Series:
         return max(spread, (LEAST_NOISE if is_enough else LEAST_NOISE_OF_FEW) * abs(self.figure.value))
 
     def worse(self, now: Series) -> str | None:
-        """What got worse since this record by more than its noise; `None` if nothing did."""
+        """How this figure got worse since the record by more than its noise; `None` if it did not."""
         change = now.figure.value - self.figure.value
         if (-change if self.figure.larger_is_better else change) <= self.noise:
             return None
@@ -65,12 +65,12 @@ class Measured:
     """The figures of a benchmark.
 
     Args:
-        day: when it was measured, as YYYY-MM-DD.
+        day: the day of the measurement, as YYYY-MM-DD.
         machine: processors, memory, kernel.
         versions: of this project, Python, the compiler.
         seconds: the median wall clock of a run.
         others: the median number of processors that other programs kept busy during a run.
-        is_busy: whether that is too much.
+        is_busy: whether that number is too high.
         figures: in the order of the benchmark.
     """
 
@@ -83,7 +83,7 @@ class Measured:
     figures: tuple[Series, ...]
 
     def as_dict(self) -> dict[str, object]:
-        """For `results.json`."""
+        """The values for `results.json`."""
         plain = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "figures"}
         listed = [
             {name: value for name, value in asdict(series.figure).items() if name != "value"}
@@ -94,7 +94,7 @@ class Measured:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, object]) -> Measured:
-        """Of `results.json`."""
+        """Read the values of `results.json`."""
         listed = values["figures"]
         assert isinstance(listed, list)
         figures = tuple(
@@ -112,7 +112,7 @@ Record = dict[str, Measured]
 
 
 def read(path: Path) -> Record:
-    """Read `results.json`; nothing if there is none."""
+    """Read `results.json`. Empty if there is no file."""
     if not path.exists():
         return {}
     return {name: Measured.from_dict(values) for name, values in json.loads(path.read_text(encoding="utf-8")).items()}
@@ -125,12 +125,12 @@ def write(path: Path, record: Record) -> None:
 
 
 def page(record: Record, missing: Mapping[str, str], reasons: Mapping[str, Mapping[str, str]]) -> str:
-    """`RESULTS.md`.
+    """The text of `RESULTS.md`.
 
     Args:
-        record: what was measured.
-        missing: for each benchmark without figures, why.
-        reasons: for each benchmark and figure, why a bound is not reached, and what it would take.
+        record: the recorded figures.
+        missing: the reason, for each benchmark without figures.
+        reasons: for each benchmark and figure, why a bound is not reached, and what would be needed for it.
     """
     lines = [
         "# Results",

@@ -1,8 +1,8 @@
-"""What `report.html` costs: making it for many submissions, and opening and using it in Chromium.
+"""The cost of `report.html`: creating it for many submissions, and opening and using it in Chromium.
 
-Results as `ioi-eval score` writes them: six models, 24 problems of four years, 5 subtasks, 20 tests, all programs
-different, and the beginnings of the inputs. `report_html.py [ROWS…]`: by default 10,000 rows, with the browser, and
-100,000 without.
+The results are as `ioi-eval score` writes them: six models, 24 problems of four years, 5 subtasks, 20 tests, all
+programs different, with the beginnings of the inputs. `report_html.py [ROWS…]`: by default 10,000 rows with the
+browser, and 100,000 rows without.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def write_results(directory: Path, rows: int) -> None:
 
 
 def made(directory: Path, rows: int) -> None:
-    """Make the report, as the command does, and print time and memory."""
+    """Create the report as the command does, and print time and memory."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     command = [str(Path(sys.executable).with_name("ioi-eval")), "report", str(directory)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -169,7 +169,7 @@ def used(directory: Path) -> None:
             spent = busy_ms(tab) - before
             print(f"  {name}: {wall:.0f} ms")
             report(Figure(name=f"Chromium, {name}", value=spent, unit="CPU-ms", bound=100))
-        print(f"  messages: {tab.said or 'none'}; addresses: {len(set(tab.asked))} (the page itself)")
+        print(f"  messages: {tab.messages or 'none'}; addresses: {len(set(tab.requests))} (the page itself)")
 
 
 def busy_ms(tab: Tab) -> float:

@@ -1,11 +1,11 @@
-"""Wall clock of scoring a dump, divided by the CPU time that it needs at least.
+"""Wall clock of scoring a dump, divided by the minimum CPU time that it needs.
 
 The necessary work is: compile each distinct program once, and run and check the tests that can change the score, on all
-cores. Everything above that is our overhead. Programs that sleep until the idle rule stops them use wall clock without
-CPU time; that time is printed, and counted as necessary, because no judge can shorten it.
+cores. All time above that is our overhead. Programs that sleep until the idle rule stops them use wall clock without
+CPU time. That time is printed, and counted as necessary, because no judge can shorten it.
 
-Root of the machine also sees where each CPU-second went, by the names of the processes (`exits.py`), and how much of
-the command's CPU time is in none of these parts: mostly what the kernel does when a process has ended.
+With root of the machine, the CPU time is also split by the names of the processes (`exits.py`). The rest, which is in
+none of these parts, is mostly work of the kernel after a process has ended.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ def _run(command: list[str]) -> tuple[float, float, list[tuple[str, Exit]] | Non
     """Run a command.
 
     Returns:
-        Its wall clock, the CPU time of it and its descendants, and each of their ends, `None` if we may not see them.
-        An end has the word "Python" if it is one of the command's own process, else its name.
+        Its wall clock, the CPU time of it and its descendants, and each of their ends; `None` without the right to see
+        them. The name of an end is "Python" if it is one of the command's own processes.
     """
     with ExitStack() as stack:
         try:
@@ -105,7 +105,7 @@ def _split(ended: Iterable[tuple[str, Exit]]) -> dict[str, float]:
 
 
 def _idle_s(row: dict[str, Any]) -> float:
-    """The wall clock of a row's tests that the idle rule stopped."""
+    """The wall clock of a row's tests that were stopped by the idle rule."""
     if row.get("duplicate_of"):
         return 0.0
     tests = {test["test_name"]: test for subtask in row["all_subtasks_results"] for test in subtask["test_results"]}

@@ -1,7 +1,7 @@
-"""A client of a cluster in a process of its own, for `shared_cluster.py`: `shared_client.py SPEC`, a JSON object.
+"""A client of a cluster in its own process, for `shared_cluster.py`: `shared_client.py SPEC`, a JSON object.
 
-It enters the cluster and runs jobs until it has run as many as it should, or standard input ends. Then it prints as
-JSON when it began, when each job ended (seconds of the machine's monotonic clock), and how often something failed.
+It enters the cluster and runs jobs until it has run the requested number, or standard input ends. Then it prints as
+JSON when it began, when each job ended (seconds of the machine's monotonic clock), and the number of failures.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from ioi_eval.sandbox.piston.cluster import PistonCluster
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """What a client does.
+    """The settings of a client.
 
     Args:
         urls: the servers.
         per_server: how many jobs it sends to a server at once.
-        lasts_s: how long its jobs take, the least and the most, in seconds.
-        limit_s: the wall clock limit of its jobs, in seconds.
-        jobs: how many it runs; `None` for as many as it can.
+        lasts_s: the duration of its jobs, the minimum and the maximum, in seconds.
+        limit_s: the wall-clock limit of its jobs, in seconds.
+        jobs: the number of jobs; `None` for as many as possible.
     """
 
     urls: tuple[str, ...]
@@ -46,12 +46,12 @@ class Client:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What a client did.
+    """The figures of a client.
 
     Args:
         began_s: when it began to enter the cluster.
         ended_s: when its jobs ended.
-        failures: how many jobs were sent again or had no answer, and how often a worker was given no jobs for a while.
+        failures: how many jobs were sent again or had no answer, and how often a worker was taken out of service.
     """
 
     began_s: float
@@ -59,22 +59,22 @@ class Told:
     failures: dict[str, int]
 
     def between(self, start_s: float, end_s: float) -> int:
-        """How many jobs ended in this time."""
+        """The number of jobs that ended in this time."""
         return sum(start_s <= ended < end_s for ended in self.ended_s)
 
 
 class Failures:
-    """Counts events of a client that another client must not cause."""
+    """Counts events that another client must not cause."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
 
     def listen(self, event: Event) -> None:
-        """Take note of an event."""
+        """Count an event."""
         self.counts[event["event"]] += 1
 
     def close(self) -> None:
-        """Nothing is open."""
+        """There is nothing to close."""
 
 
 async def run(client: Client) -> Told:
@@ -110,13 +110,14 @@ async def run(client: Client) -> Told:
                     group.create_task(work())
 
         working = asyncio.create_task(work_off())
-        asyncio.get_running_loop().add_reader(sys.stdin, working.cancel)  # nothing is written to it: it has ended
+        # standard input only becomes readable when it has ended
+        asyncio.get_running_loop().add_reader(sys.stdin, working.cancel)
         await asyncio.wait([working])
     return Told(began_s=began, ended_s=tuple(ended), failures=dict(failures.counts))
 
 
 def main() -> None:
-    """Run what the argument says."""
+    """Run the jobs that the argument describes."""
     spec = json.loads(sys.argv[1])
     print(json.dumps(asdict(asyncio.run(run(Client(**spec))))), flush=True)
 

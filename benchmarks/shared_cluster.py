@@ -1,14 +1,14 @@
 """Two clients on one cluster: `shared_cluster.py short|long`.
 
-Each client is a process of its own, and wants twice as many jobs at once as the cluster has slots. The servers queue
-silently what they cannot run, begin jobs in the order of arrival, and cannot cancel.
+Each client is a separate process, and sends twice as many jobs at once as the cluster has slots. The servers silently
+queue the jobs that they cannot run, start jobs in the order of arrival, and cannot cancel.
 
-short   60 servers with 2 slots, jobs of 200 to 500 ms: one client; two that begin together; one that begins when the
-        other is in full swing; and one with 200 jobs, alone and beside one with jobs without end
+short   60 servers with 2 slots, jobs of 200 to 500 ms: one client; two that start together; one that starts while the
+        other is running; and one with 200 jobs, alone and beside one with an endless number of jobs
 long    12 servers with 2 slots, two clients: jobs of 1 s, limited to 2 s, wait behind jobs of 80 s
 
 A share is that of the client with fewer jobs. Failures are jobs that were sent again or got no answer, and workers that
-were given no jobs for a while.
+were taken out of service for a while.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LONG_S = 250.0
 
 
 class Running:
-    """A client that runs."""
+    """A running client."""
 
     def __init__(self, client: Client) -> None:
         self.process = subprocess.Popen(
@@ -48,7 +48,7 @@ class Running:
         )
 
     def told(self, *, stop: bool = True) -> Told:
-        """End it, or wait for its end."""
+        """Stop it, or wait for its end. Returns its figures."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         if stop:
@@ -61,21 +61,21 @@ class Running:
 
 
 class Cluster:
-    """Servers that run; `waited` is set when they have ended."""
+    """Running servers. `waited` is set when they have ended."""
 
     def __init__(self, count: int) -> None:
         self.count = count
         self.told: dict[str, Any] = {}
 
     def client(self, lasts_s: tuple[float, float], **more: Any) -> Running:
-        """Start a client whose jobs take so long."""
+        """Start a client whose jobs have this duration."""
         urls = tuple(f"http://127.0.0.1:{PORT + number}" for number in range(self.count))
         return Running(Client(**{"urls": urls, "per_server": SLOTS, "lasts_s": lasts_s, "limit_s": 5.0, **more}))
 
 
 @contextmanager
 def cluster(count: int) -> Iterator[Cluster]:
-    """Servers in a process of their own."""
+    """Servers in a separate process."""
     command = [sys.executable, str(HERE / "queueing_cluster.py"), "--port", str(PORT)]
     command += ["--count", str(count), "--slots", str(SLOTS)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as stub:
@@ -89,7 +89,7 @@ def cluster(count: int) -> Iterator[Cluster]:
 
 
 def failures(*told: Told) -> int:
-    """How often something failed."""
+    """The number of failures."""
     counts = [each.failures for each in told]
     if any(counts):
         print(f"failures: {counts}", flush=True)
@@ -103,7 +103,7 @@ def rate(told: Told) -> float:
 
 
 def shared(first: Told, second: Told) -> tuple[float, float]:
-    """The share of the one with fewer jobs, and both rates together, while both ran."""
+    """The share of the client with fewer jobs, and the sum of both rates, while both ran."""
     start = max(each.ended_s[0] for each in (first, second)) + SETTLED_S
     end = min(each.ended_s[-1] for each in (first, second)) - SETTLED_S
     counts = [each.between(start, end) for each in (first, second)]
@@ -112,7 +112,7 @@ def shared(first: Told, second: Told) -> tuple[float, float]:
 
 
 def two_clients(alone: float) -> int:
-    """Two that begin together, and one that begins later. Returns the failures."""
+    """Two clients that start together, and one that starts later. Returns the failures."""
     failed = 0
     for what, later_s in (("together", 0.0), ("later", LATER_S)):
         with cluster(60) as servers:

@@ -2,9 +2,10 @@
 
     stub_cluster.py --count 1500 --delay 0.5 [--deaths-per-minute 25 --down 5] [--port 20000]
 
-Every endpoint answers the probe of an exploration. Then it answers every job after the delay with one fixed execution,
-without parsing its body. Endpoints that fail refuse connections, reset those that they had, and come back on the same
-port. When stdin ends the program prints as JSON: jobs answered, and how busy the working endpoints were on average.
+Every endpoint answers the probe of an exploration. After the delay it answers every job with one fixed execution,
+without parsing its body. Endpoints that fail refuse connections, reset existing ones, and come back on the same port.
+When stdin ends, the program prints as JSON: the number of answered jobs, and how busy the working endpoints were on
+average.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rows of a small APPS, and files of them."""
+"""Rows of a small data set in the format of APPS, and files with them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def apps_row(problem: Any, inputs: Sequence[Any], outputs: Sequence[Any], **othe
 
 
 def doubling(problem: Any, numbers: Sequence[int] = (1, 2, 3), **other: Any) -> dict[str, Any]:
-    """A problem that `DOUBLE` solves, and of whose tests `ZERO` passes one where there is a 0."""
+    """A problem that `DOUBLE` solves. `ZERO` passes those of its tests whose number is 0."""
     return apps_row(problem, [f"{n}\n" for n in numbers], [f"{2 * n}\n" for n in numbers], **other)
 
 
@@ -40,6 +40,6 @@ ROWS = (
 
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
-    """Rows as JSON Lines."""
+    """Write rows as JSON Lines."""
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path

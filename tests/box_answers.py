@@ -1,4 +1,4 @@
-"""Recorded answers of a target's box to compile jobs, so that tests need no compiler."""
+"""Recorded answers of a box to compile jobs, so that tests need no compiler."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ioi_eval.model import Job, Stage
 
 
 def plan_of(job: Job) -> str:
-    """The plan of a job for the runner; for a job that also compiles, with the plan for that."""
+    """The runner's plan in a job; if the job also compiles, the compile plan is included."""
     plans = [file.content for file in job.files if file.name in ("plan", "steps")]
     return b"".join(plan for plan in plans if isinstance(plan, bytes)).decode()
 
 
 def built(job: Job) -> Stage:
-    """The answer to a runner's job that went well."""
+    """The answer to a job that compiles the runner, with a program as its result."""
     script = next(file.content for file in job.files if file.name == "run")
     assert isinstance(script, bytes)
     nonce = script.decode().split()[-1]
@@ -33,14 +33,14 @@ def built(job: Job) -> Stage:
 
 
 def answer_text(lines: Sequence[Mapping[str, Any]], nonce: str, /, **end: object) -> str:
-    """What the runner prints: these lines, and its end line with their checksum, changed so."""
+    """The runner's output: these lines, and the end line with their checksum. `end` replaces fields of the end line."""
     text = "".join(f"{orjson.dumps(line).decode()}\n" for line in lines)
     closing = {"end": True, "nonce": nonce, "lines": len(lines), "sum": f"{zlib.crc32(text.encode()):08x}"}
     return f"{text}{orjson.dumps({**closing, 'isolation': 'full', 'runner': 1, **end}).decode()}\n"
 
 
-def said(artifact: str | None = None, **changes: object) -> Callable[[Job], Stage]:
-    """The runner's answer to a compile job: one step that ended so, and perhaps an artifact."""
+def step_answer(artifact: str | None = None, **changes: object) -> Callable[[Job], Stage]:
+    """The runner's answer to a compile job: one step, its line with these changes, and the artifact if one is named."""
 
     def answer(job: Job) -> Stage:
         step: dict[str, object] = {"step": 0, "code": 0, "signal": 0, "limit": None, "cpu_us": 1, "wall_us": 1}
@@ -55,6 +55,6 @@ def said(artifact: str | None = None, **changes: object) -> Callable[[Job], Stag
 
 
 def not_started(words: str) -> Stage:
-    """The answer of a runner whose box lacks something."""
+    """The answer of a runner that could not start a step because the box lacks something."""
     line = {"fault": "system", "words": f"step 0 was not started: execute /opt/g++: {words}", "nonce": ""}
     return Stage(stdout=f"{orjson.dumps(line).decode()}\n", stderr="", code=1)

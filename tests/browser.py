@@ -1,6 +1,6 @@
-"""A headless Chromium, driven through its DevTools protocol: reports its page, its messages and its network requests.
+"""A headless Chromium, controlled through its DevTools protocol. It collects the page's messages and network requests.
 
-Only what these tests need; `aiohttp` is there already, and the protocol is JSON over a WebSocket.
+It implements only what these tests need. `aiohttp` is already a dependency, and the protocol is JSON over a WebSocket.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ANSWER_S = 120.0  # for a machine that is very busy
 
 
 def chromium() -> str | None:
-    """Where the browser lies; `None` where there is none."""
+    """The path of the browser; `None` if there is none."""
     return next((found for name in _NAMES if (found := shutil.which(name))), None)
 
 
@@ -33,21 +33,21 @@ needs_chromium = pytest.mark.skipif(chromium() is None, reason="chromium is not 
 
 
 class Tab:
-    """One page of a browser; it is used from outside of any event loop.
+    """One page of a browser, to be used outside of any event loop.
 
     Args:
-        runner: runs what talks to it.
-        socket: its connection.
+        runner: runs the coroutines that communicate with the browser.
+        socket: the connection to the browser.
     """
 
     def __init__(self, runner: asyncio.Runner, socket: aiohttp.ClientWebSocketResponse) -> None:
         self._runner, self._socket = runner, socket
         self._ids = itertools.count(1)
-        self.said: list[str] = []
-        self.asked: list[str] = []
+        self.messages: list[str] = []
+        self.requests: list[str] = []
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:
-        """Call a method of the protocol; what happens meanwhile is noted."""
+        """Call a method of the protocol. Events that arrive meanwhile are recorded."""
         return self._runner.run(asyncio.wait_for(self._call(method, params), _ANSWER_S))
 
     async def _call(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -64,19 +64,19 @@ class Tab:
     def _note(self, message: dict[str, Any]) -> None:
         method, params = message.get("method", ""), message.get("params", {})
         if method == "Runtime.consoleAPICalled":
-            self.said.append(f"console: {[one.get('value', one.get('description')) for one in params['args']]}")
+            self.messages.append(f"console: {[one.get('value', one.get('description')) for one in params['args']]}")
         elif method == "Runtime.exceptionThrown":
             details = params["exceptionDetails"]
-            self.said.append(f"exception: {details.get('exception', {}).get('description', details['text'])}")
+            self.messages.append(f"exception: {details.get('exception', {}).get('description', details['text'])}")
         elif method == "Log.entryAdded":
-            self.said.append(f"log: {params['entry']['text']}")
+            self.messages.append(f"log: {params['entry']['text']}")
         elif method == "Network.requestWillBeSent":
-            self.asked.append(params["request"]["url"][:200])
+            self.requests.append(params["request"]["url"][:200])
         elif method == "Page.javascriptDialogOpening":
-            self.said.append(f"dialog: {params['message']}")
+            self.messages.append(f"dialog: {params['message']}")
 
     def open(self, path: Path, *, width: int = 1440, height: int = 900, dark: bool = False) -> None:
-        """Show a report, and wait until it is built."""
+        """Open a report, and wait until its page is complete."""
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
         self.call(
@@ -88,7 +88,7 @@ class Tab:
         self.value(_READY)
 
     def value(self, expression: str) -> Any:
-        """What an expression comes to in the page; of a promise what that comes to."""
+        """The value of an expression in the page; the value of a promise is awaited."""
         answer = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
@@ -101,7 +101,7 @@ class Tab:
         self.call("Input.dispatchKeyEvent", type="keyUp", **shared)
 
     def picture(self, path: Path) -> None:
-        """Write what the whole page looks like, as PNG."""
+        """Write a screenshot of the whole page as PNG."""
         answer = self.call("Page.captureScreenshot", captureBeyondViewport=True, format="png")
         path.write_bytes(base64.b64decode(answer["data"]))
 
@@ -115,7 +115,7 @@ _READY = """new Promise((done) => {
 
 @contextmanager
 def browser_tab() -> Iterator[Tab]:
-    """A page of a browser of its own, which ends with it."""
+    """A page of a new browser, which is ended at exit."""
     executable = chromium()
     assert executable is not None
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile, asyncio.Runner() as runner:

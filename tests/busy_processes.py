@@ -1,4 +1,4 @@
-"""Processes that keep processors busy, for tests and benchmarks that want a loaded machine."""
+"""Processes that keep processors busy, for tests and benchmarks that need a loaded machine."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def busy_processes(count: int, *works: str, sessions: bool = False) -> Iterator[
     """Run this number of processes on the processors of the caller. They end with the caller, even if it is killed.
 
     Args:
-        count: how many.
-        works: the programs that they run, in turn; by default they compute.
-        sessions: whether each has a session of its own, as a box has. Otherwise the kernel may divide the processors
-            between sessions first.
+        count: the number of processes.
+        works: the programs that they run, in turn; by default all compute.
+        sessions: whether each process has its own session, as a box has. The kernel may first divide the processors
+            between sessions, and then between the processes of a session.
     """
     programs = works or (COMPUTES,)
     children: list[subprocess.Popen[bytes]] = []

@@ -25,9 +25,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--full", action="store_true", help="also run the tests with large budgets")
 
 
-@pytest.hookimpl(tryfirst=True)  # what is found is recorded before anything is left out
+@pytest.hookimpl(tryfirst=True)  # the tests are recorded before any is deselected
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out large budgets, unless asked for, and what only root can do, with the reason."""
+    """Deselect tests with large budgets unless `--full` is given, and skip tests that need root, with the reason."""
     config.stash[COLLECTED] = frozenset(item.nodeid for item in items)
     if not config.getoption("--full"):
         deselect(config, items, lambda item: item.get_closest_marker("full") is not None)
@@ -40,7 +40,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The third-party data beside the checkout; a test that needs it is skipped where it is absent."""
+    """The directory with third-party data beside the checkout. A test that needs it is skipped if it is absent."""
     path = ROOT.parent / "shared"
     if not path.is_dir():
         pytest.skip("no shared data beside the checkout")
@@ -49,15 +49,16 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session")
 def cache_with_runner(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache that holds the runner and nothing else; tests that need a cache of their own copy it."""
+    """A cache that contains only the runner. Tests that need their own cache copy this one."""
     return made_once(shared_directory(tmp_path_factory) / "cache-with-runner", put_runner)
 
 
 @pytest.fixture(scope="session")
 def cache(cache_with_runner: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One cache for all tests: what they need of ours, the runner above all, is compiled once.
+    """One cache for all tests: our programs, mainly the runner, are compiled once.
 
-    All processes that share the tests share it: nothing in it is ever changed, and two may build the same at once.
+    All processes that share the tests use it. No entry is ever changed, and two processes may build the same entry at
+    once.
     """
 
     def copy(new: Path) -> None:
@@ -68,5 +69,5 @@ def cache(cache_with_runner: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 
 @pytest.fixture(scope="session")
 def commands() -> ForkedCommands:
-    """What runs `ioi-eval` for tests of what it does, not of how it starts."""
+    """Runs `ioi-eval` for tests of what a command does. Tests of how it starts do not use this."""
     return forked_commands()

@@ -1,4 +1,4 @@
-"""What people see of text that goes back to the beginning of its line, as progress bars do."""
+"""What a terminal displays of text that returns to the beginning of its line, as progress bars do."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 
 
 def displayed(text: str) -> list[str]:
-    """The lines that are left when all is written: what follows a `\\r` stands over what was there.
+    """The lines that are visible after all text was written. Text after a `\r` overwrites the line.
 
-    Notebooks know no other movement. Text with any is an error.
+    A notebook supports no other cursor movement. Any other raises an error.
     """
     assert not re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f]", text), text
     lines = []

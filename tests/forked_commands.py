@@ -1,8 +1,8 @@
-"""`ioi-eval` as users start it, as forks of one process that has imported everything.
+"""Run `ioi-eval` with its usual arguments, as forks of one process that has imported everything.
 
-Importing, and taking down at the end what was imported, is most of what a command costs (`show`: 0.05 CPU-s in place of
-0.85), and the tests start hundreds. A fork is a process of its own, with its own environment, directory, output and
-end. A test of what starting itself does (imports, signals, limits that are set before) starts `COMMAND`.
+Most of a command's time goes into imports and into unloading modules at the end (`show`: 0.85 CPU-s, as a fork 0.05),
+and the tests start hundreds of commands. A fork is a separate process with its own environment, directory, output and
+exit. A test of the start itself (imports, signals, limits that are set before) starts `COMMAND`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _LIBRARIES = (
     "aiohttp.web", "datasets", "httpx", "orjson", "pandas", "pyarrow.parquet", "tqdm", "typer._adapters", "yaml",
 )  # fmt: skip
 _SET_CHILD_SUBREAPER = 36  # Source: prctl(2)
-_MAX_TOLD = 5
+_MAX_REPORTED = 5
 _codes: list[int] = []
 """The exit code of the command that this process has run, if it came to its end."""
 _OURS = ("CXX", "IOI_EVAL_", "PISTON_")
@@ -51,24 +51,24 @@ _READ_LATE = ("PYTEST_CURRENT_TEST", "HF_TOKEN")
 
 @functools.cache
 def forked_commands() -> ForkedCommands:
-    """Those of this process. Its end is theirs."""
+    """The commands of this process. They are closed when this process ends."""
     commands = ForkedCommands()
     atexit.register(commands.close)
     return commands
 
 
 class ForkedCommands:
-    """Starts commands, one after the other, as forks of a process that begins with the first of them.
+    """Starts commands, one after the other, as forks of a server process. The first command starts the server.
 
-    Libraries read their variables when they are imported. So there is one such process for the variables of this
-    process, and one for each environment of `prepare`.
+    Libraries read their environment variables at import. So there is one server for the environment of this process,
+    and one for each environment given to `prepare`.
     """
 
     def __init__(self) -> None:
         self._servers: dict[_Libraries, _Server] = {}
 
     def prepare(self, env: Mapping[str, str]) -> None:
-        """Fork also the commands whose environment has these variables of libraries.
+        """Also fork commands whose environment has these values of the variables that libraries read.
 
         Args:
             env: an environment that several commands will have.
@@ -76,23 +76,23 @@ class ForkedCommands:
         self._servers.setdefault(_of_libraries(env), _Server(env))
 
     def run(self, *arguments: str | Path, cwd: Path, env: Mapping[str, str]) -> Ended:
-        """Run `ioi-eval` to its end.
+        """Run `ioi-eval` and wait for its end.
 
         Args:
-            arguments: what follows `ioi-eval`.
+            arguments: the arguments of `ioi-eval`.
             cwd: its working directory.
-            env: its environment, the whole of it. With a variable that a library may read, and that nobody has
-                prepared, it is started as any program is.
+            env: its whole environment. If the variables that libraries may read differ from all prepared
+                environments, the command is started as a new program.
         """
         return self.run_code(COMMAND[2], *arguments, cwd=cwd, env=env)
 
     def run_code(self, code: str, *arguments: str | Path, cwd: Path, env: Mapping[str, str]) -> Ended:
-        """Run a program in Python to its end, as `python -c` does.
+        """Run a Python program as `python -c` does, and wait for its end.
 
         Args:
             code: the program.
-            arguments: what follows it.
-            cwd, env: as of `run`.
+            arguments: its arguments.
+            cwd, env: as in `run`.
         """
         words = [sys.executable, "-c", code, *map(str, arguments)]
         libraries = _of_libraries(env)
@@ -112,7 +112,7 @@ class ForkedCommands:
 
 
 class _Server:
-    """A process that has imported everything and forks.
+    """A process that has imported everything and forks for each command.
 
     Args:
         env: its environment.
@@ -124,7 +124,7 @@ class _Server:
         self._channel: socket.socket | None = None
 
     def fork(self, command: Mapping[str, Any], output: IO[bytes], errors: IO[bytes]) -> int:
-        """Run a command to its end; gives its exit code."""
+        """Run a command and wait for its end. Returns its exit code."""
         if self._process is None:
             self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             with theirs:
@@ -154,17 +154,17 @@ def _of_libraries(environment: Mapping[str, str]) -> _Libraries:
 
 
 def _text_of(file: IO[bytes]) -> str:
-    """As `subprocess` decodes it."""
+    """Decoded in the same way as by `subprocess`."""
     file.seek(0)
     return file.read().decode().replace("\r\n", "\n").replace("\r", "\n")
 
 
 def serve() -> str:
-    """Fork for each command that is asked for; returns in the fork, which then is the command, with its code."""
+    """Fork for each requested command. Returns only in the fork, with the code that the fork is to run."""
     atexit.register(_end_at_once)
     _import_all()
     for digest in (rules_digest, runner_digest, harness_digest):
-        digest()  # of the package's own files: no command has to read them again
+        digest()  # no command has to compute these digests of the package's files again
     adopt_orphans()
     gc.freeze()  # or each fork would look through all of it when it ends, which takes as long as importing it
     with socket.socket(fileno=int(sys.argv[1])) as channel:
@@ -172,7 +172,8 @@ def serve() -> str:
             message, descriptors, _, _ = socket.recv_fds(channel, 1 << 20, 2)
             if not message:
                 os._exit(0)
-            with warnings.catch_warnings(action="ignore"):  # a library may have started a thread that idles
+            # a library may have started an idle thread, of which fork warns
+            with warnings.catch_warnings(action="ignore"):
                 child = os.fork()
             if child == 0:
                 break
@@ -184,7 +185,7 @@ def serve() -> str:
 
 
 def run_code(code: str) -> None:
-    """Run a command, and note its exit code."""
+    """Run a command, and record its exit code."""
     try:
         exec(compile(code, "<string>", "exec"), {"__name__": "__main__"})
     except SystemExit as end:
@@ -195,7 +196,7 @@ def run_code(code: str) -> None:
 
 
 def _end_at_once() -> None:
-    """End without taking every module apart, which takes as long as importing it: the last thing that Python calls."""
+    """Exit without unloading all modules, which takes as long as the import. Python calls this handler last."""
     if _codes:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -203,20 +204,21 @@ def _end_at_once() -> None:
 
 
 def adopt_orphans() -> None:
-    """Be the parent of what the processes that this one starts leave behind, so that it is known."""
+    """Become the parent of orphaned descendants, so that leftover processes are found."""
     if ctypes.CDLL(None, use_errno=True).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
 
 
 def end_orphans(patience_s: float = 30.0) -> list[str]:
-    """Wait for what was left behind, and kill what does not end; gives the command lines of that.
+    """Wait for processes that a command left behind, and kill those that do not end. Returns the command lines of
+    these.
 
     Args:
-        patience_s: how long those that were killed may take to end.
+        patience_s: how long to wait before processes are killed.
     """
     until = time.monotonic() + patience_s
     found: list[str] = []
-    with contextlib.suppress(ChildProcessError):  # there are no more
+    with contextlib.suppress(ChildProcessError):  # no children are left
         while True:
             if os.waitpid(-1, os.WNOHANG)[0]:
                 continue
@@ -226,11 +228,11 @@ def end_orphans(patience_s: float = 30.0) -> list[str]:
                     os.kill(child, signal.SIGKILL)
                     os.waitpid(child, 0)
             time.sleep(0.01)
-    return found[:_MAX_TOLD]
+    return found[:_MAX_REPORTED]
 
 
 def _children() -> list[int]:
-    """Of this process. They stay until it waits for them."""
+    """The child processes of this process. An ended child stays in the list until this process waits for it."""
     found = []
     for name in filter(str.isdecimal, os.listdir("/proc")):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
@@ -253,7 +255,7 @@ def _become(command: Mapping[str, Any], descriptors: list[int]) -> str:
 
 
 def _import_all() -> None:
-    """All of the package, and what it imports where it needs it."""
+    """Import the whole package, and the modules that it imports only where they are needed."""
     import ioi_eval
 
     for module in pkgutil.walk_packages(ioi_eval.__path__, "ioi_eval."):

@@ -1,4 +1,4 @@
-"""The embedded sandbox with full isolation, for tests that are meaningless with less."""
+"""The embedded sandbox with full isolation, for tests that have no meaning with less."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
 
 def reached(strongest: Isolation) -> tuple[Isolation, str]:
-    """What isolation an embedded sandbox of at most this one has for whoever asks, and why not full."""
+    """The isolation that an embedded sandbox gives the caller, limited to this level, and the reason why it is not
+    full.
+    """
 
     async def enter() -> tuple[Isolation, str]:
         async with LocalSandbox(slots=1, strongest=strongest) as sandbox:
@@ -29,7 +31,9 @@ def _reached_here() -> tuple[Isolation, str]:
 
 
 def require_full_isolation() -> None:
-    """Skip the test where the embedded sandbox cannot isolate fully: it starts no scripts of others there."""
+    """Skip the test if the embedded sandbox cannot isolate fully here. It runs scripts from requests only in full
+    isolation.
+    """
     isolation, why_not = _reached_here()
     if isolation is not Isolation.FULL:
         pytest.skip(f"no full isolation here: {why_not}")
@@ -37,7 +41,7 @@ def require_full_isolation() -> None:
 
 @contextmanager
 def full_isolation() -> Iterator[tuple[asyncio.Runner, LocalSandbox]]:
-    """A sandbox with one slot, and the loop that it lives in; the test is skipped where it cannot isolate fully."""
+    """A sandbox with one slot, and its event loop. The test is skipped if the sandbox cannot isolate fully."""
     with asyncio.Runner() as loop:
         sandbox = LocalSandbox(slots=1)
         loop.run(sandbox.__aenter__())

@@ -1,8 +1,9 @@
 """The results of the samples: verdicts, scores, messages, columns and exit codes, without values that depend on speed.
 
-`python tests/golden_results.py OUT.json [--shared DIR] [--only CASE …]` scores them and writes that down; called before
-and after a change, on the same machine, it writes the same. `test_golden_results.py` compares what depends on no
-machine with `tests/golden/results.json`. Of data that are not ours only ids, verdicts, scores and hashes are written.
+`python tests/golden_results.py OUT.json [--shared DIR] [--only CASE …]` scores the samples and writes the results. Two
+calls on the same machine, before and after a change, must write the same. `test_golden_results.py` compares the part
+that does not depend on the machine with `tests/golden/results.json`. For third-party data only ids, verdicts, scores
+and hashes are written.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ _KEPT = (
     *("duplicate_of", "target_subtask_score", "target_subtask_status", "code_compiles", "all_subtasks_points"),
     *("subtask", "weighted_score", "status", "test", "test_name", "code", "exit_code", "signal", "limit"),
 )
-_TEXT = frozenset({"code"})  # of a row the program, of a test a number
+_TEXT = frozenset({"code"})  # in a row it is the program, in a test a number
 
 
 def cases(shared: Path | None) -> dict[str, list[str]]:
-    """The calls, by name: on this machine, on a server of ours, and on stand-ins for both generations of Piston."""
+    """The command lines by case name: on this machine, on `ioi-eval serve`, and on stubs of Piston v3 and v4."""
     contest = ["score", str(sample.dump()), "--problems", str(sample.problems()), "--tests", str(sample.tests())]
     apps = ["apps", "score", str(sample.apps_dump()), "--dataset", str(sample.apps_problems()), "--timeout", "1"]
     found = {"contest": contest, "apps": apps, "apps-fail-fast": [*apps, "--fail-fast"]}
@@ -54,7 +55,7 @@ def cases(shared: Path | None) -> dict[str, list[str]]:
 
 
 def golden(name: str, call: Sequence[str]) -> dict[str, Any]:
-    """Score one case; what it comes to."""
+    """Score one case, and return its results."""
     with tempfile.TemporaryDirectory() as folder, _servers(name) as urls:
         out = Path(folder, "out")
         place = ["--sandbox", "piston", "--endpoints", urls] if urls else ["--sandbox", "embedded"]
@@ -74,7 +75,7 @@ def golden(name: str, call: Sequence[str]) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _servers(name: str) -> Iterator[str]:
-    """The URL of what a case is scored on; empty for this machine."""
+    """The URL of the server on which a case is scored; empty for this machine."""
     if name.endswith("-served"):
         command = [*IOI_EVAL, "serve", "--port", "0", "--workers", "2"]
     elif "-stub" in name:
@@ -101,7 +102,7 @@ def _servers(name: str) -> Iterator[str]:
 
 
 def _kept(value: Any, key: str = "") -> Any:
-    """Of a row what no machine's speed decides: texts by their hash."""
+    """The part of a row that does not depend on the machine's speed. Texts are replaced by their hash."""
     if isinstance(value, Mapping):
         return {name: _kept(inner, name) for name, inner in value.items() if _is_kept(name, inner)}
     if isinstance(value, list | tuple):
@@ -127,7 +128,7 @@ _PORTABLE = frozenset(
 
 
 def portable(found: dict[str, Any]) -> dict[str, Any]:
-    """Of a case what does not depend on the compiler's and the interpreter's words."""
+    """The part of a case's results that does not depend on messages of the compiler and the interpreter."""
 
     def kept(value: Any) -> Any:
         if isinstance(value, Mapping):

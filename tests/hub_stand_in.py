@@ -1,10 +1,10 @@
-"""A program that speaks the part of the Hub's HTTP API that `huggingface_hub` and `datasets` use for data sets.
+"""A program that implements the part of the Hub's HTTP API that `huggingface_hub` and `datasets` use for data sets.
 
     python hub_stand_in.py FOLDER
 
-FOLDER/<owner>/<name>/ is a data set with its files; one with a file `.private` beside them is private, and is only
-there for who sends the token. Where there is a file `.together` its first two commits wait for each other. Large files
-(`.parquet`) come in by the LFS protocol, others inside the commit.
+FOLDER/<owner>/<name>/ is a data set with its files. If it contains a file `.private`, the data set is visible only to
+clients that send the token. If it contains a file `.together`, its first two commits wait for each other. Large files
+(`.parquet`) are uploaded by the LFS protocol, others inside the commit.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Repos:
         self.lock = threading.Lock()
 
     def find(self, name: str, token: str) -> Path | None:
-        """The folder of a data set, unless it is not there or hidden."""
+        """The folder of a data set; `None` if it does not exist or is hidden from this token."""
         path = self.root / name
         return path if path.is_dir() and (token == TOKEN or not (path / _PRIVATE).exists()) else None
 
@@ -48,12 +48,12 @@ class Repos:
         return {str(path.relative_to(repo)): path.read_bytes() for path in found}
 
     def sha(self, repo: Path) -> str:
-        """The name of what is there now."""
+        """The commit hash of the present contents."""
         parts = [f"{name} {hashlib.sha1(content).hexdigest()}" for name, content in self.files(repo).items()]
         return hashlib.sha1("\n".join([str(repo), *parts]).encode()).hexdigest()
 
     def info(self, repo: Path) -> dict[str, Any]:
-        """What the API tells of it."""
+        """The API's description of a data set."""
         name = str(repo.relative_to(self.root))
         return {
             "_id": hashlib.sha1(name.encode()).hexdigest()[:24],
@@ -93,7 +93,7 @@ class Repos:
         return {"type": "file", "path": path, "size": len(content), "oid": hashlib.sha1(content).hexdigest()}
 
     def commit(self, repo: Path, lines: Sequence[Mapping[str, Any]]) -> bool:
-        """Carry out the operations of a commit; not if its parent is not what is there now."""
+        """Carry out the operations of a commit. Returns false if its parent is not the present commit."""
         if (repo / _TOGETHER).exists():
             self.two.wait(120)
             (repo / _TOGETHER).unlink(missing_ok=True)
@@ -125,7 +125,7 @@ class Handler(BaseHTTPRequestHandler):
     repos: Repos
 
     def log_message(self, *args: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
     @property
     def token(self) -> str:
@@ -143,11 +143,11 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def refuse(self, status: int, code: str, words: str) -> None:
-        """Send an error as the Hub words it."""
+        """Send an error in the Hub's format."""
         self.answer(status, {"error": words}, {"X-Error-Code": code, "X-Error-Message": words})
 
     def do_GET(self) -> None:
-        """Read something."""
+        """Answer a request that reads."""
         url = urlsplit(self.path)
         path, query = unquote(url.path), parse_qs(url.query)
         if path == "/api/datasets":
@@ -188,7 +188,7 @@ class Handler(BaseHTTPRequestHandler):
         self.answer(200, content, {"ETag": etag, "X-Repo-Commit": self.repos.sha(repo)})
 
     def do_POST(self) -> None:
-        """Change something, or ask with a body."""
+        """Answer a request that changes something, or a query with a body."""
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         path = unquote(urlsplit(self.path).path)
         if path == "/api/validate-yaml":
@@ -208,7 +208,7 @@ class Handler(BaseHTTPRequestHandler):
             self.refuse(404, "NotFound", f"{path} is not served here")
 
     def create(self, wanted: Mapping[str, Any]) -> None:
-        """Make a data set."""
+        """Create a data set."""
         repo = self.repos.root / (wanted.get("organization") or "tester") / wanted["name"]
         url = f"http://{self.headers['Host']}/datasets/{repo.relative_to(self.repos.root)}"
         if self.token != TOKEN:
@@ -222,7 +222,7 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(200, {"url": url, "name": str(repo.relative_to(self.repos.root)), "id": "0" * 24})
 
     def change(self, repo: Path, what: str, body: bytes) -> None:
-        """A commit, or what comes before it."""
+        """Answer a commit, or a request that prepares one."""
         if what == "paths-info":
             wanted = set(self.paths(body))
             self.answer(200, [entry for entry in self.repos.tree(repo, "", True) if entry["path"] in wanted])
@@ -242,18 +242,18 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(200, {"success": True, "commitUrl": url, "commitOid": sha})
 
     def paths(self, body: bytes) -> list[str]:
-        """The paths that a request names, as JSON or as a form."""
+        """The paths that a request names in JSON or in a form."""
         if "json" in (self.headers.get("Content-Type") or ""):
             return list(json.loads(body)["paths"])
         return parse_qs(body.decode()).get("paths", [])
 
     def do_PUT(self) -> None:
-        """Take a large file."""
+        """Receive a large file."""
         self.repos.objects[self.path.rpartition("/")[2]] = self.rfile.read(int(self.headers["Content-Length"]))
         self.answer(200, {})
 
     def found(self, name: str) -> Path | None:
-        """A data set's folder; where it is not there, that is answered."""
+        """A data set's folder. If it does not exist, an error is sent."""
         repo = self.repos.find(name, self.token)
         if repo is None:
             self.refuse(401 if not self.token else 404, "RepoNotFound", "Repository not found")
@@ -261,11 +261,11 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Hub(NamedTuple):
-    """A stand-in that is started.
+    """A running stand-in.
 
     Args:
         root: the folder of its data sets.
-        environment: in which clients find it.
+        environment: the environment with which clients find it.
     """
 
     root: Path
@@ -274,7 +274,7 @@ class Hub(NamedTuple):
 
 @contextmanager
 def standing_in(root: Path) -> Iterator[dict[str, str]]:
-    """The program, started; gives the environment in which clients find it. Their caches go beside `root`."""
+    """Start the program. Gives the environment with which clients find it; their caches are beside `root`."""
     process = subprocess.Popen([sys.executable, __file__, str(root)], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
@@ -294,7 +294,7 @@ def standing_in(root: Path) -> Iterator[dict[str, str]]:
 
 
 def put_rows(root: Path, name: str, rows: Sequence[Mapping[str, Any]], file: str = "train.jsonl") -> Path:
-    """A data set of rows, in one file; gives its folder."""
+    """Create a data set with these rows in one file. Returns its folder."""
     repo = root / name
     path = repo / file
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -303,7 +303,7 @@ def put_rows(root: Path, name: str, rows: Sequence[Mapping[str, Any]], file: str
 
 
 def main() -> None:
-    """Serve until somebody ends it."""
+    """Serve until the process is ended."""
     Handler.repos = Repos(Path(sys.argv[1]))
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     print(f"http://127.0.0.1:{server.server_address[1]}", flush=True)

@@ -1,4 +1,4 @@
-"""Directories whose files no disk has to take: a journal waits for it several times, and a property opens thousands."""
+"""Directories in memory: a journal waits for the disk several times, and a property test opens thousands of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ _MEMORY = Path("/dev/shm")
 
 @contextmanager
 def directory_in_memory() -> Iterator[Path]:
-    """A small new directory, in memory where the machine has such a place for everybody; it is deleted at the end."""
+    """A small new directory, in memory if the machine has a directory in memory for all users. It is deleted at the
+    end.
+    """
     place = _MEMORY if os.access(_MEMORY, os.W_OK | os.X_OK) else None
     with tempfile.TemporaryDirectory(prefix="ioi-eval-", dir=place) as name:
         yield Path(name)

@@ -1,6 +1,4 @@
-"""Judges submissions without a sandbox: a problem, the behaviour of programs, and the results that any judge would
-give.
-"""
+"""Judging without a sandbox: a problem, the behaviour of programs, and the results that every judge must give."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ SUBMISSION = Submission(id="s", problem=ProblemKey(year=2024, id="tree"), code="
 
 
 def make_problem(*subtasks: str) -> Problem:
-    """A problem whose subtasks list tests that are named by letters."""
+    """A problem whose subtasks list tests; each test is named by a letter."""
     return small_problem(
         key=SUBMISSION.problem,
         name="Tree",
@@ -65,7 +63,7 @@ KINDS: Mapping[str, TestOutcome] = {
 
 @dataclass(frozen=True)
 class Behaviour:
-    """How a submission does on one test: usually, alone on the machine, and again in a job of its own."""
+    """What a submission does on one test: in the first run, alone on the machine, and in a job with only this test."""
 
     usual: str
     alone: str = "AC"
@@ -73,11 +71,11 @@ class Behaviour:
     cpu_ms: float = 1000.0
 
     def line(self, test: str, way: str) -> TestOutcome:
-        """What the box says of a run."""
+        """The runner's result line for a run of this kind."""
         return replace(KINDS[getattr(self, way)], test=test, cpu_ms=self.cpu_ms)
 
     def settled(self, test: str) -> TestOutcome:
-        """A plain model of what stands after all repetitions."""
+        """The final outcome after all repetitions, by a plain model."""
         runs = Runs(self)
         while runs.repeat("clean") or runs.repeat("alone"):
             pass
@@ -85,19 +83,19 @@ class Behaviour:
 
 
 class Runs:
-    """The runs of one test, one after the other, in the plainest way."""
+    """The runs of one test, one after the other, by the simplest rules."""
 
     def __init__(self, how: Behaviour) -> None:
         self.how = how
         self.way, self.kind, self.before, self.had = "usual", how.usual, how.usual, set[str]()
 
     def wants(self, way: str) -> bool:
-        """Whether it is to be run once more so."""
+        """Whether the test must be run once more in this way."""
         doubtful = ("near",) if way == "alone" else ("checker", "manager", "runner")
         return self.kind in doubtful and way not in self.had
 
     def repeat(self, way: str) -> bool:
-        """Run it once more so, if it is to be."""
+        """Run the test once more in this way, if that is wanted."""
         wanted = self.wants(way)
         if wanted:
             self.way, self.before, self.kind = way, self.kind, getattr(self.how, way)
@@ -106,7 +104,7 @@ class Runs:
         return wanted
 
     def outcome(self, test: str) -> TestOutcome:
-        """What stands."""
+        """The present outcome."""
         final = self.way == "clean" and self.kind == self.before and self.kind in ("checker", "manager")
         return replace(self.how.line(test, self.way), reran=self.way == "alone", final=final)
 
@@ -115,7 +113,7 @@ Behaviours = Mapping[str, Behaviour]
 
 
 class Box:
-    """A job under way: its lines are settled when it starts, and arrive one by one. It stops as PROTOCOL.md says."""
+    """A running job. Its lines are fixed when it starts, and arrive one by one. It stops as PROTOCOL.md says."""
 
     def __init__(self, bundle: tuple[PlannedTest, ...], way: str, behaviours: Behaviours, *, run_all: bool) -> None:
         self.tests = [planned.test for planned in bundle]
@@ -133,19 +131,21 @@ class Box:
 
 
 def result_of(problem: Problem, outcomes: Mapping[str, TestOutcome], *, keep_all: bool = False) -> SubmissionResult:
-    """The submission's result from these outcomes."""
+    """The submission's result for these outcomes."""
     return submission_result(problem, SUBMISSION, CompileOutcome(verdict=None), outcomes, keep_all=keep_all)
 
 
 def exhaustive_model(problem: Problem, behaviours: Behaviours, *, keep_all: bool = False) -> SubmissionResult:
-    """What a judge says that runs everything, one by one, and only then looks."""
+    """The result of a judge that runs all tests one by one before it looks at any outcome."""
     if keep_all or not problem.score_type.zero_decides:
         return result_of(problem, round_model(problem, behaviours), keep_all=keep_all)
     return result_of(problem, {test: how.settled(test) for test, how in behaviours.items()})
 
 
 def round_model(problem: Problem, behaviours: Behaviours) -> dict[str, TestOutcome]:
-    """What stands where each test counts: all run, then late ones are repeated by threes, the least late first."""
+    """The outcomes if each test counts: all tests run once, then late tests are repeated, three a round, least late
+    first.
+    """
     listed = list(dict.fromkeys(test for subtask in problem.subtasks for test in subtask.tests))
     runs = {test: Runs(behaviours[test]) for test in listed}
     confirmed = 0
@@ -164,7 +164,7 @@ def round_model(problem: Problem, behaviours: Behaviours) -> dict[str, TestOutco
 
 
 def _deciding(problem: Problem, runs: Mapping[str, Runs], late: list[str]) -> list[str]:
-    """The late tests that are the first zero of a subtask, in listed order, where a zero decides."""
+    """The late tests that are the first zero of a subtask, in listed order; empty if a zero decides no subtask."""
     first = set()
     for subtask in problem.subtasks:
         zeros = (test for test in subtask.tests if KINDS[runs[test].kind].score == 0.0)
@@ -173,7 +173,7 @@ def _deciding(problem: Problem, runs: Mapping[str, Runs], late: list[str]) -> li
 
 
 def wanted(judging: Judging, under_way: set[str]) -> Iterator[tuple[str, tuple[PlannedTest, ...]]]:
-    """The three lists of what to run, those that are not empty."""
+    """The kinds of runs that are wanted (alone, clean, usual) with their tests. Kinds without tests are left out."""
     for way, planned in (
         ("alone", judging.late_reruns()),
         ("clean", judging.judge_fault_reruns()),
@@ -184,7 +184,7 @@ def wanted(judging: Judging, under_way: set[str]) -> Iterator[tuple[str, tuple[P
 
 
 def drive(problem: Problem, behaviours: Behaviours, data: st.DataObject, *, exhaustive: bool = False) -> Judging:
-    """Judge with bundles of any size, any number at once, lines in any order, and some answers lost on the way."""
+    """Judge with bundles of any size, any number of jobs at once, lines in any order, and up to two lost answers."""
     judging = Judging(problem, exhaustive=exhaustive)
     boxes: list[Box] = []
     losses = data.draw(st.integers(0, 2))
@@ -217,7 +217,7 @@ def drive(problem: Problem, behaviours: Behaviours, data: st.DataObject, *, exha
 
 
 def drive_one_by_one(problem: Problem, behaviours: Behaviours) -> tuple[Judging, list[tuple[str, str]]]:
-    """Judge with one test at a time, repetitions first; also tells what was run, and how."""
+    """Judge with one test at a time, repetitions first. Also returns which tests were run, and in which way."""
     judging = Judging(problem)
     runs: list[tuple[str, str]] = []
     while not judging.done:
@@ -249,5 +249,5 @@ problems = st.builds(
 
 
 def names(planned: tuple[PlannedTest, ...]) -> str:
-    """The names of planned tests, as one word."""
+    """The names of planned tests, joined to one string."""
     return "".join(plan.test for plan in planned)

@@ -1,4 +1,4 @@
-"""Which files of tests take long: processes that share the tests begin with these, so that none is late alone."""
+"""The test files that take longest. Processes that share the tests begin with these, so that none of them runs last."""
 
 from __future__ import annotations
 
@@ -64,6 +64,6 @@ LONGEST = (
 
 
 def rank(path: Path) -> int:
-    """When the tests of a file have their turn; all that are not listed have the same."""
+    """The position of a file in the order. All files that are not listed have the same rank."""
     name = path.relative_to(TESTS).as_posix()
     return LONGEST.index(name) if name in LONGEST else len(LONGEST)

@@ -1,4 +1,4 @@
-"""An executor on a real sandbox, and rows for it, shared by the tests of execution."""
+"""An executor on a real sandbox, and rows for it, for the tests of execution."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def row(
 def score_all(
     cache: Path, programs: Sequence[tuple[AppsProblem, str]], settings: AppsSettings, strongest: Isolation
 ) -> list[AppsResult]:
-    """Score programs one after the other on this machine; whoever calls is the user."""
+    """Score programs one after the other on this machine, as the current user."""
 
     async def score() -> list[AppsResult]:
         async with LocalSandbox(slots=1, strongest=strongest) as sandbox:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 @contextmanager
 def refusing_compiler(files: str, words: str) -> Iterator[Path]:
-    """Like the machine's, but it refuses these files; where whoever compiles may start it.
+    """A compiler that calls `g++`, but refuses these files. Every user may execute it.
 
     Args:
-        files: patterns of the shell for its arguments, with bars between them.
-        words: what it says, in double quotes of the shell.
+        files: shell patterns for the command line, with `|` between them.
+        words: its error message, as text inside double quotes of the shell.
     """
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "g++"

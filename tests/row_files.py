@@ -41,7 +41,7 @@ def parquet(path: Path) -> Path:
 
 
 def folder(path: Path) -> Path:
-    """Rows in files of several kinds, to be read in the order of their names, and things that are not rows."""
+    """Rows in files of several kinds, to be read in the order of their names, and other files that contain no rows."""
     (path / "part").mkdir(parents=True)
     (path / ".hidden").mkdir()
     jsonl(path / "part" / "1.jsonl", ROWS[:1])

@@ -1,4 +1,4 @@
-"""The JSON Schemas of plans and lines (`graders/schema/`), for the tests that hold both ends to them."""
+"""The JSON Schemas of plans and lines (`graders/schema/`). Tests check with them what Python and the runner write."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from urllib.parse import unquote_to_bytes
 
 try:
     from jsonschema import Draft202012Validator
-except ImportError:  # a development dependency; test_schemas.py is skipped without it, and says so
+except ImportError:  # a development dependency; test_schemas.py is skipped without it, with the reason
     Draft202012Validator = None
 
 SCHEMAS = Path(__file__).resolve().parents[1] / "graders" / "schema"
-HEADS = ("ioi-eval-runner", "nonce", "mode")  # their words have no keys
+HEADS = ("ioi-eval-runner", "nonce", "mode")  # the words of these lines have no keys
 REPEATED = {"step": ("argv",), "program": ("argv", "env", "sees")}
 
 
@@ -27,7 +27,7 @@ def schema(name: str) -> Mapping[str, Any]:
 
 
 def errors(name: str, value: object) -> list[str]:
-    """What of a value a schema forbids; nothing where `jsonschema` is not installed."""
+    """How a value violates a schema, a message for each error. Empty if `jsonschema` is not installed."""
     if Draft202012Validator is None:
         return []
     return [
@@ -36,12 +36,12 @@ def errors(name: str, value: object) -> list[str]:
 
 
 def decoded(word: str) -> str:
-    """What the runner makes of a word of a plan."""
+    """A word of a plan, decoded as the runner does it."""
     return "" if word == "%" else unquote_to_bytes(word).decode("latin-1")
 
 
 def plan_lines(plan: bytes) -> list[dict[str, Any]]:
-    """A plan as its schema sees it."""
+    """The lines of a plan as objects that the schema describes."""
     lines: list[dict[str, Any]] = []
     for text in plan.decode("ascii").splitlines():
         name, *rest = text.split(" ")

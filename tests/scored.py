@@ -1,4 +1,4 @@
-"""Outcomes of tests, named by letters, and the scores that follow from them."""
+"""Outcomes of tests that are named by letters, and the scores that follow from them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SCORES = {Verdict.AC: 1.0, Verdict.PA: 0.5, Verdict.JE: None, Verdict.SKIPPED: N
 
 
 def make_problem(*subtasks: tuple[float, str], precision: int = 2, key: ProblemKey = KEY) -> Problem:
-    """A problem from (points, tests as letters) pairs; the subtasks are named 00, 01, …"""
+    """A problem from (points, test names as letters) pairs; the subtasks are named 00, 01, …"""
     return small_problem(
         key=key,
         name="Nile",
@@ -45,7 +45,7 @@ def make_problem(*subtasks: tuple[float, str], precision: int = 2, key: ProblemK
 
 
 def sampled_problem(first: float, second: float) -> Problem:
-    """A problem of the tests 1, 2 and 3, with samples (1) and two subtasks of these points (1 and 2, 2 and 3)."""
+    """A problem with the tests 1, 2 and 3: samples (1), and two subtasks (1 and 2; 2 and 3) worth these points."""
     return small_problem(
         time_limit_s=2.0,
         subtasks=(
@@ -57,7 +57,7 @@ def sampled_problem(first: float, second: float) -> Problem:
 
 
 def outcome(test: str, what: str | float, **fields: Any) -> TestOutcome:
-    """A test's outcome, from its score or from a verdict, which stands for the usual score."""
+    """A test's outcome from a score, or from a verdict with its usual score."""
     if isinstance(what, str):
         verdict = Verdict(what)
         return TestOutcome(test=test, verdict=verdict, score=SCORES.get(verdict, 0.0), **fields)

@@ -1,4 +1,4 @@
-"""Which of the tests are run."""
+"""Selects which tests are run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ where_digits_are_limited = pytest.mark.skipif(
 
 
 def deselect(config: pytest.Config, items: list[pytest.Item], unwanted: Callable[[pytest.Item], bool]) -> None:
-    """Leave out what nobody asked for. (Skipped is what this machine cannot do.)"""
+    """Deselect tests that were not asked for. (A skipped test is one that this machine cannot run.)"""
     left_out = [item for item in items if unwanted(item)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)

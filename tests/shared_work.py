@@ -1,4 +1,4 @@
-"""What several processes that share the tests make once: a directory for it, and turns in making it."""
+"""What several processes that share the tests make only once: a directory for it, and a lock for making it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
 
 def shared_directory(factory: pytest.TempPathFactory) -> Path:
-    """A directory of this run of the tests, the same for all of its processes."""
+    """A directory of this test run, the same for all of its processes."""
     own = factory.getbasetemp()
     return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
 
 @contextlib.contextmanager
 def turn(path: Path) -> Iterator[None]:
-    """Be the only process that makes what is to be at a path."""
+    """Hold the lock for making a path: only one process at a time makes it."""
     with path.with_name(f"{path.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -36,10 +36,10 @@ def turn(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def shared_open_directory(name: Path) -> Iterator[Path]:
-    """A directory that all users may read, for the processes that share the tests; the last of them deletes it.
+    """A directory that all users may read, for the processes that share the tests. The last process deletes it.
 
     Args:
-        name: below their shared directory, which is closed to others: says where it is.
+        name: a file in their shared directory, which other users cannot enter. It contains the new directory's path.
     """
     users = name.with_name(f"{name.name}.users")
     with users.open("w") as using:
@@ -50,7 +50,7 @@ def shared_open_directory(name: Path) -> Iterator[Path]:
                 os.chmod(directory, 0o755)
                 new = name.with_name(f"{name.name}.new")
                 new.write_text(directory)
-                new.rename(name)  # whoever is killed here leaves no half of it
+                new.rename(name)  # a process that is killed before this leaves no incomplete file under that name
         yield Path(name.read_text())
     with turn(name), users.open("w") as using, contextlib.suppress(BlockingIOError, FileNotFoundError):
         fcntl.flock(using, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -59,7 +59,7 @@ def shared_open_directory(name: Path) -> Iterator[Path]:
 
 
 def made_once(path: Path, make: Callable[[Path], None]) -> Path:
-    """A directory, made by whichever of the processes that share the tests needs it first."""
+    """A directory, made by the first process that needs it."""
     with turn(path):
         if not path.exists():
             new = path.with_name(f"{path.name}.new")
@@ -70,7 +70,7 @@ def made_once(path: Path, make: Callable[[Path], None]) -> Path:
 
 
 def put_runner(cache: Path) -> None:
-    """Compile the runner of the embedded sandbox into a cache, where there can be one; the tests say where not."""
+    """Compile the runner of the embedded sandbox into a cache. If it does not work here, the tests report that."""
     with contextlib.suppress(SandboxError, SetupError):
         asyncio.run(_build_runner(cache))
 
@@ -81,12 +81,12 @@ async def _build_runner(cache: Path) -> None:
 
 
 def copy_cache(cache: Path, to: Path, *, owner: int | None = None) -> Path:
-    """Put what is in a cache into another one, which is made if it is absent.
+    """Copy the contents of a cache into another one, which is created if it is absent.
 
     Args:
-        cache: that nobody changes meanwhile.
-        to: the other.
-        owner: the user to whom it is given; `None` if it stays with whoever runs the tests.
+        cache: the source; nobody changes it meanwhile.
+        to: the other cache.
+        owner: the user who gets the files; `None` leaves them to the user who runs the tests.
     """
     to.mkdir(mode=0o755, exist_ok=True)
     for path in cache.glob("artifacts/*/*"):

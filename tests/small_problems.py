@@ -1,4 +1,4 @@
-"""Contest problems for tests in which little of a problem matters: the rest is as in most of them."""
+"""Contest problems for tests that need only a few of a problem's fields. The others have usual values."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ def small_problem(*, subtasks: tuple[Subtask, ...], name: str = "Nile", year: in
     """A Batch problem in C++20 whose tests are empty.
 
     Args:
-        subtasks: of the problem; unless `tests` says otherwise, it has the tests that they name.
-        name: its title; in lower case, its id.
-        year: of the contest.
-        fields: what else is to be otherwise.
+        subtasks: the subtasks. Unless `tests` is given, the problem has the tests that they name.
+        name: the title; in lower case, the id.
+        year: the year of the contest.
+        fields: other fields to set.
     """
     tests = {test: TestCase(name=test, input=b"", answer=b"") for subtask in subtasks for test in subtask.tests}
     usual: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Results of a handful of submissions, as a run leaves them, without a run."""
+"""Result files of a few submissions, as a run writes them, without a run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def dumped(value: Any) -> bytes:
 
 
 def contest_row(name: str, *scores: float | None, **other: Any) -> Row:
-    """A submission to a problem with as many subtasks, each of 50 points and one test."""
+    """A submission to a problem with this number of subtasks, each of 50 points and one test."""
     total = None if None in scores else sum(50.0 * (score or 0.0) for score in scores)
     verdicts = ["JE" if score is None else "AC" if score == 1 else "WA" if score == 0 else "PA" for score in scores]
     worst = next((one for one in ("JE", "WA", "PA") if one in verdicts), "AC")
@@ -57,7 +57,7 @@ test.__test__ = False  # type: ignore[attr-defined]
 
 
 def apps_row(name: str, *passed: bool, **other: Any) -> Row:
-    """A Python program with as many tests."""
+    """A Python program for a problem with this number of tests."""
     right = sum(passed)
     tests = [
         {
@@ -77,7 +77,7 @@ def apps_row(name: str, *passed: bool, **other: Any) -> Row:
 
 
 def refused(name: str, reason: str, **other: Any) -> Row:
-    """A row that could not be judged at all."""
+    """A row that could not be judged."""
     row = dict.fromkeys(contest_row("", 1.0))
     return {**row, "uuid": name, "all_subtasks_results": [], "attempted": [], "fixes": [], "error": reason, **other}
 
@@ -88,7 +88,7 @@ def write_results(
     summary: Mapping[str, Any] | None = None,
     inputs: Mapping[tuple[str, str], bytes] | None = None,
 ) -> Path:
-    """The files that a run leaves, without its journal; `inputs` are by problem and test."""
+    """Write the files of a finished run, without its journal; `inputs` are by problem and test."""
     directory.mkdir(parents=True, exist_ok=True)
     results, lines = [], {}
     for row in rows:

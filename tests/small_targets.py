@@ -1,4 +1,4 @@
-"""Targets for tests in which nothing is run on them: the rest is as on most."""
+"""Targets for tests that run nothing on them. Fields that are not given have usual values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def small_target(**fields: Any) -> Target:
     """A target with one slot and a static g++, in the bundled profile and full isolation.
 
     Args:
-        fields: what is to be otherwise.
+        fields: the fields to change.
     """
     usual: dict[str, Any] = {
         "name": "local",
@@ -27,15 +27,15 @@ def small_target(**fields: Any) -> Target:
 
 
 class IdleSandbox:
-    """A sandbox with these targets that is not to be asked to run anything."""
+    """A sandbox with these targets. It must not be asked to run anything."""
 
     def __init__(self, *targets: Target) -> None:
         self._targets = targets
 
     def targets(self) -> Sequence[Target]:
-        """What there is."""
+        """The targets."""
         return self._targets
 
     async def execute(self, job: Job, target: Target) -> Execution:
-        """Never asked."""
+        """Fail: no test calls this."""
         raise AssertionError(f"a job was sent, and nothing is run here: {job.kind} on {target.name}")

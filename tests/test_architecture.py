@@ -1,4 +1,4 @@
-"""The arrow: a module imports only from modules below its own, and nothing heavy at import time."""
+"""A module imports only from modules below its own, and imports nothing heavy at import time."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 
 
 def modules() -> list[Path]:
-    """Every module of the package but its front door."""
+    """Every module of the package except `__init__.py` at its top."""
     return sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 
 
 def name_of(path: Path) -> str:
-    """Its path below the package."""
+    """The module's path below the package."""
     return str(path.relative_to(PACKAGE))
 
 
@@ -67,12 +67,12 @@ def unit(path: Path) -> str:
 
 @functools.cache
 def nodes(path: Path) -> tuple[ast.AST, ...]:
-    """All of a module's syntax tree."""
+    """All nodes of a module's syntax tree."""
     return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 def imported_units(path: Path) -> set[str]:
-    """The parts of the package that a file imports, at any depth, for types or not."""
+    """The parts of the package that a file imports, also inside functions and for types only."""
     found: set[str] = set()
     for node in nodes(path):
         if isinstance(node, ast.Import):
@@ -98,7 +98,7 @@ def test_imports_point_down() -> None:
 
 
 def test_the_embedded_sandbox_and_the_cluster_do_not_import_each_other() -> None:
-    """And neither imports the server, which uses both."""
+    """Neither of them imports the server, which uses both."""
     forbidden = {"local": {"piston", "serve"}, "piston": {"local", "serve"}}
     found = {}
     for folder, others in forbidden.items():
@@ -109,14 +109,14 @@ def test_the_embedded_sandbox_and_the_cluster_do_not_import_each_other() -> None
     assert found == {}
 
 
-def test_modules_stay_readable() -> None:
+def test_modules_have_at_most_400_lines() -> None:
     """No module is over 400 lines."""
     lines = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in modules()}
     assert {name: count for name, count in lines.items() if count > 400} == {}
 
 
 def test_the_architecture_names_every_unit() -> None:
-    """And the other way round: what `docs/architecture.md` lists is in the arrow."""
+    """All units that `docs/architecture.md` lists are in `LAYERS`, and all in `LAYERS` are listed."""
     text = (PACKAGE.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
     lines = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
     named = {name.rstrip("/") for line in lines for name in re.findall(r"`([a-z_/]+)`", line)}
@@ -124,14 +124,18 @@ def test_the_architecture_names_every_unit() -> None:
 
 
 def test_modules_that_a_docstring_names_exist() -> None:
-    """A bare name is one of ours; `solution.py` is what everybody calls a program, `generate.py` Library Checker's."""
+    """Every module name in a docstring is a module of ours. Exceptions: `solution.py`, the usual name of a program, and
+    Library Checker's `generate.py`.
+    """
     known = {path.name for path in modules()} | {"solution.py", "generate.py"}
     named = {path: set(re.findall(r"`([a-z_]+\.py)`", path.read_text(encoding="utf-8"))) for path in modules()}
     assert {name_of(path): names - known for path, names in named.items() if not names <= known} == {}
 
 
 def test_messages_name_no_file_of_the_checkout() -> None:
-    """Who has installed a wheel has no `docs/`, no README, no scripts. (`report/pages.py` writes documents.)"""
+    """Users of an installed wheel have no `docs/`, no README and no scripts. (Not checked: `report/pages.py`, which
+    writes documents.)
+    """
     of_the_checkout = re.compile(r"(?<![\w/.-])(?:docs|scripts|piston|benchmarks)/\w|README|CONTRIBUTING")
     naming = {}
     for path in modules():
@@ -169,8 +173,8 @@ IMPURE = frozenset(
 )
 
 
-def test_what_is_called_pure_has_no_clock_and_no_files() -> None:
-    """Nothing that reads clocks, files, sockets or the environment is imported, and nothing is opened."""
+def test_pure_modules_use_no_clock_and_no_files() -> None:
+    """These modules import nothing that reads clocks, files, sockets or the environment, and open no file."""
     pure = {begin: [path for path in modules() if name_of(path).startswith(begin)] for begin in PURE}
     assert [begin for begin, paths in pure.items() if not paths] == [], "these are nowhere"
     impure = {}
@@ -185,8 +189,8 @@ def test_what_is_called_pure_has_no_clock_and_no_files() -> None:
     assert impure == {}
 
 
-def test_front_door_is_light() -> None:
-    """Importing the package pulls in none of the heavy libraries."""
+def test_importing_the_package_is_fast() -> None:
+    """Importing the package imports none of the heavy libraries."""
     heavy = ("pandas", "pyarrow", "datasets", "aiohttp", "httpx", "numpy")
     code = f"import sys, ioi_eval, ioi_eval.cli.main; print([m for m in {heavy!r} if m in sys.modules])"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -213,7 +217,9 @@ NOT_OF_CONTESTS = {"pipeline.contest", "pipeline.contest_dump_reader", "problems
     ],
 )
 def test_a_run_imports_only_what_it_uses(work: str, unneeded: set[str]) -> None:
-    """Neither its command nor the embedded sandbox imports the other parts, nor other commands."""
+    """A command and the embedded sandbox import neither other commands nor parts of the package that
+    they do not use.
+    """
     code = f"import sys, ioi_eval.cli.main, ioi_eval.cli.{work}, ioi_eval.sandbox.local.sandbox; print(*sys.modules)"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     ours = {name.removeprefix("ioi_eval.") for name in answer.stdout.split() if name.startswith("ioi_eval.")}
@@ -223,7 +229,7 @@ def test_a_run_imports_only_what_it_uses(work: str, unneeded: set[str]) -> None:
 
 
 def test_a_class_name_has_one_meaning() -> None:
-    """In the whole package: whoever searches for it finds one class."""
+    """No class name is used twice in the package, so a search for a class finds one definition."""
     found: dict[str, list[str]] = {}
     for path in modules():
         for node in nodes(path):

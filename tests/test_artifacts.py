@@ -1,4 +1,4 @@
-"""The artifact store: built once, never believed unchecked."""
+"""The artifact store: an entry is built once, and checked against its hash before each use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ioi_eval.errors import SetupError
 
 
 def test_concurrent_requests_build_once(tmp_path: Path) -> None:
-    """Many who ask for the same entry at the same time wait for one build."""
+    """Concurrent requests for the same entry wait for one build."""
     builds = []
 
     async def build() -> bytes:
@@ -74,7 +74,7 @@ def test_replaced_entry_is_refused(tmp_path: Path) -> None:
 
 
 def test_entry_that_cannot_be_read_says_so(tmp_path: Path) -> None:
-    """With what to do about it."""
+    """The message names the file and says what to do."""
 
     async def build() -> bytes:
         return b"checker"
@@ -87,14 +87,14 @@ def test_entry_that_cannot_be_read_says_so(tmp_path: Path) -> None:
 
 
 def test_directory_that_others_may_write_is_refused(tmp_path: Path) -> None:
-    """A world-writable cache could be made to hold a forged checker."""
+    """In a world-writable cache, other users could replace a checker."""
     tmp_path.chmod(0o777)
     with pytest.raises(SetupError, match="others may write"):
         ArtifactStore(tmp_path)
 
 
 def test_loose_umask_does_not_make_a_loose_cache(tmp_path: Path) -> None:
-    """The directories that the store makes are its owner's, also under umask 002."""
+    """Under umask 002, group and others still cannot write to the directories that the store creates."""
     import os
 
     previous = os.umask(0o002)
@@ -107,7 +107,7 @@ def test_loose_umask_does_not_make_a_loose_cache(tmp_path: Path) -> None:
 
 
 def test_entry_of_a_deleted_cache_is_built_again(tmp_path: Path) -> None:
-    """Somebody has made room while a run goes on."""
+    """The cache is deleted while a run continues. The entry is built again."""
     store = ArtifactStore(tmp_path / "cache")
 
     async def build() -> bytes:

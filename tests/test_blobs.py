@@ -1,4 +1,4 @@
-"""The blob store: entries are complete, stored once, and undamaged, with several writers at the same time."""
+"""The blob store: entries are complete, stored once, and undamaged, also with several writers at the same time."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ioi_eval.errors import InputError, SetupError
 
 
 def entries(cache: Path) -> list[Path]:
-    """Every file below the cache but the store's secret."""
+    """Every file below the cache except the store's secret."""
     return sorted(path for path in cache.rglob("*") if path.is_file() and path.name != ".secret")
 
 
 @pytest.mark.parametrize("content", [b"", b"3\n", b"\0\xff" * 700_000])
 def test_bytes_and_streams_make_the_same_entry(tmp_path: Path, content: bytes) -> None:
-    """The same content, however it comes, is one file of mode 644."""
+    """The same content, given as bytes or as a stream, becomes one file of mode 644."""
     store = BlobStore(tmp_path / "cache")
     blob = store.put(content)
     assert store.put(io.BytesIO(content)) == blob
@@ -35,7 +35,7 @@ def test_bytes_and_streams_make_the_same_entry(tmp_path: Path, content: bytes) -
 
 
 def test_names_cannot_be_guessed(tmp_path: Path) -> None:
-    """A program that knows what an answer may be does not know what its file would be called."""
+    """A program that knows the content of an answer cannot compute the name of its file."""
     blob = BlobStore(tmp_path / "one").put(b"YES\n")
     other = BlobStore(tmp_path / "two").put(b"YES\n")
     assert blob.sha256 == other.sha256
@@ -45,7 +45,7 @@ def test_names_cannot_be_guessed(tmp_path: Path) -> None:
 
 
 def test_damaged_secret_is_refused(tmp_path: Path) -> None:
-    """A secret that is empty or cut would make names that can be guessed."""
+    """With an empty or truncated secret, names could be guessed."""
     BlobStore(tmp_path).put(b"YES\n")
     (tmp_path / "blobs" / ".secret").write_bytes(b"")
     with pytest.raises(SetupError, match=r"\.secret is damaged; delete"):
@@ -53,7 +53,7 @@ def test_damaged_secret_is_refused(tmp_path: Path) -> None:
 
 
 def test_entry_is_used_again_not_rewritten(tmp_path: Path) -> None:
-    """A later store over the same directory finds the entry and leaves the file alone."""
+    """A later store over the same directory uses the entry and does not write the file again."""
     first = BlobStore(tmp_path).put(b"data")
     inode = first.path.stat().st_ino
     for content in (b"data", io.BytesIO(b"data")):
@@ -62,8 +62,8 @@ def test_entry_is_used_again_not_rewritten(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("cut", [b"", b"01234"])
 @pytest.mark.parametrize("kind", [bytes, io.BytesIO])
-def test_torn_entry_is_written_anew(tmp_path: Path, cut: bytes, kind: type) -> None:
-    """An entry that a crash cut short is replaced, as its size betrays it."""
+def test_truncated_entry_is_written_again(tmp_path: Path, cut: bytes, kind: type) -> None:
+    """An entry that was cut short by a crash is recognised by its size and replaced."""
     BlobStore(tmp_path).put(b"0123456789").path.write_bytes(cut)
     assert BlobStore(tmp_path).put(kind(b"0123456789")).path.read_bytes() == b"0123456789"
 
@@ -71,7 +71,9 @@ def test_torn_entry_is_written_anew(tmp_path: Path, cut: bytes, kind: type) -> N
 @pytest.mark.parametrize("kind", [bytes, io.BytesIO])
 @pytest.mark.parametrize("at", [0, 1_500_000, 3_000_000])
 def test_entry_that_does_not_match_its_hash_is_refused(tmp_path: Path, at: int, kind: type) -> None:
-    """Content of the right size but with another byte means damage or tampering: it is named, never used."""
+    """An entry of the right size with a changed byte is damaged or manipulated. It is named in the error
+    and not used.
+    """
     right = bytes(3_000_001)
     blob = BlobStore(tmp_path).put(right)
     blob.path.write_bytes(right[:at] + b"x" + right[at + 1 :])
@@ -80,7 +82,7 @@ def test_entry_that_does_not_match_its_hash_is_refused(tmp_path: Path, at: int, 
 
 
 def test_stream_that_fails_leaves_nothing(tmp_path: Path) -> None:
-    """A source that breaks in the middle is the input's fault, and no part of it stays."""
+    """If a source fails while it is read, no part of the entry stays. The error is the source's."""
 
     class Broken(io.BytesIO):
         def read(self, size: int | None = -1, /) -> bytes:
@@ -115,14 +117,14 @@ def test_loose_umask_does_not_make_a_loose_cache(tmp_path: Path) -> None:
 
 
 def test_cache_in_place_of_a_file_says_so(tmp_path: Path) -> None:
-    """A cache path that is a file is refused with what to do."""
+    """If the cache path is a file, the message says what to do."""
     (tmp_path / "cache").write_text("")
     with pytest.raises(SetupError, match=r"cannot be made.*IOI_EVAL_CACHE"):
         BlobStore(tmp_path / "cache")
 
 
 def test_processes_that_write_at_once_agree(tmp_path: Path) -> None:
-    """Four processes that put the same values in different orders leave each value once, whole."""
+    """Four processes put the same values in different orders. Each value is stored once, complete."""
     script = """
 import random, sys
 from pathlib import Path
@@ -144,7 +146,7 @@ for n in order:
 
 
 def test_full_disk_is_an_error_that_says_so(tmp_path: Path) -> None:
-    """On a real file system of 64 KiB the store says that there is no room, and leaves no part of the value."""
+    """On a real file system of 64 KiB, the error says that no space is left. No part of the value stays."""
     script = """
 import sys
 from pathlib import Path
@@ -180,7 +182,7 @@ print([path.name for path in Path(sys.argv[1]).rglob("*") if path.is_file() and 
 def test_entry_of_a_deleted_cache_is_written_again_at_the_same_path(
     tmp_path: Path, content: bytes | io.BytesIO
 ) -> None:
-    """Whoever holds a reference finds its content there again."""
+    """An existing reference to the entry stays valid, because the path is the same."""
     store = BlobStore(tmp_path / "cache")
     blob = store.put(b"1 2\n")
     shutil.rmtree(tmp_path / "cache")

@@ -1,4 +1,4 @@
-"""The names of the tests: several processes that run parts of them must agree on the names."""
+"""The names of tests. Several processes that run parts of the tests must have the same names."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ sys.exit(pytest.main(["--collect-only", "-qq", "--assert=plain", "-p", "no:cache
 
 
 def collected(seed: str, names: Path) -> set[str]:
-    """The names of all tests, found by a process of its own."""
+    """The names of all tests, collected by a new process."""
     environment = {**os.environ, "PYTHONHASHSEED": seed}
     subprocess.run(
         [sys.executable, "-c", COLLECT, names], cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True
@@ -38,9 +38,10 @@ def collected(seed: str, names: Path) -> set[str]:
 
 
 def test_names_of_tests_do_not_change_from_process_to_process(pytestconfig: pytest.Config, tmp_path: Path) -> None:
-    """No time of day in them (gzip's header has one), no order of a set, no address.
+    """A name contains no time of day (gzip's header has one), no order of a set and no address.
 
-    Where this process has collected all tests it is one of the two that are compared; they begin seconds apart.
+    If this process has collected all tests, its names are one of the two lists that are compared. The two collections
+    begin seconds apart.
     """
     first, second = ("1", "2") if os.environ.get("PYTHONHASHSEED") != "1" else ("2", "1")
     names = collected(first, tmp_path / "names")

@@ -1,18 +1,18 @@
-"""Every row of the tables for `run_tests` in `docs/coming-from.md` is tried. The first word of a table's head says how.
+"""Every row of the tables for `run_tests` in `docs/coming-from.md` is tried. The first head cell of a table says how.
 
-| head | a row holds if |
+| head | a row is right if |
 |---|---|
-| command | what it says to type here ends with exit code 0, beside a server where it names port 2000; a server serves |
-| option | the command in the head of its column has it |
-| environment variable | it is read, here or by the Hub's library |
-| dump column | a dump that has it is scored, and it is in the results |
-| result column | it is in the results |
-| file | a run has written it; `hub:` is the data set that was pushed to, `checkout:` this one |
+| command | the command to type ends with exit code 0, beside a server if it names port 2000; a server serves |
+| option | the command in the head of its column has the option |
+| environment variable | the package or the Hub's library reads it |
+| dump column | a dump that has it is scored, and the results have the column |
+| result column | the results have it |
+| file | a run has written it; `hub:` is the data set that was pushed to, `checkout:` the checkout |
 | report line | it is in `summary.json`, of the run or of each problem |
 | status | a test of a run has it |
-| message | what is typed in the last column says it |
+| message | the command in the last column prints it |
 | function | it can be imported |
-| answer | `run_submission` gives it, on a job that is really run |
+| answer | `run_submission` returns it for a job that is executed |
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ HALF = problem_row("01-full", 100, "0-01", id="half", grader_files=[["checker/ch
 
 @dataclass(frozen=True)
 class Line:
-    """A row of a table: its cells by the heads of their columns."""
+    """A row of a table: its cells, and the heads of their columns."""
 
     number: int
     section: str
@@ -74,16 +74,16 @@ class Line:
 
     @property
     def kind(self) -> str:
-        """What the table is of."""
+        """The kind of the table, from its first head cell."""
         return self.head[0]
 
     def spans(self, column: int) -> list[str]:
-        """What stands in backticks in a cell."""
+        """The texts in backticks in a cell."""
         return re.findall(r"`([^`]+)`", self.cells[column])
 
 
 def lines() -> Iterator[Line]:
-    """All rows of all tables but those that `tests/compat/test_coming_from_*.py` try."""
+    """All rows of all tables except those that `tests/compat/test_coming_from_*.py` try."""
     head: tuple[str, ...] = ()
     section = ""
     for number, text in enumerate(PAGE.read_text(encoding="utf-8").splitlines(), 1):
@@ -101,13 +101,13 @@ def lines() -> Iterator[Line]:
 
 @dataclass(frozen=True)
 class World:
-    """Where commands are typed.
+    """The environment in which commands are run.
 
     Args:
         directory: the working directory.
         hub: the folder of the Hub's stand-in.
-        environment: of commands.
-        cache: of what is compiled.
+        environment: the environment variables of commands.
+        cache: the cache with compiled programs.
     """
 
     directory: Path
@@ -116,7 +116,7 @@ class World:
     cache: Path
 
     def type(self, command: str) -> subprocess.CompletedProcess[str]:
-        """Run a command, with the package's own Python and its scripts."""
+        """Run a command with the Python and the scripts of this environment."""
         words = shlex.split(command)
         if words[0] == "ioi-eval":
             return forked_commands().run(*words[1:], cwd=self.directory, env=self.environment)
@@ -128,7 +128,9 @@ class World:
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[World]:
-    """A directory with a dump, a Hub with the data sets that the commands name, and a run that has pushed there."""
+    """A directory with a dump, a Hub with the data sets that the commands name, and a finished run that
+    pushed there.
+    """
     directory, hub = tmp_path_factory.mktemp("typed"), tmp_path_factory.mktemp("stand-in") / "hub"
     (directory / "dump.jsonl").write_text("".join(json.dumps(row) + "\n" for row in DUMP))
     put_rows(hub, "open-r1/ioi", [*PROBLEMS, HALF], "data/train-00000-of-00001.jsonl")
@@ -155,14 +157,14 @@ def world(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[Wor
 
 @contextmanager
 def _served(command: str, world: World) -> Iterator[str]:
-    """A server in the place of the one on port 2000; gives the command with its port."""
+    """Start a server in place of the one on port 2000. Gives the command with the new port."""
     require_full_isolation()
     words = ["ioi-eval", "serve", "--port", "0"]
     process = subprocess.Popen(words, env=dict(world.environment), stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     try:
-        said = next(line for line in process.stderr if "serving Piston API v2 at " in line)
-        (port,) = re.findall(r"http://127\.0\.0\.1:(\d+)/", said)
+        address_line = next(line for line in process.stderr if "serving Piston API v2 at " in line)
+        (port,) = re.findall(r"http://127\.0\.0\.1:(\d+)/", address_line)
         yield command.replace("2000", port)
     finally:
         process.terminate()
@@ -174,7 +176,7 @@ def _command(line: Line, world: World) -> None:
     assert typed, "the row says nothing to type"
     for command in typed:
         if command.startswith("scripts/"):
-            assert os.access(ROOT / command.split()[0], os.X_OK)  # it installs packages
+            assert os.access(ROOT / command.split()[0], os.X_OK)  # it would install packages
             continue
         with _served(command, world) if "2000" in command else nullcontext(command) as ours:
             if not ours.startswith("ioi-eval serve"):
@@ -242,8 +244,8 @@ def _status(line: Line, world: World) -> None:
 def _message(line: Line, world: World) -> None:
     (words,), (command,) = line.spans(1), line.spans(len(line.cells) - 1)
     ended = world.type(command)
-    said = ended.stdout + ended.stderr
-    assert all(part.strip() in said for part in words.split("…")), said
+    output = ended.stdout + ended.stderr
+    assert all(part.strip() in output for part in words.split("…")), output
 
 
 def _function(line: Line, world: World) -> None:
@@ -252,7 +254,8 @@ def _function(line: Line, world: World) -> None:
         assert callable(getattr(importlib.import_module(module), function))
     for name in line.spans(0):
         theirs = name.rpartition(".")[2]
-        if theirs not in ioi_eval.__all__ and "run_tests" in line.section:  # importing it says what it is here
+        # importing it raises an error that names our function
+        if theirs not in ioi_eval.__all__ and "run_tests" in line.section:
             with pytest.raises(ImportError, match="|".join(map(re.escape, line.spans(1)))):
                 exec(f"from ioi_eval import {theirs}")
 
@@ -303,14 +306,14 @@ TRIED: Mapping[str, Callable[[Line, World], None]] = {
 
 
 @pytest.mark.parametrize("line", [*lines()], ids=lambda line: f"{line.section}: line {line.number}")
-def test_a_row_holds(line: Line, world: World) -> None:
-    """By the rule of its table."""
+def test_a_row_is_right(line: Line, world: World) -> None:
+    """Try the row by the rule for its table."""
     assert line.kind in TRIED, f"nobody knows how to try a table of {line.kind!r}"
     TRIED[line.kind](line, world)
 
 
 def test_the_snippets_run(world: World) -> None:
-    """They print what their last line says. What is scripts of a job's own needs full isolation."""
+    """They print the comment of their last line. Jobs with their own scripts need full isolation."""
     require_full_isolation()
     for number, snippet in enumerate(re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)):
         (world.directory / f"snippet{number}.py").write_text(snippet)
@@ -319,8 +322,8 @@ def test_the_snippets_run(world: World) -> None:
         assert ended.stdout.strip() == snippet.strip().rpartition("  # ")[2]
 
 
-def test_all_options_of_the_other_program_are_in_the_table() -> None:
-    """Also those that our commands refuse by name."""
+def test_the_table_lists_all_options_of_run_tests() -> None:
+    """Also the options that our commands refuse by name."""
     from ioi_eval.cli.other_names import OTHER_NAMES
 
     listed = {span for line in lines() if line.kind == "option" for span in line.spans(0)}
@@ -333,6 +336,6 @@ def _lacks_tables_of(page: str) -> list[str]:
 
 
 def test_the_sections_are_there() -> None:
-    """And README links the page."""
+    """The sections exist, and README links to the page."""
     assert not _lacks_tables_of(PAGE.read_text(encoding="utf-8"))
     assert "docs/coming-from.md" in (ROOT / "README.md").read_text(encoding="utf-8")[:4000]

@@ -17,7 +17,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def read(*lines: str) -> Environment:
-    """The environment where nothing is set, with a `.env` of these lines."""
+    """Read the configuration from an environment without variables and a `.env` with these lines."""
     Path(".env").write_text("\n".join(lines), encoding="utf-8")
     return Environment.read({})
 
@@ -40,13 +40,13 @@ def read(*lines: str) -> Environment:
     ],
 )
 def test_values_and_comments(value: str, expected: str) -> None:
-    """A comment is not part of a value; in quotes there is none."""
+    """A comment is not part of a value. Inside quotes, `#` starts no comment."""
     assert read("# all mine", f"PISTON_ENDPOINTS={value}").piston_endpoints == expected
     assert read(f"  export PISTON_ENDPOINTS ={value}", "no assignment").piston_endpoints == expected
 
 
 def test_numbers_may_have_comments() -> None:
-    """As everything else; what is not a number is named as it was understood."""
+    """Numbers may be followed by comments, as other values. An error shows the value without its comment."""
     assert read("PISTON_MAX_REQUESTS_PER_ENDPOINT=2 # two").piston_slots == 2
     with pytest.raises(InputError, match="PISTON_MAX_REQUESTS_PER_ENDPOINT is 'two'; it must be a number"):
         read("PISTON_MAX_REQUESTS_PER_ENDPOINT=two # 2")
@@ -54,20 +54,22 @@ def test_numbers_may_have_comments() -> None:
 
 @pytest.mark.parametrize("value", ["'w1:1", '"w1:1\\"', "'w1:1' w2:1"])
 def test_a_quote_that_is_not_closed(value: str) -> None:
-    """The line is named: without endpoints the embedded sandbox would be taken. Others' lines are none of ours."""
+    """The error names the line; otherwise, without endpoints, the embedded sandbox would be used. Lines for other
+    programs are ignored.
+    """
     with pytest.raises(InputError, match=r"\.env, line 2: the value of PISTON_ENDPOINTS must end with the quote"):
         read("", f"PISTON_ENDPOINTS={value}")
     assert read(f"OTHER={value}").piston_endpoints == ""
 
 
 def test_the_cache_may_begin_with_a_tilde(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """In a file no shell has replaced it."""
+    """In a file, no shell has expanded the tilde."""
     monkeypatch.setenv("HOME", str(tmp_path))
     assert read("IOI_EVAL_CACHE=~/cache").cache == tmp_path / "cache"
 
 
 def test_without_a_home_directory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a container, the user may have no entry in `/etc/passwd`: the message says what to set."""
+    """In a container, the user may have no entry in `/etc/passwd`. The message says which variable to set."""
     monkeypatch.delenv("HOME")
     monkeypatch.setattr(os, "getuid", lambda: 2**31 - 17)
     assert read("IOI_EVAL_CACHE=/cache").cache == Path("/cache")

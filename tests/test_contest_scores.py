@@ -1,4 +1,4 @@
-"""The score of all of a contestant's submissions: the best of each subtask."""
+"""The score of all of a contestant's submissions: each subtask counts with its best result."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.scored import COMPILED, KEY, judge, make_problem, outcome, whats
 
 
 def contest_score(problem: Problem, results: Iterable[SubmissionResult]) -> ProblemScore:
-    """What submissions come to together."""
+    """The contest score of these submissions."""
     together = BestSubtasks(problem)
     for result in results:
         together.add(result)
@@ -38,13 +38,15 @@ def test_contest_score_takes_the_best_of_each_subtask() -> None:
 
 
 def test_contest_score_rounds_once() -> None:
-    """As a submission's total, a problem's score is rounded from the unrounded sum."""
+    """A problem's score is rounded from the unrounded sum, like a submission's total."""
     problem = make_problem((10, "a"), (10, "b"), (10, "c"))
     assert contest_score(problem, [judge(problem, 1 / 3, 1 / 3, 1 / 3)]).score == 10.0
 
 
 def test_contest_score_with_judge_errors_is_a_marked_lower_bound() -> None:
-    """A submission that could not be judged might have raised the best, unless that is full marks already."""
+    """A submission with JE might have had a better result, except if the best already has full marks. So the score is
+    marked as a lower bound.
+    """
     problem = make_problem((40, "a"), (60, "b"))
     open_one = judge(problem, Verdict.JE, Verdict.JE)
     best = contest_score(problem, [open_one, judge(problem, 1.0, 0.5)])
@@ -59,7 +61,9 @@ def test_contest_score_with_judge_errors_is_a_marked_lower_bound() -> None:
 
 
 def test_contest_score_of_a_sum_is_rounded_as_a_submission_is() -> None:
-    """115 of 200 tests are 57.5 of 100 points, and the mean times 100 is a little less: 57, and not CMS's 58."""
+    """115 of 200 tests are 57.5 of 100 points. 100 times the mean is a little less as a float, and would be rounded
+    to 57. CMS gives 58.
+    """
     names = [f"{number:03}" for number in range(200)]
     problem = replace(
         make_problem((100, "a"), precision=0),
@@ -73,14 +77,14 @@ def test_contest_score_of_a_sum_is_rounded_as_a_submission_is() -> None:
 
 
 def test_contest_score_of_nothing_is_zero() -> None:
-    """Who submits nothing gets nothing."""
+    """Without submissions the score is 0."""
     best = contest_score(make_problem((40, "a"), (60, "b")), [])
     assert (best.score, best.undecided) == (0.0, 0)
     assert {subtask.submission for subtask in best.subtasks} == {None}
 
 
 def test_contest_score_refuses_other_problems() -> None:
-    """Ids repeat over the years: a result of another year's problem is not mixed in."""
+    """Ids repeat over the years. A result for another year's problem is refused."""
     problem = make_problem((100, "a"))
     other = judge(make_problem((100, "a"), key=ProblemKey(year=2023, id="nile")), 1.0)
     with pytest.raises(InputError, match="2023/nile"):
@@ -91,7 +95,7 @@ def test_contest_score_refuses_other_problems() -> None:
 
 @given(st.permutations(range(4)), st.data())
 def test_contest_score_does_not_depend_on_order(order: list[int], data: st.DataObject) -> None:
-    """The sum of best subtasks is a property of the set of submissions, and no submission beats it."""
+    """The sum of best subtasks does not depend on the order of submissions, and no submission has more points."""
     problem = make_problem((40, "a"), (60, "ab"))
     results = [judge(problem, data.draw(whats), data.draw(whats), submission=str(number)) for number in range(4)]
     best = contest_score(problem, results)

@@ -1,4 +1,4 @@
-"""Intervals and tests of significance: known values, and properties for all inputs."""
+"""Confidence intervals and significance tests: known values, and properties for all inputs."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ COUNTS = st.integers(0, 500)
 
 
 def test_one_problem_has_no_interval() -> None:
-    """Nothing can be drawn from one problem but itself."""
+    """The mean of one problem has no interval, because only one value can be drawn."""
     assert mean_estimates({"a": [0.25]}) == {"a": Estimate(value=0.25, low=None, high=None)}
     assert mean_estimates({}) == {}
 
 
 def test_the_interval_of_a_coin_is_that_of_the_binomial() -> None:
-    """Of 100 zeros and ones, half each: 0.5 ± 1.96 × 0.05."""
+    """100 shares, half of them 0 and half 1: the interval is 0.5 ± 1.96 × 0.05."""
     found = mean_estimates({"a": [0.0, 1.0] * 50})["a"]
     assert found.value == 0.5
     assert found.low == pytest.approx(0.402, abs=0.01)
@@ -30,7 +30,7 @@ def test_the_interval_of_a_coin_is_that_of_the_binomial() -> None:
 
 @pytest.mark.parametrize("columns", [{"a": [0.0], "b": [0.0, 1.0]}, {"a": []}])
 def test_columns_are_of_the_same_problems(columns: dict[str, list[float]]) -> None:
-    """A mean over other problems is another mean."""
+    """Columns of different length are refused: their means would be over different problems."""
     with pytest.raises(ValueError, match="no common mean"):
         mean_estimates(columns)
 
@@ -38,7 +38,9 @@ def test_columns_are_of_the_same_problems(columns: dict[str, list[float]]) -> No
 @settings(max_examples=20, deadline=None)
 @given(SHARES)
 def test_an_interval_lies_within_its_sample(shares: list[float]) -> None:
-    """Its ends are means of drawn values; the same values give the same ends, and a constant gives no width."""
+    """Its ends are means of drawn values. The same values give the same ends, and equal values give an interval of
+    width 0.
+    """
     found = mean_estimates({"a": shares, "b": [0.5] * len(shares)})
     low, high = found["a"].low, found["a"].high
     assert low is not None
@@ -50,14 +52,14 @@ def test_an_interval_lies_within_its_sample(shares: list[float]) -> None:
 
 
 def difference(before: list[float], after: list[float]) -> Estimate:
-    """Of problem by problem, as `compare` has it among its columns."""
+    """The mean of the differences per problem, as `compare` shows it."""
     return mean_estimates({"": [b - a for a, b in zip(before, after, strict=True)]})[""]
 
 
 @settings(max_examples=20, deadline=None)
 @given(SHARES)
-def test_a_difference_turns_its_sign_with_its_sides(shares: list[float]) -> None:
-    """B against A is A against B the other way round; nothing differs from itself."""
+def test_swapping_the_sides_changes_the_sign_of_a_difference(shares: list[float]) -> None:
+    """The interval of B minus A is that of A minus B with opposite signs. A minus A is 0."""
     other = shares[::-1]
     there, back = difference(shares, other), difference(other, shares)
     assert there.value == pytest.approx(-back.value)
@@ -66,7 +68,7 @@ def test_a_difference_turns_its_sign_with_its_sides(shares: list[float]) -> None
 
 
 def test_pairs_of_problems_are_drawn_together() -> None:
-    """A gain of the same size everywhere is certain, though problems differ by far more."""
+    """If all problems gain the same amount, the interval has width 0, although the problems differ by far more."""
     found = difference([0.0, 0.5, 0.9], [0.1, 0.6, 1.0])
     assert found.low == pytest.approx(0.1)
     assert found.high == pytest.approx(0.1)
@@ -77,14 +79,14 @@ def test_pairs_of_problems_are_drawn_together() -> None:
     [(0, 0, 1.0), (5, 5, 1.0), (0, 5, 0.0625), (5, 0, 0.0625), (0, 6, 0.03125), (1, 9, 0.021484375)],
 )  # fmt: skip
 def test_mcnemar_has_the_values_of_the_binomial(lost: int, won: int, p: float) -> None:
-    """Source: twice the tail of the binomial with one half."""
+    """Source: twice the tail of the binomial distribution with probability one half."""
     assert mcnemar(lost, won) == pytest.approx(p, rel=1e-9)
 
 
 @settings(deadline=None)
 @given(COUNTS, COUNTS)
 def test_mcnemar_is_a_probability(lost: int, won: int) -> None:
-    """In [0, 1], the same from both sides, and as exact sums have it."""
+    """p is in [0, 1], equal if wins and losses are swapped, and equal to the exact sums."""
     p = mcnemar(lost, won)
     assert 0 <= p <= 1
     assert p == mcnemar(won, lost)
@@ -95,12 +97,12 @@ def test_mcnemar_is_a_probability(lost: int, won: int) -> None:
 
 @settings(deadline=None)
 @given(st.integers(0, 100), st.integers(0, 100))
-def test_one_more_win_is_never_less_certain(lost: int, more: int) -> None:
-    """Beyond an even split p falls with each win."""
+def test_one_more_win_lowers_p(lost: int, more: int) -> None:
+    """If there are at least as many wins as losses, p falls with each further win."""
     assert mcnemar(lost, lost + more + 1) <= mcnemar(lost, lost + more) + 1e-12
 
 
 def test_counts_are_not_negative() -> None:
-    """Our bug, never a probability."""
+    """Negative counts are a bug of the caller and are refused."""
     with pytest.raises(ValueError, match="not counts"):
         mcnemar(-1, 2)

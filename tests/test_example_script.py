@@ -18,7 +18,9 @@ SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "evaluate_generati
 
 
 def test_the_example_scores_a_dump_and_names_what_it_does_not_judge(tmp_path: Path) -> None:
-    """A program in a language that the problem does not take is no 0, and neither is a row without a problem."""
+    """A program in an unsupported language is listed as not judged and has no score 0. So is a row
+    without a problem.
+    """
     right = (sample.tasks() / "berths" / "solutions" / "model_solution" / "heap.cpp").read_text()
     rows = (
         {"uuid": "right", "problem_id": "berths", "code": right},
@@ -28,11 +30,11 @@ def test_the_example_scores_a_dump_and_names_what_it_does_not_judge(tmp_path: Pa
     dump = tmp_path / "dump.jsonl"
     dump.write_text("".join(json.dumps({"year": sample.YEAR, **row}) + "\n" for row in rows))
     command = [sys.executable, str(SCRIPT), str(dump), str(sample.problems()), str(sample.tests()), "scores"]
-    told = "2026/berths\t100\nnot judged\t2\nresults\tscores/results.jsonl\n"
+    expected = "2026/berths\t100\nnot judged\t2\nresults\tscores/results.jsonl\n"
     judged = []
     for _ in range(2):
         answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
-        assert (answer.returncode, answer.stdout) == (1, told), answer.stderr
+        assert (answer.returncode, answer.stdout) == (1, expected), answer.stderr
         judged.append(json.loads((tmp_path / "scores" / "summary.json").read_text())["this_run"]["judged"])
     assert judged == [1, 0], "the second run resumes"
     verdicts = [row["verdict"] for row in result_rows(tmp_path / "scores")]
@@ -41,8 +43,8 @@ def test_the_example_scores_a_dump_and_names_what_it_does_not_judge(tmp_path: Pa
     assert "row 3: unknown problem 2026/nowhere" in answer.stderr
 
 
-def test_without_arguments_it_is_the_sample_s_dump(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Into `evaluation`. What the sample's dump is worth is tested by the demo."""
+def test_without_arguments_it_scores_the_sample_s_dump(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Results go into `evaluation`. The sample's scores are tested with the demo."""
     given = []
 
     async def evaluate(*arguments: str | Path) -> int:
@@ -57,7 +59,7 @@ def test_without_arguments_it_is_the_sample_s_dump(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_wrong_path_is_one_message(tmp_path: Path) -> None:
-    """Whoever tries it on data of their own meets this first."""
+    """A wrong path is the most likely first error of a user with their own data."""
     command = [sys.executable, str(SCRIPT), str(tmp_path / "no.jsonl"), str(sample.problems()), str(sample.tests())]
     answer = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert answer.returncode == 2
@@ -65,7 +67,9 @@ def test_a_wrong_path_is_one_message(tmp_path: Path) -> None:
 
 
 def test_it_says_what_to_activate_where_the_package_is_not_installed(tmp_path: Path) -> None:
-    """Started with the system's Python, it goes on with the environment's, or names it; the other script likewise."""
+    """Started with the system's Python, the script continues with the environment's Python, or names it. The same holds
+    for the other script.
+    """
     environment = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
     for script in (SCRIPT, SCRIPT.with_name("tests_runner.py")):

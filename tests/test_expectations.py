@@ -1,4 +1,4 @@
-"""Which results agree with authors' labels: TPS's rules, and the labels of a CMS export."""
+"""Which results agree with the authors' labels: TPS's rules, and the labels of a CMS export."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MEANINGS = {
     "time_limit_and_runtime_error": {"RE", "MLE", "TLE"},
     "failed": {str(verdict) for verdict in ALL - OURS - {Verdict.AC}},
     "FAILED": {str(verdict) for verdict in ALL - OURS - {Verdict.AC}},
-    "protocol_violation": set[str](),  # not without its words
+    "protocol_violation": set[str](),  # needs the message "protocol violation"
     "TLE": {"TLE"},
     "AC": {"AC"},
     "SV": {"SV"},
@@ -30,19 +30,19 @@ MEANINGS = {
 
 
 def seen(verdict: str, points: float = 10, message: str = "") -> Observation:
-    """An observation in short."""
+    """An observation with these values."""
     return Observation(verdict=Verdict(verdict), points=points, message=message)
 
 
 @pytest.mark.parametrize("name", MEANINGS)
 def test_each_expectation_agrees_with_exactly_its_verdicts(name: str) -> None:
-    """Every verdict is tried against every expectation; a failure of ours agrees with none."""
+    """Every verdict is tried against every expectation. JE agrees with none."""
     agreeing = {str(verdict) for verdict in Verdict if agrees(Expectation.parse(name), seen(verdict))}
     assert agreeing == MEANINGS[name]
 
 
-def test_protocol_violation_is_told_by_its_words() -> None:
-    """IOI's testlib prints them with small or capital letters, and then more."""
+def test_protocol_violation_is_recognised_by_its_message() -> None:
+    """IOI's testlib prints "protocol violation" with small or capital letters, and then more text."""
     expectation = Expectation.parse("protocol_violation")
     assert agrees(expectation, seen("WA", message="Protocol Violation\nSolution exited"))
     assert agrees(expectation, seen("WA", message="Output isn't correct: Protocol violation"))
@@ -51,7 +51,7 @@ def test_protocol_violation_is_told_by_its_words() -> None:
 
 
 def test_protocol_violation_is_not_incorrect() -> None:
-    """They are two verdicts in TPS; our own WA is both."""
+    """TPS has two verdicts for them. For us both are WA, and the label `WA` agrees with both."""
     violation = seen("WA", message="Protocol Violation")
     assert not agrees(Expectation.parse("incorrect"), violation)
     assert agrees(Expectation.parse("incorrect"), seen("WA", message="Output isn't correct"))
@@ -60,13 +60,13 @@ def test_protocol_violation_is_not_incorrect() -> None:
 
 
 def test_unknown_expectation_lists_the_known_ones() -> None:
-    """A misspelt label is named, with what it could have been."""
+    """The error for a misspelt label lists the known labels."""
     with pytest.raises(InputError, match=r"unknown expectation 'wrong'.*incorrect.*FAILED"):
         Expectation.parse("wrong")
 
 
 def test_verdicts_that_are_ours_cannot_be_expected() -> None:
-    """Nobody can state that we will fail."""
+    """No author can expect a failure of ours, such as JE."""
     for verdict in OURS:
         with pytest.raises(InputError):
             Expectation.parse(verdict.value)
@@ -93,20 +93,22 @@ def test_verdicts_that_are_ours_cannot_be_expected() -> None:
     ],
 )
 def test_label_of_a_whole_solution(label: str, verdicts: list[str], agreement: bool) -> None:
-    """A label is contradicted where no subtask agrees with it; a model solution by any subtask."""
+    """A label is contradicted if no subtask agrees with it. The label `model_solution` is contradicted if any subtask
+    disagrees.
+    """
     observations = [seen(verdict) for verdict in verdicts]
     assert agrees_as_a_whole(Expectation.parse(label), observations) is agreement
 
 
-def test_samples_do_not_speak_for_the_whole() -> None:
-    """A subtask worth nothing decides only where all are worth nothing."""
+def test_subtasks_without_points_do_not_decide() -> None:
+    """Subtasks worth 0 points count only if all are worth 0 points."""
     incorrect = Expectation.parse("incorrect")
     assert not agrees_as_a_whole(incorrect, [seen("WA", points=0), seen("AC")])
     assert agrees_as_a_whole(incorrect, [seen("WA", points=0), seen("AC", points=0)])
 
 
 def test_the_lowest_score_decides_not_the_first_of_its_kind() -> None:
-    """Two partial scores have the same verdict; the words are those of the lower one."""
+    """Two tests with partial scores have the same verdict. The message is that of the lower score."""
     tests = (
         TestOutcome(test="1", verdict=Verdict.PA, score=0.9, message="nearly"),
         TestOutcome(test="2", verdict=Verdict.PA, score=0.1, message="hardly"),
@@ -116,8 +118,8 @@ def test_the_lowest_score_decides_not_the_first_of_its_kind() -> None:
     assert Observation.of(result) == seen("PA", points=20, message="hardly")
 
 
-def test_observation_takes_the_words_of_the_deciding_test() -> None:
-    """Of several tests, the words of the one that gave the subtask its verdict count."""
+def test_observation_has_the_message_of_the_deciding_test() -> None:
+    """The message is that of the test which gave the subtask its verdict."""
     tests = (
         TestOutcome(test="1", verdict=Verdict.AC, score=1.0, message="fine"),
         TestOutcome(test="2", verdict=Verdict.WA, score=0.0, message="Protocol violation"),

@@ -1,4 +1,4 @@
-"""Importers, sandboxes and sources of rows of another Python package, which is really installed, in a folder."""
+"""Importers, sandboxes and sources of rows from another Python package, which is installed in a folder."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ Typed = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def install(site: Path, name: str, entry_points: str = ENTRY_POINTS) -> None:
-    """What an installation puts into site-packages."""
+    """Write the files that an installation puts into site-packages."""
     information = site / f"{name}-1.0.dist-info"
     information.mkdir(parents=True)
     (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
@@ -94,7 +94,7 @@ def install(site: Path, name: str, entry_points: str = ENTRY_POINTS) -> None:
 
 @pytest.fixture
 def typed(tmp_path: Path, cache: Path) -> Typed:
-    """Run `ioi-eval` where the package is installed, in a directory with a package of its format and a dump."""
+    """Run `ioi-eval` where the package is installed, in a directory with a problem package of its format and a dump."""
     install(tmp_path / "site", "brought")
     task = tmp_path / "task"
     task.mkdir()
@@ -113,8 +113,8 @@ def typed(tmp_path: Path, cache: Path) -> Typed:
     return run
 
 
-def test_all_three_together(typed: Typed, tmp_path: Path) -> None:
-    """Rows are imported by its importer, the dump is read by its source, and judged in its sandbox."""
+def test_importer_source_and_sandbox_of_a_package(typed: Typed, tmp_path: Path) -> None:
+    """The package's importer imports the rows, its source reads the dump, and its sandbox judges the programs."""
     assert "plain" in typed("import", "--help").stdout
     ended = typed("import", "plain", "task", "--year", "2024", "--day", "2", "--out", "rows")
     assert ended.returncode == 0, ended.stderr
@@ -130,7 +130,7 @@ def test_all_three_together(typed: Typed, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("score", "dump.jsonl", "--sandbox", "none"), "entry point 'none' in the group ioi_eval.sandboxes"),
         (
@@ -144,30 +144,30 @@ def test_all_three_together(typed: Typed, tmp_path: Path) -> None:
         (("score", "wrong://dump"), "its package gives a list, not an ioi_eval.rows.Source"),
     ],
 )
-def test_wrong_names(typed: Typed, words: tuple[str, ...], said: str) -> None:
-    """One message, which names what there is."""
+def test_wrong_names(typed: Typed, words: tuple[str, ...], message: str) -> None:
+    """One message without a traceback, which names the entry points that exist."""
     ended = typed(*words, "--problems", "here://p", "--tests", "here://t", "--out", "out")
     assert ended.returncode == 2
-    assert said in ended.stderr
+    assert message in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
-def test_an_importer_that_imports_nothing(typed: Typed) -> None:
-    """Its package is at fault, and is named by the format."""
+def test_an_importer_that_returns_none(typed: Typed) -> None:
+    """The message names the importer by its format, and what it returned."""
     ended = typed("import", "nothing", "task", "--year", "2024", "--out", "rows")
     assert ended.returncode == 2
     assert "the importer 'nothing' gives a NoneType, not an ImportedTask, for task" in ended.stderr
 
 
-def test_ours_come_first(typed: Typed) -> None:
-    """A package cannot take the name of a format that is documented here."""
+def test_own_formats_come_first(typed: Typed) -> None:
+    """A package cannot replace a format that this project documents."""
     ended = typed("import", "cms", "task", "--year", "2024", "--out", "rows")
     assert ended.returncode == 2
     assert "problem.json" in ended.stderr
 
 
 def test_two_packages_with_one_name(typed: Typed, tmp_path: Path) -> None:
-    """Which of them is meant cannot be known."""
+    """The command is refused, because it is ambiguous which package is meant."""
     install(tmp_path / "site", "other", "[ioi_eval.importers]\nplain = other:import_package\n")
     ended = typed("import", "plain", "task", "--year", "2024", "--out", "rows")
     assert ended.returncode == 2

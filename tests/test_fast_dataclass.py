@@ -1,4 +1,4 @@
-"""Values that are quick to make."""
+"""Dataclasses that are quick to create."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ class Point:
     y: tuple[int, ...] = ()
 
 
-def test_equal_ones_are_one_key() -> None:
-    """As frozen ones are."""
+def test_equal_values_have_equal_hashes() -> None:
+    """Like frozen dataclasses, they can be keys of dicts."""
     assert Point(x=1, y=(2,)) == Point(x=1, y=(2,)) != Point(x=1)
     assert {Point(x=1): "here"}[Point(x=1)] == "here"
 
 
-def test_fields_are_named_and_no_others() -> None:
-    """By position none is taken, and none is added."""
+def test_only_named_fields_are_accepted() -> None:
+    """Positional arguments are refused, and instances have no `__dict__`."""
     with pytest.raises(TypeError):
         Point(1)  # type: ignore[call-arg]
     assert not hasattr(Point(x=1), "__dict__")
 
 
 def test_copies_and_pickles() -> None:
-    """A row is kept in a file, and changed in a copy."""
+    """`replace` and `pickle` work for rows."""
     row = Row(source="dump.jsonl", number=3, values={"uuid": "a"}, there=("uuid", "code"))
     assert replace(row, number=4).number == 4
     assert pickle.loads(pickle.dumps(row)) == row

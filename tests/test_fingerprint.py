@@ -106,13 +106,15 @@ def test_what_can_change_an_outcome_changes_the_fingerprint(field: str) -> None:
 
 
 @pytest.mark.parametrize("field", WITHOUT_EFFECT)
-def test_titles_do_not(field: str) -> None:
-    """A corrected title judges nothing again."""
+def test_titles_do_not_change_the_fingerprint(field: str) -> None:
+    """If a title is corrected, nothing is judged again."""
     assert fingerprint(replace(PROBLEM, **{field: WITHOUT_EFFECT[field]})) == fingerprint()
 
 
 def test_submission_policy_and_target_count() -> None:
-    """The program, settings, compiler, isolation; not the id, nor how the program was found."""
+    """The program, settings, compiler and isolation change the fingerprint. The id does not, nor how the program was
+    found.
+    """
     reference = fingerprint()
     others = [
         fingerprint(submission=replace(SUBMISSION, code="int main(){return 1;}")),
@@ -137,8 +139,8 @@ def test_submission_policy_and_target_count() -> None:
         assert fingerprint(submission=replace(SUBMISSION, **same)) == reference
 
 
-def test_what_is_remembered_of_one_target_is_not_taken_for_another() -> None:
-    """Targets of a cluster differ in one thing, and the same program is judged on all of them."""
+def test_cached_parts_are_separate_for_each_target() -> None:
+    """Each of these targets differs from the first in one field. The same program has another fingerprint on each."""
     targets = [
         TARGET,
         replace(TARGET, isolation=Isolation.REDUCED),
@@ -156,23 +158,23 @@ def test_what_is_remembered_of_one_target_is_not_taken_for_another() -> None:
 
 
 class EarlierPolicy(Policy):
-    """A policy of a version in which a late test was always repeated once, and verdicts always counted."""
+    """The policy of an earlier version: it always repeated a late test once, and verdicts always counted."""
 
     def as_dict(self) -> dict[str, object]:
-        """Without these settings."""
+        """The settings of that version."""
         values = super().as_dict()
         return {name: value for name, value in values.items() if name not in ("near_limit_repeats", "score_only")}
 
 
-def test_one_repetition_is_what_it_was_before_there_was_a_choice() -> None:
-    """What was judged under the default is not judged again for a setting that is as it always was."""
+def test_new_settings_at_their_defaults_change_no_fingerprint() -> None:
+    """Results of the earlier version are not judged again if the new settings have their default values."""
     values = EarlierPolicy().as_dict()
     del values["python"]
     assert Fingerprints(Policy())._policy == digest_of(values)
 
 
 def test_an_interpreter_counts_for_programs_in_python_only() -> None:
-    """Another one judges none of the others again."""
+    """With another interpreter, programs in other languages are not judged again."""
     for language, ways in ((Language.CPP, 1), (Language.C, 1), (Language.PYTHON, 3)):
         submission = replace(SUBMISSION, language=language)
         found = {
@@ -199,7 +201,7 @@ MODULES = (
 
 @pytest.fixture
 def rules(tmp_path: Path) -> Callable[[Callable[[str], str]], set[str]]:
-    """The digests of the rules, with each module changed in turn."""
+    """The digests of the rules if one module is changed, for each of `MODULES`."""
 
     def changed(change: Callable[[str], str]) -> set[str]:
         digests = set()
@@ -215,13 +217,15 @@ def rules(tmp_path: Path) -> Callable[[Callable[[str], str]], set[str]]:
     return changed
 
 
-def test_a_rule_that_changes_judges_anew(rules: Callable[[Callable[[str], str]], set[str]]) -> None:
-    """One statement more, in any module that holds rules."""
+def test_a_changed_rule_changes_the_digest(rules: Callable[[Callable[[str], str]], set[str]]) -> None:
+    """One more statement in any module with rules changes the digest."""
     assert len(rules(lambda text: f"{text}\nrule = 1\n") - {rules_digest()}) == len(MODULES)
 
 
-def test_words_about_a_rule_do_not(rules: Callable[[Callable[[str], str]], set[str]]) -> None:
-    """Comments, docstrings, blank lines: the upgrade that brings them judges nothing again."""
+def test_comments_do_not_change_the_digest(rules: Callable[[Callable[[str], str]], set[str]]) -> None:
+    """Changed comments, docstrings and blank lines do not change the digest, so an upgrade with them judges nothing
+    again.
+    """
 
     def reworded(text: str) -> str:
         better = re.sub(r'^( *""")(?=\w)', r"\1Better: ", text.replace("\n\n", "\n\n# so\n\n"), flags=re.MULTILINE)
@@ -247,8 +251,8 @@ def test_words_about_a_rule_do_not(rules: Callable[[Callable[[str], str]], set[s
         ("x = f'{a!r}'", "x = f'{a}'", False),
     ],
 )
-def test_what_python_says(before: str, after: str, same: bool) -> None:
-    """Not how it is spelled."""
+def test_python_meaning(before: str, after: str, same: bool) -> None:
+    """It depends on the syntax tree, not on spelling, comments and docstrings."""
     assert (python_meaning(before.encode()) == python_meaning(after.encode())) == same
 
 
@@ -269,21 +273,23 @@ def test_what_python_says(before: str, after: str, same: bool) -> None:
         ("int ab;", "int a b;", False),
     ],
 )
-def test_what_cpp_says(before: str, after: str, same: bool) -> None:
-    """The runner is two thirds of its text."""
+def test_cpp_meaning(before: str, after: str, same: bool) -> None:
+    """It depends on the tokens, not on comments and spaces. (A third of the runner's text is comments and spaces.)"""
     assert (cpp_meaning(before.encode()) == cpp_meaning(after.encode())) == same
 
 
-def test_what_scripts_say() -> None:
-    """A comment's line is nothing, nor is a step to the right; a `#` within a line stays. Ours hold no documents."""
+def test_script_meaning() -> None:
+    """Comment lines and indentation are left out; a `#` within a line stays. Our scripts have no here-documents, which
+    need more.
+    """
     assert script_meaning(b"#!/bin/bash\n# why\n\n  a=${b#c} # so\n") == b"a=${b#c} # so"
     assert not any(
         re.search(rb"<<-?\s*['\"]?[A-Za-z_]", boxfiles.read(name).replace(b"<<<", b"")) for name in ("run", "compile")
     )
 
 
-def test_no_rule_reads_what_is_passed_over() -> None:
-    """Docstrings and line numbers say nothing as long as no program looks at them."""
+def test_no_rule_reads_docstrings_or_line_numbers() -> None:
+    """The digest ignores docstrings and line numbers. This is right only if no code reads them."""
     package = Path(fingerprint_module.__file__).parent
     texts = [path.read_text() for path in package.rglob("*.py") if path.name != "fingerprint.py"]
     texts += [source.decode() for source in boxfiles.harness_sources().values()]
@@ -292,7 +298,7 @@ def test_no_rule_reads_what_is_passed_over() -> None:
 
 
 def test_the_rules_are_in_a_fingerprint(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As is the harness, for programs in Python only."""
+    """The digest of the harness is in it too, for programs in Python only."""
     before, python = fingerprint(), replace(SUBMISSION, language=Language.PYTHON)
     python_before = fingerprint(submission=python)
     with monkeypatch.context() as patched:
@@ -303,8 +309,8 @@ def test_the_rules_are_in_a_fingerprint(monkeypatch: pytest.MonkeyPatch) -> None
     assert fingerprint(submission=python) != python_before
 
 
-def test_a_blob_counts_as_its_bytes(tmp_path: Path) -> None:
-    """Where test data lies does not matter, what it is does."""
+def test_a_blob_counts_by_its_content(tmp_path: Path) -> None:
+    """The location of test data does not matter, only its content."""
     digest = hashlib.sha256(b"1 2\n").hexdigest()
     first = TestCase(name="a", input=Blob(path=tmp_path / "x", size=4, sha256=digest), answer=b"3\n")
     second = TestCase(name="a", input=Blob(path=tmp_path / "y", size=4, sha256=digest), answer=b"3\n")

@@ -1,4 +1,4 @@
-"""A forked command does what the command does that a user starts."""
+"""A forked command does the same as a command that a user starts."""
 
 from __future__ import annotations
 
@@ -15,8 +15,12 @@ from tests.forked_commands import COMMAND, ForkedCommands
 @pytest.mark.parametrize(
     "words", [("--version",), ("config",), ("show", "nowhere"), ("score", "")], ids=lambda words: words[0]
 )
-def test_it_ends_as_one_that_is_started(commands: ForkedCommands, tmp_path: Path, words: tuple[str, ...]) -> None:
-    """With the same exit code and the same texts, from its own directory and environment; also the second time."""
+def test_a_fork_has_the_same_result_as_a_started_command(
+    commands: ForkedCommands, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """The exit code and the texts are the same, with its own directory and environment. This also holds for the second
+    fork.
+    """
     (tmp_path / "ioi-eval.toml").write_text("workers = 3\n")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("IOI_EVAL", "PISTON"))}
     environment = {**kept, "IOI_EVAL_CACHE": str(tmp_path / "cache"), "PISTON_ENDPOINTS": "http://127.0.0.1:9"}
@@ -32,14 +36,14 @@ def test_it_ends_as_one_that_is_started(commands: ForkedCommands, tmp_path: Path
         )
 
 
-def test_what_libraries_read_is_read(commands: ForkedCommands, tmp_path: Path) -> None:
-    """They read their variables when they are imported, so a command with one of its own is started."""
+def test_variables_of_libraries_take_effect(commands: ForkedCommands, tmp_path: Path) -> None:
+    """Libraries read their variables at import, so a command with another value is started as a new process."""
     environment = {**os.environ, "PYTHONVERBOSE": "1"}
     assert "import 'ioi_eval" in commands.run("--version", cwd=tmp_path, env=environment).stderr
 
 
 def test_an_environment_that_is_prepared_has_its_own_process(tmp_path: Path) -> None:
-    """Which has read its variables, and forks."""
+    """Its server has read these variables, and forks the commands."""
     commands = ForkedCommands()
     code = "import os, huggingface_hub.constants as read; print(read.HF_HOME, os.getppid())"
     environment = {**os.environ, "HF_HOME": str(tmp_path)}
@@ -65,7 +69,7 @@ assert end_orphans() == []
 """
 
 
-def test_what_a_command_leaves_behind_is_told_and_killed() -> None:
-    """Also in a session of its own; what ends by itself is waited for."""
+def test_leftover_processes_are_reported_and_killed() -> None:
+    """Also processes in another session. Processes that end by themselves are waited for."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     subprocess.run([sys.executable, "-c", LEAVING], env=environment, check=True)

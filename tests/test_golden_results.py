@@ -18,15 +18,17 @@ GOLDEN = {name: KEPT[case] if isinstance(case, str) else case for name, case in 
 @pytest.mark.full
 @pytest.mark.parametrize("name", GOLDEN)
 def test_results_are_as_they_were(name: str) -> None:
-    """Verdicts, scores, columns and exit codes: of both families, on this machine, served, and refused by stand-ins.
+    """Verdicts, scores, columns and exit codes: of both families, on this machine, on our server, and on stubs that
+    refuse.
 
-    What changes on purpose is written anew (`portable` of what `golden_results.py` writes), and told in CHANGELOG.md.
+    If results change on purpose, the file is written again (`portable` of the output of `golden_results.py`), and
+    CHANGELOG.md says so.
     """
     assert portable(golden(name, cases(None)[name])) == GOLDEN[name]
 
 
 def test_the_golden_file_has_each_kind_of_case() -> None:
-    """Both families, embedded, served and on stand-ins; each grader that needs no numpy."""
+    """Both families, embedded, on our server and on stubs; each other grader that needs no numpy."""
     assert {name for name in cases(None) if "hendrycks" not in name} == set(GOLDEN)
     assert all(
         case["exit_code"] in (0, 2) and bool(case["rows"]) is (case["exit_code"] == 0) for case in GOLDEN.values()

@@ -1,4 +1,4 @@
-"""Where on this machine an interpreter is that a user names, and which directories boxes hide."""
+"""Where the interpreter is that a user names, and which directories boxes hide."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TARGET = small_target(name=LOCAL)
 
 
 def test_a_relative_path_is_relative_to_the_caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a shell; a bare name is looked up in the box, an absolute path is what it is."""
+    """As in a shell. A bare name is looked up in the box; an absolute path is not changed."""
     monkeypatch.chdir(tmp_path)
     here = os.getcwd()
     assert located("venv/bin/python") == f"{here}/venv/bin/python"
@@ -32,8 +32,8 @@ def test_a_relative_path_is_relative_to_the_caller(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("python", ["/tmp/venv/bin/python", "/box/python", "/tmp/../tmp/python"])
-def test_what_a_box_hides_is_refused_by_its_reason(python: str) -> None:
-    """The file is there: words that say it is not would send its user looking for the wrong thing."""
+def test_an_interpreter_in_a_hidden_directory_is_refused_with_the_reason(python: str) -> None:
+    """The file exists, so the message "not found" would mislead the user."""
     with pytest.raises(SetupError, match=r"every box has a /(tmp|box) of its own.*/var/tmp"):
         require_visible(located(python))
     require_visible("python3")
@@ -41,7 +41,7 @@ def test_what_a_box_hides_is_refused_by_its_reason(python: str) -> None:
 
 
 def test_a_link_to_what_a_box_hides_is_refused() -> None:
-    """Also where that is a link in turn, to what is shown; both ends are named."""
+    """This also holds if the link leads to another link in a visible directory. The message names both ends."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as shown, tempfile.TemporaryDirectory(dir="/tmp") as hidden:
         first, second = Path(shown, "python"), Path(hidden, "python")
         first.symlink_to(second)
@@ -54,7 +54,7 @@ def test_a_link_to_what_a_box_hides_is_refused() -> None:
 def test_the_embedded_sandbox_refuses_before_a_job(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isolation: Isolation
 ) -> None:
-    """A relative path is taken from here before it is looked for; under reduced isolation nothing is hidden."""
+    """A relative path is made absolute by the caller's directory first. Under reduced isolation nothing is hidden."""
     builder = Builder(IdleSandbox(TARGET), ArtifactStore(tmp_path), Policy())
     target = replace(TARGET, isolation=isolation)
     with tempfile.TemporaryDirectory(dir="/tmp") as directory:

@@ -1,4 +1,4 @@
-"""Compiled programs that are kept across runs: never another's, never damaged, never too many."""
+"""Compiled programs that are kept across runs: never those of another source, never damaged, never too many."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ REFUSED = CompileAnswer(steps=(replace(STEP, code=1, output="no"),), artifacts={
 
 
 def recipe(code: bytes = b"int main() {}", **other: object) -> Recipe:
-    """How a program is compiled."""
+    """A recipe that compiles this program."""
     usual: dict[str, object] = {
         "what": "submission",
         "steps": (Step(argv=("g++", "a.cpp", "-o", "a.out"), files=(("a.cpp", code),)),),
@@ -39,7 +39,7 @@ def recipe(code: bytes = b"int main() {}", **other: object) -> Recipe:
 
 
 class Compiler:
-    """Files of a compiler, and the target that has it."""
+    """The files of a compiler, and the target that has it."""
 
     def __init__(self, directory: Path) -> None:
         self.program, self.headers = directory / "g++", directory / "include"
@@ -59,7 +59,7 @@ class Compiler:
         )
 
     def key(self, cache: Path, made: Recipe | None = None, limits: CompileLimits = LIMITS) -> str:
-        """That of a new run."""
+        """The key that a new run computes."""
         key = asyncio.run(KeptPrograms(cache).key(made or recipe(), self.toolchain, self.target, limits))
         assert key is not None
         return key
@@ -67,14 +67,14 @@ class Compiler:
 
 @pytest.fixture
 def compiler(tmp_path: Path) -> Compiler:
-    """One of the test's own."""
+    """A compiler for this test only."""
     return Compiler(tmp_path / "compiler")
 
 
 def kept(
     cache: Path, compiler: Compiler, *answers: CompileAnswer, max_bytes: int = 1 << 30
 ) -> tuple[KeptPrograms, list[str]]:
-    """A run that keeps these answers, each under a key of its own."""
+    """A run that stores these answers, each under its own key."""
 
     async def run() -> tuple[KeptPrograms, list[str]]:
         programs, keys = KeptPrograms(cache, max_bytes=max_bytes), []
@@ -90,17 +90,17 @@ def kept(
 
 
 def found(cache: Path, key: str) -> CompileAnswer | None:
-    """What a later run finds."""
+    """The answer that a later run finds."""
     return asyncio.run(KeptPrograms(cache).answer(key))
 
 
 def entries(cache: Path) -> list[Path]:
-    """Those on disk."""
+    """The stored files."""
     return sorted(path for path in (cache / "programs").glob("??/*") if path.is_file())
 
 
-def test_what_was_kept_is_found(tmp_path: Path, compiler: Compiler) -> None:
-    """All of it but the times, which nobody has spent again."""
+def test_a_kept_answer_is_found(tmp_path: Path, compiler: Compiler) -> None:
+    """The answer is complete except for the times, which are 0, because nothing was compiled again."""
     _, keys = kept(tmp_path, compiler, BUILT, REFUSED)
     for key, answer in zip(keys, (BUILT, REFUSED), strict=True):
         steps = tuple(replace(step, cpu_ms=0.0, wall_ms=0.0) for step in answer.steps)
@@ -121,17 +121,15 @@ def test_what_was_kept_is_found(tmp_path: Path, compiler: Compiler) -> None:
         {"code": 0},
     ],
 )
-def test_what_says_nothing_of_the_program_is_not_kept(
-    tmp_path: Path, compiler: Compiler, change: dict[str, object]
-) -> None:
-    """What a limit or the machine stopped may go otherwise the next time."""
+def test_a_failure_of_the_machine_is_not_kept(tmp_path: Path, compiler: Compiler, change: dict[str, object]) -> None:
+    """If a limit or the machine stopped the compiler, the next attempt may have another result."""
     step = replace(REFUSED.steps[0], **change)  # type: ignore[arg-type]
     kept(tmp_path, compiler, replace(REFUSED, steps=(step,)), replace(REFUSED, steps=()))
     assert entries(tmp_path) == []
 
 
 def write_again(path: Path, text: str) -> None:
-    """Other content of the same size and with the same time."""
+    """Write other content of the same size, and keep the modification time."""
     before = path.stat()
     assert len(text) == before.st_size
     path.write_text(text)
@@ -139,7 +137,7 @@ def write_again(path: Path, text: str) -> None:
 
 
 def put_in_place_of(path: Path, text: str) -> None:
-    """Another file of the same size and with the same time under the same name."""
+    """Replace a file by another one with the same name, size and modification time."""
     before = path.stat()
     other = path.with_name("other")
     other.write_text(text)
@@ -160,18 +158,18 @@ def put_in_place_of(path: Path, text: str) -> None:
     ],
     ids=["written", "replaced", "header written", "header replaced", "header moved", "header added", "header gone"],
 )
-def test_another_compiler_behind_the_same_path_has_other_programs(
+def test_another_compiler_under_the_same_path_has_another_key(
     tmp_path: Path, compiler: Compiler, change: Callable[[Compiler], object]
 ) -> None:
-    """By its contents: times and sizes can be what they were."""
+    """The key depends on the contents of the compiler's files: times and sizes can be the same."""
     before = compiler.key(tmp_path)
     assert compiler.key(tmp_path) == before
     change(compiler)
     assert compiler.key(tmp_path) != before
 
 
-def test_the_same_compiler_installed_again_has_the_same_programs(tmp_path: Path, compiler: Compiler) -> None:
-    """As in a container that is made anew each time."""
+def test_the_same_compiler_installed_again_has_the_same_key(tmp_path: Path, compiler: Compiler) -> None:
+    """For example in a container that is created anew for each run."""
     before = compiler.key(tmp_path)
     for path in (compiler.program, compiler.header):
         content = path.read_bytes()
@@ -180,8 +178,8 @@ def test_the_same_compiler_installed_again_has_the_same_programs(tmp_path: Path,
     assert compiler.key(tmp_path) == before
 
 
-def test_all_that_decides_a_program_is_in_its_key(tmp_path: Path, compiler: Compiler) -> None:
-    """No two of these share one."""
+def test_everything_that_affects_a_program_is_in_its_key(tmp_path: Path, compiler: Compiler) -> None:
+    """No two of these recipes, limits, targets and toolchains have the same key."""
     steps = recipe().steps
     recipes = [
         recipe(),
@@ -206,14 +204,14 @@ def test_all_that_decides_a_program_is_in_its_key(tmp_path: Path, compiler: Comp
     assert len(set(keys)) == len(keys)
 
 
-def test_nothing_of_workers_is_kept(tmp_path: Path, compiler: Compiler) -> None:
-    """Nobody here knows the files of their compilers."""
+def test_programs_of_workers_are_not_kept(tmp_path: Path, compiler: Compiler) -> None:
+    """The files of a worker's compiler are not known here."""
     target = replace(compiler.target, name="http://worker:2000")
     assert asyncio.run(KeptPrograms(tmp_path).key(recipe(), compiler.toolchain, target, LIMITS)) is None
 
 
 def test_a_compiler_that_is_replaced_during_a_run(tmp_path: Path, compiler: Compiler) -> None:
-    """What it makes afterwards is not kept as the former one's."""
+    """What the new compiler makes is not stored under the key of the old one."""
 
     async def run() -> KeptPrograms:
         programs = KeptPrograms(tmp_path)
@@ -230,20 +228,20 @@ def test_a_compiler_that_is_replaced_during_a_run(tmp_path: Path, compiler: Comp
 
 
 def flip(path: Path) -> None:
-    """One bit of the content."""
+    """Change one bit of the content."""
     content = bytearray(path.read_bytes())
     content[-10] ^= 1
     path.write_bytes(content)
 
 
 def rename(path: Path, key: str) -> Path:
-    """As an entry whose name fits its content."""
+    """Rename an entry so that the hash in its name is that of its content."""
     to = path.with_name(f"{key}.{hashlib.sha256(path.read_bytes()).hexdigest()}")
     return path.rename(to)
 
 
 def replace_content(path: Path, content: bytes) -> None:
-    """Something else, under a name that fits it."""
+    """Replace the content, and change the name accordingly."""
     path.write_bytes(content)
     rename(path, path.name.partition(".")[0])
 
@@ -261,10 +259,8 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
-def test_what_was_damaged_is_compiled_again(
-    tmp_path: Path, compiler: Compiler, damage: Callable[[Path], object]
-) -> None:
-    """It is not used, it is told of, and it is gone."""
+def test_a_damaged_entry_is_not_used(tmp_path: Path, compiler: Compiler, damage: Callable[[Path], object]) -> None:
+    """The entry is not used, it is counted in the notes, and it is deleted."""
     _, (key,) = kept(tmp_path, compiler, BUILT)
     (path,) = entries(tmp_path)
     damage(path)
@@ -274,8 +270,8 @@ def test_what_was_damaged_is_compiled_again(
     assert entries(tmp_path) == []
 
 
-def test_an_entry_under_another_s_name_is_not_used(tmp_path: Path, compiler: Compiler) -> None:
-    """Whoever copies files of the cache about makes no program another's."""
+def test_an_entry_copied_to_another_key_is_not_used(tmp_path: Path, compiler: Compiler) -> None:
+    """If files of the cache are copied to other names, no program is taken for another one."""
     _, (key, other) = kept(tmp_path, compiler, BUILT, replace(BUILT, artifacts={"a.out": b"other"}))
     (path,) = (tmp_path / "programs").glob(f"??/{other}.*")
     (tmp_path / "programs" / key[:2] / f"{key}.{path.name.partition('.')[2]}").write_bytes(path.read_bytes())
@@ -286,22 +282,22 @@ def test_an_entry_under_another_s_name_is_not_used(tmp_path: Path, compiler: Com
     assert again.artifacts == BUILT.artifacts
 
 
-def test_a_directory_of_others_is_refused(tmp_path: Path) -> None:
-    """Whoever may write there could make programs right."""
+def test_a_directory_that_others_may_write_is_refused(tmp_path: Path) -> None:
+    """Whoever may write there could replace programs by correct ones."""
     (tmp_path / "programs").mkdir()
     (tmp_path / "programs").chmod(0o777)
     with pytest.raises(SetupError, match="others may write"):
         KeptPrograms(tmp_path)
 
 
-def test_the_oldest_go_when_there_are_too_many(tmp_path: Path, compiler: Compiler) -> None:
-    """Oldest by their last use; what is left is within the bound."""
+def test_the_oldest_entries_are_deleted_above_the_bound(tmp_path: Path, compiler: Compiler) -> None:
+    """Age counts from the last use. The remaining entries are within the bound."""
     answers = [replace(BUILT, artifacts={"a.out": os.urandom(10_000)}) for _ in range(20)]
     _, keys = kept(tmp_path, compiler, *answers)
     for age, key in enumerate(keys):
         (path,) = (tmp_path / "programs").glob(f"??/{key}.*")
         os.utime(path, (1_000_000 + age, 1_000_000 + age))
-    assert found(tmp_path, keys[0]) is not None  # and is the newest from now on
+    assert found(tmp_path, keys[0]) is not None  # this use makes it the newest entry
     bound = 120_000
 
     async def one_more() -> None:
@@ -319,14 +315,14 @@ def test_the_oldest_go_when_there_are_too_many(tmp_path: Path, compiler: Compile
 
 
 def test_the_bound_holds_while_a_run_writes(tmp_path: Path, compiler: Compiler) -> None:
-    """Also for a cache that was empty."""
+    """Also for a cache that was empty at the start."""
     answers = [replace(BUILT, artifacts={"a.out": os.urandom(5_000)}) for _ in range(60)]
     kept(tmp_path, compiler, *answers, max_bytes=50_000)
     assert 20_000 < sum(path.stat().st_size for path in entries(tmp_path)) <= 50_000
 
 
-def test_where_nothing_can_be_written_nothing_is_lost(tmp_path: Path, compiler: Compiler) -> None:
-    """As on a full disk: it is said once, and the run goes on without."""
+def test_a_run_continues_if_programs_cannot_be_stored(tmp_path: Path, compiler: Compiler) -> None:
+    """For example on a full disk: one note says it, and the run continues without storing programs."""
 
     async def run() -> KeptPrograms:
         programs = KeptPrograms(tmp_path)
@@ -342,8 +338,8 @@ def test_where_nothing_can_be_written_nothing_is_lost(tmp_path: Path, compiler: 
 
 
 @pytest.mark.root
-def test_a_small_disk_is_left_alone(tmp_path: Path, compiler: Compiler) -> None:
-    """The journal may need what is left of it."""
+def test_nothing_is_kept_on_a_small_disk(tmp_path: Path, compiler: Compiler) -> None:
+    """The journal may need the remaining space."""
     cache = tmp_path / "cache"
     cache.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m,mode=755", "none", str(cache)], check=False).returncode:
@@ -357,7 +353,9 @@ def test_a_small_disk_is_left_alone(tmp_path: Path, compiler: Compiler) -> None:
 
 
 def fill_and_read(cache: Path, directory: Path, first: int) -> int:
-    """A process that keeps and reads what others do too, where there is no room for all; how many it found."""
+    """Store and read the same entries as other processes do, without room for all. Returns how many
+    entries were found.
+    """
     compiler = Compiler(directory)
     number_found = 0
 
@@ -381,7 +379,9 @@ def fill_and_read(cache: Path, directory: Path, first: int) -> int:
 
 
 def test_several_runs_share_a_directory(tmp_path: Path) -> None:
-    """Each finds what was kept under a name, or nothing; nobody finds fault with what another is writing or deletes."""
+    """A run finds the right program or nothing. Entries that another run writes or deletes are not
+    reported as damaged.
+    """
     with concurrent.futures.ProcessPoolExecutor(4) as pool:
         runs = [pool.submit(fill_and_read, tmp_path, tmp_path / f"compiler{n}", 10 * n) for n in range(4)]
         assert sum(run.result() for run in runs) > 0

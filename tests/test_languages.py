@@ -1,4 +1,4 @@
-"""Each language is whole: nothing that judging asks of it is missing."""
+"""Each language has everything that judging needs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ioi_eval.toolchain import check_std
 
 @pytest.mark.parametrize("language", Language)
 def test_every_language_has_rules_of_its_own(language: Language) -> None:
-    """They name it as data sets do, and find its code."""
+    """They have the names that data sets use, and extract the code of the language."""
     rules = rules_of(language)
     assert rules.language is language
     assert language_called(rules.name) is language
@@ -32,8 +32,8 @@ def test_every_language_has_rules_of_its_own(language: Language) -> None:
     assert rules.extract(f"So:\n```{tag}\nx\n```\n").code == "x\n"
 
 
-def test_endings_and_names_are_each_of_one_language() -> None:
-    """So a file, or a row, is in one language."""
+def test_each_ending_and_name_has_one_language() -> None:
+    """So each file and each row has one language."""
     endings = [ending for language in Language for ending in language.endings]
     assert len(endings) == len(set(endings))
     names = ("C++17", "cpp", "gnu c++", "C", "c11", "Python 3", "PyPy", "py")
@@ -49,12 +49,12 @@ YEARS = ("11", "14", "17", "20", "23")
     "name", ["cpp{}", "c++{}", "C++{}", "gnu++{}", "GNU C++{}", "g++{}", "C++{} (GCC 13-64)", "cxx{}"]
 )
 def test_cpp_is_known_by_the_name_of_each_standard(name: str) -> None:
-    """As data sets write it; the standard is the problem's, or `--std`'s."""
+    """Names as data sets write them. They do not choose the standard: the problem or `--std` does."""
     assert {language_called(name.format(year)) for year in YEARS} == {Language.CPP}
 
 
-def test_the_compiler_here_knows_each_standard_of_cpp_that_may_be_named(cache: Path) -> None:
-    """C++11 to C++23, of the committee and of GNU, as `--std` and problems name them."""
+def test_the_compiler_here_knows_each_accepted_standard_of_cpp(cache: Path) -> None:
+    """C++11 to C++23 and their GNU variants, as `--std` and problems name them."""
     names = [f"{family}++{year}" for family in ("c", "gnu") for year in YEARS]
 
     for name in names:
@@ -72,15 +72,15 @@ def test_the_compiler_here_knows_each_standard_of_cpp_that_may_be_named(cache: P
 
 
 @pytest.mark.parametrize("name", ["C++17", "gnu17", "c++18", "c++2a", "", "gnu++17 -DX", "17"])
-def test_what_is_no_standard_of_cpp_is_refused(name: str) -> None:
-    """With what to write instead."""
+def test_an_unknown_standard_of_cpp_is_refused(name: str) -> None:
+    """The message gives an example of a valid name."""
     with pytest.raises(InputError, match="give one as g"):
         check_std(name)
 
 
 @pytest.mark.parametrize("language", [one for one in Language if isinstance(rules_of(one), CompiledLanguage)])
 def test_the_known_good_program_of_a_compiled_language_compiles_here(cache: Path, language: Language) -> None:
-    """Else every refusal would be taken for the machine's fault."""
+    """If it did not compile, every compile error would be taken for a fault of the machine."""
 
     async def main() -> None:
         async with LocalSandbox() as sandbox:
@@ -97,7 +97,7 @@ def test_the_known_good_program_of_a_compiled_language_compiles_here(cache: Path
 
 
 def test_the_script_of_the_classic_profile_has_the_same_known_good_program() -> None:
-    """It is bash, and travels alone: it has the names of the headers itself."""
+    """The script is written in bash and cannot import the list, so it has its own copy of the header names."""
     names = re.search(r"vector \{(.+)\}\.h$", boxfiles.read("compile").decode(), re.MULTILINE)
     assert names is not None
     assert "".join(f"#include <{name}.h>\n" for name in names[1].split(",")) == C_INCLUDES

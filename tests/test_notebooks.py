@@ -1,4 +1,6 @@
-"""The page on notebooks, cell by cell: in an event loop that runs already, and in a real kernel where there is one."""
+"""The cells of the page on notebooks, run in an event loop that is already running, and in a real kernel if one is
+installed.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +32,14 @@ await evaluate("dump.jsonl", str(sample.problems()), str(sample.tests()), Path("
 
 
 def cells() -> list[str]:
-    """The page's cells."""
+    """The code cells of the page."""
     text = (ROOT / "docs" / "notebooks.md").read_text(encoding="utf-8")
     return re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
 
 
 @pytest.fixture
 def notebook(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The directory of a notebook, with `ioi-eval` on its path."""
+    """The directory of a notebook, with `ioi-eval` on the PATH."""
     commands, place = tmp_path / "bin", tmp_path / "notebook"
     for directory in (commands, place):
         directory.mkdir()
@@ -52,7 +54,9 @@ def notebook(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 
 
 async def run_cell(cell: str, names: dict[str, Any]) -> Any:
-    """Run a cell as a kernel does: `await` is allowed, a line with `!` is a command, the last line is displayed."""
+    """Run a cell like a kernel: `await` is allowed, a line with `!` is a command, the value of the last line is
+    displayed.
+    """
     if cell.startswith("!"):
         line = re.sub(r"\{(.+?)\}", lambda match: str(eval(match[1], names)), cell[1:])
         return await asyncio.to_thread(subprocess.run, ["sh", "-c", line], check=True)
@@ -67,7 +71,7 @@ async def run_cell(cell: str, names: dict[str, Any]) -> Any:
     return names.get("_")
 
 
-def test_the_cells_run_in_a_loop_that_runs(notebook: Path) -> None:
+def test_the_cells_run_in_a_running_event_loop(notebook: Path) -> None:
     """One after the other, in the same event loop."""
 
     async def run() -> list[Any]:
@@ -81,7 +85,7 @@ def test_the_cells_run_in_a_loop_that_runs(notebook: Path) -> None:
 
 
 def test_a_kernel_displays_the_bars(notebook: Path) -> None:
-    """Each cell ends well, and what is displayed below it are whole lines, of which the last state of a bar is one."""
+    """No cell raises. The output below a cell is whole lines, and the final state of a bar is one line."""
     pytest.importorskip("ipykernel", reason="ipykernel is not installed")
     client = pytest.importorskip("nbclient", reason="nbclient is not installed")
     jupyter, v4 = pytest.importorskip("jupyter_client.manager"), pytest.importorskip("nbformat.v4")

@@ -1,4 +1,4 @@
-"""The order in which files of tests have their turn."""
+"""The order in which test files are run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tests.ordering import LONGEST, TESTS, rank
 
 
 def test_the_longest_come_first() -> None:
-    """Each listed file is there, and any other comes behind them."""
+    """Each listed file exists, and all others come after them."""
     ranks = [rank(TESTS / name) for name in LONGEST]
     assert ranks == sorted(set(ranks))
     assert rank(TESTS / "test_ordering.py") > max(ranks)

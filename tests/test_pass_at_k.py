@@ -1,4 +1,4 @@
-"""pass@k: the share of draws with a right sample."""
+"""pass@k: the share of draws that contain a correct sample."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ SMALL = [(n, c, k) for n in range(1, 7) for c in range(n + 1) for k in range(1, 
 
 
 @pytest.mark.parametrize(("n", "c", "k"), SMALL)
-def test_pass_at_k_is_the_share_of_lucky_draws(n: int, c: int, k: int) -> None:
-    """The estimator is the exact share of k-subsets that hold a right sample."""
+def test_pass_at_k_is_the_share_of_draws_with_a_correct_sample(n: int, c: int, k: int) -> None:
+    """The estimator is the exact share of k-subsets that contain a correct sample."""
     draws = list(combinations([True] * c + [False] * (n - c), k))
     expected = Fraction(sum(map(any, draws)), len(draws))
     assert pass_at_k([(n, c)], k) == pytest.approx(float(expected), abs=1e-12)
@@ -32,32 +32,32 @@ def test_pass_at_k_known_values() -> None:
 
 
 def test_pass_at_k_is_the_mean_over_problems() -> None:
-    """Each problem counts once, however many samples it has."""
+    """Each problem counts once, whatever its number of samples."""
     assert pass_at_k([(1, 1), (1000, 0)], 1) == 0.5
 
 
 def test_pass_at_k_needs_k_samples_everywhere() -> None:
-    """With fewer than k samples of any problem there is no pass@k, and none of nothing."""
+    """If a problem has fewer than k samples, or there is no problem, there is no pass@k."""
     assert pass_at_k([(10, 5), (4, 4)], 5) is None
     assert pass_at_k([], 1) is None
 
 
-def test_pass_at_each_k_tells_problems_apart() -> None:
-    """By k, of which none stands there that `pass_at_k` does not know."""
+def test_pass_at_each_k_is_computed_per_problem() -> None:
+    """For each k, a list with a value per problem. A k for which `pass_at_k` gives None is left out."""
     assert pass_at_each_k([(2, 1), (4, 0)], (1, 2, 3)) == {1: [0.5, 0.0], 2: [1.0, 0.0]}
     assert pass_at_each_k([], (1,)) == {}
 
 
 @pytest.mark.parametrize(("counts", "k"), [([(3, 1)], 0), ([(3, 1)], -1), ([(3, 4)], 1), ([(3, -1)], 1)])
-def test_pass_at_k_refuses_nonsense(counts: list[tuple[int, int]], k: int) -> None:
-    """Impossible counts and k below 1 are errors of the call."""
+def test_pass_at_k_refuses_impossible_arguments(counts: list[tuple[int, int]], k: int) -> None:
+    """Impossible counts and k below 1 raise an error."""
     with pytest.raises(InputError):
         pass_at_k(counts, k)
 
 
 @given(st.lists(st.tuples(st.integers(5, 300), st.floats(0, 1)), min_size=1, max_size=8))
 def test_pass_at_k_is_a_probability_that_grows_with_k(drawn: list[tuple[int, float]]) -> None:
-    """More draws never hurt, and the value never leaves [0, 1], not by a rounding error either."""
+    """The value does not fall as k grows, and stays in [0, 1] in spite of rounding errors."""
     counts = [(n, round(n * share)) for n, share in drawn]
     values = [pass_at_k(counts, k) for k in range(1, 6)]
     known = [value for value in values if value is not None]

@@ -1,4 +1,4 @@
-"""Programs that are compiled before a submission: the conclusions from one bad answer of a worker."""
+"""Programs that are compiled before a submission: what follows from one bad answer of a worker."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ioi_eval.errors import SandboxError, SetupError, TransientError, TransportE
 from ioi_eval.model import Execution, Job, SourceFile, Stage
 from ioi_eval.programs import MAX_ATTEMPTS, Builder, ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Target
-from tests.box_answers import built, not_started, said
+from tests.box_answers import built, not_started, step_answer
 from tests.small_targets import small_target
 
 TARGET = small_target(name="here")
@@ -28,17 +28,17 @@ Answer = Stage | Exception | Callable[[Job], Stage]
 
 
 class Scripted:
-    """A sandbox whose answers are written down; the last one is repeated."""
+    """A sandbox that gives prepared answers. The last one is repeated."""
 
     def __init__(self, *answers: Answer) -> None:
         self.answers, self.asked = answers, 0
 
     def targets(self) -> Sequence[Target]:
-        """Just one."""
+        """One target."""
         return (TARGET,)
 
     async def execute(self, job: Job, _: Target) -> Execution:
-        """The next answer, in the order of asking, though it comes later."""
+        """The next answer, in the order of the calls. The event loop runs other tasks first."""
         answer = self.answers[min(self.asked, len(self.answers) - 1)]
         self.asked += 1
         await asyncio.sleep(0)
@@ -48,12 +48,12 @@ class Scripted:
 
 
 def runner(directory: Path, sandbox: Scripted) -> bytes:
-    """The runner that a builder gives."""
+    """The runner that a builder compiles."""
     return asyncio.run(Builder(sandbox, ArtifactStore(directory), Policy()).runner(TARGET)).path.read_bytes()
 
 
 def failed(words: str) -> Stage:
-    """A compilation of the runner that ended with these words."""
+    """A compilation of the runner that failed with this output."""
     return Stage(stdout="", stderr=words, code=1)
 
 
@@ -67,16 +67,16 @@ def failed(words: str) -> Stage:
         failed("fatal error: error writing to /tmp/x.s: No space left on device"),
     ],
 )
-def test_one_bad_answer_for_the_runner_is_asked_for_again(tmp_path: Path, bad: Answer) -> None:
-    """Lost or refused once: the next answer counts."""
+def test_after_one_bad_answer_the_runner_is_compiled_again(tmp_path: Path, bad: Answer) -> None:
+    """If the answer is lost or is a failure once, the next answer counts."""
     sandbox = Scripted(bad, built)
     assert runner(tmp_path, sandbox) == b"runner"
     assert sandbox.asked == 2
 
 
 @pytest.mark.parametrize("answers", [(REFUSED,), (REFUSED, LOST, REFUSED), (LOST, REFUSED, REFUSED)])
-def test_a_runner_refused_twice_is_the_setups_fault(tmp_path: Path, answers: tuple[Answer, ...]) -> None:
-    """With the compiler's words."""
+def test_a_runner_that_fails_to_compile_twice_is_a_setup_error(tmp_path: Path, answers: tuple[Answer, ...]) -> None:
+    """The error has the compiler's message."""
     with pytest.raises(SetupError, match=r"runner.cpp:1:1: error: no"):
         runner(tmp_path, Scripted(*answers))
 
@@ -92,7 +92,7 @@ def test_a_runner_refused_twice_is_the_setups_fault(tmp_path: Path, answers: tup
     ],
 )
 def test_a_machine_without_memory_or_disk_does_not_end_the_run(tmp_path: Path, answers: tuple[Answer, ...]) -> None:
-    """It is transient, however often it happened here: the next submission asks again."""
+    """The error is transient, whatever the number of attempts: the next submission tries again."""
     sandbox = Scripted(*answers)
     with pytest.raises(TransientError):
         runner(tmp_path, sandbox)
@@ -100,8 +100,8 @@ def test_a_machine_without_memory_or_disk_does_not_end_the_run(tmp_path: Path, a
 
 
 @pytest.mark.parametrize("error", [UnavailableError("no endpoint left"), SandboxError("no such thing")])
-def test_what_repeating_cannot_help_is_not_repeated(tmp_path: Path, error: Exception) -> None:
-    """Nobody is left, or it was refused for good."""
+def test_permanent_errors_are_not_retried(tmp_path: Path, error: Exception) -> None:
+    """No endpoint is left, or the request was refused for good."""
     sandbox = Scripted(error)
     with pytest.raises(type(error)):
         runner(tmp_path, sandbox)
@@ -112,29 +112,29 @@ CHECKER = SourceFile(path="checker/checker.cpp", content=b"int main() {}\n")
 NO: dict[str, Any] = {"code": 1, "output": "g++: error: unrecognized command-line option '-std=gnu++29'"}
 
 
-GOOD, CHECKED = said("good"), said("checker")
+GOOD, CHECKED = step_answer("good"), step_answer("checker")
 
 
 async def ask(builder: Builder) -> None:
-    """Have a checker compiled to a standard that may be unknown."""
+    """Request a checker that is compiled to a standard which the compiler may not know."""
     await builder.judge_program("checker", CHECKER, TARGET, std="gnu++29")
 
 
 @pytest.mark.parametrize(
     "unsure",
     [
-        said(code=0, signal=9, limit="wall"),
-        said(code=1, killed=9),
-        said(code=0),
-        said(code=1, output="g++: fatal error: Killed signal terminated program cc1plus"),
-        said(code=1, output="fatal error: error writing to /tmp/x.s: No space left on device"),
+        step_answer(code=0, signal=9, limit="wall"),
+        step_answer(code=1, killed=9),
+        step_answer(code=0),
+        step_answer(code=1, output="g++: fatal error: Killed signal terminated program cc1plus"),
+        step_answer(code=1, output="fatal error: error writing to /tmp/x.s: No space left on device"),
     ],
 )
-def test_a_compiler_that_did_not_come_to_its_end_refused_nothing(tmp_path: Path, unsure: Answer) -> None:
-    """No program, and no word on the standard: transient, and asked again by the next who needs it."""
+def test_an_unfinished_compilation_decides_nothing(tmp_path: Path, unsure: Answer) -> None:
+    """It is no evidence on the program or the standard. The error is transient, and the next caller compiles again."""
 
     async def scenario() -> None:
-        builder = Builder(Scripted(built, said(**NO), unsure, CHECKED), ArtifactStore(tmp_path), Policy())
+        builder = Builder(Scripted(built, step_answer(**NO), unsure, CHECKED), ArtifactStore(tmp_path), Policy())
         with pytest.raises(TransientError):
             await ask(builder)
         await ask(builder)
@@ -143,18 +143,18 @@ def test_a_compiler_that_did_not_come_to_its_end_refused_nothing(tmp_path: Path,
 
 
 @pytest.mark.parametrize("words", ["Cannot allocate memory", "Resource temporarily unavailable"])
-def test_a_box_that_lacked_something_says_nothing_of_the_compiler(tmp_path: Path, words: str) -> None:
-    """Neither that it is broken nor that it is old."""
+def test_a_box_without_resources_decides_nothing(tmp_path: Path, words: str) -> None:
+    """The compiler is taken neither for broken nor for too old."""
     sandbox = Scripted(built, not_started(words))
     with pytest.raises(TransientError, match=words):
         asyncio.run(ask(Builder(sandbox, ArtifactStore(tmp_path), Policy())))
 
 
 def test_a_standard_is_unknown_only_if_the_compiler_says_so(tmp_path: Path) -> None:
-    """Then this target is unfit, for the whole run, and nobody tries again."""
+    """Then this target is unfit for the whole run, and no caller compiles again."""
 
     async def scenario() -> None:
-        sandbox = Scripted(built, said(**NO), said(**NO), GOOD)
+        sandbox = Scripted(built, step_answer(**NO), step_answer(**NO), GOOD)
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         for _ in range(2):
             with pytest.raises(UnfitError, match="does not know -std=gnu\\+\\+29"):
@@ -164,19 +164,19 @@ def test_a_standard_is_unknown_only_if_the_compiler_says_so(tmp_path: Path) -> N
     asyncio.run(scenario())
 
 
-@pytest.mark.parametrize("answer", [said(**NO), not_started("No such file or directory")])
-def test_a_compiler_that_refuses_everything_is_the_setups_fault(tmp_path: Path, answer: Answer) -> None:
-    """It says no to a program that is good everywhere, or the box cannot see it."""
+@pytest.mark.parametrize("answer", [step_answer(**NO), not_started("No such file or directory")])
+def test_a_compiler_that_refuses_everything_is_a_setup_error(tmp_path: Path, answer: Answer) -> None:
+    """It refuses the known good program, or it does not exist in the box."""
     with pytest.raises(SetupError, match="does not work inside a box"):
         asyncio.run(ask(Builder(Scripted(built, answer), ArtifactStore(tmp_path), Policy())))
 
 
-def test_a_disk_that_is_full_now_is_looked_at_now(tmp_path: Path) -> None:
-    """The known good program compiled an hour ago; where the message names the machine, it is compiled again."""
+def test_after_no_space_left_the_known_good_program_is_compiled_again(tmp_path: Path) -> None:
+    """Its earlier success says nothing about the disk now. It is compiled again if the message blames the machine."""
     full = "ld: final link failed: No space left on device"
 
     async def scenario() -> None:
-        sandbox = Scripted(built, GOOD, GOOD, said(code=1, output=full))
+        sandbox = Scripted(built, GOOD, GOOD, step_answer(code=1, output=full))
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         for words in ("x.cpp:1:1: error: no", "", full):
             await builder.require_working_compiler("gnu++17", TARGET, refused=words)
@@ -187,11 +187,11 @@ def test_a_disk_that_is_full_now_is_looked_at_now(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_a_compiler_that_was_brought_down_is_tried_anew(tmp_path: Path) -> None:
-    """A program can do that, and so can a machine: then the known good program fails too."""
+def test_after_a_crash_of_the_compiler_the_known_good_program_is_compiled_again(tmp_path: Path) -> None:
+    """A program can crash the compiler, and so can the machine. In the second case the known good program fails too."""
 
     async def scenario() -> None:
-        sandbox = Scripted(built, GOOD, GOOD, said(code=0, signal=7))
+        sandbox = Scripted(built, GOOD, GOOD, step_answer(code=0, signal=7))
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         await builder.require_working_compiler("gnu++17", TARGET)
         await builder.require_working_compiler("gnu++17", TARGET, crashed=True)
@@ -201,8 +201,8 @@ def test_a_compiler_that_was_brought_down_is_tried_anew(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_nobody_asks_about_a_compiler_that_refuses_nothing(tmp_path: Path) -> None:
-    """One job for the runner, one for the checker, however many need them."""
+def test_the_known_good_program_is_not_compiled_without_a_failure(tmp_path: Path) -> None:
+    """There is one job for the runner and one for the checker, whatever the number of callers."""
 
     async def scenario() -> int:
         sandbox = Scripted(built, CHECKED)
@@ -215,8 +215,8 @@ def test_nobody_asks_about_a_compiler_that_refuses_nothing(tmp_path: Path) -> No
     assert asyncio.run(scenario()) == 2
 
 
-def test_many_whose_programs_are_refused_wait_for_one_try(tmp_path: Path) -> None:
-    """One job for the runner and one for the known good program."""
+def test_concurrent_callers_share_one_known_good_compilation(tmp_path: Path) -> None:
+    """There is one job for the runner and one for the known good program."""
 
     async def scenario() -> int:
         sandbox = Scripted(built, GOOD)
@@ -230,15 +230,17 @@ def test_many_whose_programs_are_refused_wait_for_one_try(tmp_path: Path) -> Non
 
 
 def entries(error: BaseException) -> int:
-    """How many frames an error went through."""
+    """The number of frames in an error's traceback."""
     return sum(1 for _ in traceback.walk_tb(error.__traceback__))
 
 
-def test_a_program_that_is_refused_is_refused_anew_to_each_who_asks(tmp_path: Path) -> None:
-    """Those who wait share one compilation, and no error keeps the frames of those who met it before."""
+def test_each_caller_gets_a_new_error_of_a_shared_compilation(tmp_path: Path) -> None:
+    """The callers share one compilation. Each error object is new, so it does not collect the frames of
+    other callers.
+    """
 
     async def scenario() -> None:
-        sandbox = Scripted(built, said(code=1, output="checker.cpp:1:1: error: no"), GOOD)
+        sandbox = Scripted(built, step_answer(code=1, output="checker.cpp:1:1: error: no"), GOOD)
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         met = await asyncio.gather(*(ask(builder) for _ in range(20)), return_exceptions=True)
         assert {(type(error), str(error)) for error in met if error} == {
@@ -252,11 +254,11 @@ def test_a_program_that_is_refused_is_refused_anew_to_each_who_asks(tmp_path: Pa
 
 
 def test_a_checker_without_testlib_is_told_where_to_put_it(tmp_path: Path) -> None:
-    """What authors most often leave out; the compiler only says that it is not there."""
+    """Authors most often forget testlib.h, and the compiler only says that the file does not exist."""
 
     async def scenario() -> None:
         missing = "checker.cpp:1:10: fatal error: testlib.h: No such file or directory"
-        sandbox = Scripted(built, said(code=1, output=missing), GOOD)
+        sandbox = Scripted(built, step_answer(code=1, output=missing), GOOD)
         with pytest.raises(ProblemProgramError, match=r"No such file or directory\n.*grader_files: checker/testlib\.h"):
             await ask(Builder(sandbox, ArtifactStore(tmp_path), Policy()))
 
@@ -266,11 +268,15 @@ def test_a_checker_without_testlib_is_told_where_to_put_it(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("limit", "words"), [("cpu", "over 60 s of CPU time"), ("memory", "over 2048 MiB of memory"), ("file", "too large")]
 )
-def test_a_program_that_our_limits_stop_twice_is_refused(tmp_path: Path, limit: str, words: str) -> None:
-    """The second time it was alone on the machine: the problem is at fault for good, and nobody compiles it again."""
+def test_a_program_that_exceeds_a_compile_limit_twice_is_refused(tmp_path: Path, limit: str, words: str) -> None:
+    """The second compilation ran alone on the machine. The error is the problem's and final: it is not
+    compiled again.
+    """
 
     async def scenario() -> None:
-        sandbox = Scripted(built, said(code=0, signal=9, limit=limit), said(code=0, signal=9, limit=limit), GOOD)
+        sandbox = Scripted(
+            built, step_answer(code=0, signal=9, limit=limit), step_answer(code=0, signal=9, limit=limit), GOOD
+        )
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         for _ in range(2):
             with pytest.raises(ProblemProgramError, match=f"the problem's checker does not compile: .*{words}"):
@@ -281,11 +287,11 @@ def test_a_program_that_our_limits_stop_twice_is_refused(tmp_path: Path, limit: 
 
 
 @pytest.mark.parametrize("limits", [("cpu", "memory"), ("wall", "wall"), ("cpu", None)])
-def test_two_different_ends_say_nothing_of_a_program(tmp_path: Path, limits: tuple[str, str | None]) -> None:
-    """Nor does wall clock: transient, and the next who needs it asks again."""
+def test_two_different_limits_decide_nothing(tmp_path: Path, limits: tuple[str, str | None]) -> None:
+    """Nor does the wall-clock limit. The error is transient, and the next caller compiles again."""
 
     async def scenario() -> None:
-        ends = [said(code=0, signal=9, limit=limit) for limit in limits]
+        ends = [step_answer(code=0, signal=9, limit=limit) for limit in limits]
         builder = Builder(Scripted(built, *ends, CHECKED), ArtifactStore(tmp_path), Policy())
         with pytest.raises(TransientError, match="could not finish compiling"):
             await ask(builder)
@@ -294,12 +300,12 @@ def test_two_different_ends_say_nothing_of_a_program(tmp_path: Path, limits: tup
     asyncio.run(scenario())
 
 
-NO_HARNESS = said(code=1, output="ModuleNotFoundError: No module named 'encodings'")
+NO_HARNESS = step_answer(code=1, output="ModuleNotFoundError: No module named 'encodings'")
 
 
 @pytest.mark.parametrize("answer", [not_started("No such file or directory"), NO_HARNESS])
-def test_an_interpreter_that_is_not_there_is_asked_for_once(tmp_path: Path, answer: Answer) -> None:
-    """However many submissions need it; each gets an error of its own."""
+def test_a_missing_interpreter_is_looked_for_once(tmp_path: Path, answer: Answer) -> None:
+    """It is looked for once, whatever the number of submissions. Each of them gets its own error."""
 
     async def scenario() -> None:
         sandbox = Scripted(built, answer)
@@ -318,19 +324,19 @@ def test_an_interpreter_that_is_not_there_is_asked_for_once(tmp_path: Path, answ
     "unsure",
     [
         [not_started("Cannot allocate memory")] * MAX_ATTEMPTS,
-        [said(code=0, signal=9)],
-        [said(code=0, signal=9, limit="wall")],
-        [said(code=1, output="OSError: [Errno 28] No space left on device: 'harness.bin'")],
+        [step_answer(code=0, signal=9)],
+        [step_answer(code=0, signal=9, limit="wall")],
+        [step_answer(code=1, output="OSError: [Errno 28] No space left on device: 'harness.bin'")],
     ],
 )
-def test_a_machine_s_bad_moment_is_not_the_interpreter_s(tmp_path: Path, unsure: Sequence[Answer]) -> None:
-    """The next who needs it asks again."""
+def test_a_temporary_failure_is_not_remembered_for_the_interpreter(tmp_path: Path, unsure: Sequence[Answer]) -> None:
+    """The next caller looks for the interpreter again."""
     line = (
         '{"python": "cpython 3.11.2", "numpy": null, "packages": "ab", "executable": "/usr/bin/python3", "reads": []}'
     )
 
     async def scenario() -> None:
-        sandbox = Scripted(built, *unsure, said("harness.bin", output=line))
+        sandbox = Scripted(built, *unsure, step_answer("harness.bin", output=line))
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         with pytest.raises(SetupError, match="the interpreter python3"):
             await builder.tools.interpreter("python3", TARGET)
@@ -340,8 +346,10 @@ def test_a_machine_s_bad_moment_is_not_the_interpreter_s(tmp_path: Path, unsure:
     asyncio.run(scenario())
 
 
-def test_a_header_that_a_box_hides_is_our_fault(cache: Path) -> None:
-    """Programs that include it are not refused: the compiler works no more for them than for anybody."""
+def test_a_header_that_the_box_hides_is_a_setup_error(cache: Path) -> None:
+    """Submissions that include the header get no CE, because the compiler does not even compile the
+    known good program.
+    """
 
     async def main() -> None:
         async with LocalSandbox() as sandbox:

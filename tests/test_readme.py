@@ -19,7 +19,7 @@ def examples() -> list[str]:
 
 
 def printed(example: str, directory: Path, cache: Path) -> str:
-    """What an example prints there, with the tests' own cache."""
+    """What an example prints in this directory, with the cache of the tests."""
     (directory / "example.py").write_text(example)
     command, environment = [sys.executable, "example.py"], {**os.environ, "IOI_EVAL_CACHE": str(cache)}
     answer = subprocess.run(
@@ -30,20 +30,20 @@ def printed(example: str, directory: Path, cache: Path) -> str:
 
 
 def test_the_apps_example_runs(tmp_path: Path, cache: Path) -> None:
-    """Copied out of the page, it prints what the page says it does."""
+    """The example is copied out of the page, and prints what the page says."""
     example = examples()[0]
     assert printed(example, tmp_path, cache).strip() == example.strip().rpartition("# ")[2]
 
 
 def test_the_python_example_runs(tmp_path: Path, cache: Path) -> None:
-    """Copied out of the page, beside a program of one's own, it prints a verdict and points."""
+    """Beside a program `solution.cpp`, the example prints a verdict and points."""
     program = sample.tasks() / "berths" / "solutions" / "model_solution" / "heap.cpp"
     (tmp_path / "mine.cpp").write_bytes(program.read_bytes())
     assert printed(examples()[1], tmp_path, cache) == "AC 100.0 [0.0, 15.0, 25.0, 20.0, 40.0]\n"
 
 
 def test_every_command_it_names_exists() -> None:
-    """`ioi-eval COMMAND` in the text is a command that answers `--help`; a script or page it names is there."""
+    """Each `ioi-eval COMMAND` in the text answers `--help`. Each script or page in the text exists."""
     text = README.read_text(encoding="utf-8")
     commands = set(re.findall(r"ioi-eval ((?:import )?[a-z]+)\b", text)) - {"import"}
     assert {"score", "demo", "doctor", "validate", "import cms"} <= commands
@@ -59,8 +59,8 @@ def test_every_command_it_names_exists() -> None:
             assert os.access(README.parent / path, os.X_OK), path
 
 
-def test_every_file_that_contributors_are_sent_to_is_there() -> None:
-    """Each path in CONTRIBUTING.md, whole or from the package on."""
+def test_every_path_in_the_contributors_guide_exists() -> None:
+    """Each path in CONTRIBUTING.md exists, from the root of the checkout or of the package."""
     root = README.parent
     text = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
     paths = re.findall(

@@ -37,7 +37,7 @@ from ioi_eval.problems.submissions import check_fits
 from ioi_eval.sandbox import Target
 from ioi_eval.scorer import Scorer
 from ioi_eval.toolchain import Toolchain
-from tests.box_answers import built, plan_of, said
+from tests.box_answers import built, plan_of, step_answer
 from tests.rust_here import needs_rustc
 from tests.small_problems import small_problem
 from tests.small_targets import small_target
@@ -66,21 +66,23 @@ MAIN = 'fn main() { println!("1"); }\n'
     "tag", ["rust", "Rust", "rs", "rust,ignore", "rust linenums=1", "rs title=main.rs", "rust2021"]
 )
 def test_a_tagged_block_is_taken(tag: str) -> None:
-    """Both tags count, in any case and with attributes; a later block in another language does not."""
+    """The tags `rust` and `rs` count, in any case and with attributes. A later block in another language does not
+    count.
+    """
     found = RULES.extract(f"Here:\n```{tag}\n{MAIN}```\nIt prints\n```\n1\n```\n```cpp\nint main() {{}}\n```\n")
     assert (found.code, found.rule) == (MAIN, "fence:rust")
 
 
-def test_an_untagged_block_with_a_main_of_rusts_is_taken() -> None:
-    """What else is untagged is passed over; and the thoughts count where the answer has nothing."""
+def test_an_untagged_block_with_a_main_function_in_rust_is_taken() -> None:
+    """Other untagged blocks are ignored. Thoughts count only if the answer has no block."""
     found = RULES.extract(f"```\n{MAIN}```\nPrints\n```\n1\n```\n```\nint main() {{}}\n```\n")
     assert (found.code, found.rule) == (MAIN, "fence:untagged")
     assert RULES.extract(f"<think>\n```rs\n{MAIN}```\n</think>It is done.").rule == "think:rust"
     assert RULES.extract("```cpp\nint main() {}\n```\n").rule == "none"
 
 
-def test_a_fence_of_rusts_inside_an_open_block_opens_another() -> None:
-    """`rs` names a language here, though not to those who look for C++."""
+def test_a_rust_fence_inside_an_open_block_starts_a_new_block() -> None:
+    """`rs` names a language in this extraction, but not in that for C++."""
     found = RULES.extract(f"```rs\nfn half(\nNo, so:\n```rs\n{MAIN}```\n")
     assert (found.code, found.rule) == (MAIN, "fence:rust")
 
@@ -93,19 +95,19 @@ def test_a_fence_of_rusts_inside_an_open_block_opens_another() -> None:
     ],
 )
 def test_names_of_data_sets(name: str, language: Language | None) -> None:
-    """As Codeforces, Kattis and people write it."""
+    """Names as Codeforces, Kattis and people write them."""
     assert language_called(name) is language
 
 
 def problem(**fields: Any) -> Problem:
-    """A problem whose tests name what the program is to do."""
+    """A problem in which the name of a test tells the program what to do."""
     tests = {name: TestCase(name=name, input=f"{name}\n".encode(), answer=b"7\n") for name in fields.pop("names", "a")}
     subtask = Subtask(name="01", points=100, tests=tuple(tests))
     return small_problem(name="Acts", subtasks=(subtask,), **{"tests": tests, "memory_limit_bytes": 64 * MIB, **fields})
 
 
 def test_the_recipe_is_one_command_for_all_files() -> None:
-    """`main.rs` is the root, else the first file; nothing of the problem's is in sight, as there is nothing."""
+    """The root is `main.rs`, otherwise the first file. No files of the problem are given, as it has none."""
     files = [SourceFile(path=name, content=b"") for name in ("geometry.rs", "main.rs")]
     recipe = submission_recipe(problem(), files, (), RUSTC, std="c++20", language=Language.RUST)
     (step,) = recipe.steps
@@ -118,7 +120,7 @@ def test_the_recipe_is_one_command_for_all_files() -> None:
 
 
 def test_nothing_is_linked_with_rust() -> None:
-    """Neither with a grader in C++, nor with one in Rust: it would be compiled by rules that nobody has stated."""
+    """Neither a grader in C++ nor one in Rust: no rules say how a grader in Rust would be compiled."""
     grader = SourceFile(path="graders/grader.rs", content=b"")
     assert linked_sources((grader,), problem().task_type) == ()
     linked = problem(linked=(SourceFile(path="graders/grader.cpp", content=b""),))
@@ -128,7 +130,7 @@ def test_nothing_is_linked_with_rust() -> None:
 
 
 def step(code: int = 0, killed_by: int = 0, limit: str | None = None, output: str = "") -> StepLine:
-    """How a step ended."""
+    """The line of a compile step with this end."""
     return StepLine(
         step=0, code=code, signal=killed_by, limit=limit, cpu_ms=1, wall_ms=1, memory_bytes=1, output=output
     )
@@ -139,15 +141,17 @@ def step(code: int = 0, killed_by: int = 0, limit: str | None = None, output: st
     [
         (step(code=1, output="error[E0425]"), Verdict.CE),
         (step(code=101, output="error: internal compiler error"), Verdict.CE),
-        (step(killed_by=11), Verdict.CE),  # a stack that ends
+        (step(killed_by=11), Verdict.CE),  # a stack overflow
         (step(killed_by=6, output="memory allocation of 8 bytes failed"), Verdict.CE),
-        (step(killed_by=9), Verdict.JE),  # somebody else's doing
+        (step(killed_by=9), Verdict.JE),  # killed from outside
         (step(limit="cpu"), Verdict.CE),
         (step(limit="wall"), Verdict.JE),
     ],
 )
-def test_what_ends_the_compiler(last: StepLine, verdict: Verdict) -> None:
-    """A compiler that a program brings down has refused it; one that was killed from without has said nothing."""
+def test_verdict_by_the_end_of_the_compiler(last: StepLine, verdict: Verdict) -> None:
+    """If a program crashes the compiler or exceeds a limit, it is CE. If the compiler was killed from outside, it is
+    JE.
+    """
     recipe = submission_recipe(
         problem(), [SourceFile(path="a.rs", content=b"")], (), RUSTC, std=None, language=Language.RUST
     )
@@ -155,8 +159,8 @@ def test_what_ends_the_compiler(last: StepLine, verdict: Verdict) -> None:
     assert compile_outcome(recipe, answer, CompileLimits(), message_chars=200).verdict is verdict
 
 
-def test_a_target_says_what_compiler_it_has() -> None:
-    """It links by the C++ compiler, and is another one where that is."""
+def test_a_target_describes_its_rust_compiler() -> None:
+    """rustc links with the C++ compiler, so its fingerprint contains that of the C++ compiler."""
     lines = (
         "command\t/opt/rustc\nversion\trustc 1.70.0\nmachine\tm\nargument\t--sysroot\nargument\t/opt\nsees\t/opt/lib\n"
     )
@@ -170,8 +174,8 @@ def test_a_target_says_what_compiler_it_has() -> None:
 
 
 @pytest.mark.parametrize("artifacts", [{}, {"found": b"version\tx\n"}])
-def test_a_target_without_one_says_so(artifacts: Mapping[str, bytes]) -> None:
-    """With what to install, or what it said instead."""
+def test_a_target_without_rustc_is_a_setup_error(artifacts: Mapping[str, bytes]) -> None:
+    """The message says what to install, or what the answer was instead."""
     answer = CompileAnswer(steps=(step(1, output="there is no rustc"),), artifacts=artifacts, isolation=Isolation.FULL)
     with pytest.raises(
         SetupError, match=r"no compiler for Rust .* no rustc.*apt install rustc|does not say what it is"
@@ -180,7 +184,7 @@ def test_a_target_without_one_says_so(artifacts: Mapping[str, bytes]) -> None:
 
 
 def test_the_fingerprint_names_the_compiler() -> None:
-    """Of programs in Rust, and of no others."""
+    """The compiler is in the fingerprints of programs in Rust, and of no others."""
     prints = Fingerprints(Policy())
     target = small_target(name="here")
     for language, same in ((Language.RUST, False), (Language.CPP, True)):
@@ -194,26 +198,26 @@ class Bare:
     """A target that compiles C++ and has no rustc."""
 
     def targets(self) -> Sequence[Target]:
-        """Just one."""
+        """One target."""
         return (small_target(name="bare"),)
 
     async def execute(self, job: Job, _: Target) -> Execution:
-        """The finder's answer; and the runner."""
+        """Answers the job that looks for rustc, and the job that compiles the runner."""
         if not any(file.name == "plan" for file in job.files):
             return Execution(run=built(job))
         assert "finder" in plan_of(job)
-        return Execution(run=said(code=1, output="there is no rustc")(job))
+        return Execution(run=step_answer(code=1, output="there is no rustc")(job))
 
 
-def test_a_target_without_rustc_is_no_zero(tmp_path: Path) -> None:
-    """It is our failure, with what to install; another target may judge it another day."""
+def test_a_submission_on_a_target_without_rustc_is_je(tmp_path: Path) -> None:
+    """It is our failure, and the message says what to install. Another target may judge the submission later."""
     submission = Submission(id="s", problem=problem().key, code=MAIN, language=Language.RUST)
     result = asyncio.run(Scorer(Bare(), artifacts=ArtifactStore(tmp_path)).score(problem(), submission))
     assert (result.verdict, result.score, result.compile.unfit) == (Verdict.JE, None, True)
     assert "bare: no compiler for Rust is found: there is no rustc. Install one (Debian" in result.compile.message
 
 
-# --------------------------------------------------------------------------- with one
+# --------------------------------------------------------------------------- with a compiler
 
 
 ACTS = r"""
@@ -279,14 +283,14 @@ EXPECTED = {
 
 
 class Bench:
-    """A sandbox of this machine's, with submissions to judge."""
+    """An embedded sandbox and a scorer, for submissions in Rust."""
 
     def __init__(self, scorer: Scorer, loop: asyncio.AbstractEventLoop) -> None:
         self._scorer = scorer
         self._loop = loop
 
     def result(self, judged: Problem, code: str, **fields: Any) -> SubmissionResult:
-        """What becomes of a program in Rust."""
+        """The result of a program in Rust."""
         fields = {"language": Language.RUST, **fields}
         submission = Submission(id="s", problem=judged.key, code=code, **fields)
         return self._loop.run_until_complete(self._scorer.score(judged, submission, exhaustive=True))
@@ -294,7 +298,7 @@ class Bench:
 
 @pytest.fixture(scope="module", params=LEVELS, ids=lambda level: level.value)
 def bench(request: pytest.FixtureRequest, cache: Path) -> Iterator[Bench]:
-    """At each level of isolation that there is."""
+    """A bench for each isolation level that is possible here."""
     with asyncio.Runner() as runner:
         loop = runner.get_loop()
         sandbox = LocalSandbox(strongest=request.param)
@@ -311,7 +315,7 @@ def bench(request: pytest.FixtureRequest, cache: Path) -> Iterator[Bench]:
 
 @needs_rustc
 def test_every_verdict(bench: Bench) -> None:
-    """Of one program, by what it does on each test; a panic is an exit code 101 with its message as evidence."""
+    """One program gets each verdict, by what it does on a test. A panic is exit code 101 with its message in stderr."""
     result = bench.result(problem(names=tuple(EXPECTED)), ACTS)
     assert result.compile.verdict is None, result.compile.message
     outcomes: dict[str, TestOutcome] = {one.test: one for one in result.subtasks[0].tests}
@@ -335,7 +339,7 @@ def test_every_verdict(bench: Bench) -> None:
     ],
 )
 def test_what_does_not_compile(bench: Bench, code: str, words: str) -> None:
-    """It is a compile error with the compiler's words, without colours and without warnings."""
+    """It is CE with the compiler's message, without colours and warnings."""
     result = bench.result(problem(), code)
     assert result.compile.verdict is Verdict.CE
     assert words in result.compile.message
@@ -344,7 +348,7 @@ def test_what_does_not_compile(bench: Bench, code: str, words: str) -> None:
 
 @needs_rustc
 def test_a_program_of_several_files(bench: Bench) -> None:
-    """Its modules lie beside its root."""
+    """Its modules are beside its root."""
     files = {
         "answer.rs": b"pub fn it() -> u32 { 7 }\n",
         "main.rs": b'mod answer;\nfn main() { println!("{}", answer::it()); }',

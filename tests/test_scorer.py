@@ -1,4 +1,5 @@
-"""The whole way of a submission, on real input: the sample contest's solutions get the verdicts their authors state.
+"""A submission is scored from source to points, on real input: the sample contest's solutions get their authors'
+verdicts.
 
 As root and as an unprivileged user, in full and in reduced isolation.
 """
@@ -46,7 +47,9 @@ USERS = ["me", pytest.param("unprivileged", marks=pytest.mark.root)]
 
 
 def in_the_dump() -> set[str]:
-    """Solutions that are programs of the sample's dump, where the same is stated of them: the demo's test judges it."""
+    """Solutions that are also programs of the sample's dump, with the same expected results. The demo's test judges
+    them.
+    """
     rows = [orjson.loads(line) for line in sample.dump_expected().read_bytes().splitlines()]
     keys = ("problem_id", "expected_subtasks", "expected_total")
     stated = [(row["solution"], *(row[key] for key in keys)) for row in rows]
@@ -54,7 +57,7 @@ def in_the_dump() -> set[str]:
 
 
 async def score_all(cache: Path, isolation: Isolation, labels: list[str]) -> list[SubmissionResult]:
-    """Score solutions two at a time."""
+    """Score solutions, two at a time."""
     known = problems(cache)
     results: dict[str, SubmissionResult] = {}
     waiting = list(labels)
@@ -73,7 +76,7 @@ async def score_all(cache: Path, isolation: Isolation, labels: list[str]) -> lis
 
 
 def run(cache: Path, isolation: Isolation, labels: list[str]) -> list[SubmissionResult]:
-    """The same, from synchronous code and from a forked process."""
+    """`score_all` for synchronous code and for a forked process."""
     return asyncio.run(score_all(cache, isolation, labels))
 
 
@@ -82,9 +85,10 @@ def run(cache: Path, isolation: Isolation, labels: list[str]) -> list[Submission
 def test_sample_solutions_get_their_stated_verdicts(
     user: str, isolation: Isolation, cache: Path, cache_with_runner: Path
 ) -> None:
-    """Every subtask's verdict and every total, for each user and each isolation.
+    """Every subtask's verdict and every total, for each user and each isolation level.
 
-    In full isolation also all that the sample's dump does not have: `tests/cli/test_demo.py` judges that.
+    For the user who runs the tests, in full isolation, solutions that are also in the sample's dump are left out:
+    `tests/cli/test_demo.py` judges them. The other cases judge a sample of the solutions.
     """
     if isolation is Isolation.FULL:
         require_full_isolation()
@@ -94,7 +98,7 @@ def test_sample_solutions_get_their_stated_verdicts(
     if user == "unprivileged":
         with unprivileged.private_directory() as directory:
             for path in (sample.problems(), sample.tests()):
-                shutil.copy(path, directory)  # that user may be unable to enter the checkout, as in /root
+                shutil.copy(path, directory)  # the user may be unable to enter the checkout, as in /root
             copy_cache(cache_with_runner, directory, owner=unprivileged.UID)
             results = unprivileged.call(run, directory, isolation, labels)
     else:
@@ -114,7 +118,7 @@ def test_sample_solutions_get_their_stated_verdicts(
 
 
 def test_compiler_that_does_not_work_in_a_box_is_no_compile_error(cache: Path, tmp_path: Path) -> None:
-    """A compiler outside of what a box can see: an error that says so, and not CE for the whole dump."""
+    """A compiler that is not visible in the box raises an error that says so. The submissions get no CE."""
     wrapper = tmp_path / "g++-elsewhere"
     wrapper.write_text('#!/bin/sh\nexec g++ "$@"\n')
     wrapper.chmod(0o755)
@@ -133,7 +137,7 @@ def test_compiler_that_does_not_work_in_a_box_is_no_compile_error(cache: Path, t
 
 
 def score_to_buoys(cache: Path, *, policy: Policy | None = None, **submitted: Any) -> SubmissionResult:
-    """Score a submission to buoys that holds this."""
+    """Score a submission to buoys with these fields."""
 
     async def scenario() -> SubmissionResult:
         problem = problems(cache)[ProblemKey(year=sample.YEAR, id="buoys")]
@@ -145,21 +149,21 @@ def score_to_buoys(cache: Path, *, policy: Policy | None = None, **submitted: An
 
 
 def test_no_code_is_zero_and_runs_nothing(cache: Path) -> None:
-    """NC: 0 points in every subtask."""
+    """The verdict is NC, with 0 points in every subtask."""
     result = score_to_buoys(cache, code=None, extraction="none")
     assert (result.verdict, result.score) == (Verdict.NC, 0.0)
     assert {subtask.verdict for subtask in result.subtasks} == {Verdict.NC}
 
 
 def test_program_over_the_size_limit_is_a_compile_error(cache: Path) -> None:
-    """What is refused before compiling is CE with the reason, as the official server refuses it; not NC."""
+    """Code that is refused before compiling is CE with the reason, as on the official server, and not NC."""
     result = score_to_buoys(cache, code=None, refused="50 MB of code; at most 100 kB")
     assert (result.verdict, result.score) == (Verdict.CE, 0.0)
     assert "at most 100 kB" in result.compile.message
 
 
 def test_compile_bomb_is_a_compile_error_that_names_the_limit(cache: Path) -> None:
-    """A program that the compiler cannot finish within the limits is CE, after one repetition alone."""
+    """A program that the compiler cannot finish within the limits is CE, after one repetition alone on the machine."""
     bomb = "template<int D, class... P> struct T { T<D - 1, P..., int> a; T<D - 1, P..., char> b; };\n"
     bomb += "template<class... P> struct T<0, P...> {};\nT<30> bomb;\nint main() {}\n"
     result = score_to_buoys(cache, policy=Policy(compile=CompileLimits(cpu_s=2.0)), code=bomb)
@@ -167,8 +171,10 @@ def test_compile_bomb_is_a_compile_error_that_names_the_limit(cache: Path) -> No
     assert "over 2 s of CPU time" in result.compile.message or "MiB of memory" in result.compile.message
 
 
-def test_isolation_that_is_not_to_be_had_is_an_error() -> None:
-    """Asked for full where only reduced is offered: refused on entry, with the reason."""
+def test_unavailable_isolation_is_an_error() -> None:
+    """Full isolation is requested where only reduced is available. Entering the sandbox raises an error with the
+    reason.
+    """
 
     async def enter() -> None:
         async with LocalSandbox(isolation=Isolation.FULL, strongest=Isolation.REDUCED):
@@ -178,14 +184,14 @@ def test_isolation_that_is_not_to_be_had_is_an_error() -> None:
         asyncio.run(enter())
 
 
-def test_task_types_of_the_sample_are_all_kinds() -> None:
-    """The contest that the tests above stand on has Batch and Communication tasks."""
+def test_the_sample_has_batch_and_communication_tasks() -> None:
+    """The tests above use this contest, so they cover both task types."""
     kinds = {orjson.loads(line)["task_type"] for line in sample.problems().read_bytes().splitlines()}
     assert kinds == {TaskType.BATCH.value, TaskType.COMMUNICATION.value}
 
 
 def test_scores_do_not_depend_on_the_size_of_bundles(cache: Path) -> None:
-    """One test a job, three, or all: the same result but for measured times."""
+    """One test a job, three, or all: the results are equal."""
     label = "lamps/partially_correct/first-and-count.cpp"
 
     async def scenario() -> list[list[tuple[Any, ...]]]:
@@ -210,7 +216,7 @@ def test_scores_do_not_depend_on_the_size_of_bundles(cache: Path) -> None:
 
 
 def test_nothing_is_left_behind(cache: Path) -> None:
-    """After judging, this process has the descriptors and children that it had before."""
+    """After judging, this process has the same open descriptors and children as before."""
 
     def state() -> tuple[int, str]:
         children = Path(f"/proc/self/task/{os.getpid()}/children").read_text()

@@ -1,4 +1,4 @@
-"""A submission's score: subtasks, totals and score types, by the rules of DESIGN, "Verdicts"."""
+"""A submission's score: subtasks, totals and score types, by the rules of docs/verdicts.md."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ from tests.scored import KEY, judge, make_problem, outcomes, verdicts, whats
 def test_subtask_is_its_first_zero_or_its_minimum(
     whats: str, verdict: Verdict, score: float | None, shown: str
 ) -> None:
-    """A subtask's score is the minimum, its verdict the first lowest test's; a zero beats a JE on either side."""
+    """The score is the minimum. The verdict is that of the first test with the lowest score. A zero beats a JE before
+    or after it.
+    """
     problem = make_problem((40, "abc"))
     given_whats = [Verdict(what) if what.isalpha() else float(what) for what in whats.split()]
     result = subtask_result(problem, problem.subtasks[0], outcomes("abc", *given_whats))
@@ -46,7 +48,7 @@ def test_subtask_is_its_first_zero_or_its_minimum(
 
 
 def test_subtask_verdict_goes_by_listed_order() -> None:
-    """The order in which a subtask lists its tests decides, not that of their names or of the mapping."""
+    """The order in which a subtask lists its tests decides, not the order of their names or of the mapping."""
     problem = make_problem((10, "cab"))
     result = subtask_result(problem, problem.subtasks[0], outcomes("abc", Verdict.RE, Verdict.MLE, Verdict.TLE))
     assert result.verdict is Verdict.TLE
@@ -54,16 +56,16 @@ def test_subtask_verdict_goes_by_listed_order() -> None:
     assert verdicts(result.tests) == [Verdict.TLE, Verdict.SKIPPED, Verdict.SKIPPED]
 
 
-def test_first_of_several_lowest_partial_scores_names_the_verdict() -> None:
-    """Of several tests with the lowest score, the first in listed order is the one that counts."""
+def test_first_of_several_lowest_partial_scores_gives_the_verdict() -> None:
+    """Of several tests with the lowest score, the first in listed order decides the verdict."""
     problem = make_problem((10, "abc"))
     odd = TestOutcome(test="b", verdict=Verdict.WA, score=0.25)
     result = subtask_result(problem, problem.subtasks[0], {**outcomes("abc", 1.0, 1.0, 0.25), "b": odd})
     assert (result.verdict, result.score) == (Verdict.WA, 0.25)
 
 
-def test_skipped_tests_show_nothing_of_what_ran() -> None:
-    """What ran behind the first zero leaves no trace, so that two runs of one dump give equal results."""
+def test_outcomes_after_the_first_zero_are_not_shown() -> None:
+    """Tests after the first zero are SKIPPED even if they ran, so that two runs of one dump give equal results."""
     problem = make_problem((10, "ab"))
     ran = outcomes("ab", 0.0, Verdict.RE)
     assert subtask_result(problem, problem.subtasks[0], ran) == subtask_result(
@@ -72,7 +74,7 @@ def test_skipped_tests_show_nothing_of_what_ran() -> None:
 
 
 def test_keep_all_shows_what_ran_and_scores_the_same() -> None:
-    """Exhaustive judging may show every outcome; verdict and score do not change by it."""
+    """Exhaustive judging can show every outcome. Verdict and score do not change."""
     problem = make_problem((10, "abc"))
     ran = outcomes("ab", 0.0, Verdict.RE)
     plain = subtask_result(problem, problem.subtasks[0], ran)
@@ -82,15 +84,15 @@ def test_keep_all_shows_what_ran_and_scores_the_same() -> None:
 
 
 @pytest.mark.parametrize("missing", [{}, {"b": TestOutcome(test="b", verdict=Verdict.SKIPPED, score=None)}])
-def test_needed_test_without_outcome_is_our_bug(missing: dict[str, TestOutcome]) -> None:
-    """A test that could still matter and has no outcome is never scored around."""
+def test_needed_test_without_outcome_is_an_error(missing: dict[str, TestOutcome]) -> None:
+    """A missing outcome of a test that can still change the result raises an error, because it is a bug."""
     problem = make_problem((10, "abc"))
     with pytest.raises(ValueError, match=r"'b' of subtask '00'"):
         subtask_result(problem, problem.subtasks[0], {**outcomes("ac", 1.0, 0.0), **missing})
 
 
-def test_solved_means_unrounded_one() -> None:
-    """0.9999 is worth full points after rounding, and still does not solve the subtask."""
+def test_solved_means_a_score_of_exactly_1() -> None:
+    """With 0.9999 a subtask has full points after rounding, but it is not solved."""
     problem = make_problem((10, "a"), precision=1)
     nearly = subtask_result(problem, problem.subtasks[0], outcomes("a", 0.9999))
     assert nearly.weighted_score == 10.0
@@ -99,7 +101,7 @@ def test_solved_means_unrounded_one() -> None:
 
 
 def test_total_is_rounded_from_the_unrounded_sum() -> None:
-    """Rounding each subtask first would lose a third of a hundredth three times."""
+    """If each subtask were rounded first, three times a third of a hundredth would be lost."""
     problem = make_problem((10, "a"), (10, "b"), (10, "c"))
     result = judge(problem, 1 / 3, 1 / 3, 1 / 3)
     assert [subtask.weighted_score for subtask in result.subtasks] == [3.33, 3.33, 3.33]
@@ -121,13 +123,13 @@ def test_total_is_rounded_from_the_unrounded_sum() -> None:
 def test_submission_verdict_is_the_worst_of_its_subtasks(
     whats: tuple[Verdict | float, ...], verdict: Verdict, score: float | None
 ) -> None:
-    """The worst subtask names the submission's verdict; a JE that matters leaves no total."""
+    """The submission's verdict is that of its worst subtask. A JE that can change the score leaves no total."""
     result = judge(make_problem((0, "a"), (40, "b"), (60, "c")), *whats)
     assert (result.verdict, result.score) == (verdict, score)
 
 
 def test_judge_error_behind_a_zero_does_not_reach_the_total() -> None:
-    """A JE is a judge error of the submission only where it leaves a score open."""
+    """The submission's verdict is JE only if a JE leaves a score open."""
     problem = make_problem((40, "ab"), (60, "bc"))
     result = judge(problem, 1.0, Verdict.JE, Verdict.TLE)
     assert [subtask.score for subtask in result.subtasks] == [None, 0.0]
@@ -138,7 +140,7 @@ def test_judge_error_behind_a_zero_does_not_reach_the_total() -> None:
 
 @pytest.mark.parametrize("verdict", [Verdict.CE, Verdict.NC])
 def test_without_program_every_subtask_is_zero(verdict: Verdict) -> None:
-    """Code that does not compile, or is not there, scores 0 in every subtask, with nothing run."""
+    """Code that is missing or does not compile scores 0 in every subtask. Nothing is run."""
     problem = make_problem((0, "a"), (100, "abc"))
     asked = Submission(id="s", problem=KEY, code=None)
     result = submission_result(problem, asked, CompileOutcome(verdict=verdict), {}, target="t")
@@ -149,8 +151,8 @@ def test_without_program_every_subtask_is_zero(verdict: Verdict) -> None:
 
 
 @pytest.mark.parametrize("final", [True, False])
-def test_tests_of_what_could_not_be_judged_are_judge_errors(final: bool) -> None:
-    """Whoever counts tests by their verdicts finds them: a checker that does not compile skips nothing."""
+def test_tests_of_a_submission_that_was_not_judged_are_je(final: bool) -> None:
+    """If a checker does not compile, the tests are JE and not SKIPPED, so that counts of verdicts show the failure."""
     asked = Submission(id="s", problem=KEY, code="x")
     failure = CompileOutcome(verdict=Verdict.JE, message="the checker does not compile", final=final)
     result = submission_result(make_problem((0, "a"), (100, "abc")), asked, failure, {})
@@ -162,7 +164,7 @@ def test_tests_of_what_could_not_be_judged_are_judge_errors(final: bool) -> None
 
 
 def test_judge_error_while_compiling_is_no_score() -> None:
-    """A compilation that failed for our reasons leaves every score open."""
+    """If a compilation failed for our reasons, every score is open."""
     problem = make_problem((100, "ab"))
     asked = Submission(id="s", problem=KEY, code="…")
     result = submission_result(problem, asked, CompileOutcome(verdict=Verdict.JE), {}, isolation=Isolation.FULL)
@@ -171,13 +173,13 @@ def test_judge_error_while_compiling_is_no_score() -> None:
 
 
 def test_every_verdict_has_its_rank() -> None:
-    """A verdict that is added one day must be given its place."""
+    """Every verdict is in the order of verdicts; a new verdict must be added there."""
     assert sorted(WORST_FIRST) == sorted(Verdict)
 
 
 @given(st.lists(whats, min_size=1, max_size=6))
-def test_subtask_never_claims_more_than_is_known(tests: list[Verdict | float]) -> None:
-    """However a JE's test might have scored, the subtask's score would have been the one given, if one is."""
+def test_subtask_score_is_right_for_any_score_of_a_je_test(tests: list[Verdict | float]) -> None:
+    """If a subtask with a JE has a score, it would have the same score whatever the score of the JE's test."""
     names = "abcdef"[: len(tests)]
     problem = make_problem((10, names))
     ran = outcomes(names, *tests)
@@ -205,7 +207,7 @@ def test_subtask_never_claims_more_than_is_known(tests: list[Verdict | float]) -
     ],
 )
 def test_group_mul_is_the_product(whats: tuple[Verdict | float, ...], score: float | None, verdict: Verdict) -> None:
-    """Zeros and judge errors count as they do for the minimum; the verdict is that of the lowest test."""
+    """Zeros and judge errors count as with the minimum. The verdict is that of the test with the lowest score."""
     problem = replace(make_problem((100.0, "abc")), score_type=ScoreType.GROUP_MUL)
     result = judge(problem, *whats).subtasks[0]
     assert (result.score, result.verdict) == (score, verdict)
@@ -228,7 +230,9 @@ def test_group_mul_is_the_product(whats: tuple[Verdict | float, ...], score: flo
 def test_group_threshold_is_all_or_nothing(
     whats: tuple[Verdict | float, ...], threshold: float, score: float | None, verdict: Verdict
 ) -> None:
-    """Above 0 and at most the threshold; the first test that is not decides the verdict."""
+    """The score is 1 if every test's score is above 0 and at most the threshold. Otherwise the first other test decides
+    the verdict.
+    """
     problem = make_problem((100.0, "abc"))
     subtask = replace(problem.subtasks[0], threshold=threshold)
     problem = replace(problem, score_type=ScoreType.GROUP_THRESHOLD, subtasks=(subtask,))
@@ -236,8 +240,8 @@ def test_group_threshold_is_all_or_nothing(
     assert (result.score, result.verdict) == (score, verdict)
 
 
-def test_a_sum_runs_on_after_a_zero() -> None:
-    """Each test adds its part; all are shown, and the verdict is that of the lowest."""
+def test_a_sum_counts_tests_after_a_zero() -> None:
+    """Each test adds its part. All tests are shown, and the verdict is that of the test with the lowest score."""
     problem = replace(make_problem((30.0, "abc")), score_type=ScoreType.SUM)
     result = judge(problem, 1.0, Verdict.TLE, 0.5)
     assert (result.score, result.verdict) == (15.0, Verdict.TLE)
@@ -257,7 +261,9 @@ def cms_sum(outcomes: Sequence[float], parameter: float, precision: int) -> floa
     precision=st.integers(0, 3),
 )
 def test_a_sum_is_that_of_cms(scores: list[float], parameter: float, precision: int) -> None:
-    """To the last digit, also where the mean as a float would round a half the other way (3 of 40 tests at 2.5)."""
+    """The sum equals that of CMS to the last digit, also where the mean as a float would round a half the other way (3
+    of 40 tests at 2.5).
+    """
     names = "abcdefghijklmnopqrstuvwxyz"[: len(scores)]
     problem = replace(make_problem((parameter * len(scores), names), precision=precision), score_type=ScoreType.SUM)
     result = judge(problem, *scores)

@@ -1,4 +1,4 @@
-"""Fifty submissions are chosen as a contestant would hand them in, with nothing but public knowledge."""
+"""Fifty submissions are chosen as a contestant could choose them, without knowing their scores."""
 
 from __future__ import annotations
 
@@ -48,15 +48,17 @@ def make_row(target: str | None, scores: tuple[float | None, ...] = (1.0, 0.0, 0
 
 
 def test_turns_go_from_the_last_subtask_to_the_first() -> None:
-    """Each subtask hands in one of its generations in turn; those for the samples only fill up."""
+    """The subtasks take turns, the last one first; each hands in one of its generations. Those for the samples only
+    fill up.
+    """
     rows = [
         make_row(target) for target in (SUBTASKS[0], SUBTASKS[1], SUBTASKS[1], SUBTASKS[2], SUBTASKS[2], SUBTASKS[2])
     ]
     assert select(rows) == (3, 1, 4, 2, 5, 0)
 
 
-def test_within_a_subtask_the_promising_come_first() -> None:
-    """Passing the samples counts most, then the length of the reasoning; equals come in dump order."""
+def test_order_of_submissions_within_a_subtask() -> None:
+    """The score on the samples counts first, then the length of the reasoning. Equal rows are in dump order."""
 
     def row(samples: float, tokens: int) -> Row:
         return make_row(SUBTASKS[1], (samples, 0.0, 0.0), metadata={"usage": {"completion_tokens": tokens}})
@@ -65,8 +67,8 @@ def test_within_a_subtask_the_promising_come_first() -> None:
     assert select(rows) == (2, 4, 1, 3, 0)
 
 
-def test_solved_subtasks_hand_in_no_more() -> None:
-    """A subtask that any submission solved gets no further turn: the others get its share."""
+def test_solved_subtasks_get_no_more_turns() -> None:
+    """If any submission solved a subtask, that subtask gets no more turns. The others get its share."""
     solves_large = make_row(SUBTASKS[2], (1.0, 0.0, 1.0))
     rows = [solves_large, *[make_row(SUBTASKS[2])] * 60, *[make_row(SUBTASKS[1])] * 59]
     rows.append(make_row(SUBTASKS[1], (0.0, 1.0, 0.0), metadata={"usage": {"completion_tokens": 1}}))
@@ -78,12 +80,12 @@ def test_solved_subtasks_hand_in_no_more() -> None:
 
 
 def test_a_submission_may_solve_a_subtask_that_was_not_its_target() -> None:
-    """What is solved is solved, whoever did it."""
+    """A subtask is solved whichever submission solved it."""
     rows = [make_row(SUBTASKS[2], (1.0, 1.0, 0.5)), make_row(SUBTASKS[1]), make_row(SUBTASKS[2])]
     assert select(rows) == (0, 2, 1)
 
 
-def test_solved_is_believed_beside_its_verdict_only() -> None:
+def test_solved_needs_the_verdict_ac() -> None:
     """The reference's scores are rounded: 0.9999 is shown as 1.0, and its verdict is PA."""
     nearly = make_row(SUBTASKS[2], (1.0, 0.0, 1.0))
     nearly["all_subtasks_results"][2]["status"] = "PA"
@@ -91,8 +93,10 @@ def test_solved_is_believed_beside_its_verdict_only() -> None:
     assert select(rows) == (0, 1, 2, 3)
 
 
-def test_limit_fills_up_with_the_most_promising_of_all() -> None:
-    """Once nobody has a turn any more, what is left is taken by promise, later subtasks first among equals."""
+def test_the_rest_is_filled_up_from_all_subtasks() -> None:
+    """If no subtask has a turn left, the remaining rows follow by samples and length. Among equal rows later subtasks
+    come first.
+    """
     solves_all = make_row(SUBTASKS[2], (1.0, 1.0, 1.0), metadata={"usage": {"completion_tokens": 9999}})
     rows = [
         make_row(SUBTASKS[1]),
@@ -119,15 +123,15 @@ def test_limit_fills_up_with_the_most_promising_of_all() -> None:
         {"code_compiles": ..., "all_subtasks_results": []},
     ],
 )
-def test_what_does_not_compile_is_never_chosen(columns: dict[str, Any]) -> None:
-    """A contestant sees that before handing in; rows of every age tell it in their own way."""
+def test_a_program_that_does_not_compile_is_never_chosen(columns: dict[str, Any]) -> None:
+    """A contestant sees a compile error before handing in. Rows of older versions show it in other columns."""
     rows = [make_row(SUBTASKS[2], **columns), make_row(SUBTASKS[1])]
     assert select(rows) == (1,)
 
 
 @pytest.mark.parametrize("columns", [{"code_compiles": ...}, {"code_compiles": ..., "code": ...}])
-def test_rows_without_the_column_are_judged_by_their_results(columns: dict[str, Any]) -> None:
-    """A row that was judged and is not CE or NC has a program."""
+def test_rows_without_the_column_are_recognised_by_their_results(columns: dict[str, Any]) -> None:
+    """A row that was judged, and is neither CE nor NC, has a program."""
     assert select([make_row(SUBTASKS[2], **columns)]) == (0,)
 
 
@@ -151,8 +155,8 @@ def test_rows_without_the_column_are_judged_by_their_results(columns: dict[str, 
         ({"metadata": ...}, 0),
     ],
 )
-def test_reasoning_is_measured_in_whatever_a_row_has(columns: dict[str, Any], length: int) -> None:
-    """Nested and flat metadata, empty columns, and the bare text: each row finds its place in the order."""
+def test_length_of_the_reasoning_in_different_columns(columns: dict[str, Any], length: int) -> None:
+    """It is found in nested and flat metadata. Without it, the length of the text counts."""
     longer = make_row(SUBTASKS[1], metadata={"usage": {"completion_tokens": length + 1}})
     shorter = make_row(SUBTASKS[1], metadata={"usage": {"completion_tokens": length - 1}})
     equal = make_row(SUBTASKS[1], metadata={"usage": {"completion_tokens": length}})
@@ -160,8 +164,10 @@ def test_reasoning_is_measured_in_whatever_a_row_has(columns: dict[str, Any], le
     assert select(rows) == (3, 1, 2, 0)
 
 
-def test_a_first_subtask_that_is_worth_points_is_no_sample() -> None:
-    """Nobody sees that score beforehand; it is somebody's aim like any other."""
+def test_a_first_subtask_with_points_is_not_taken_for_samples() -> None:
+    """A contestant does not know the score of a subtask with points, so it does not count. The subtask has turns like
+    any other.
+    """
 
     def row(target: str, score: float, length: int) -> Row:
         results = [{"subtask": name, "points": 50, "score": score, "status": "PA"} for name in ("01", "02")]
@@ -173,14 +179,14 @@ def test_a_first_subtask_that_is_worth_points_is_no_sample() -> None:
 
 
 def test_rows_that_could_not_be_judged_take_part_and_score_nothing() -> None:
-    """A judge error has no score: it solves nothing, adds nothing, and breaks nothing."""
+    """A row with JE has no score: it solves nothing, adds no points and raises no error."""
     rows = [make_row(SUBTASKS[2], (None, None, None)), make_row(SUBTASKS[2], (1.0, 0.25, None))]
     assert select(rows) == (1, 0)
     assert selected_score(rows) == 10.0
 
 
 def test_selected_score_is_the_sum_of_the_best() -> None:
-    """Of each subtask the best selected row counts, and no dust comes from adding."""
+    """Each subtask counts with its best selected row. The sum has no rounding errors."""
     rows = [make_row(None, (1.0, 0.333, 0.1)), make_row(None, (1.0, 0.1, 0.667)), make_row(None, (1.0, 1.0, 1.0))]
     assert selected_score(rows, [0, 1]) == 53.34
     assert selected_score(rows) == 100.0
@@ -189,7 +195,7 @@ def test_selected_score_is_the_sum_of_the_best() -> None:
 
 
 def test_limits() -> None:
-    """The contest's limit is 50; none means all; a negative one is refused."""
+    """The default limit is 50, as in the contest. `None` means all. A negative limit is refused."""
     rows = [make_row(SUBTASKS[1])] * 70
     assert select(rows) == tuple(range(50))
     assert select(rows, limit=None) == tuple(range(70))
@@ -213,7 +219,7 @@ drawn_rows = st.lists(
 
 
 def turns_model(rows: list[Row]) -> list[int]:
-    """The whole order of handing in, told as what a contestant does next, one submission at a time."""
+    """The order in which a contestant hands in all rows, by a plain model with one submission at a time."""
 
     def promise(index: int) -> tuple[float, int]:
         return rows[index]["all_subtasks_results"][0]["score"] or 0.0, rows[index]["metadata"]["completion_tokens"]
@@ -244,21 +250,23 @@ def turns_model(rows: list[Row]) -> list[int]:
 
 
 @given(drawn_rows, st.integers(0, 13))
-def test_selection_agrees_with_a_contestant(rows: list[Row], limit: int) -> None:
-    """The chosen rows are the first of the order in which a contestant would hand all of them in."""
+def test_selection_agrees_with_the_model(rows: list[Row], limit: int) -> None:
+    """The chosen rows are the first ones in the order of the model."""
     assert list(select(rows, limit)) == turns_model(rows)[:limit]
 
 
 @given(drawn_rows, st.integers(0, 12))
 def test_more_submissions_never_score_less(rows: list[Row], limit: int) -> None:
-    """A higher limit only adds submissions."""
+    """A higher limit adds submissions and removes none."""
     fewer, more = select(rows, limit), select(rows, limit + 1)
     assert more[: len(fewer)] == fewer
     assert selected_score(rows, fewer) <= selected_score(rows, more) <= selected_score(rows)
 
 
-def test_the_references_code_is_reproduced_with_its_faults() -> None:
-    """A solved subtask's number ends the turns of the others early: what is left is filled up by promise."""
+def test_the_reference_s_selection_is_reproduced_with_its_fault() -> None:
+    """In the reference, a solved subtask can end the turns of the others early. The rest is filled up by samples and
+    length.
+    """
     rows = [make_row(SUBTASKS[2], (1.0, 0.0, 1.0)), *[make_row(SUBTASKS[2])] * 60, *[make_row(SUBTASKS[1])] * 48]
     rows.append(make_row(SUBTASKS[1], (0.0, 1.0, 0.0), metadata={"usage": {"completion_tokens": 1}}))
     assert selected_score(rows, select(rows)) == 100.0
@@ -269,21 +277,21 @@ def test_the_references_code_is_reproduced_with_its_faults() -> None:
     assert select_as_reference([make_row(None), make_row(SUBTASKS[2])]) == (1, 0)
 
 
-def test_the_first_ones_are_those_that_compile() -> None:
+def test_select_first_takes_programs_that_compile() -> None:
     """In dump order."""
     rows = [make_row(None, code_compiles=False), *[make_row(None)] * 3]
     assert select_first(rows, 2) == (1, 2)
 
 
-def test_the_oracle_takes_what_adds_most() -> None:
-    """And hands in nothing that adds nothing."""
+def test_the_oracle_takes_the_rows_that_add_most_points() -> None:
+    """It takes no row that adds nothing."""
     rows = [make_row(None, (1.0, 0.5, 0.0)), make_row(None, (1.0, 0.0, 1.0)), make_row(None, (1.0, 1.0, 0.0))]
     assert select_by_oracle(rows, 1) == (1,)
     assert select_by_oracle(rows) == (1, 2)
 
 
 def test_draws_are_the_same_for_the_same_seeds() -> None:
-    """Each is of as many as there may be, of those that compile."""
+    """Each draw has `limit` rows that compile, or all such rows if there are fewer."""
     rows = [make_row(None, (1.0, float(n == 3), 0.0), code_compiles=n != 4) for n in range(6)]
     drawn = random_scores(rows, 2, seeds=50)
     assert drawn == random_scores(rows, 2, seeds=50)
@@ -293,8 +301,10 @@ def test_draws_are_the_same_for_the_same_seeds() -> None:
 
 
 @given(drawn_rows, st.integers(1, 12))
-def test_no_way_beats_the_oracle_or_all(rows: list[Row], limit: int) -> None:
-    """Whoever knows nothing reaches at most what somebody does who knows all, and nobody more than all together."""
+def test_no_selection_scores_more_than_all_rows(rows: list[Row], limit: int) -> None:
+    """The oracle scores at least as much as any single row. No selection, and not the oracle, scores more than all rows
+    together.
+    """
     everything = selected_score(rows)
     oracle = selected_score(rows, select_by_oracle(rows, limit))
     assert oracle <= everything
@@ -308,7 +318,7 @@ def test_no_way_beats_the_oracle_or_all(rows: list[Row], limit: int) -> None:
 
 
 @given(drawn_rows)
-def test_the_references_selection_holds_no_row_twice(rows: list[Row]) -> None:
-    """Of few rows it takes all that have a program."""
+def test_the_reference_s_selection_has_no_row_twice(rows: list[Row]) -> None:
+    """If there are few rows, it takes all that have a program."""
     chosen = select_as_reference(rows)
     assert sorted(chosen) == [n for n, row in enumerate(rows) if row["all_subtasks_results"][0]["status"] != "CE"]

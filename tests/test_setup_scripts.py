@@ -1,6 +1,6 @@
-"""The scripts on machines that lack something, and if a suite fails.
+"""The scripts on machines where something is missing, and with test suites that fail.
 
-The commands that they call are programs of these tests, which write down how they were called.
+The commands that the scripts call are stubs of these tests, which record their arguments.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ done
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """A checkout, and all commands that there are for its scripts."""
+    """A directory with a checkout, and with all commands that its scripts can find."""
 
     place: Path
 
@@ -76,20 +76,22 @@ class Machine:
         return machine
 
     def add(self, name: str, text: str) -> None:
-        """A program."""
+        """Write an executable file."""
         path = self.place / name
         path.write_text(text)
         path.chmod(0o755)
 
     def add_apt(self) -> None:
-        """As on Debian and Ubuntu."""
+        """Add apt, as on Debian and Ubuntu."""
         self.add("bin/apt-get", APT_GET)
         self.add("bin/apt-cache", APT_CACHE)
 
     def start(
         self, script: str, *words: str, uid: int = 1000, candidates: str = "", failing: str = "nothing"
     ) -> subprocess.CompletedProcess[str]:
-        """Start one of the scripts as that user, where apt has these packages (`name=version`, blanks between)."""
+        """Start a script as this user. `candidates` are the packages that apt has (`name=version`, separated by
+        spaces).
+        """
         self.add("bin/id", f"#!/bin/sh\necho {uid}\n")
         environment = {
             "PATH": str(self.place / "bin"),
@@ -104,14 +106,14 @@ class Machine:
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
 
     def calls(self) -> list[str]:
-        """How apt-get was called."""
+        """The arguments of each call of apt-get."""
         path = self.place / "calls"
         return path.read_text().splitlines() if path.exists() else []
 
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    """A bare machine."""
+    """A machine without Python, compiler, sudo or apt."""
     return Machine.at(tmp_path)
 
 
@@ -129,8 +131,8 @@ DEBIAN_11 = "python3-venv=3.9.2-3"
         ("python3-venv=3.10.6 python3.14-venv=3.14.0-1 python3.11-venv=3.11.9-1", "python3.14 python3.14-venv"),
     ],
 )
-def test_all_that_is_missing_is_told_at_once(machine: Machine, candidates: str, python: str) -> None:
-    """An ordinary user goes to the administrator once, with one command that works as it stands."""
+def test_all_missing_packages_are_reported_at_once(machine: Machine, candidates: str, python: str) -> None:
+    """An ordinary user gets one command with all packages, to give to the administrator."""
     machine.add_apt()
     done = machine.start("quickstart", candidates=candidates)
     assert done.returncode == 1
@@ -141,8 +143,8 @@ def test_all_that_is_missing_is_told_at_once(machine: Machine, candidates: str, 
 @pytest.mark.parametrize(
     ("candidates", "python"), [(DEBIAN_12, "python3 python3-venv"), (UBUNTU_22_04, "python3.11 python3.11-venv")]
 )
-def test_root_installs_in_silence(machine: Machine, candidates: str, python: str) -> None:
-    """What apt says is of no interest while all goes well. A second start installs nothing."""
+def test_root_installs_without_output_of_apt(machine: Machine, candidates: str, python: str) -> None:
+    """The output of apt is not shown if it succeeds. A second start installs nothing."""
     machine.add_apt()
     done = machine.start("quickstart", "--seed", "1", uid=0, candidates=candidates)
     assert done.returncode == 0, done.stderr
@@ -153,8 +155,8 @@ def test_root_installs_in_silence(machine: Machine, candidates: str, python: str
     assert len(machine.calls()) == 2
 
 
-def test_what_apt_says_when_it_fails(machine: Machine) -> None:
-    """Its own words, as they name the cause."""
+def test_output_of_apt_is_shown_if_it_fails(machine: Machine) -> None:
+    """It names the cause."""
     machine.add_apt()
     machine.add("bin/apt-get", "#!/bin/sh\necho no network >&2\nexit 100\n")
     done = machine.start("quickstart", uid=0, candidates=DEBIAN_12)
@@ -162,8 +164,8 @@ def test_what_apt_says_when_it_fails(machine: Machine) -> None:
     assert "no network" in done.stderr
 
 
-def test_python_that_apt_does_not_have(machine: Machine) -> None:
-    """An old release: what to do is said, and nothing is installed in vain."""
+def test_apt_without_a_new_python(machine: Machine) -> None:
+    """On an old release, the script says what to do and installs nothing."""
     machine.add_apt()
     machine.add("bin/python3", PYTHON.format(too_old=1))
     for uid in (0, 1000):
@@ -174,8 +176,8 @@ def test_python_that_apt_does_not_have(machine: Machine) -> None:
     assert not any("install" in call for call in machine.calls())
 
 
-def test_python_that_is_there_under_another_name(machine: Machine) -> None:
-    """`python3` is too old, and nothing of Python need be installed."""
+def test_python_under_another_name(machine: Machine) -> None:
+    """`python3` is too old, but `python3.14` exists. No package of Python is installed."""
     machine.add_apt()
     machine.add("bin/python3", PYTHON.format(too_old=1))
     machine.add("bin/python3.14", PYTHON.format(too_old=0))
@@ -185,7 +187,7 @@ def test_python_that_is_there_under_another_name(machine: Machine) -> None:
 
 
 def test_systems_without_apt(machine: Machine) -> None:
-    """They are told what is missing, in words that hold everywhere."""
+    """The message says what is missing, without names of packages."""
     done = machine.start("quickstart", uid=0)
     assert done.returncode == 1
     assert "Missing: g++ bubblewrap Python 3.11 or newer with venv\n" in done.stderr
@@ -200,8 +202,8 @@ def test_systems_without_apt(machine: Machine) -> None:
         ("-q", "Failed: scripts/check, the tests"),
     ],
 )
-def test_a_suite_that_fails_hides_no_other(machine: Machine, failing: str, named: str) -> None:
-    """All suites run; the end says which of them failed, and so does the exit code."""
+def test_all_suites_run_if_one_fails(machine: Machine, failing: str, named: str) -> None:
+    """The last line names the suites that failed, and the exit code is 1."""
     for name in ("g++", "bwrap"):
         machine.add(f"bin/{name}", "#!/bin/sh\n")
     machine.add("bin/python3", PYTHON.format(too_old=0))
@@ -220,7 +222,9 @@ def test_a_suite_that_fails_hides_no_other(machine: Machine, failing: str, named
 
 
 def test_a_failure_of_pip_is_explained(machine: Machine) -> None:
-    """Without a network pip prints twenty lines; the last ones say what may be the cause and what to do."""
+    """Without a network, pip prints twenty lines. The last lines of the script say what may be the cause and what to
+    do.
+    """
     machine.add_apt()
     done = machine.start("quickstart", uid=0, candidates=DEBIAN_12, failing="pip")
     assert done.returncode != 0

@@ -1,4 +1,4 @@
-"""What processes share while they test holds where one of them is killed."""
+"""Files that test processes share are valid if one of the processes is killed."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import pytest
 from tests.shared_work import copy_cache, shared_open_directory
 
 
-def test_who_is_killed_leaves_no_empty_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The others make the directory then, and do not take the name for that of their working directory."""
+def test_a_killed_process_leaves_no_empty_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process is killed while it writes the path of the shared directory. The next process creates the directory, and
+    does not take the empty path for its working directory.
+    """
 
     def killed(path: Path, text: str) -> int:
         path.touch()
@@ -32,8 +34,8 @@ def test_who_is_killed_leaves_no_empty_name(tmp_path: Path, monkeypatch: pytest.
     assert not directory.exists()
 
 
-def test_the_copy_of_an_empty_cache_is_there(tmp_path: Path) -> None:
-    """Also for an owner: where no compiler is, nothing is in it."""
+def test_an_empty_cache_is_copied(tmp_path: Path) -> None:
+    """Also with an owner. A cache is empty on a machine without a compiler."""
     cache = tmp_path / "cache"
     cache.mkdir()
     assert copy_cache(cache, tmp_path / "copy", owner=os.getuid()).is_dir()

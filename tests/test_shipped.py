@@ -1,4 +1,4 @@
-"""Programs that the package brings: used only if they are what the sources beside them make."""
+"""Compiled programs in the package are used only if they were built from the sources beside them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ printf '{PROGRAM}' > "$last"
 
 
 def built(tmp_path: Path, compiler: str = COMPILER) -> Path:
-    """A directory as a wheel brings it, by a compiler that makes the same of every source."""
+    """The directory of a wheel's compiled programs, built with a stub compiler that makes the same program of any
+    source.
+    """
     (tmp_path / "cc").write_text(compiler)
     (tmp_path / "cc").chmod(0o755)
     directory = tmp_path / "built"
@@ -31,19 +33,19 @@ def built(tmp_path: Path, compiler: str = COMPILER) -> Path:
 
 
 @pytest.mark.parametrize("name", [shipped.RUNNER, shipped.KEEPER])
-def test_what_was_built_is_there(tmp_path: Path, name: str) -> None:
-    """As the compiler made it."""
+def test_built_programs_are_found(tmp_path: Path, name: str) -> None:
+    """The content is what the compiler wrote."""
     found = shipped.read_program(built(tmp_path), name)
     assert found == shipped.ShippedProgram(content=PROGRAM.replace("\\n", "\n").encode())
 
 
-def test_a_checkout_brings_nothing(tmp_path: Path) -> None:
-    """And nothing is wrong with that."""
+def test_a_checkout_has_no_compiled_programs(tmp_path: Path) -> None:
+    """This is no error."""
     assert shipped.read_program(tmp_path, shipped.RUNNER) == shipped.ShippedProgram()
 
 
 def recorded(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], object]:
-    """A change of what is written down of the runner."""
+    """A function that changes the runner's entry in the record."""
 
     def apply(directory: Path) -> None:
         path = directory / "record.json"
@@ -73,8 +75,10 @@ def recorded(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], obj
         (recorded(lambda runner: runner.update(built_from=None)), "from another source"),
     ],
 )
-def test_what_does_not_match_is_not_used(tmp_path: Path, damage: Callable[[Path], object], words: str) -> None:
-    """It is named instead, with what to do."""
+def test_a_program_that_does_not_match_is_not_used(
+    tmp_path: Path, damage: Callable[[Path], object], words: str
+) -> None:
+    """The reason names the file and says what to do."""
     directory = built(tmp_path)
     damage(directory)
     found = shipped.read_program(directory, shipped.RUNNER)
@@ -83,8 +87,8 @@ def test_what_does_not_match_is_not_used(tmp_path: Path, damage: Callable[[Path]
     assert found.why_not.endswith("install ioi-eval again")
 
 
-def test_other_machines_get_nothing() -> None:
-    """Whatever the package brings is for one."""
+def test_programs_for_another_machine_are_not_used() -> None:
+    """The programs in a package are for one kind of machine."""
     assert shipped.program(shipped.RUNNER, "aarch64-linux-gnu") is None
 
 
@@ -97,7 +101,7 @@ def test_other_machines_get_nothing() -> None:
     ],
 )
 def test_a_build_that_failed_says_why(tmp_path: Path, compiler: str, words: str) -> None:
-    """So that the wheel is built without, and its builder told."""
+    """The wheel is then built without programs, and the message says why."""
     with pytest.raises(SetupError, match=words):
         built(tmp_path, compiler)
     assert not (tmp_path / "built" / "record.json").exists()

@@ -1,4 +1,4 @@
-"""One sandbox with several callers: threads with their own event loops, or a process that was forked."""
+"""One sandbox with several callers: threads with their own event loops, or a forked process."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ADD: Problem = small_problem(
 
 
 def from_threads(score: Score) -> list[object]:
-    """What programs are worth that threads score, each in an event loop of its own, which knows of no other."""
+    """The scores of programs that several threads score. Each thread has its own event loop."""
     worth: dict[int, object] = {}
 
     async def score_some(numbers: range) -> None:
@@ -61,7 +61,7 @@ def from_threads(score: Score) -> list[object]:
 
 
 def in_a_fork(score: Score) -> object:
-    """What the first program is worth in a child of this process, which does what multiprocessing does."""
+    """The score of the first program in a forked child of this process, as with multiprocessing."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
@@ -79,7 +79,7 @@ def in_a_fork(score: Score) -> object:
 
 
 def contest_score(sandbox: Any, cache: Path) -> Score:
-    """Right programs, and wrong ones in between."""
+    """Score programs in C++: even numbers are right, odd ones are wrong."""
     scorer = Scorer(sandbox, artifacts=ArtifactStore(cache))
 
     async def score(number: int) -> object:
@@ -92,7 +92,7 @@ def contest_score(sandbox: Any, cache: Path) -> Score:
 
 
 def apps_score(sandbox: Any, cache: Path) -> Score:
-    """The same in Python."""
+    """Score programs in Python: even numbers are right, odd ones are wrong."""
     executor = AppsExecutor(sandbox, artifacts=ArtifactStore(cache), settings=AppsSettings())
     problem = row(["1 2\n"], ["3\n"])
 
@@ -105,7 +105,9 @@ def apps_score(sandbox: Any, cache: Path) -> Score:
 
 @pytest.mark.parametrize("make", [contest_score, apps_score])
 def test_threads_and_forks_share_an_embedded_sandbox(cache: Path, make: Callable[[Any, Path], Score]) -> None:
-    """While the loop in which it was entered goes on, is held up by those who wait for it, or has ended."""
+    """The loop in which the sandbox was entered is running, is blocked by a caller that waits for the threads, or has
+    ended.
+    """
     right = ["AC" if number % 2 == 0 else "WA" for number in range(THREADS * PROGRAMS)]
 
     async def scored(*, held_up: bool) -> None:
@@ -121,8 +123,8 @@ def test_threads_and_forks_share_an_embedded_sandbox(cache: Path, make: Callable
     asyncio.run(scored(held_up=False))
 
 
-def test_slots_are_those_of_all_threads() -> None:
-    """Never more at once than there are, one that runs alone is alone, and nobody is forgotten."""
+def test_all_threads_share_the_slots() -> None:
+    """No more jobs run at once than there are slots. A job that runs alone is alone. Every waiting job gets a slot."""
     slots = Slots(SLOTS)
     mutex = threading.Lock()
     running: list[bool] = []
@@ -146,8 +148,8 @@ def test_slots_are_those_of_all_threads() -> None:
     assert most == SLOTS
 
 
-def test_who_is_cancelled_in_another_thread_leaves_no_lock_behind() -> None:
-    """Before its turn, at its turn, or after it."""
+def test_a_task_cancelled_in_another_thread_releases_the_lock() -> None:
+    """It is cancelled before it gets the lock, when it gets it, or afterwards."""
     lock = TaskLock()
 
     async def hold(number: int) -> object:
@@ -167,8 +169,8 @@ def test_who_is_cancelled_in_another_thread_leaves_no_lock_behind() -> None:
     assert from_threads(hold) == list(range(THREADS * PROGRAMS))
 
 
-def test_a_loop_that_was_closed_while_it_waited_takes_nothing() -> None:
-    """A thread that was given up may close its loop with tasks in it."""
+def test_a_closed_loop_does_not_take_the_lock() -> None:
+    """A thread that is abandoned may close its loop while a task waits for the lock."""
     lock = TaskLock()
 
     async def wait() -> None:

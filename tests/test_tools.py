@@ -1,4 +1,4 @@
-"""The tools of targets for languages: a target that is slow to answer does not delay the others."""
+"""The compilers and interpreters of targets: a target that answers slowly does not delay the others."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ioi_eval.tools import Tools
 from tests.small_targets import small_target
 
 
-def test_a_target_that_does_not_answer_holds_up_nobody_else() -> None:
-    """A worker that joins during the run compiles the runner first, or hangs: the others go on."""
+def test_a_target_that_does_not_answer_does_not_delay_others() -> None:
+    """A worker that joins during the run compiles the runner first, or hangs. The other targets continue."""
     slow, quick = small_target(name="slow"), small_target(name="quick")
 
     async def main() -> None:

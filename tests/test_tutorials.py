@@ -1,4 +1,4 @@
-"""The tutorials' commands and programs work as they are, in their order."""
+"""The commands and programs of the tutorials work in their order."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ COMMANDS = {"python3": "", "ioi-eval": '-c "from ioi_eval.cli.main import main; 
 
 
 def script_of(page: Path) -> str:
-    """A page's blocks as one program of bash; its ports are free ones here."""
+    """The code blocks of a page as one bash script. Its ports are replaced by free ones."""
     blocks = re.findall(r"^```(sh|python)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
     text = "\n".join(
         ["set -eu", *(block if name == "sh" else f"python3 - <<'END'\n{block}END" for name, block in blocks)]
@@ -45,14 +45,14 @@ def script_of(page: Path) -> str:
     return text
 
 
-def test_what_each_page_prints_is_known() -> None:
+def test_each_page_has_an_expected_output() -> None:
     """No page is left out."""
     assert {page.stem for page in PAGES} == set(PRINTED)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_tutorial_works(page: Path, tmp_path: Path, cache: Path) -> None:
-    """From an empty directory its blocks run to the end and print what they should."""
+    """Started in an empty directory, all blocks end without error and print the expected text."""
     text = script_of(page)
     if "ioi-eval serve" in text:
         require_full_isolation()

@@ -1,4 +1,4 @@
-"""The installed wheel works without the checkout: it contains all needed files."""
+"""The installed wheel works without the checkout: it contains all files that it needs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(installed: Path, cwd: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run the installed command far away from the checkout."""
+    """Run the installed command outside of the checkout."""
     code = (
         "import sys, ioi_eval; from ioi_eval.cli.main import main; sys.stderr.write(ioi_eval.__file__ + '\\n'); main()"
     )
@@ -43,8 +43,8 @@ def run(installed: Path, cwd: Path, *arguments: str, **variables: str) -> subpro
     )  # fmt: skip
 
 
-def test_what_travels(installed: Path) -> None:
-    """The runner, the page, the probes, the sample contest; and no tests."""
+def test_files_in_the_wheel(installed: Path) -> None:
+    """It has the runner, the report page, the probes and the sample contest, but no tests."""
     package = installed / "ioi_eval"
     for name in (
         "graders/runner.cpp",
@@ -65,15 +65,15 @@ def test_what_travels(installed: Path) -> None:
     assert "Requires-Python: >=3.11" in metadata
 
 
-def test_what_is_compiled_at_first_use_is_the_checkout_s(installed: Path) -> None:
-    """Every file of graders/, to the byte: so what compiles there compiles from the wheel, which has nothing else."""
+def test_the_graders_are_those_of_the_checkout(installed: Path) -> None:
+    """Every file of graders/ is equal. So if these files compile from the checkout, they compile from the wheel."""
     theirs, ours = (files_below(root / "graders") for root in (installed / "ioi_eval", ROOT))
     assert len(ours) > 60
     assert theirs == ours
 
 
 def files_below(directory: Path) -> dict[str, bytes]:
-    """Contents by path, without bytecode."""
+    """The contents of files by path, without bytecode."""
     return {
         str(path.relative_to(directory)): path.read_bytes()
         for path in directory.rglob("*")
@@ -82,7 +82,7 @@ def files_below(directory: Path) -> dict[str, bytes]:
 
 
 def score(installed: Path, tmp_path: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Score a few rows of the sample contest."""
+    """Score four rows of the sample contest."""
     sample = installed / "ioi_eval" / "sample"
     sources = [str(sample / "dump.jsonl"), "--problems", str(sample / "problems.jsonl")]
     sources += ["--tests", str(sample / "tests.jsonl"), "--out", str(tmp_path / "out")]
@@ -91,13 +91,15 @@ def score(installed: Path, tmp_path: Path, **variables: str) -> subprocess.Compl
 
 @pytest.fixture
 def narrow_compiler() -> Iterator[str]:
-    """It compiles neither the runner nor the keeper."""
+    """A compiler that refuses the runner and the keeper."""
     with refusing_compiler("*runner.cpp*|*stages.cpp*", "not by me: $*") as path:
         yield str(path)
 
 
-def test_main_job_from_the_wheel(installed: Path, tmp_path: Path) -> None:
-    """A few rows of the sample contest, with the runner that the wheel brings: nothing need be said of it."""
+def test_score_with_the_wheel_s_runner(installed: Path, tmp_path: Path) -> None:
+    """Four rows of the sample contest are scored with the runner in the wheel. The output does not
+    mention the runner.
+    """
     answer = score(installed, tmp_path)
     assert str(installed) in answer.stderr
     assert answer.returncode == 0, answer.stderr
@@ -108,14 +110,14 @@ def test_main_job_from_the_wheel(installed: Path, tmp_path: Path) -> None:
 
 
 def damage(built: Path) -> None:
-    """One byte of the runner differs."""
+    """Change one byte of the runner."""
     content = bytearray((built / "runner").read_bytes())
     content[1000] ^= 1
     (built / "runner").write_bytes(content)
 
 
 def replace_by_a_foreign_one(built: Path) -> None:
-    """A file for another processor, with a record that says that it is right."""
+    """Replace the runner by a file for another processor, with a record that matches it."""
     content = (built / "runner").read_bytes()[:18] + b"\xb7\x00" + b"\0" * 100  # ELF's e_machine: AArch64
     (built / "runner").write_bytes(content)
     record = json.loads((built / "record.json").read_text())
@@ -135,7 +137,7 @@ def replace_by_a_foreign_one(built: Path) -> None:
 def test_a_runner_that_cannot_be_used_is_compiled(
     installed: Path, tmp_path: Path, narrow_compiler: str, change: Callable[[Path], object], words: str
 ) -> None:
-    """Here that cannot be done, so the command ends: no other runner than a known one judges."""
+    """The compiler cannot compile it here, so the command fails. No other runner is used."""
     site = tmp_path / "site"
     shutil.copytree(installed, site)
     change(site / "ioi_eval" / "built")
@@ -145,8 +147,8 @@ def test_a_runner_that_cannot_be_used_is_compiled(
     assert "the runner does not compile on this target: not by me: " in answer.stderr
 
 
-def test_nothing_of_ours_is_compiled(installed: Path, tmp_path: Path, narrow_compiler: str) -> None:
-    """Neither the runner, nor the keeper of the boxes in which other people's scripts run."""
+def test_the_wheel_s_programs_are_not_compiled(installed: Path, tmp_path: Path, narrow_compiler: str) -> None:
+    """This holds for the runner, and for the keeper of the boxes in which scripts from requests run."""
     code = """
 import asyncio, sys
 from ioi_eval import ArtifactStore, LocalSandbox, Policy
@@ -174,7 +176,7 @@ asyncio.run(main())
 
 
 def test_a_wheel_can_be_built_without_a_compiler(tmp_path: Path) -> None:
-    """Of the sources as they are published: then it is for all machines, and brings no programs."""
+    """From the source distribution. The wheel is then for all machines and has no compiled programs."""
     command = [sys.executable, "-m", "hatchling", "build", "-d", str(tmp_path)]
     subprocess.run([*command, "-t", "sdist"], cwd=ROOT, check=True, capture_output=True)
     (sources,) = tmp_path.glob("*.tar.gz")

@@ -1,7 +1,7 @@
 """Run a function as an unprivileged user, from a test that runs as root.
 
-A new interpreter would not do: where Python lies in root's home, nobody else can start it. So the test's own process
-is forked, and the fork leaves root for good before it calls anything.
+A new interpreter would not work: if Python is installed in root's home directory, no other user can start it. So the
+test's process is forked, and the fork drops root's rights for good before it calls the function.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PR_SET_DUMPABLE = 4
 
 @contextmanager
 def private_directory() -> Iterator[Path]:
-    """A directory that belongs to the unprivileged user: the one of `call`, or whoever runs the tests if not root."""
+    """A directory that belongs to the user of `call`; if the tests do not run as root, to the user who runs them."""
     path = Path(tempfile.mkdtemp(prefix="ioi-eval-unprivileged-"))
     if os.geteuid() == 0:
         os.chown(path, UID, UID)
@@ -37,12 +37,12 @@ def private_directory() -> Iterator[Path]:
 
 
 def call(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What the function returns when the unprivileged user calls it. Everything it imports must be imported already.
+    """The function's result when the unprivileged user calls it. All that it imports must be imported already.
 
     Raises:
-        AssertionError: it raised; with its traceback.
+        AssertionError: the function raised; the message has its traceback.
     """
-    boxfiles.runner_digest()  # these keep what they read of the checkout: the child may be unable to read it
+    boxfiles.runner_digest()  # these keep what they read of the checkout, which the child may be unable to read
     fingerprint.runner_digest()
     fingerprint.harness_digest()
     fingerprint.rules_digest()
@@ -55,7 +55,7 @@ def call(function: Callable[..., Any], *arguments: Any) -> Any:
             os.setgroups([])
             os.setgid(UID)
             os.setuid(UID)
-            ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)  # as any process that never was root
+            ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)  # as in a process that never was root
             answer: tuple[bool, Any] = (True, function(*arguments))
         except BaseException:  # noqa: BLE001 - whatever it was, the parent must hear of it
             answer = (False, traceback.format_exc())

@@ -1,4 +1,4 @@
-"""A sandbox that notes which kinds of jobs it is asked for."""
+"""A sandbox that records which kinds of jobs it executes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ioi_eval.sandbox import Sandbox, Target
 
 
 class Watched:
-    """A sandbox that notes the jobs that it is asked for. The first `lost` build jobs have `error` for an answer."""
+    """A sandbox that records the jobs given to it. It answers the first `lost` build jobs with `error`."""
 
     def __init__(self, inner: Sandbox, *, lost: int = 0, error: SandboxError | None = None) -> None:
         self._inner, self._lost = inner, lost
@@ -18,11 +18,11 @@ class Watched:
         self.kinds: list[str] = []
 
     def targets(self) -> Sequence[Target]:
-        """As the other sandbox."""
+        """The targets of the inner sandbox."""
         return self._inner.targets()
 
     async def execute(self, job: Job, target: Target) -> Execution:
-        """Note whether it compiles, runs, or both."""
+        """Record whether the job compiles, runs, or both; then execute it."""
         names = {file.name for file in job.files}
         plan = next(
             (bytes(file.content) for file in job.files if file.name == "plan" and isinstance(file.content, bytes)), b""

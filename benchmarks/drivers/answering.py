@@ -1,6 +1,6 @@
-"""What the drivers of other graders share: tasks come as lines of JSON, and so do the answers.
+"""The common part of the drivers of other graders: tasks and answers are lines of JSON.
 
-The programs here are run by the interpreter that has the other grader's packages, and import nothing of ours.
+These programs are run by an interpreter with the other grader's packages, and import nothing of ours.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from collections.abc import Callable
 from typing import Any
 
 _USED = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-_OF_PROCESSES = resource.getrusage  # graders and programs may hide the module
+_OF_PROCESSES = resource.getrusage  # saved here, because graders and programs may hide the module
 
 
 def answer(work: Callable[[Any], Any]) -> None:
-    """Answer each line of the standard input until it ends, by `{"result": …, "cpu_s": …}`.
+    """Answer each line of the standard input until it ends, with `{"result": …, "cpu_s": …}`.
 
-    `cpu_s` is the CPU time of this process and of its ended children, in seconds. What the grader or a program prints
-    is lost.
+    `cpu_s` is the CPU time of this process and of its ended children, in seconds. Output of the grader or of a program
+    is discarded.
 
     Args:
-        work: makes the result of a task; both are values of JSON.
+        work: computes the result of a task; both are JSON values.
     """
     tasks, answers = sys.stdin, os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

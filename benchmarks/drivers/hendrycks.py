@@ -1,9 +1,9 @@
-"""Runs the grader of hendrycks/apps: `hendrycks.py CHECKOUT [--command]`, by an interpreter with numpy and pyext.
+"""Runs the grader of hendrycks/apps: `hendrycks.py CHECKOUT [--command]`, with an interpreter that has numpy and pyext.
 
 A task is a list of rows and programs, its result the list of the codes of each program. Each program is graded by
-`run_test` in a process of its own, forked from this one: that function takes away what a second call would need. With
-`--command` each is graded as by the repository's command: with a second process, which takes the results, and with a
-limit of 10 s for all tests together.
+`run_test` in a separate process, forked from this one, because that function removes what a second call would need.
+With `--command` each is graded as by the repository's command: with a second process, which receives the results, and
+with a limit of 10 s for all tests together.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ Grade = Callable[[dict[str, Any], str], list[Any]]
 
 
 def grader(checkout: str, *, is_command: bool) -> Grade:
-    """Import it. pyext asks `inspect` for a function that Python 3.11 has removed."""
+    """Import the grader. pyext needs a function of `inspect` that Python 3.11 has removed."""
     sys.path.insert(0, str(Path(checkout) / "eval"))
     if not hasattr(inspect, "getargspec"):
         inspect.getargspec = inspect.getfullargspec  # type: ignore[attr-defined]
     if not is_command:
         run_test: Callable[..., list[Any]] = importlib.import_module("testing_util").run_test
         return lambda row, code: forked(lambda: run_test(problem={"input_output": row}, test=code))
-    datasets = ModuleType("datasets")  # the command loads rows by this package; here they come with the task
+    datasets = ModuleType("datasets")  # the command loads rows with this package; here they come with the task
     datasets.load_dataset = None  # type: ignore[attr-defined]
     sys.modules.setdefault("datasets", datasets)
     command = importlib.import_module("test_one_solution")
@@ -40,7 +40,7 @@ def grader(checkout: str, *, is_command: bool) -> Grade:
 
 
 def forked(grade: Callable[[], list[Any]]) -> list[Any]:
-    """What a function returns in a process of its own.
+    """The return value of a function that is called in a separate process.
 
     Raises:
         ValueError: it returned nothing.
@@ -62,12 +62,12 @@ def forked(grade: Callable[[], list[Any]]) -> list[Any]:
 
 
 def plain(codes: list[Any]) -> list[Any]:
-    """Without the types of numpy."""
+    """The codes without types of numpy."""
     return [code if isinstance(code, int) else bool(code) for code in codes]
 
 
 def main() -> None:
-    """Answer tasks. The codes: true, false, -1 (an error, or late), -2 (does not load)."""
+    """Answer tasks. The codes: true, false, -1 (an error or a timeout), -2 (does not load)."""
     grade = grader(sys.argv[1], is_command="--command" in sys.argv[2:])
 
     def work(task: list[tuple[dict[str, Any], str]]) -> list[list[Any]]:

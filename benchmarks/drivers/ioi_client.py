@@ -1,8 +1,8 @@
-"""Runs Hugging Face's client for Piston: `ioi_client.py CHECKOUT URL SLOTS`, by an interpreter with aiohttp.
+"""Runs Hugging Face's client for Piston: `ioi_client.py CHECKOUT URL SLOTS`, with an interpreter that has aiohttp.
 
-A task is a subtask, with its tests, and a program: the arguments of its `score_subtask`. Its result is the list of the
-statuses of the tests. All tests may be under way at once, as far as SLOTS requests at a time allow. The client waits
-for answers as long as it takes.
+A task is a subtask with its tests, and a program: the arguments of its `score_subtask`. Its result is the list of the
+statuses of the tests. Up to SLOTS requests run at a time, possibly all tests. The client waits for answers without a
+limit.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Runs the grader of LiveCodeBench: `livecodebench.py CHECKOUT`, by an interpreter with numpy and tqdm.
+"""Runs the grader of LiveCodeBench: `livecodebench.py CHECKOUT`, with an interpreter that has numpy and tqdm.
 
-A task is a list of rows and programs, its result the list of the codes of each program. They go to `codegen_metrics`
-with one worker, which makes for each program a process and a second one that takes its results.
+A task is a list of rows and programs, its result the list of the codes of each program. They are given to
+`codegen_metrics` with one worker. For each program it starts a process, and a second one that receives its results.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any
 
 from answering import answer
 
-TIMEOUT_S = 6  # its default, for a test
+TIMEOUT_S = 6  # the grader's default for a test
 
 
 def main() -> None:
-    """Answer tasks. The codes: true up to the first failure, then -2 (wrong), -3 (late) or -4 (an error)."""
+    """Answer tasks. The codes: true up to the first failure, then -2 (wrong), -3 (timeout) or -4 (an error)."""
     sys.path.insert(0, sys.argv[1])
     os.environ["TQDM_DISABLE"] = "1"
     module = importlib.import_module("lcb_runner.evaluation.compute_code_generation_metrics")

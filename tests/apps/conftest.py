@@ -1,4 +1,4 @@
-"""Shared fixtures: boxes for Python programs, one sandbox for each isolation level."""
+"""Shared fixtures: boxes for Python programs, and one sandbox for each isolation level."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Score = Callable[..., AppsResult]
 
 @pytest.fixture(scope="session", params=["full", "reduced"])
 def score(request: pytest.FixtureRequest, cache: Path) -> Iterator[Score]:
-    """Scores one program on this machine: `score(problem, code, **settings)`; in each isolation."""
+    """Scores a program on this machine: `score(problem, code, **settings)`, at each isolation level."""
     with asyncio.Runner() as loop:
         sandbox = LocalSandbox(slots=1, strongest=Isolation(request.param))
         loop.run(sandbox.__aenter__())
@@ -27,7 +27,7 @@ def score(request: pytest.FixtureRequest, cache: Path) -> Iterator[Score]:
         executors: dict[str, AppsExecutor] = {}
 
         def score_one(problem: AppsProblem, code: str, **settings: object) -> AppsResult:
-            """With one executor for each setting: each asks the interpreter once."""
+            """One executor is used for each setting, so that the interpreter is queried once."""
             wanted = AppsSettings(**settings)  # type: ignore[arg-type]
             new = AppsExecutor(sandbox, artifacts=store, settings=wanted)
             return loop.run(executors.setdefault(repr(wanted), new).score(problem, code))

@@ -1,4 +1,4 @@
-"""The rows of a dump: the names of their submissions, and which rows are refused or not selected."""
+"""The rows of a dump: the ids of their submissions, and which rows are refused or not selected."""
 
 from __future__ import annotations
 
@@ -28,12 +28,14 @@ def dump_reader(tmp_path: Path) -> Any:
 
 
 def names(dump_reader: AppsDumpReader) -> list[str]:
-    """Of the submissions."""
+    """The ids of the submissions."""
     return [entry.candidate.submission.id for entry in dump_reader.entries() if isinstance(entry, JudgeableSample)]
 
 
-def test_names(dump_reader: Any) -> None:
-    """The row's own, with the sample's number; else the place among the problem's samples, the same each time."""
+def test_ids_of_submissions(dump_reader: Any) -> None:
+    """The row's own id, with the number of the sample. Otherwise the position among the problem's samples, the same in
+    each run.
+    """
     rows = [
         {"problem_id": 0, "uuid": "a", "code": DOUBLE},
         {"problem_id": 0, "uuid": "b", "code": ["1", "2"]},
@@ -46,8 +48,8 @@ def test_names(dump_reader: Any) -> None:
     assert names(dump_reader({"problem_id": 0, "n": 7, "code": "x"}, id_column="n")) == ["7"]
 
 
-def test_what_cannot_be_judged_is_refused_with_its_reason(dump_reader: Any) -> None:
-    """Unknown problems, rows that say nothing, ids twice, problems whose own rows are broken."""
+def test_rows_that_cannot_be_judged_are_refused_with_the_reason(dump_reader: Any) -> None:
+    """Unknown problems, rows without a program, repeated ids, problems whose own rows are broken."""
     rows = [
         {"problem_id": 99, "code": "x"},
         {"code": "x"},
@@ -73,8 +75,8 @@ def test_what_cannot_be_judged_is_refused_with_its_reason(dump_reader: Any) -> N
         assert expected in found
 
 
-def test_problems_that_were_not_asked_for_are_passed_over(dump_reader: Any) -> None:
-    """Neither judged nor refused, but counted."""
+def test_rows_for_unselected_problems_are_counted(dump_reader: Any) -> None:
+    """They are neither judged nor refused."""
     rows = [{"problem_id": n, "code": "x"} for n in (0, 1, 2, 0)]
     read = dump_reader(*rows, selection=ProblemSelection(ids=("0",)))
     assert names(read) == ["0/0", "0/1"]

@@ -31,7 +31,7 @@ def row_of(entry: object, found: RecordedResult[AppsResult]) -> dict[str, Any]:
 
 @pytest.fixture
 def written(tmp_path: Path) -> Any:
-    """The rows that are written of these, each judged WA if it can be judged."""
+    """The result rows for these dump rows. Each is judged WA if it can be judged."""
 
     def write(*rows: dict[str, Any]) -> list[dict[str, Any]]:
         catalog = load_catalog(open_source(write_rows(tmp_path / "apps.jsonl", ROWS)))
@@ -44,8 +44,8 @@ def written(tmp_path: Path) -> Any:
 
 
 @pytest.mark.parametrize("problem", [0, 3, 99], ids=["judged", "broken problem", "unknown problem"])
-def test_what_others_found_is_no_result(written: Any, problem: int) -> None:
-    """It goes on under another name, above all in the row of a program that was not judged at all."""
+def test_result_columns_of_a_dump_are_renamed(written: Any, problem: int) -> None:
+    """Otherwise a row that was not judged would show another program's result as ours."""
     plain, row = written(*({"problem_id": problem, "code": DOUBLE, "model": "m", **more} for more in ({}, THEIRS)))
     assert {name: row[f"dump_{name}"] for name in THEIRS} == THEIRS
     assert {name: row[name] for name in THEIRS} == {name: plain[name] for name in THEIRS}
@@ -54,15 +54,15 @@ def test_what_others_found_is_no_result(written: Any, problem: int) -> None:
 
 
 def test_results_of_an_earlier_judging_are_replaced(written: Any) -> None:
-    """A results file can be judged again: what was found the first time is neither kept nor taken over."""
+    """A results file can be judged again. The earlier results are neither kept nor renamed."""
     first, refused = written({"problem_id": 0, "code": DOUBLE}, {"problem_id": 99, "code": DOUBLE})
     again, unknown = written(first | {"resolved": True}, refused | {"resolved": True})
     assert (again["resolved"], unknown["resolved"]) == (False, None)
     assert not [name for name in {**again, **unknown} if name.startswith("dump_")]
 
 
-def test_columns_of_results_are_named(written: Any) -> None:
-    """Of what is written, `RESULT_COLUMNS` is all that is not the dump's or the problem's, whatever became of a row."""
+def test_result_columns_are_complete(written: Any) -> None:
+    """`RESULT_COLUMNS` has all written columns that are not the dump's or the problem's, for every kind of row."""
     judged, refused = written({"problem_id": 0, "code": DOUBLE}, {"problem_id": 99, "code": DOUBLE})
     assert judged.keys() == {*RESULT_COLUMNS, "problem_id", "instance_id", "difficulty", "code"}
     assert refused.keys() == {*RESULT_COLUMNS, "problem_id", "code"}
@@ -70,7 +70,7 @@ def test_columns_of_results_are_named(written: Any) -> None:
 
 @pytest.mark.parametrize("near", [(), (1,)])
 def test_times_near_the_limit_are_marked(near: tuple[int, ...]) -> None:
-    """The test, and the program: another machine may say something else."""
+    """The test and the program are marked, because another machine may give another verdict."""
     tests = tuple(
         TestOutcome(test=str(n), verdict=Verdict.AC, score=1.0, message="", near_limit=n in near) for n in range(2)
     )

@@ -24,8 +24,8 @@ def load(tmp_path: Path, rows: Any = ROWS, **options: Any) -> Catalog:
     return load_catalog(open_source(write_rows(tmp_path / "apps.jsonl", rows)), **options)
 
 
-def test_a_problem_comes_back_as_it_was_read(tmp_path: Path) -> None:
-    """Tests, ids, faults; in any order, and again."""
+def test_a_stored_problem_is_equal_to_the_one_read(tmp_path: Path) -> None:
+    """Tests, ids and faults are the same, in any order and repeatedly."""
     catalog = load(tmp_path)
     expected = {one.id: one for one in read_rows(open_source(tmp_path / "apps.jsonl"), range(len(ROWS)))}
     assert list(catalog.listed) == list(expected)
@@ -36,8 +36,8 @@ def test_a_problem_comes_back_as_it_was_read(tmp_path: Path) -> None:
     assert catalog.listed["2"].instance_id == "apps_2"
 
 
-def test_what_was_not_asked_for_is_known_but_not_listed(tmp_path: Path) -> None:
-    """By the dump, by the selection, by the list of problems to leave out."""
+def test_unselected_problems_are_known_but_not_listed(tmp_path: Path) -> None:
+    """Not selected: problems that the dump does not need, that the selection leaves out, or that the list excludes."""
     catalog = load(
         tmp_path,
         needed={"0", "1", "2", "nowhere"},
@@ -60,12 +60,13 @@ def test_what_was_not_asked_for_is_known_but_not_listed(tmp_path: Path) -> None:
         ({"selection": ProblemSelection(ids=("0",))}, 2),
         ({"selection": ProblemSelection(limit=2)}, 2),
     ],
-    ids=["all", "difficulty", "many needed", "few needed", "ids", "limit"],  # the text of a set differs by process
+    # the text of a set differs from process to process
+    ids=["all", "difficulty", "many needed", "few needed", "ids", "limit"],
 )
 def test_a_data_set_is_read_once(
     options: dict[str, Any], reads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """But for a few problems or a sample, for which its ids are read first; the same problems come of either way."""
+    """For a few problems or a sample, the ids are read first. Both ways give the same problems."""
     counted: list[object] = []
     rows = JsonLines.rows_from
 
@@ -85,14 +86,14 @@ def test_a_data_set_is_read_once(
 
 @pytest.mark.parametrize("few", [0, 100])
 def test_a_difficulty_that_no_row_has_is_refused(few: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However the data set is read."""
+    """For each way of reading the data set."""
     monkeypatch.setattr("ioi_eval.apps.catalog._FEW", few)
     with pytest.raises(InputError, match="no problem of difficulty trivial"):
         load(tmp_path, needed={"0"}, selection=ProblemSelection(difficulties=("trivial",)))
 
 
-def test_integers_of_any_size_survive(tmp_path: Path) -> None:
-    """Also those that Python refuses to print."""
+def test_integers_of_any_size_are_stored(tmp_path: Path) -> None:
+    """Also integers that Python refuses to print."""
     row = apps_row(0, [], [])
     row["input_output"] = '{"fn_name": "f", "inputs": [[1]], "outputs": [%s]}' % ("9" * 5000)
     catalog = load(tmp_path, [row])
@@ -100,8 +101,8 @@ def test_integers_of_any_size_survive(tmp_path: Path) -> None:
     assert test.expected == 10**5000 - 1
 
 
-def test_problems_larger_than_what_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Are read again."""
+def test_problems_larger_than_the_buffer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are read from disk again."""
     monkeypatch.setattr("ioi_eval.apps.catalog._HELD_BYTES", 100)
     catalog = load(tmp_path)
     for problem in ("0", "1", "0", "2", "0"):
@@ -122,8 +123,8 @@ def test_problems_larger_than_what_is_held(tmp_path: Path, monkeypatch: pytest.M
     ],
     ids=lambda row: row["input_output"],
 )
-def test_another_task_has_another_digest(tmp_path: Path, other: dict[str, Any]) -> None:
-    """Whatever of the tests differs; the title, the difficulty and the solutions do not count."""
+def test_other_tests_have_another_digest(tmp_path: Path, other: dict[str, Any]) -> None:
+    """Any difference in the tests counts. Title, difficulty and solutions do not."""
     rows = [doubling("1"), {**other, "problem_id": 2}, doubling(3, difficulty="x", solutions="[]", url="u")]
     first, second, third = load(tmp_path, rows).listed.values()
     assert first.digest != second.digest
@@ -131,19 +132,21 @@ def test_another_task_has_another_digest(tmp_path: Path, other: dict[str, Any]) 
 
 
 def test_digests_are_the_same_in_another_process(tmp_path: Path) -> None:
-    """A resumed run must find what an earlier one judged: pinned, as the way of packing may change."""
+    """A resumed run must find earlier results. The digest is fixed here, because a change of the encoding would change
+    it.
+    """
     assert problem_digest(load(tmp_path, [doubling(1)]).problem("1"))[:16] == "7e57538f772062de"
 
 
 def test_two_rows_with_one_id(tmp_path: Path) -> None:
-    """Are refused where that problem is needed."""
+    """They are refused if the run needs that problem."""
     with pytest.raises(InputError, match="both have the id 1"):
         load(tmp_path, [doubling(1), doubling("1")])
     assert list(load(tmp_path, [doubling(1), doubling(1), doubling(2)], needed={"2"}).listed) == ["2"]
 
 
-def test_the_list_of_problems_to_leave_out(tmp_path: Path) -> None:
-    """Ids a line, or rows of an audit, of which some are only remarks."""
+def test_the_list_of_excluded_problems(tmp_path: Path) -> None:
+    """One id a line, or rows of an audit. Some rows of an audit are remarks and exclude nothing."""
     path = tmp_path / "x"
     rows = [{"problem_id": "3"}, {"problem_id": 4, "exclude": True}, {"problem_id": "5", "exclude": False}]
     path.write_text("# broken\napps_1\n 2 \n\n" + "".join(json.dumps(row) + "\n" for row in rows))
@@ -159,8 +162,8 @@ def test_the_list_of_problems_to_leave_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("problems", [1, 20])
-def test_a_dump_is_no_data_set(tmp_path: Path, problems: int) -> None:
-    """It has the column of ids, several times the same, and no tests."""
+def test_a_dump_is_refused_as_a_data_set(tmp_path: Path, problems: int) -> None:
+    """It has the column of ids, with repeated ids, and no tests."""
     rows = [{"problem_id": number % problems, "code": "x"} for number in range(40)]
     source = open_source(write_rows(tmp_path / "dump.jsonl", rows))
     needed = [str(number) for number in range(problems)]
@@ -172,8 +175,8 @@ def test_a_dump_is_no_data_set(tmp_path: Path, problems: int) -> None:
 
 
 @pytest.mark.parametrize(("ids", "named"), [(("0", "10"), "0000"), (("0000", "0010"), "0"), (("0", "00"), "00")])
-def test_leading_zeros_make_no_other_problem(tmp_path: Path, ids: Sequence[str], named: str) -> None:
-    """Some dumps pad their ids. An equal id counts first; of several that differ only by zeros, none is guessed."""
+def test_ids_with_leading_zeros(tmp_path: Path, ids: Sequence[str], named: str) -> None:
+    """Some dumps pad their ids. An equal id has precedence. If several ids differ only by zeros, none is chosen."""
     source = open_source(write_rows(tmp_path / "apps.jsonl", [doubling(name) for name in ids]))
     catalog = load_catalog(source, needed=[named])
     expected = named if named in ids else ids[0]

@@ -1,4 +1,4 @@
-"""mcpbr's configuration files."""
+"""The configuration files of mcpbr."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ioi_eval.errors import InputError
 from ioi_eval.problems.apps_selection import Sampling
 
 
-def test_what_is_for_us_is_read(tmp_path: Path) -> None:
-    """The other keys are named."""
+def test_known_keys_are_read(tmp_path: Path) -> None:
+    """Other keys are named in a message."""
     path = tmp_path / "c.yaml"
     path.write_text(
         "benchmark: apps\nsample_size: 5\ntimeout_seconds: 180\nfilter_difficulty:\n  - interview\n"
@@ -55,8 +55,8 @@ def test_what_is_for_us_is_read(tmp_path: Path) -> None:
         ("a: [", "cannot be read"),
     ],
 )
-def test_what_makes_no_sense_is_named(tmp_path: Path, text: str, words: str) -> None:
-    """With the file, the key and the value."""
+def test_errors_name_file_key_and_value(tmp_path: Path, text: str, words: str) -> None:
+    """For example an unknown strategy."""
     path = tmp_path / "c.yaml"
     path.write_text(text)
     with pytest.raises(InputError, match=rf"c\.yaml.*{words}"):

@@ -1,4 +1,4 @@
-"""Dumps that are files of programs."""
+"""Dumps that are files with programs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tests.apps_rows import DOUBLE, write_rows
 
 
 def found(path: Path, *ids: str) -> list[tuple[str, str]]:
-    """Problem and program of each row."""
+    """The problem and the program of each row."""
     return [(row.values["problem_id"], row.values["code"]) for row in open_dump(str(path), ids).iterate()]
 
 
-def test_a_file_is_for_the_problem_that_was_named(tmp_path: Path) -> None:
-    """Else for the one that its folder is named after; else nobody knows."""
+def test_the_problem_of_a_file(tmp_path: Path) -> None:
+    """It is the one that was named, otherwise the one in the name of the file's folder; otherwise it is unknown."""
     path = tmp_path / "solution.py"
     path.write_text(DOUBLE)
     assert found(path, "apps_42") == [("42", DOUBLE)]
@@ -33,7 +33,7 @@ def test_a_file_is_for_the_problem_that_was_named(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_solutions(tmp_path: Path) -> None:
-    """As mcpbr's agents leave them; other folders are passed over."""
+    """In the form that mcpbr's agents write. Other folders are ignored."""
     for name in ("10", "apps_2", "notes"):
         (tmp_path / name).mkdir()
     for name in ("10", "apps_2"):
@@ -48,7 +48,7 @@ def test_a_folder_of_solutions(tmp_path: Path) -> None:
 
 
 def test_two_solutions_of_one_problem_are_refused(tmp_path: Path) -> None:
-    """None is passed over in silence; the message names both."""
+    """None of them is ignored silently. The message names both."""
     for name in ("42", "apps_42"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "solution.py").write_text(name)
@@ -57,7 +57,7 @@ def test_two_solutions_of_one_problem_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_row_that_cannot_be_read_counts_as_one(tmp_path: Path) -> None:
-    """It is refused when its turn comes; the others are judged."""
+    """It is refused when it is read. The other rows are judged."""
     nested = "[" * 900 + "]" * 900
     path = tmp_path / "d.jsonl"
     path.write_text(f'{{"problem_id": 1, "code": {nested}}}\n{{"problem_id": 1, "code": "x"}}\n')
@@ -65,7 +65,7 @@ def test_a_row_that_cannot_be_read_counts_as_one(tmp_path: Path) -> None:
 
 
 def test_rows_are_counted_by_problem(tmp_path: Path) -> None:
-    """Also those that do not say theirs."""
+    """Rows without a problem are counted too."""
     rows: list[dict[str, Any]] = [{"problem_id": 1}, {"problem_id": "apps_1"}, {"instance_id": "apps_2"}, {"x": 1}]
     path = write_rows(tmp_path / "d.jsonl", [{**row, "code": "x"} for row in rows])
     assert survey(open_dump(str(path), ())) == {"1": 2, "2": 1, None: 1}
@@ -73,8 +73,8 @@ def test_rows_are_counted_by_problem(tmp_path: Path) -> None:
         open_dump(str(tmp_path / "no.jsonl"), ())
 
 
-def test_a_data_set_is_no_dump(tmp_path: Path) -> None:
-    """Swapped files end the call; a program beyond the first rows does not make a dump of one."""
+def test_a_data_set_is_refused_as_a_dump(tmp_path: Path) -> None:
+    """If the files are swapped, the call ends, also if a row after the first ones has a program."""
     rows = [{"problem_id": n, "question": "?", "solutions": "[]"} for n in range(100)]
     path = write_rows(tmp_path / "apps.jsonl", [*rows, {"problem_id": 100, "code": "x"}])
     with pytest.raises(InputError) as raised:

@@ -1,4 +1,4 @@
-"""Inside the real package `eval-protocol`: its decorator, its rows, its result classes. No network."""
+"""Our functions inside the real package `eval-protocol`: its decorator, rows and result classes, without network."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ assert isinstance(evaluate_apps_solution([], "{}"), theirs.EvaluateResult)
 
 
 def environment(tmp_path: Path) -> dict[str, str]:
-    """Nothing of the user's is read or written, and nothing is asked for over the network."""
+    """No file of the user is read or written, and there is no network access."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("EP_", "IOI_EVAL"))}
     quiet = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "HF_HUB_OFFLINE": "1", "EP_NO_UPLOAD": "1"}
     return {**kept, **quiet, "HOME": str(tmp_path), "IOI_EVAL_CACHE": str(tmp_path / "cache")}
@@ -86,7 +86,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("passes", [True, False])
 def test_inside_an_evaluation_test(tmp_path: Path, passes: bool) -> None:
-    """The decorator runs it, takes its results, and passes or fails by their mean."""
+    """The decorator runs the test, uses its results, and passes or fails by their mean."""
     rows = [{**ROWS[0], "question": "first"}, {**ROWS[1], "question": "second"}]
     dataset = write_rows(tmp_path / "apps.jsonl", rows)
     answers = {"first": f"```python\n{DOUBLE}```", "second": f"```python\n{ZERO}```"}
@@ -104,8 +104,8 @@ def test_inside_an_evaluation_test(tmp_path: Path, passes: bool) -> None:
     assert results[1]["metrics"]["raw_results"]["reason"] == "[true, false, false, false]"
 
 
-def test_classes_are_the_package_s(tmp_path: Path) -> None:
-    """Once it has been imported."""
+def test_result_classes_are_the_package_s(tmp_path: Path) -> None:
+    """If the package was imported."""
     probe = [shutil.which("python3", path=PATH) or "python3", "-s", "-c", "import numpy"]  # as in a box
     has_numpy = subprocess.run(probe, capture_output=True, check=False).returncode == 0
     code = f"NUMPY = {has_numpy}\n{CLASSES}"
@@ -121,7 +121,7 @@ TWO = {"inputs": ["1\n", "2\n"], "outputs": ["1\n", "2\n"]}
 
 
 def says(code: str) -> list[dict[str, str]]:
-    """A conversation in which the model hands in a program."""
+    """A conversation in which the model submits a program."""
     return [{"role": "user", "content": "?"}, {"role": "assistant", "content": f"So:\n```python\n{code}\n```\n"}]
 
 
@@ -183,16 +183,18 @@ json.dump(results, open(sys.argv[2], "w"))
 
 
 def without_traceback(result: dict[str, Any]) -> dict[str, Any]:
-    """Score, reason, and metrics; of a traceback only that there is one: it names the files of whoever ran it."""
+    """Score, reason and metrics. Only the presence of a traceback counts, because it has local file names."""
     metrics = {name: {**metric} for name, metric in result["metrics"].items()}
     if details := metrics.get("execution_error_details"):
-        said = json.loads(details["reason"])
-        details["reason"] = {**said, "traceback": "traceback" in said}
+        reason = json.loads(details["reason"])
+        details["reason"] = {**reason, "traceback": "traceback" in reason}
     return {"score": result["score"], "reason": result["reason"], "metrics": metrics}
 
 
 def test_results_are_the_package_s(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
-    """Reasons, metrics and codes of 30 programs, answers and ground truths are those of its code; two are refused."""
+    """Reasons, metrics and codes for 30 programs, answers and ground truths equal those of the package. Two rows are
+    refused.
+    """
     pytest.importorskip("numpy", reason="its code needs it")
     monkeypatch.setenv("IOI_EVAL_CACHE", str(cache))
     (tmp_path / "cases.json").write_text(json.dumps(CASES))

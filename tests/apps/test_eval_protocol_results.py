@@ -1,4 +1,4 @@
-"""Results in the strings and metrics of Eval Protocol."""
+"""Results with the strings and metrics of Eval Protocol."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ RIGHT, WRONG = EvalProtocolTest(code=True), EvalProtocolTest(code=False, output=
 
 
 def problem(inputs: list[Any], outputs: list[Any], **more: Any) -> AppsProblem:
-    """A ground truth that can be judged."""
+    """A problem from a ground truth that can be judged."""
     found = read_ground_truth({"inputs": inputs, "outputs": outputs, **more})
     assert isinstance(found, AppsProblem)
     return found
 
 
 def summary(result: EvaluateResult) -> tuple[float, str | None, dict[str, tuple[float, bool, str]]]:
-    """All that a result says."""
+    """All fields of a result."""
     metrics = {name: (metric.score, metric.is_score_valid, metric.reason) for name, metric in result.metrics.items()}
     return result.score, result.reason, metrics
 
@@ -50,7 +50,7 @@ def test_no_messages() -> None:
 
 
 def test_empty_code() -> None:
-    """The answer holds no program: that score is valid."""
+    """The answer has no program. The score is valid."""
     words = "Empty code solution after extraction."
     metrics = {"parsability": (0.0, True, words), "error": (0.0, False, words)}
     assert summary(empty_code()) == (0.0, "The provided code solution was empty after extraction.", metrics)
@@ -75,7 +75,7 @@ def test_empty_code() -> None:
     ],
 )
 def test_ground_truths_without_tests(ground_truth: object, reason: str, metric: str | None) -> None:
-    """Each kind has its documented words; its 0 is a valid score only as its own code has it."""
+    """Each kind has its documented reason. Its score 0 is valid only under the rules of the package."""
     for as_is in (False, True):
         result = read_ground_truth(ground_truth, as_is=as_is)
         assert isinstance(result, EvaluateResult)
@@ -84,7 +84,7 @@ def test_ground_truths_without_tests(ground_truth: object, reason: str, metric: 
 
 
 def test_no_tests() -> None:
-    """By its words, without a score; its own code is left to say so by itself."""
+    """The reason is the package's, without a valid score. Under its rules the profile reports it itself."""
     ground_truths: tuple[object, ...] = ({"inputs": [], "outputs": []}, '{"inputs": [], "outputs": []}')
     for ground_truth in ground_truths:
         result = read_ground_truth(ground_truth)
@@ -94,7 +94,7 @@ def test_no_tests() -> None:
 
 
 def test_inputs_that_are_no_list() -> None:
-    """Its own words for it."""
+    """The reason is the package's."""
     result = read_ground_truth({"inputs": "1", "outputs": ["1"]})
     assert isinstance(result, EvaluateResult)
     assert not result.is_score_valid
@@ -110,8 +110,8 @@ def test_inputs_that_are_no_list() -> None:
         '{"inputs": [[1' + "0" * 1_000_001 + ']], "outputs": [1], "fn_name": "f"}',
     ],
 )
-def test_broken_tests_are_no_score(ground_truth: object) -> None:
-    """What cannot be judged rightly is neither 0 nor a pass: the score is not valid, and the error says why."""
+def test_broken_tests_have_no_valid_score(ground_truth: object) -> None:
+    """A row that cannot be judged is neither 0 nor a pass. The score is not valid, and the error has the reason."""
     result = read_ground_truth(ground_truth)
     assert isinstance(result, EvaluateResult)
     assert not result.is_score_valid
@@ -119,8 +119,8 @@ def test_broken_tests_are_no_score(ground_truth: object) -> None:
     assert result.error == result.reason
 
 
-def test_broken_tests_as_they_are() -> None:
-    """The profile gets them too, as its code judges them."""
+def test_broken_tests_for_the_profile() -> None:
+    """The profile judges them as the package does."""
     found = read_ground_truth({"inputs": ["1", "2"], "outputs": ["1"]}, as_is=True)
     assert isinstance(found, AppsProblem)
     assert found.fault is RowFault.UNEQUAL
@@ -130,7 +130,7 @@ def test_broken_tests_as_they_are() -> None:
 
 
 def test_full_pass() -> None:
-    """Everything is right."""
+    """All tests are right."""
     result = over_all_tests(problem(["1\n", "2\n"], ["1\n", "2\n"]), [RIGHT, RIGHT])
     assert summary(result) == (
         1.0,
@@ -144,7 +144,7 @@ def test_full_pass() -> None:
 
 
 def test_wrong_answer() -> None:
-    """With no test passed the first failure stands in the reason; all tests count."""
+    """If no test passed, the first failure is in the reason. All tests count."""
     result = over_all_tests(
         problem(["1\n", "2\n", "3\n"], ["1\n", "2\n", "3\n"]), [WRONG, WRONG, EvalProtocolTest(code=-1)]
     )
@@ -156,14 +156,14 @@ def test_wrong_answer() -> None:
 
 
 def test_partly_wrong() -> None:
-    """With a test passed the failure stands in the metadata only."""
+    """If a test passed, the failure is only in the metadata."""
     result = over_all_tests(problem(["1\n", "2\n", "3\n"], ["1\n", "2\n", "3\n"]), [RIGHT, WRONG, RIGHT])
     assert (result.score, result.reason) == (2 / 3, "Passed 2/3 test cases.")
     assert json.loads(result.metrics["execution_metadata"].reason)[0]["inputs"] == "2\n"
 
 
 def test_runtime_error() -> None:
-    """The first error's `repr` stands in the reason, its traceback in the details."""
+    """The `repr` of the first error is in the reason, its traceback in the details."""
     failed = EvalProtocolTest(code=-1, error="ZeroDivisionError('division by zero')", traceback="Traceback…")
     result = over_all_tests(problem(["1\n", "2\n"], ["1\n", "2\n"]), [RIGHT, failed])
     assert result.score == 0.5
@@ -191,16 +191,16 @@ def test_zero_tests() -> None:
 
 
 def test_long_texts_are_shortened() -> None:
-    """Inputs to 300 characters, outputs to 200, in the middle."""
+    """Inputs to 300 characters, outputs to 200, cut in the middle."""
     result = over_all_tests(problem(["i" * 500], ["e" * 500]), [EvalProtocolTest(code=False, output="o" * 500)])
-    (said,) = json.loads(result.metrics["execution_metadata"].reason)
-    assert said["inputs"] == "i" * 150 + "...(truncated) ..." + "i" * 150
-    assert said["expected"] == "e" * 100 + "...(truncated) ..." + "e" * 100
-    assert said["output"] == "o" * 100 + "...(truncated) ..." + "o" * 100
+    (failure,) = json.loads(result.metrics["execution_metadata"].reason)
+    assert failure["inputs"] == "i" * 150 + "...(truncated) ..." + "i" * 150
+    assert failure["expected"] == "e" * 100 + "...(truncated) ..." + "e" * 100
+    assert failure["output"] == "o" * 100 + "...(truncated) ..." + "o" * 100
 
 
 def test_functions_are_judged() -> None:
-    """Arguments and results of functions are told as JSON."""
+    """Arguments and results of functions are shown as JSON."""
     row = problem([[[2, 3], "a"]], [{"1": 10**30}], fn_name="f")
     result = over_all_tests(row, [EvalProtocolTest(code=False, output="{}")])
     assert result.reason is not None
@@ -208,15 +208,15 @@ def test_functions_are_judged() -> None:
 
 
 @where_digits_are_limited
-def test_an_integer_that_python_does_not_write() -> None:
-    """Its place in the message says why it is not there."""
+def test_an_integer_too_long_to_print() -> None:
+    """The message says why it is not shown."""
     huge = read_ground_truth('{"inputs": [[1]], "outputs": [1' + "0" * 5000 + '], "fn_name": "f"}')
     assert isinstance(huge, AppsProblem)
     assert "more than 4,300 digits" in str(over_all_tests(huge, [WRONG]).reason)
 
 
-def test_our_failure_is_no_score() -> None:
-    """A judge error makes the score invalid, whatever else passed; it is never a 0."""
+def test_a_je_has_no_valid_score() -> None:
+    """If one test is JE, the score is invalid whatever the other tests are, and it is never a valid 0."""
     result = over_all_tests(
         problem(["1", "2"], ["1", "2"]), [RIGHT, EvalProtocolTest(code=None, error="the sandbox died")]
     )
@@ -226,7 +226,7 @@ def test_our_failure_is_no_score() -> None:
 
 
 def test_results_of_the_profile() -> None:
-    """The same words for what its code counts: the failure is where it stops."""
+    """The reasons and counts are the package's, which stops at the first failure."""
     row = problem(["1\n", "2\n", "3\n"], ["1\n", "2\n", "3\n"])
     graded = grade(row, [TestRun(ending=Ending.FINISHED, output=b"0\n")])
     result = evaluation(graded.codes, graded.metadata)
@@ -238,7 +238,7 @@ def test_results_of_the_profile() -> None:
 
 
 def test_real_sample(shared: Path) -> None:
-    """The three rows of its own sample can be judged, given as text or as objects."""
+    """The three rows of the package's sample can be judged, given as text or as objects."""
     for line in (shared / "tasks/apps/apps_sample_dataset.jsonl").read_text().splitlines():
         text = json.loads(line)["input_output"]
         found = read_ground_truth(text)
@@ -250,8 +250,8 @@ def test_real_sample(shared: Path) -> None:
 # --------------------------------------------------------------------------- the values themselves
 
 
-def test_values_read_like_theirs() -> None:
-    """Fields are attributes and keys, defaults are theirs, and everything can be dumped."""
+def test_results_have_the_interface_of_the_package() -> None:
+    """Fields are attributes and keys, defaults are the package's, and all values can be dumped."""
     metric = MetricResult(score=0.5, reason="r")
     result = EvaluateResult(score=0.5, metrics={"m": metric})
     assert (metric["score"], metric.get("nothing"), "reason" in metric, "nothing" in metric) == (0.5, None, True, False)

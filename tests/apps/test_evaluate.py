@@ -1,4 +1,4 @@
-"""`evaluate_apps_solution` on real boxes: the documented words, from any thread, inside an event loop, in forks."""
+"""`evaluate_apps_solution` on real boxes: documented results, from any thread, inside an event loop, and in forks."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ SECOND_FAILS = "n = int(input())\nprint(2 * n // (2 - n))\n"
 
 @pytest.fixture(scope="module", autouse=True)
 def kept_in_the_cache(cache: Path) -> Iterator[None]:
-    """What is compiled goes to the tests' own cache, as long as the sandbox that they share is opened."""
+    """Compiled programs are stored in the cache of the tests when the shared sandbox is opened."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("IOI_EVAL_CACHE", str(cache))
         yield
 
 
 def says(code: str) -> list[dict[str, str]]:
-    """A conversation in which the model hands in a program."""
+    """A conversation in which the model submits a program."""
     return [{"role": "user", "content": "?"}, {"role": "assistant", "content": f"So:\n```python\n{code}\n```\n"}]
 
 
 def evaluate(code: str, tests: Any = TESTS, **kwargs: Any) -> EvaluateResult:
-    """What it is worth."""
+    """The result of a program."""
     result = evaluate_apps_solution(says(code), tests, **kwargs)
     assert isinstance(result, EvaluateResult)
     return result
 
 
 def notes(result: EvaluateResult) -> dict[str, Any]:
-    """Metrics' reasons, read where they are JSON."""
+    """The reasons of the metrics, parsed if they are JSON."""
     reasons = {name: metric.reason for name, metric in result.metrics.items()}
     return {name: words if name == "pass_rate" else json.loads(words) for name, words in reasons.items()}
 
 
 def test_full_pass() -> None:
-    """JSON text as ground truth."""
+    """The ground truth is a JSON text."""
     result = evaluate(DOUBLE, json.dumps(TESTS))
     assert (result.score, result.reason, result.is_score_valid) == (1.0, "Passed 2/2 test cases.", True)
     assert notes(result) == {"pass_rate": "2/2", "raw_results": [True, True], "execution_metadata": [{}]}
@@ -58,7 +58,7 @@ def test_full_pass() -> None:
 
 
 def test_wrong_answer() -> None:
-    """The first failure is told, and all tests count."""
+    """The first failure is in the result, and all tests count."""
     result = evaluate(ZERO)
     words = "Passed 0/2 test cases.. First fail details: Inputs: 1\n, Expected: 2\n, Got: 0"
     assert (result.score, result.reason) == (0.0, words)
@@ -67,7 +67,7 @@ def test_wrong_answer() -> None:
 
 
 def test_runtime_error() -> None:
-    """The exception as Python spells it (3.14 in other words), with its traceback."""
+    """The exception in Python's notation (3.14 has another), with its traceback."""
     result = evaluate(SECOND_FAILS)
     details = notes(result)["execution_error_details"]
     words = details["error"]
@@ -78,7 +78,7 @@ def test_runtime_error() -> None:
 
 
 def test_syntax_error_and_time() -> None:
-    """−2 where the program does not compile, −1 where time is up, in the package's words."""
+    """−2 if the program does not compile, −1 if it exceeds the time limit, with the package's texts."""
     result = evaluate("print(", {"inputs": ["1\n"], "outputs": ["2\n"]})
     assert str(result.reason).startswith("Passed 0/1 test cases. Execution Error: SyntaxError(")
     assert notes(result)["raw_results"] == [-2]
@@ -112,8 +112,8 @@ DEEP = "def f(n):\n    return n and 1 + f(n - 1)\nprint(f(5000) - 4996)\n"
         ("import os\nos.write(1, b'4')\nos._exit(0)", ONE, 1.0, 1.0),
     ],
 )  # fmt: skip
-def test_the_page_s_rules_hold_by_default(code: str, tests: Any, page: float, ours: float) -> None:
-    """Its prelude and its comparison; ours are one argument away, and named in the result."""
+def test_the_page_s_rules_are_the_default(code: str, tests: Any, page: float, ours: float) -> None:
+    """The page's prelude and comparison apply. One argument selects our rules, and the result names the rules."""
     result = evaluate(code, tests)
     assert (result.score, result.is_score_valid) == (page, True), result
     assert set(result.metrics) <= {"pass_rate", "raw_results", "execution_metadata", "execution_error_details"}
@@ -124,21 +124,21 @@ def test_the_page_s_rules_hold_by_default(code: str, tests: Any, page: float, ou
 
 
 def test_a_deep_recursion_in_a_function() -> None:
-    """The prelude is there for functions too."""
+    """The prelude is used for functions too."""
     tests = {"fn_name": "f", "inputs": [[5000]], "outputs": [5000]}
     assert evaluate("def f(n):\n    return n and 1 + f(n - 1)\n", tests).score == 1.0
 
 
 def test_a_recursion_without_end() -> None:
-    """600,000 frames are an error of the program's, told in a moment and in few words."""
+    """600,000 frames are an error of the program. It is reported quickly and with a short text."""
     result = evaluate("def f(n):\n    return f(n + 1)\nf(0)\n", ONE)
     assert notes(result)["raw_results"] == [-1]
     words = "RecursionError('maximum recursion depth exceeded')"
     assert result.reason == f"Passed 0/1 test cases. Execution Error: {words}"
 
 
-def test_the_last_message_counts_where_nobody_is_the_assistant() -> None:
-    """As the page's example has it; by our rules what a user says is not an answer."""
+def test_without_an_assistant_the_last_message_counts() -> None:
+    """As in the page's example. By our rules a user's message is not an answer."""
     talk = [{"role": "user", "content": f"```python\n{DOUBLE}```"}]
     assert evaluate_apps_solution(talk, TESTS).score == 1.0
     result = evaluate_apps_solution(talk, TESTS, compat="ioi_eval")
@@ -146,7 +146,7 @@ def test_the_last_message_counts_where_nobody_is_the_assistant() -> None:
 
 
 def test_functions_are_called() -> None:
-    """Eval Protocol's own code gives 0 to every such row."""
+    """Eval Protocol's own code gives 0 for every such row."""
     tests = {"fn_name": "twice", "inputs": [[1], [2]], "outputs": [2, 4]}
     assert evaluate("def twice(n):\n    return 2 * n\n", tests).score == 1.0
     assert evaluate("def twice(n):\n    return n\n", tests).score == 0.0
@@ -169,11 +169,11 @@ def test_nothing_to_judge(messages: Any, tests: Any, reason: str) -> None:
     """The documented result, without a sandbox."""
     result = evaluate_apps_solution(messages, tests)
     assert (result.score, str(result.reason)[: len(reason)]) == (0.0, reason)
-    assert result.is_score_valid == (reason[:2] in ("No", "Th"))  # without a program it is the program's fault
+    assert result.is_score_valid == (reason[:2] in ("No", "Th"))  # a missing program is the model's fault
 
 
 def test_unequal_rows_have_no_valid_score() -> None:
-    """Neither 0 nor a pass."""
+    """The result is neither a valid 0 nor a pass."""
     result = evaluate(DOUBLE, {"inputs": ["1\n"], "outputs": []})
     assert not result.is_score_valid
     assert "1 input and 0 outputs" in str(result.error)
@@ -197,35 +197,35 @@ def test_unequal_rows_have_no_valid_score() -> None:
         ({"memory_mb": "x"}, "memory_mb is 'x'; it must be a whole number"),
     ],
 )
-def test_arguments_that_make_no_sense(kwargs: dict[str, Any], words: str) -> None:
-    """Are an error of the caller's, not a score."""
+def test_invalid_arguments(kwargs: dict[str, Any], words: str) -> None:
+    """They raise an error of the caller's and give no score."""
     with pytest.raises(InputError, match=words):
         evaluate(DOUBLE, **kwargs)
 
 
-def test_unknown_arguments_are_warned_of_where_it_is_called() -> None:
-    """Its signature takes any; a misspelt one would be dropped without a word."""
+def test_unknown_arguments_give_a_warning() -> None:
+    """The signature accepts any argument, so a misspelt one would be ignored. The warning is at the caller's line."""
     with pytest.warns(UserWarning, match=r"nothing with execution_timout, memory; it knows .*memory_mb") as caught:
         evaluate_apps_solution(says(""), TESTS, execution_timout=1, memory=64, python="python3")
     assert [warning.filename for warning in caught] == [__file__]
 
 
-def test_a_sandbox_that_fails_is_no_score() -> None:
-    """An interpreter that is not there."""
+def test_a_failing_sandbox_gives_no_valid_score() -> None:
+    """Here the interpreter does not exist."""
     result = evaluate(DOUBLE, python="/no/python")
     assert not result.is_score_valid
     assert "/no/python" in str(result.error)
     assert result.score == 0.0
 
 
-def test_a_text_is_no_conversation() -> None:
-    """It is a slip of the caller, and no program without code."""
+def test_a_text_is_refused_as_a_conversation() -> None:
+    """It is a mistake of the caller, and not an answer without code."""
     with pytest.raises(InputError, match="messages is a text; give a list"):
         evaluate_apps_solution("print(1)", TESTS)
 
 
-def test_a_checker_that_is_edited_judges_what_comes_then(tmp_path: Path) -> None:
-    """Though the sandbox, and what it knows, is kept as long as the process; with none any more there is no score."""
+def test_a_changed_checker_is_used_in_the_next_call(tmp_path: Path) -> None:
+    """Although the sandbox and its state are kept for the whole process. If the file is deleted, there is no score."""
     checker = tmp_path / "checker.sh"
     for score in (1, 0, 1):
         checker.write_text(f"#!/bin/sh\necho {score}\n")
@@ -236,7 +236,7 @@ def test_a_checker_that_is_edited_judges_what_comes_then(tmp_path: Path) -> None
 
 
 def test_from_an_event_loop_and_from_many_threads() -> None:
-    """A caller's loop is not touched; calls share one sandbox."""
+    """The caller's loop is not used. All calls share one sandbox."""
 
     async def inside() -> EvaluateResult:
         return evaluate(DOUBLE)
@@ -247,8 +247,8 @@ def test_from_an_event_loop_and_from_many_threads() -> None:
     assert found == [1.0, 0.0, 0.5] * 3
 
 
-def test_a_fork_opens_its_own() -> None:
-    """As with the workers of a data loader."""
+def test_a_fork_opens_its_own_sandbox() -> None:
+    """For example in the workers of a data loader."""
     assert evaluate(DOUBLE).score == 1.0
     child = os.fork()
     if child == 0:
@@ -257,7 +257,7 @@ def test_a_fork_opens_its_own() -> None:
 
 
 def test_objects_are_messages_too() -> None:
-    """And the rules of extraction are ours: the last block, of the assistant's last message."""
+    """Here with our rules of extraction: the last block of the assistant's last message."""
     from ioi_eval.apps import Message
 
     blocks = f"```python\n{ZERO}```\nNo:\n```python\n{DOUBLE}```"
@@ -266,7 +266,7 @@ def test_objects_are_messages_too() -> None:
 
 
 def test_rows() -> None:
-    """The question, and the tests as they are."""
+    """The row has the question, and the unchanged tests."""
     (row,) = apps_dataset_to_evaluation_row([{"question": "?", "input_output": "{}", "id": 1}])
     assert (row.messages[0].role, row.messages[0].content, row.ground_truth) == ("user", "?", "{}")
     with pytest.raises(InputError, match="row 0 has no question; it has: id"):
@@ -274,7 +274,7 @@ def test_rows() -> None:
 
 
 def test_the_process_ends(tmp_path: Path) -> None:
-    """The thread that keeps the sandbox does not keep the interpreter."""
+    """The thread of the sandbox does not keep the interpreter from ending."""
     code = (
         "from ioi_eval.apps import evaluate_apps_solution as e\n"
         f"print(e([{{'role': 'assistant', 'content': {DOUBLE!r}}}], {TESTS!r}).score)\n"
@@ -285,7 +285,7 @@ def test_the_process_ends(tmp_path: Path) -> None:
 
 
 def test_a_fork_ends_too() -> None:
-    """It inherits what is to be done at exit, and has no thread that would do it."""
+    """It inherits the exit handlers, but not the thread that would run them."""
     code = (
         "import os, signal, sys\n"
         "from ioi_eval.apps.background import background\n"
@@ -297,13 +297,13 @@ def test_a_fork_ends_too() -> None:
         "    sys.exit(7)\n"
         "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
     )
-    words = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code]  # Python 3.12 warns of forks
+    words = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code]  # Python 3.12 warns about forks
     ended = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60)
     assert (ended.stdout, ended.stderr) == ("7\n", "")
 
 
 def test_a_fork_while_another_thread_opens(tmp_path: Path) -> None:
-    """A sandbox that is being opened by a thread of the parent's keeps no child waiting."""
+    """If a thread of the parent is opening a sandbox, the child does not wait for it."""
     script = (
         "import os, signal, threading\n"
         "from ioi_eval.apps import background\n"

@@ -1,4 +1,4 @@
-"""Programs with an event loop are right as any other: its pair of sockets is theirs to have."""
+"""Programs with an event loop can pass: they may use the socket pair that the loop needs."""
 
 from __future__ import annotations
 
@@ -98,14 +98,14 @@ RIGHT = {
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_programs_with_a_loop_pass(name: str, score: Score) -> None:
-    """With nothing that is refused on the way."""
+def test_programs_with_an_event_loop_pass(name: str, score: Score) -> None:
+    """No call is refused."""
     result = score(NEXT, "import asyncio\n" + textwrap.dedent(RIGHT[name]))
     assert [(test.verdict, dict(test.attempted)) for test in result.tests] == [("AC", {})] * 2, result
 
 
-def test_cold_and_warm_have_a_loop(score: Score) -> None:
-    """Whether the interpreter had asyncio before its fork or not."""
+def test_event_loops_work_in_cold_and_warm_interpreters(score: Score) -> None:
+    """Whether asyncio was imported before the fork or not."""
     code = "import asyncio\nasync def f(): print(int(input()) + 1)\nasyncio.run(f())"
     assert preloaded(code, calls=False) == "asyncio"
     assert score(NEXT, code, warm=False).score == 1.0
@@ -146,8 +146,8 @@ print(done or int(input()) + 1)
 """What a program could make of a pair beyond a loop's use. (The last number is from a counter for all sockets.)"""
 
 
-def test_what_no_loop_needs_is_refused(score: Score) -> None:
-    """By an error number, before the kernel looks at it: the program goes on."""
+def test_calls_that_no_event_loop_needs_are_refused(score: Score) -> None:
+    """They return an error number without reaching the kernel, and the program continues."""
     result = score(NEXT, REFUSED)
     assert [test.verdict for test in result.tests] == ["AC", "AC"], result
     assert {"socketpair", "sendto", "sendmsg", "recvmsg"} <= set(result.tests[0].attempted)

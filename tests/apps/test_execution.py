@@ -1,4 +1,4 @@
-"""Programs on tests, in real processes: right programs pass, wrong ones fail, and each result says why."""
+"""Programs on tests in real processes: right programs pass, wrong ones fail, and each result has a reason."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ RIGHT: dict[str, tuple[AppsProblem, str]] = {
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_programs_pass(name: str, score: Score) -> None:
-    """Whatever way a program reads, writes and ends, as under `python3 solution.py`."""
+    """In any way of reading, writing and ending that works with `python3 solution.py`."""
     problem, code = RIGHT[name]
     result = score(problem, code)
     assert (result.verdict, result.score) == (Verdict.AC, 1.0), result
@@ -126,7 +126,7 @@ WRONG: dict[str, tuple[AppsProblem, str, list[str], str]] = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_programs_fail(name: str, score: Score) -> None:
-    """With the verdict of each test, and words that say why."""
+    """With the verdict of each test, and a message with the reason."""
     problem, code, verdicts, words = WRONG[name]
     result = score(problem, code)
     assert [test.verdict for test in result.tests] == verdicts, result
@@ -147,14 +147,14 @@ def test_wrong_programs_fail(name: str, score: Score) -> None:
         ("import antigravity, this, subprocess, socket", ""),
     ],
 )
-def test_what_a_warm_interpreter_loads(program: str, loaded: str) -> None:
-    """What programs import and takes long, and nothing that does anything; common ones are there anyway."""
+def test_imports_that_a_warm_interpreter_preloads(program: str, loaded: str) -> None:
+    """Slow modules that the program imports, if importing them has no effects. Common modules are always loaded."""
     assert preloaded(program, calls=False) == loaded
     assert preloaded(program, calls=True) == ",".join(["call", loaded] if loaded else ["call"])
 
 
-def test_cold_and_warm_give_the_same(score: Score) -> None:
-    """A fork of a warm interpreter is to a program what an interpreter of its own is."""
+def test_cold_and_warm_interpreters_give_the_same_results(score: Score) -> None:
+    """A program cannot tell a fork of a warm interpreter from a new interpreter."""
 
     def seen(result: AppsResult) -> list[object]:
         return [(test.verdict, test.message, test.output, test.exit_code, test.signal) for test in result.tests]
@@ -177,15 +177,17 @@ print(n)
 """
 
 
-def test_as_many_threads_as_a_plain_interpreter_has(score: Score) -> None:
-    """Three hundred at once are not a failure; where it ends is said. More are found by looking now and then."""
+def test_limit_on_threads(score: Score) -> None:
+    """Three hundred threads at once are allowed. Above the limit the message names it. Threads are counted at
+    intervals.
+    """
     few, many = score(row(["300\n", "600\n"], ["300\n", "600\n"]), MANY_THREADS).tests
     assert few.verdict is Verdict.AC, few
     assert (many.verdict, many.limit, many.message) == (Verdict.RE, "threads", "more than 500 threads at once")
 
 
-def test_a_function_that_returns_nothing_is_told_why(score: Score) -> None:
-    """What it does to its argument does not count."""
+def test_a_function_that_returns_nothing_has_a_reason(score: Score) -> None:
+    """Changes of its argument do not count."""
     (test,) = score(row([[[3, 1, 2]]], [[1, 2, 3]], "order"), "def order(numbers): numbers.sort()").tests
     assert test.verdict is Verdict.WA
     assert test.message.startswith("expected [1,2,3], found null: the function returned nothing")
@@ -193,7 +195,7 @@ def test_a_function_that_returns_nothing_is_told_why(score: Score) -> None:
 
 
 def test_limits(score: Score) -> None:
-    """Time, idleness, memory, output: those of compiled programs."""
+    """Time, idle time, memory and output: the rules for compiled programs."""
     one = row(["1\n"], ["1\n"])
     limits: dict[str, Any] = {"time_limit_s": 0.5, "memory_limit_bytes": 32 << 20, "output_bytes": 1 << 20}
     cases = {
@@ -212,7 +214,7 @@ def test_limits(score: Score) -> None:
 
 
 def test_a_program_is_compiled_in_its_first_test(score: Score) -> None:
-    """Most of what this one takes is its compilation. (On a busy machine its second test may be in another job.)"""
+    """Most of this program's time is its compilation. (On a busy machine its second test may be in another job.)"""
     code = "n = int(input())\n" + "".join(f"def f{i}(a): return [a + {i}, a * {i}]\n" for i in range(2000)) + "print(n)"
 
     def shares() -> float:
@@ -224,7 +226,7 @@ def test_a_program_is_compiled_in_its_first_test(score: Score) -> None:
 
 
 def test_time_is_counted_for_each_test(score: Score) -> None:
-    """Twenty tests of 0.2 s under a limit of 1 s all pass: they are not timed together."""
+    """Twenty tests of 0.2 s pass under a limit of 1 s: their times are not added up."""
     busy = "import time\nwhile time.process_time() < 0.2: pass\nprint(input())"
     result = score(TWENTY, busy, time_limit_s=1.0)
     assert result.score == 1.0
@@ -232,7 +234,7 @@ def test_time_is_counted_for_each_test(score: Score) -> None:
 
 
 def test_tests_share_nothing(score: Score) -> None:
-    """Neither files nor modules nor anything else is left from one test to the next."""
+    """No file, module or other state is left from one test to the next."""
     code = """
 import os, sys, builtins
 print(len(os.listdir('.')), hasattr(builtins, 'left'), getattr(sys, 'left', 0))
@@ -243,7 +245,7 @@ builtins.left = sys.left = 1
 
 
 def test_fail_fast(score: Score) -> None:
-    """Nothing behind the first failure counts, whether the box or our side judges; the denominator stays."""
+    """Tests after the first failure do not count, whether the box or our side judges. The total stays the same."""
     for problem, code in ((row(["1\n"] * 9, ["1\n", "2\n"] + ["1\n"] * 7), "print(1)"),
                           (row([[1]] * 9, [1, 2, *[1] * 7], "f"), "def f(x): return x")):  # fmt: skip
         result = score(problem, code, fail_fast=True)
@@ -257,13 +259,13 @@ def test_fail_fast(score: Score) -> None:
     [("lines", 0), ("tokens", 1), ("float:1e-6", 1), ("case-insensitive", 0), ("unordered-lines", 0), ("exact", 0)],
 )
 def test_comparators(rule: str, right: int, score: Score) -> None:
-    """The rule that was asked for judges in the box, and stands in the result."""
+    """The box judges by the selected comparator, and the result names it."""
     result = score(row(["1\n"], ["1 2\n"]), "print('1\\n2')", comparator=Comparator.parse(rule))
     assert (result.passed, result.judged_by) == (right, rule)
 
 
 def test_a_checker_judges(score: Score, tmp_path: Path) -> None:
-    """A program may decide; it sees input, answer and output, and only a score of 1 passes."""
+    """A checker gets input, answer and output. Only a score of 1 passes."""
     source = tmp_path / "checker.cpp"
     source.write_text(
         "#include <cstdio>\n#include <fstream>\nint main(int, char** v) { double a, b, c; std::ifstream(v[1]) >> a;\n"
@@ -278,7 +280,7 @@ def test_a_checker_judges(score: Score, tmp_path: Path) -> None:
 
 
 def test_rows_that_cannot_be_judged(score: Score) -> None:
-    """No score, and neither a pass nor a failure."""
+    """They have no score and are neither passed nor failed."""
     for problem, fault in ((row([], []), RowFault.EMPTY), (row(["1"], []), RowFault.UNEQUAL)):
         result = score(problem, "print(1)")
         assert (result.score, result.fault, result.verdict) == (None, fault, Verdict.JE)
@@ -299,7 +301,7 @@ def test_rows_that_cannot_be_judged(score: Score) -> None:
     ],
 )
 def test_other_graders(compat: str, code: str, codes: tuple[object, ...], score: Score) -> None:
-    """Another grader's codes, from our runs."""
+    """The codes of another grader are computed from our runs."""
     result = score(NEXT, code, compat=grader_named(compat))
     assert result.graded is not None
     assert result.graded.codes == codes
@@ -308,29 +310,31 @@ def test_other_graders(compat: str, code: str, codes: tuple[object, ...], score:
 
 
 def test_a_row_that_a_grader_refuses_without_a_run(score: Score) -> None:
-    """It is wrong, with that grader's own words, and not just skipped."""
+    """It is WA with the grader's message, and not only SKIPPED."""
     result = score(ADD, "def add(a, b): return a + b", compat=grader_named("livecodebench"))
     assert (result.verdict, result.score) == (Verdict.WA, 0.0)
     assert "has no attribute 'split'" in result.message
     assert result.message in result.tests[0].message
 
 
-def test_numpy_is_asked_for_where_a_profile_needs_it(score: Score) -> None:
-    """An interpreter without numpy is no reason for a program to fail."""
+def test_a_profile_that_needs_numpy_requires_it(score: Score) -> None:
+    """If the interpreter has no numpy, the program must not fail because of that."""
     if "numpy" in score(NEXT, "print(1)").python:
         pytest.skip("this machine's Python has numpy")
     with pytest.raises(SetupError, match="needs numpy"):
         score(NEXT, "print(int(input()) + 1)", compat=grader_named("hendrycks"))
 
 
-def test_an_interpreter_that_is_not_there(score: Score) -> None:
-    """A set-up error by name, and no verdict."""
+def test_a_missing_interpreter(score: Score) -> None:
+    """A setup error with its name, and no verdict."""
     with pytest.raises(SetupError, match="python2"):
         score(NEXT, "print(1)", python="python2")
 
 
 def test_a_virtual_environment(score: Score) -> None:
-    """An interpreter given by its path, with its own modules; programs can read it, not write it, nor look around."""
+    """An interpreter given by its path, with its own modules. Programs can read them, but neither change them nor read
+    other files there.
+    """
     with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -352,7 +356,7 @@ for way in (lambda: open("{folder}/beside").read(), lambda: open("{site}/x", "w"
 
 
 def test_settings_are_checked() -> None:
-    """Nonsense is refused before anything runs."""
+    """Invalid settings are refused before anything runs."""
     for settings in ({"time_limit_s": -1.0}, {"time_limit_s": 0.0}, {"memory_limit_bytes": 0}):
         with pytest.raises(InputError):
             AppsSettings(**settings)
@@ -361,7 +365,7 @@ def test_settings_are_checked() -> None:
 @pytest.mark.root
 @pytest.mark.parametrize("strongest", ["full", "reduced"])
 def test_an_ordinary_user_gets_the_same(strongest: str) -> None:
-    """Verdicts do not depend on who runs this."""
+    """Verdicts do not depend on the user who judges."""
     programs = [RIGHT["plain"], RIGHT["threads and deep recursion"], RIGHT["a function"]]
     programs += [WRONG[name][:2] for name in ("an answer", "an exception", "a process")]
     isolation, why_not = unprivileged.call(reached, Isolation(strongest))
@@ -374,8 +378,8 @@ def test_an_ordinary_user_gets_the_same(strongest: str) -> None:
 
 
 @pytest.mark.parametrize("compat", ["eval-protocol", "livecodebench"])
-def test_python_is_new_enough_for_a_profile_that_rewrites_programs(compat: str) -> None:
-    """3.8 has no `ast.unparse`: these graders, which need it, would call right programs wrong."""
+def test_profiles_that_rewrite_programs_need_python_3_9(compat: str) -> None:
+    """Python 3.8 has no `ast.unparse`. These graders need it and would otherwise judge right programs wrong."""
 
     def python(version: str) -> Interpreter:
         return Interpreter(version=version, numpy=None, path="/usr/bin/python3", sees=(), harness=b"")

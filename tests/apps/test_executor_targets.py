@@ -1,4 +1,4 @@
-"""On which target of a cluster Python programs run."""
+"""Which target of a cluster runs Python programs."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def target(name: str, profile: str, slots: int, isolation: Isolation = Isolation
 A = target("a", "bundled", 1)
 
 
-def test_a_cluster_that_cannot_run_python_says_what_it_has(tmp_path: Path) -> None:
-    """By name, and what is asked for."""
+def test_a_cluster_that_cannot_run_python_is_an_error(tmp_path: Path) -> None:
+    """The message names its targets and what is needed."""
     executor = AppsExecutor(IdleSandbox(target("stock", "classic", 50)), artifacts=ArtifactStore(tmp_path))
     words = r"bundled profile and isolation 'reduced' or more; there is stock \(classic"
     with pytest.raises(SetupError, match=words):
@@ -45,8 +45,8 @@ def test_a_cluster_that_cannot_run_python_says_what_it_has(tmp_path: Path) -> No
         asyncio.run(executor.score(row(["1"], ["1"]), "print(1)"))
 
 
-def test_as_many_at_once_as_its_targets_take(tmp_path: Path) -> None:
-    """Those that may run Python, which confine enough; unless the user says how many."""
+def test_jobs_at_once_by_default(tmp_path: Path) -> None:
+    """The slots of targets that may run Python with enough isolation, unless the user gives a number."""
     sandbox = IdleSandbox(
         target("stock", "classic", 50), target("open", "bundled", 40, Isolation.NONE), target("a", "bundled", 4),
         target("b", "bundled", 8),
@@ -58,8 +58,8 @@ def test_as_many_at_once_as_its_targets_take(tmp_path: Path) -> None:
     assert [spare_for(jobs, shares=False) for jobs in (1, 2, 100)] == [2, 4, 32]
 
 
-def test_a_fingerprint_is_of_the_checker_that_judges(tmp_path: Path) -> None:
-    """Not of what its file has become meanwhile."""
+def test_a_fingerprint_has_the_checker_that_is_used(tmp_path: Path) -> None:
+    """Later changes of its file do not count."""
     path = tmp_path / "checker.cpp"
     path.write_text("int main() {}")
     settings = AppsSettings(comparator=Comparator.parse(f"checker:{path}"))
@@ -77,34 +77,34 @@ def test_a_fingerprint_is_of_the_checker_that_judges(tmp_path: Path) -> None:
     assert judging_digest(executor()) != before
 
 
-def test_a_program_is_the_same_whatever_rule_found_it() -> None:
-    """So that it is judged once."""
+def test_the_extraction_rule_does_not_change_the_fingerprint() -> None:
+    """So an identical program is judged once."""
     rules = ("column:code", "fence:python")
     found = [AppsSubmission(id="x", problem="0", code="print(1)", extraction=rule) for rule in rules]
     assert len({fingerprint_of("way", "problem", one) for one in found}) == 1
 
 
-def test_a_limit_is_the_same_asked_for_or_not() -> None:
-    """What is judged under the default is not judged again for naming it."""
+def test_the_default_limit_has_the_same_fingerprint_if_it_is_given() -> None:
+    """So results under the default are not judged again if the option is given."""
     limits = (None, 10.0, 5.0)
     found = [judging_digest_of(AppsSettings(time_limit_s=limit), A, "cpython 3", checker=None) for limit in limits]
     assert found[0] == found[1] != found[2]
 
 
 class Losing:
-    """The embedded sandbox as two kinds of workers, `a` and `b`, of which `a` is lost with its first run job."""
+    """The embedded sandbox as two kinds of workers, `a` and `b`. `a` is lost with its first run job."""
 
     def __init__(self, inner: LocalSandbox) -> None:
         self.inner = inner
         self.ran_on: list[str] = []
 
     def targets(self) -> Sequence[Target]:
-        """The same machine twice: as one with more slots that narrows programs, and as it is."""
+        """The same machine twice: `a` with more slots and restrictions, and `b`."""
         (one,) = self.inner.targets()
         return (replace(one, name="a", slots=4, narrowed="by nothing"), replace(one, name="b", slots=1))
 
     async def execute(self, job: Job, target: Target) -> Execution:
-        """Run it, or not."""
+        """Run the job, or lose the target."""
         plan = next((file.content for file in job.files if file.name == "plan"), b"")
         if isinstance(plan, bytes) and b"mode run" in plan:
             self.ran_on.append(target.name)
@@ -113,8 +113,8 @@ class Losing:
         return await self.inner.execute(job, replace(target, name=LOCAL))
 
 
-def test_a_lost_target_loses_its_programs_to_another(cache: Path) -> None:
-    """All of a program is run anew there; its result, and its fingerprint, name that one."""
+def test_programs_of_a_lost_target_start_again_on_another(cache: Path) -> None:
+    """All tests of a program run again there. Its result and its fingerprint name that target."""
 
     async def scenario() -> None:
         async with LocalSandbox(slots=1) as inner:
@@ -131,19 +131,19 @@ def test_a_lost_target_loses_its_programs_to_another(cache: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_workers_that_cannot_be_asked_keep_nobody_from_the_others(cache: Path) -> None:
-    """Nor do those that are not in service, which are not even asked."""
+def test_workers_that_do_not_answer_do_not_affect_others(cache: Path) -> None:
+    """Workers that are not in service get no job."""
 
     class Broken(Losing):
         """`a` loses every job, and `c` has no workers at the moment."""
 
         def targets(self) -> Sequence[Target]:
-            """The three."""
+            """All three."""
             a, b = super().targets()
             return (a, replace(b, name="c", slots=0), b)
 
         async def execute(self, job: Job, target: Target) -> Execution:
-            """On `b` only."""
+            """Run the job on `b` only."""
             assert target.name != "c"
             if target.name == "a":
                 raise ExhaustedError("nobody answers")

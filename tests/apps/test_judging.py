@@ -1,4 +1,4 @@
-"""What a program's result tells the run, such as whether a judge error is the sandbox's."""
+"""Facts about a program's result for the run, for example whether a JE is the sandbox's failure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PASSED = TestOutcome(test="0", verdict=Verdict.AC, score=1.0)
 
 
 def judge_error(program: str | None) -> TestOutcome:
-    """A test that a judge program, or the sandbox, failed at."""
+    """A test at which a judge program or the sandbox failed."""
     outcome = TestOutcome(test="1", verdict=Verdict.JE, score=None, message="it crashed", judge_program=program)
     test = StdinTest(number=1, given="", expected="")
     return judged(test, outcome, AppsSettings(), passed=True)
@@ -33,16 +33,16 @@ def judge_error(program: str | None) -> TestOutcome:
         (False, {"fault": RowFault.UNEQUAL}),
     ],
 )
-def test_whom_a_judge_error_blames(expected: bool, of_result: dict[str, Any]) -> None:
-    """A hundred failures of the user's own checker, or rows with a fault, do not say that the sandbox is broken."""
+def test_judge_errors_that_are_sandbox_failures(expected: bool, of_result: dict[str, Any]) -> None:
+    """Failures of the user's own checker, or rows with a fault, are no failures of the sandbox."""
     result = AppsResult(problem="0", verdict=Verdict.JE, passed=0, total=2, **of_result)
     assert is_sandbox_failure(result) is expected
 
 
 @pytest.mark.parametrize("opening", ['["l",', '["t",', '["d","",', '["d",["t",1],'])
 @pytest.mark.parametrize("deep", [199, 250, 333, 450, 900])
-def test_no_depth_of_a_result_is_a_failure_of_ours(opening: str, deep: int) -> None:
-    """What a program returns, or writes in place of that, is wrong; a judge error would spare it the zero."""
+def test_a_deeply_nested_result_is_wa(opening: str, deep: int) -> None:
+    """A result of any depth that a program returns or forges is wrong. With JE, the program would avoid its zero."""
     output = (opening * deep + "1" + "]" * deep).encode()
     returned = RunDetails(judged=False, output_bytes=len(output))
     outcome = TestOutcome(test="0", verdict=Verdict.JE, score=None, output=output, returned=returned)
@@ -88,8 +88,8 @@ GRADED = {
 
 
 @pytest.mark.parametrize("record", [RECORD, GRADED])
-def test_a_record_of_the_journal_is_read_and_written_as_ever(record: dict[str, Any]) -> None:
-    """Journals of earlier releases hold such records: they are read, and what was read is written in the same way."""
+def test_journal_records_of_earlier_releases(record: dict[str, Any]) -> None:
+    """They can be read, and are written in the same form."""
     result = decode_result({**record, "problem": "7"})
     assert [test.passed for test in result.tests] == [test[2] for test in record["tests"]]
     assert [test.time_s for test in result.tests] == [test[3] for test in record["tests"]]

@@ -1,4 +1,4 @@
-"""mcpbr's own evaluation, from its package, beside our records of the same programs."""
+"""mcpbr's own evaluation from its package, compared with our records of the same programs."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ PROGRAMS = [
 
 
 class Folder:
-    """What mcpbr calls a task's environment, as far as it is used: commands in a folder, with a time limit."""
+    """The part of a task's environment in mcpbr that is used: commands in a folder, with a time limit."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     async def exec_command(self, command: str, timeout: int) -> tuple[int, str, str]:  # noqa: ASYNC109 - their name
-        """As `docker exec` does it: exit code and both outputs as text; out of time is an error."""
+        """Like `docker exec`: exit code and both outputs as text. A timeout raises an error."""
         process = await asyncio.create_subprocess_exec(
             *("bash", "-c", command), cwd=self._path, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
             start_new_session=True,
@@ -71,7 +71,7 @@ class Folder:
 
 
 def theirs(problem: dict[str, Any], program: str, folder: Path) -> dict[str, Any]:
-    """What mcpbr's code says, and where that fails, what its harness makes of it: not resolved."""
+    """The result of mcpbr's code. If it fails, the task is not resolved, as in its harness."""
     from mcpbr.benchmarks.apps import APPSBenchmark
 
     try:
@@ -81,9 +81,10 @@ def theirs(problem: dict[str, Any], program: str, folder: Path) -> dict[str, Any
     return found
 
 
-def test_records_are_its_own(tmp_path: Path, cache: Path) -> None:
-    """Each of our records under its rules is what its code returns, with the task's id; and for a program that makes
-    its code fail, a task that is not resolved."""
+def test_records_equal_those_of_mcpbr(tmp_path: Path, cache: Path) -> None:
+    """Under its rules, each of our records equals the result of its code, plus the task's id. If a program makes its
+    code fail, the task is not resolved.
+    """
     write_rows(tmp_path / "apps.jsonl", PROBLEMS)
     write_rows(tmp_path / "dump.jsonl", [{"problem_id": number, "code": code} for number, code in PROGRAMS])
     ended = subprocess.run(
@@ -99,8 +100,8 @@ def test_records_are_its_own(tmp_path: Path, cache: Path) -> None:
         assert set(record) == set(expected) or number == 7, code
 
 
-def test_its_configuration_has_the_keys_that_are_known_here() -> None:
-    """A key that it gains would be refused as misspelt; one that it loses would be passed over."""
+def test_its_configuration_has_the_known_keys() -> None:
+    """A new key of mcpbr would be refused as misspelt, and a removed one would be ignored."""
     from mcpbr.config import HarnessConfig
 
     assert set(HarnessConfig.model_fields) == {*KEYS, *OTHER_KEYS}

@@ -1,4 +1,4 @@
-"""mcpbr's records, to the letter."""
+"""The exact form of mcpbr's records."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SOUND = problem({"inputs": ["1"] * 5, "outputs": ["1"] * 5})
     ],
 )
 def test_judged(passed: int, text: str) -> None:
-    """Resolved is where all tests pass; keys stand in mcpbr's order."""
+    """A task is resolved if all tests pass. Keys are in mcpbr's order."""
     assert json.dumps(counted_record(SOUND, passed, 5)) == text
 
 
@@ -47,13 +47,13 @@ def test_judged(passed: int, text: str) -> None:
     ],
 )
 def test_rows_that_cannot_be_judged(column: object, words: str) -> None:
-    """Its error strings; and where it would judge what is broken, ours."""
+    """The error texts are mcpbr's. Where it would judge a broken row, the text is ours."""
     row = problem(column, 999)
     assert row_words(row.fault, row.reason) == words
     assert error_record(row, words) == {"instance_id": "apps_999", "resolved": False, "error": words}
 
 
 def test_solution_that_could_not_be_written() -> None:
-    """The words are cut as it cuts them."""
+    """The message is cut as in mcpbr."""
     found = unwritten_record(SOUND, "x" * 1000)
     assert found["error"] == "Failed to write solution: " + "x" * 500

@@ -1,6 +1,6 @@
-"""Programs that try to pass without solving anything score 0, and cause no failure of ours.
+"""Programs that try to pass without solving the problem score 0, and cause no failure of ours.
 
-Each test's answer is a secret that is in the row, on the judge's side, and nowhere near the program.
+Each test's answer is a secret that is in the row, on the judge's side, and not in the box.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ CALLS = {
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_attacks_score_nothing(name: str, score: Score, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither a point nor an excuse."""
+    """They pass no test and cause no JE."""
     monkeypatch.setenv("ANSWER", SECRET)
     result = score(ROW, FOUND + ATTACKS[name], time_limit_s=5.0)
     assert result.score == 0.0, result
@@ -222,14 +222,14 @@ def test_attacks_score_nothing(name: str, score: Score, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_results_are_data(name: str, score: Score) -> None:
-    """No object of a program takes part in its judgement."""
+def test_objects_of_a_program_do_not_affect_judging(name: str, score: Score) -> None:
+    """Only plain data of a result is compared."""
     result = score(CALL, CALLS[name])
     assert result.score == 0.0, result
 
 
 def test_limits_cannot_be_lifted(score: Score) -> None:
-    """Handlers, alarms and limits of its own change nothing: it is stopped, and the next test runs."""
+    """A program's own handlers, alarms and limits have no effect: it is stopped, and the next test runs."""
     code = """
 import resource, signal, time
 for number in range(1, 65):
@@ -254,7 +254,7 @@ print("right")
 @pytest.mark.root
 @pytest.mark.parametrize("strongest", ["full", "reduced"])
 def test_attacks_on_an_ordinary_user(strongest: str) -> None:
-    """The same where the judge is not a root: there a program would have the judge's own rights."""
+    """If the judge is not root, a program could have the same rights as the judge."""
     names = ("every file", "memory of others", "killing the parent", "every descriptor", "forged verdicts")
     programs = [(ROW, FOUND + ATTACKS[name]) for name in names]
     isolation, why_not = unprivileged.call(reached, Isolation(strongest))

@@ -1,7 +1,7 @@
 """Late programs in real boxes: a repetition gives no advantage, even to programs that notice it.
 
-A program knows it by a word in its own text, which the sandbox changes in jobs that run alone: as well as any clock
-could tell it.
+A program notices it by a word in its own text, which the sandbox changes in jobs that run alone. This is as reliable as
+any clock.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ PRINTED_SIMPLY = row(["7\n"], ["7\n"])
 
 
 class Telling:
-    """A sandbox that tells programs when they are run alone; it counts those jobs and their tests."""
+    """A sandbox that tells programs when they run alone. It counts these jobs and their tests."""
 
     def __init__(self, inner: LocalSandbox) -> None:
         self.inner = inner
         self.alone: list[int] = []
 
     def targets(self) -> Sequence[Target]:
-        """The real one's."""
+        """The targets of the real sandbox."""
         return self.inner.targets()
 
     async def execute(self, job: Job, target: Target) -> Execution:
-        """Change the program's word, and run it."""
+        """Change the word in the program, and run the job."""
         if job.alone:
             plan = next(file.content for file in job.files if file.name == "plan")
             assert isinstance(plan, bytes)
@@ -57,7 +57,9 @@ def _told(content: bytes | Blob) -> bytes | Blob:
 
 
 def judged(cache: Path, problem: AppsProblem, code: str, **settings: object) -> tuple[AppsResult, list[int]]:
-    """What a program is worth, and how many tests each job had that ran alone. After a JE it is judged again."""
+    """The result of a program, and the number of tests of each job that ran alone. After a JE the program is judged
+    again.
+    """
 
     async def scenario() -> tuple[AppsResult, list[int]]:
         async with LocalSandbox(slots=1) as inner:
@@ -82,8 +84,8 @@ ATTACKS = {
 
 @pytest.mark.parametrize("name", ATTACKS)
 @pytest.mark.parametrize("called", [True, False], ids=["called", "printed"])
-def test_who_knows_that_he_is_run_again_gains_nothing(name: str, called: bool, cache: Path) -> None:
-    """The output of one run and the time of another are never put together, and nobody guesses twice."""
+def test_a_program_that_notices_its_repetition_gains_nothing(name: str, called: bool, cache: Path) -> None:
+    """The output of one run and the time of another are never combined, and there is no second guess."""
     first, again, repeated = ATTACKS[name]
     result = f"({again}) if IS_AGAIN else ({first})"
     code = f"def f(n):\n    {LATE}    return {result}\n" if called else f"n = int(input())\n{LATE}print({result})\n"
@@ -94,8 +96,8 @@ def test_who_knows_that_he_is_run_again_gains_nothing(name: str, called: bool, c
 
 
 @pytest.mark.parametrize("compat", ["hendrycks", "eval-protocol", "eval-protocol-page", "livecodebench", "mcpbr"])
-def test_nor_under_the_rules_of_other_graders(compat: str, cache: Path) -> None:
-    """Right and late, then wrong in time: not right. Wrong and late: not repeated. Right both times: right."""
+def test_the_same_holds_under_the_rules_of_other_graders(compat: str, cache: Path) -> None:
+    """Right and late, then wrong in time: not passed. Wrong and late: not repeated. Right in both: passed."""
     chosen = grader_named(compat)
     for first, again, passes in (("n", "-1", False), ("-1", "n", False), ("n", "n", True)):
         code = f"n = int(input())\n{LATE}print({again} if IS_AGAIN else {first})\n"
@@ -107,7 +109,7 @@ def test_nor_under_the_rules_of_other_graders(compat: str, cache: Path) -> None:
 
 
 def numpy_is_there(cache: Path) -> bool:
-    """Whether the interpreter that runs programs here has it."""
+    """Whether the interpreter of programs has numpy."""
 
     async def ask() -> bool:
         async with LocalSandbox(slots=1) as sandbox:
@@ -118,8 +120,8 @@ def numpy_is_there(cache: Path) -> bool:
 
 
 @pytest.mark.parametrize("called", [True, False], ids=["called", "printed"])
-def test_a_right_program_that_was_late_for_the_machine_only(called: bool, cache: Path) -> None:
-    """All of its tests are repeated, three a job, and pass; each says that it was."""
+def test_a_right_program_that_was_late_because_of_the_machine(called: bool, cache: Path) -> None:
+    """All its tests are repeated, three a job, and pass. Each is marked as repeated."""
     code = f"def f(n):\n    {LATE}    return n\n" if called else f"n = int(input())\n{LATE}print(n)\n"
     found, alone = judged(cache, CALLED if called else PRINTED, code)
     assert (found.verdict, found.passed) == (Verdict.AC, 5)
@@ -127,16 +129,16 @@ def test_a_right_program_that_was_late_for_the_machine_only(called: bool, cache:
     assert all(test.reran for test in found.tests)
 
 
-def test_a_program_that_is_too_slow_is_so_after_three(cache: Path) -> None:
-    """Its other late tests do not hold the machine: one job of three tests, of five that are late."""
+def test_a_slow_program_has_three_repetitions(cache: Path) -> None:
+    """Of five late tests three are repeated, in one job."""
     found, alone = judged(cache, PRINTED, "wait()\nprint(input())\n")
     assert (found.passed, alone) == (0, [3])
     assert {test.verdict for test in found.tests} == {Verdict.TLE}
     assert sum(test.reran for test in found.tests) == 3
 
 
-def test_a_run_that_stops_at_the_first_failure_repeats_what_may_be_one(cache: Path) -> None:
-    """With --fail-fast a late test is repeated at once, as it decides; a slow program has one repetition."""
+def test_fail_fast_repeats_a_late_test_at_once(cache: Path) -> None:
+    """It decides whether the run stops. A slow program has one repetition."""
     found, alone = judged(cache, PRINTED, f"n = int(input())\n{LATE}print(n)\n", fail_fast=True)
     assert (found.verdict, alone) == (Verdict.AC, [1] * 5)
     found, alone = judged(cache, PRINTED, "wait()\nprint(input())\n", fail_fast=True)

@@ -1,4 +1,4 @@
-"""Means by difficulty: over problems, not over solutions, and without those that could not be judged."""
+"""Means by difficulty: over problems, not over solutions, without solutions that could not be judged."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def solutions(problem: str, difficulty: str, *passed: int | None, total: int = 4
 def summarize(
     found: Iterable[Solution], *, ks: Sequence[int] = (1,), invalid: Mapping[str, int] | None = None
 ) -> list[dict[str, Any]]:
-    """The lines about these solutions."""
+    """The lines of the summary for these solutions."""
     table = DifficultyTable()
     for problem, difficulty, passed, total in found:
         table.add(problem, difficulty, passed=passed, total=total)
@@ -38,7 +38,7 @@ def value(estimate: Mapping[str, float] | None) -> float | None:
 
 
 def test_one_solution_a_problem() -> None:
-    """Test case average and strict accuracy as the paper has them."""
+    """Test case average and strict accuracy as in the paper."""
     table = summarize(
         [
             *solutions("1", "interview", 4),
@@ -54,8 +54,8 @@ def test_one_solution_a_problem() -> None:
     assert [(line["problems"], line["submissions"]) for line in table] == [(2, 2), (2, 2), (4, 4)]
 
 
-def test_problems_weigh_alike() -> None:
-    """A problem with many solutions is one problem."""
+def test_problems_have_equal_weight() -> None:
+    """A problem counts once, whatever its number of solutions."""
     (line, everything) = summarize([*solutions("1", "interview", 4, 4, 4, 4), *solutions("2", "interview", 0)])
     assert value(line["test_case_average"]) == 0.5
     assert value(line["strict_accuracy"]) == 0.5
@@ -64,7 +64,7 @@ def test_problems_weigh_alike() -> None:
 
 
 def test_pass_at_k() -> None:
-    """A k is reported only where every problem has so many solutions."""
+    """A k is reported only if every problem has at least k solutions."""
     several = [*solutions("1", "interview", 4, 0, 0), *solutions("2", "interview", 4, 4)]
     (line, _) = summarize(several, ks=(1, 2, 3, 10))
     assert value(line["pass_at_k"]["1"]) == pytest.approx((1 / 3 + 1) / 2)
@@ -72,7 +72,7 @@ def test_pass_at_k() -> None:
     assert line["pass_at_k"].keys() == {"1", "2"}
 
 
-def test_what_could_not_be_judged() -> None:
+def test_solutions_that_could_not_be_judged() -> None:
     """Judge errors and broken rows are counted, and change no mean."""
     judged = [*solutions("1", "interview", 4), *solutions("2", "interview", 0)]
     (without, _) = summarize(judged)
@@ -85,8 +85,8 @@ def test_what_could_not_be_judged() -> None:
     assert (everything["undecided"], everything["invalid_problems"]) == (2, 3)
 
 
-def test_nothing_was_judged() -> None:
-    """Without a judged solution there is no number, and that is not 0."""
+def test_without_judged_solutions() -> None:
+    """There is no number, instead of 0."""
     for table in (summarize([], ks=(1, 2)), summarize(solutions("1", "interview", None), ks=(1, 2))):
         line = table[-1]
         assert (line["difficulty"], line["problems"], line["test_case_average"], line["strict_accuracy"]) == (
@@ -99,7 +99,7 @@ def test_nothing_was_judged() -> None:
 
 
 def test_order_of_lines() -> None:
-    """From easy to hard, then whatever else there is, then all."""
+    """From easy to hard, then other difficulties, then all."""
     names = ["competition", "", "zen", "introductory", "abc", "interview"]
     table = summarize([one for number, name in enumerate(names) for one in solutions(str(number), name, 4)])
     assert [line["difficulty"] for line in table] == [
@@ -108,7 +108,7 @@ def test_order_of_lines() -> None:
 
 
 def test_intervals() -> None:
-    """The interval is that of the binomial, it holds the mean, and it is the same every time."""
+    """The interval is that of the binomial distribution, contains the mean, and is the same every time."""
     many = [one for number in range(400) for one in solutions(str(number), "interview", 4 if number % 4 == 0 else 0)]
     (line, _) = summarize(many)
     width = 1.96 * math.sqrt(0.25 * 0.75 / 400)
@@ -119,7 +119,7 @@ def test_intervals() -> None:
 
 
 def test_one_problem_has_no_interval() -> None:
-    """A sample of one says nothing of its spread."""
+    """One value has no spread."""
     (line, _) = summarize(solutions("1", "interview", 4, 2))
     assert line["test_case_average"] == {"value": 0.75, "low": None, "high": None}
 
@@ -127,7 +127,7 @@ def test_one_problem_has_no_interval() -> None:
 @settings(deadline=None, max_examples=30)
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 4)), min_size=1, max_size=30))
 def test_bounds(pairs: list[tuple[int, int]]) -> None:
-    """Means lie in their intervals, strict accuracy never exceeds the average, and pass@k grows with k."""
+    """Means are in their intervals, strict accuracy is at most the average, and pass@k does not fall as k grows."""
     table = summarize((solutions(str(p), "interview", passed)[0] for p, passed in pairs), ks=(1, 2, 3))
     for line in table:
         assert 0 <= line["strict_accuracy"]["value"] <= line["test_case_average"]["value"] <= 1
@@ -142,13 +142,13 @@ def test_bounds(pairs: list[tuple[int, int]]) -> None:
 
 @pytest.mark.parametrize(("passed", "total"), [(5, 4), (-1, 4), (0, 0)])
 def test_impossible_numbers(passed: int, total: int) -> None:
-    """A solution that passed more tests than there are is a mistake of the caller."""
+    """More passed tests than tests are a mistake of the caller."""
     with pytest.raises(InputError, match="not possible"):
         summarize(solutions("1", "interview", passed, total=total))
 
 
 @pytest.mark.parametrize("k", [0, -1])
 def test_impossible_k(k: int) -> None:
-    """At least one solution is drawn."""
+    """k is at least 1."""
     with pytest.raises(InputError, match="at least 1"):
         summarize([], ks=(k,))

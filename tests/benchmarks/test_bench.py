@@ -1,4 +1,4 @@
-"""`scripts/bench`: benchmarks of these tests run, are recorded, and are compared with the record."""
+"""`scripts/bench`: stub benchmarks are run and recorded, and compared with the record."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ class Directory:
     """A directory with benchmarks.
 
     Args:
-        path: it.
+        path: its path.
     """
 
     path: Path
 
     @classmethod
     def of(cls, path: Path, **programs: str) -> Directory:
-        """Each program is a benchmark with five runs and an argument: the file of its values."""
+        """Each program is a benchmark with five runs and one argument: the file with its values."""
         entries = []
         for name, text in programs.items():
             (path / f"{name}.py").write_text(text)
@@ -76,33 +76,33 @@ class Directory:
             file.write(text)
 
     def bench(self, *words: str, values: str = "") -> subprocess.CompletedProcess[str]:
-        """Run it, and the benchmark `next` with these values."""
+        """Run `bench`, with these values for the benchmark `next`."""
         (self.path / "next.txt").write_text(values)
         command = [sys.executable, str(BENCHMARKS / "bench.py"), "--directory", str(self.path), *words]
         environment = {**os.environ, "PYTHONPATH": str(BENCHMARKS)}
         return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=300)
 
     def record(self) -> dict[str, dict[str, object]]:
-        """What is recorded, by benchmark."""
+        """The recorded figures, by benchmark."""
         found: dict[str, dict[str, object]] = json.loads((self.path / "results.json").read_text())
         return found
 
     def results(self) -> str:
-        """The page."""
+        """The text of RESULTS.md."""
         return (self.path / "RESULTS.md").read_text()
 
 
 def test_a_machine_without_git() -> None:
-    """The commit is unknown there; benchmarks ended with a traceback."""
+    """The commit is then unknown. Earlier, benchmarks ended with a traceback."""
     environment = {**os.environ, "PYTHONPATH": str(BENCHMARKS), "PATH": "/nowhere"}
     command = [sys.executable, "-c", "import bench; print(bench.versions())"]
-    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert "(git unknown)" in said.stdout
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert "(git unknown)" in ended.stdout
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
-def test_the_record_itself_makes_no_tree_dirty(tmp_path: Path) -> None:
-    """It is written by the run before; any other change is one."""
+def test_a_changed_record_does_not_make_the_tree_dirty(tmp_path: Path) -> None:
+    """The previous run wrote it. Any other change makes the tree dirty."""
     for name in ("results.json", "RESULTS.md", "bench.py"):
         (tmp_path / name).write_text("1")
     git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@example.org"]
@@ -112,14 +112,14 @@ def test_the_record_itself_makes_no_tree_dirty(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(BENCHMARKS)}
     for name, is_dirty in (("results.json", False), ("RESULTS.md", False), ("bench.py", True)):
         (tmp_path / name).write_text("2")
-        said = subprocess.run(
+        ended = subprocess.run(
             [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
         )
-        assert ("-dirty)" in said.stdout) is is_dirty, said.stdout
+        assert ("-dirty)" in ended.stdout) is is_dirty, ended.stdout
 
 
 def test_figures_are_recorded_with_median_and_spread(tmp_path: Path) -> None:
-    """Of five runs, with machine and versions; a figure above its bound is marked, with the reason that is given."""
+    """Of five runs, with machine and versions. A figure above its bound is marked, with the given reason."""
     directory = Directory.of(tmp_path, next=NEXT)
     directory.add('unreached = { ratio = "the kernel needs it" }\n')
     answer = directory.bench("--even-busy", values="2.5 2.1 2.4 2.4 2.2")
@@ -142,8 +142,8 @@ def test_figures_are_recorded_with_median_and_spread(tmp_path: Path) -> None:
     assert re.search(r"## .* processors, .*\n\nioi_eval .*, Python 3\.", directory.results())
 
 
-def test_what_is_not_run_again_stays_recorded(tmp_path: Path) -> None:
-    """A run of one benchmark replaces its figures only."""
+def test_benchmarks_that_are_not_run_stay_recorded(tmp_path: Path) -> None:
+    """A run of one benchmark replaces only its figures."""
     directory = Directory.of(tmp_path, next=NEXT, sleeps=SLEEPS)
     directory.bench("--even-busy", "--repeats", "1", values="1")
     before = directory.record()
@@ -153,10 +153,10 @@ def test_what_is_not_run_again_stays_recorded(tmp_path: Path) -> None:
     assert "| next | ratio | 3 × | 5: 2 to 4 |" in re.sub(r" \(\*\*busy.*?\)", "", directory.results())
 
 
-def test_a_check_names_what_got_worse_beyond_its_noise(tmp_path: Path) -> None:
-    """The noise is the recorded spread, at least 5 %, and twice that if there were fewer than five runs.
+def test_a_check_names_figures_that_got_worse(tmp_path: Path) -> None:
+    """By more than the noise: the recorded spread, at least 5 %, and twice that if there were fewer than five runs.
 
-    Figures in seconds, or for each second, are not compared.
+    Figures in seconds or per second are not compared.
     """
     directory = Directory.of(tmp_path, next=NEXT)
     directory.bench("--even-busy", values="1.0 1.1 1.3 1.1 1.1")  # 1.1 ± 0.3, and rates of 10 to 13
@@ -175,7 +175,7 @@ def test_a_check_names_what_got_worse_beyond_its_noise(tmp_path: Path) -> None:
 
 
 def test_a_check_of_larger_is_better_and_of_a_missing_figure(tmp_path: Path) -> None:
-    """A share that fell is worse. So is a recorded figure that the benchmark no longer gives, or no record at all."""
+    """A share that fell is worse. So is a recorded figure that is missing now, or a missing record."""
     share = NEXT.replace('unit="/s"', 'unit=""')
     directory = Directory.of(tmp_path, next=share)
     check = ("--check", "--repeats", "1")
@@ -189,8 +189,8 @@ def test_a_check_of_larger_is_better_and_of_a_missing_figure(tmp_path: Path) -> 
     assert (answer.returncode, "rate: recorded, not measured now" in answer.stderr) == (1, True)
 
 
-def test_the_others_run_if_a_benchmark_fails_or_lacks_its_input(tmp_path: Path) -> None:
-    """What failed is named with its last words; what lacks something is skipped, and says how to give it."""
+def test_other_benchmarks_run_if_one_fails(tmp_path: Path) -> None:
+    """A failed one is listed with its last output. One without its input is skipped, with the option that gives it."""
     directory = Directory.of(tmp_path, fails=FAILS, nothing=SAYS_NOTHING, next=NEXT)
     directory.add('[asks]\ncommand = ["next.py", "{url}.txt"]\nrepeats = 1\nminutes = 1\n')
     answer = directory.bench("--even-busy", "--repeats", "1", values="1")
@@ -212,8 +212,8 @@ def test_the_others_run_if_a_benchmark_fails_or_lacks_its_input(tmp_path: Path) 
     )
 
 
-def test_a_busy_machine_is_noticed(tmp_path: Path) -> None:
-    """Its figures are not recorded, except if asked for; then they are marked."""
+def test_figures_of_a_busy_machine_are_not_recorded(tmp_path: Path) -> None:
+    """With `--even-busy` they are recorded and marked."""
     directory = Directory.of(tmp_path, sleeps=SLEEPS)
     with busy_processes(len(os.sched_getaffinity(0))):
         answer = directory.bench("--repeats", "1")
@@ -227,7 +227,7 @@ def test_a_busy_machine_is_noticed(tmp_path: Path) -> None:
 
 
 def test_a_benchmark_ends_with_the_command(tmp_path: Path) -> None:
-    """If the command is told to end, nothing of the benchmark goes on."""
+    """If the command is terminated, no process of the benchmark stays."""
     directory = Directory.of(tmp_path, waits=WAITS)
     command = [sys.executable, str(BENCHMARKS / "bench.py"), "--directory", str(directory.path)]
     os.mkfifo(tmp_path / "alive")
@@ -238,24 +238,24 @@ def test_a_benchmark_ends_with_the_command(tmp_path: Path) -> None:
     assert process.returncode == 143
 
 
-def test_what_a_benchmark_needs_is_described() -> None:
-    """Each name that `benchmarks.toml` asks for, and no other; README.md names each, too."""
+def test_inputs_of_benchmarks_are_described() -> None:
+    """All names that `benchmarks.toml` asks for, and no others, have a description. README.md has each, too."""
     asked = set(re.findall(r"\{(\w+)\}", (BENCHMARKS / "benchmarks.toml").read_text(encoding="utf-8")))
     environment = {**os.environ, "PYTHONPATH": str(BENCHMARKS)}
-    said = subprocess.run(
+    ended = subprocess.run(
         [sys.executable, "-c", "import bench; print(*bench.GIVEN)"],
         env=environment,
         capture_output=True,
         text=True,
         check=True,
     )
-    assert asked == set(said.stdout.split())
+    assert asked == set(ended.stdout.split())
     text = (BENCHMARKS / "README.md").read_text(encoding="utf-8")
     assert {name for name in asked if f"{name}=" not in text} == set()
 
 
 def test_every_benchmark_is_listed() -> None:
-    """Each program that gives figures, and no other; README.md names each."""
+    """All programs that give figures, and no others, are in `benchmarks.toml`. README.md has each, too."""
     commands = [entry["command"][0] for entry in tomllib.loads((BENCHMARKS / "benchmarks.toml").read_text()).values()]
     programs = {path.name for path in BENCHMARKS.glob("*.py") if re.search(r"^ +report\(", path.read_text(), re.M)}
     assert set(commands) == programs

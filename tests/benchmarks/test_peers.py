@@ -1,4 +1,4 @@
-"""The drivers of other graders: stand-ins for these are run as they are, in processes of their own."""
+"""The drivers of other graders, run in separate processes with stand-ins for these graders."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ peer.end()
 
 
 def ask(words: list[str], task: Any) -> tuple[Any, float]:
-    """A driver's result, and the CPU time that it tells, in s."""
+    """A driver's result, and the CPU time that it reports, in s."""
     command = [sys.executable, "-c", ASKS, json.dumps(words), json.dumps(task)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=BENCHMARKS, timeout=60)
     result, cpu_s = json.loads(done.stdout)
@@ -74,7 +74,7 @@ def checkout(path: Path, **files: str) -> str:
 
 
 def test_hendrycks(tmp_path: Path) -> None:
-    """Each program has a process of its own, whose CPU time counts."""
+    """Each program has its own process, whose CPU time counts."""
     path = checkout(tmp_path, eval__testing_util=RUN_TEST)
     row = {"inputs": ["a", "b"], "outputs": [], "fn_name": None}
     result, cpu_s = ask(["hendrycks.py", path], [[row, "a"], [row, "b"]])
@@ -83,7 +83,7 @@ def test_hendrycks(tmp_path: Path) -> None:
 
 
 def test_livecodebench(tmp_path: Path) -> None:
-    """Rows are text there, and programs are in lists."""
+    """Its rows are texts, and programs are in lists."""
     path = checkout(tmp_path, lcb_runner__evaluation__compute_code_generation_metrics=METRICS)
     row = {"inputs": ["a"], "outputs": ["b"], "fn_name": None}
     result, _ = ask(["livecodebench.py", path], [[row, "a"], [row, "c"]])
@@ -91,15 +91,15 @@ def test_livecodebench(tmp_path: Path) -> None:
 
 
 def test_the_client_of_ioi(tmp_path: Path) -> None:
-    """It does not need the package by which it loads data sets."""
+    """The driver does not need the package with which the client loads data sets."""
     path = checkout(tmp_path, run_tests__scoring=SCORING, run_tests__piston_client=CLIENT, run_tests__utils=UTILS)
     task = {"subtask": {"test_names": ["t1", "t2"]}, "code": "x"}
     result, _ = ask(["ioi_client.py", path, "http://there", "3"], task)
     assert result == [f"{name}: http://there/api/v2 3 x 2" for name in ("t1", "t2")]
 
 
-def test_a_checkout_that_is_not_there(tmp_path: Path) -> None:
-    """The benchmark fails, and says why."""
+def test_a_missing_checkout(tmp_path: Path) -> None:
+    """The benchmark fails with the reason."""
     with pytest.raises(subprocess.CalledProcessError) as failed:
         ask(["hendrycks.py", str(tmp_path)], [])
     assert "No module named 'testing_util'" in failed.value.stderr
@@ -107,7 +107,7 @@ def test_a_checkout_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_the_tests_of_rows_are_repeated(tmp_path: Path) -> None:
-    """Until they are enough; programs that were late are left out."""
+    """Until there are enough. Programs that were late are left out."""
     (tmp_path / "apps.jsonl").write_text(
         r'{"problem_id": 1, "input_output": "{\"inputs\": [[1, \"a\"]], \"outputs\": [[2]], \"fn_name\": \"f\"}"}' "\n"
     )

@@ -25,45 +25,45 @@ from tests.busy_processes import busy_processes
 
 
 def times(factor: float = 1.0, *, rounds: int = 3, wall: float = 1.0, **disturbed: tuple[float, ...]) -> workload.Times:
-    """Every part as long as on the reference times a factor; some parts as given."""
+    """Each part takes the reference time multiplied by a factor; some parts have given times."""
     cpu_ms = {name: (part.reference_ms * factor,) * rounds for name, part in workload.PARTS.items()} | disturbed
     return workload.Times(cpu_ms=cpu_ms, wall_ms=wall * sum(map(sum, cpu_ms.values())))
 
 
 def test_the_reference_machine_has_scale_one() -> None:
-    """What takes as long as there leaves limits as they are."""
+    """Times equal to the reference's do not change limits."""
     speed = speed_of(times(), [])
     assert (speed.time_scale, speed.spread, speed.crowded) == (1.0, 0.0, 1.0)
 
 
 def test_a_slower_machine_gets_longer_limits() -> None:
-    """Twice as slow in every part is a scale of 2; half as fast in one of six parts its share."""
+    """If every part takes twice as long, the scale is 2. If one of six parts does, it counts with its share."""
     assert speed_of(times(2.0), []).time_scale == 2.0
     one: dict[str, Any] = {"table": (2 * workload.PARTS["table"].reference_ms,) * 3}
     assert speed_of(times(1.0, **one), []).time_scale == round(2 ** (1 / len(workload.PARTS)), 2)
 
 
 def test_one_disturbed_round_does_not_count() -> None:
-    """The median decides, so a single slow round moves nothing and refuses nothing."""
+    """The median is used, so a single slow round changes nothing."""
     normal = workload.PARTS["walking"].reference_ms
     assert speed_of(times(walking=(normal, normal, 3 * normal)), []).time_scale == 1.0
 
 
-def test_a_crowded_machine_is_told() -> None:
-    """With a program in every slot everything may take longer; the scale is that of a program alone."""
+def test_slow_down_with_all_slots_busy_is_reported() -> None:
+    """With a program in every slot all may take longer. The scale is that of a program alone."""
     speed = speed_of(times(), [times(1.2), times(1.2)])
     assert (speed.time_scale, speed.crowded) == (1.0, 1.2)
 
 
-def test_times_that_differ_are_refused() -> None:
-    """The same work takes the same time, unless something else runs."""
+def test_varying_times_are_refused() -> None:
+    """They show that something else runs on the machine."""
     normal = workload.PARTS["walking"].reference_ms
     with pytest.raises(SetupError, match=r"busy.*walking"):
         speed_of(times(walking=(normal, 1.1 * normal, 1.2 * normal)), [])
 
 
 def test_waiting_for_a_processor_is_refused() -> None:
-    """Wall clock far above CPU time: somebody else had the processor, or a quota took it away."""
+    """If wall clock is far above CPU time, another program had the processor, or a CPU quota was reached."""
     with pytest.raises(SetupError, match=r"rationed.*took"):
         speed_of(times(wall=1.5), [])
 
@@ -71,8 +71,8 @@ def test_waiting_for_a_processor_is_refused() -> None:
 @pytest.mark.parametrize(
     ("others", "processors", "idle"), [(None, 2, True), (0.15, 2, True), (0.3, 2, False), (3.0, 64, True)]
 )
-def test_others_may_use_a_tenth_of_the_machine(others: float | None, processors: int, idle: bool) -> None:
-    """More than that is a busy machine, in these words."""
+def test_other_programs_may_use_a_tenth_of_the_machine(others: float | None, processors: int, idle: bool) -> None:
+    """Above that it is a busy machine, and the message says so."""
     if idle:
         require_idle(others, processors, "just now")
     else:
@@ -82,8 +82,10 @@ def test_others_may_use_a_tenth_of_the_machine(others: float | None, processors:
             require_idle(others, processors, "just now")
 
 
-def test_what_others_used_is_what_we_did_not(tmp_path: Path) -> None:
-    """All states but idle and iowait count, stolen time too, less our own; a guest's time is in user already."""
+def test_cpu_time_of_other_programs(tmp_path: Path) -> None:
+    """All states except idle and iowait count, also stolen time, minus our own time. A guest's time is contained in
+    user time.
+    """
     stat = tmp_path / "stat"
     ticks = os.sysconf("SC_CLK_TCK")
     stat.write_text(f"cpu  {ticks} {ticks} {ticks} 99999 99999 {ticks} {ticks} {ticks} {ticks} 0\ncpu0 1 1\n")
@@ -95,8 +97,8 @@ def test_what_others_used_is_what_we_did_not(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [None, "", "intr 5\n", "cpu 1 2\n", "cpu a b c d e f g h\n"])
-def test_a_system_that_does_not_say_is_no_error(tmp_path: Path, content: str | None) -> None:
-    """The other signs must do."""
+def test_a_system_without_these_counters_is_no_error(tmp_path: Path, content: str | None) -> None:
+    """Only the other signs are used."""
     stat = tmp_path / "stat"
     if content is not None:
         stat.write_text(content)
@@ -106,7 +108,7 @@ def test_a_system_that_does_not_say_is_no_error(tmp_path: Path, content: str | N
 
 
 def test_a_wrong_answer_measures_nothing() -> None:
-    """What did not do the work says nothing about how long it takes."""
+    """A program that did not do the work gives no valid time."""
     outcome = TestOutcome(test="table-1", verdict=Verdict.WA, score=0.0, message="1 instead of 2", cpu_ms=1.0)
     subtask = SubtaskResult(
         subtask="parts", verdict=Verdict.WA, score=0.0, points=0, weighted_score=0.0, tests=(outcome,)
@@ -126,7 +128,7 @@ def test_a_wrong_answer_measures_nothing() -> None:
 
 @pytest.fixture
 def busy() -> Iterator[None]:
-    """As many busy processes as there are processors."""
+    """One busy process for each processor."""
     with busy_processes(os.cpu_count() or 1):
         yield
 
@@ -137,15 +139,15 @@ async def _measure(cache: Path, tolerance: Tolerance) -> Speed:
         return await measure(scorer, slots=2, processors=os.cpu_count() or 1, rounds=1, tolerance=tolerance)
 
 
-def test_a_machine_that_others_use_is_not_measured(busy: None, tmp_path: Path) -> None:
-    """Real processes on every processor: refused within seconds, before anything is compiled."""
+def test_a_busy_machine_is_not_measured(busy: None, tmp_path: Path) -> None:
+    """With real processes on every processor it is refused within seconds, before anything is compiled."""
     with pytest.raises(SetupError, match="this machine is busy"):
         asyncio.run(_measure(tmp_path, Tolerance()))
     assert not list((tmp_path / "artifacts").iterdir())
 
 
 def test_the_workload_is_measured_in_the_box(tmp_path: Path, cache: Path) -> None:
-    """Every part gives the answer that is expected, alone and with all slots busy; what is kept can be shown."""
+    """Every part gives the expected answer, alone and with all slots busy. The stored figures can be displayed."""
     speed = asyncio.run(_measure(cache, Tolerance(others=math.inf, waiting=math.inf, spread=math.inf)))
     assert speed.parts.keys() == workload.PARTS.keys()
     assert all(0.02 < ratio < 100 for ratio in speed.parts.values())

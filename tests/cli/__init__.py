@@ -1,1 +1,1 @@
-"""Tests of the command `ioi-eval`, most of them through a process of its own."""
+"""Tests of the command `ioi-eval`. Most of them start it as a process."""

@@ -1,4 +1,4 @@
-"""A task that is judged in a moment: two numbers on stdin, their sum on stdout."""
+"""A task that is judged quickly: two numbers on stdin, their sum on stdout."""
 
 from __future__ import annotations
 

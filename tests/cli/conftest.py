@@ -1,4 +1,4 @@
-"""The command as users start it, and a task that is judged in a moment."""
+"""The command as users start it, and a task that is judged quickly."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.hub_stand_in import Hub, standing_in
 
 @pytest.fixture(scope="session")
 def environment(cache: Path) -> dict[str, str]:
-    """With the tests' own cache."""
+    """The environment of commands, with the cache of the tests."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("IOI_EVAL", "PISTON"))}
     return {**kept, "IOI_EVAL_CACHE": str(cache)}
 
@@ -28,7 +28,7 @@ def environment(cache: Path) -> dict[str, str]:
 def started_hub(
     environment: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory, commands: ForkedCommands
 ) -> Iterator[Hub]:
-    """One stand-in of the Hub for all tests, so that the commands that ask it can be forked."""
+    """One stand-in of the Hub for all tests, so that commands that use it can be forked."""
     root = tmp_path_factory.mktemp("stand-in") / "hub"
     with standing_in(root) as found:
         asks_it = {name: value for name, value in found.items() if os.environ.get(name) != value}
@@ -39,7 +39,7 @@ def started_hub(
 
 @pytest.fixture
 def hub(started_hub: Hub) -> Hub:
-    """The stand-in without any data set, and its clients without a cache."""
+    """The stand-in without data sets, and clients with an empty cache."""
     for directory in (started_hub.root, Path(started_hub.environment["HF_HOME"])):
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir()
@@ -48,7 +48,7 @@ def hub(started_hub: Hub) -> Hub:
 
 @pytest.fixture
 def start(environment: Mapping[str, str], tmp_path: Path, commands: ForkedCommands) -> Start:
-    """Run `ioi-eval` with these arguments, in a directory of the test's own."""
+    """Run `ioi-eval` with these arguments in the directory of the test."""
 
     def run(*arguments: str | Path, env: Mapping[str, str] | None = None) -> Ended:
         return commands.run(*arguments, cwd=tmp_path, env={**environment, **(env or {})})
@@ -58,7 +58,7 @@ def start(environment: Mapping[str, str], tmp_path: Path, commands: ForkedComman
 
 @pytest.fixture
 def pushed(hub: Hub, tmp_path: Path, commands: ForkedCommands) -> Pushed:
-    """The rows that `datasets` finds in a configuration of the data set `me/results`."""
+    """The rows that `datasets` reads from a configuration of the data set `me/results`."""
     code = (
         "import sys, json, datasets\n"
         "rows = datasets.load_dataset('me/results', sys.argv[1], split='train', download_mode='force_redownload')\n"
@@ -76,7 +76,7 @@ def pushed(hub: Hub, tmp_path: Path, commands: ForkedCommands) -> Pushed:
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    """Write rows to a file of that name."""
+    """Write rows to a file with this name."""
 
     def written(name: str, *rows: Mapping[str, Any]) -> Path:
         path = tmp_path / name
@@ -88,7 +88,7 @@ def write(tmp_path: Path) -> Write:
 
 @pytest.fixture
 def score(start: Start, write: Write) -> Start:
-    """Run `ioi-eval score` on a dump of the task, with what it needs, into `out`."""
+    """Run `ioi-eval score` on a dump with the task's problems and tests, into `out`."""
     write("problems.jsonl", *PROBLEMS)
     write("tests.jsonl", *TESTS)
 
@@ -101,5 +101,5 @@ def score(start: Start, write: Write) -> Start:
 
 @pytest.fixture
 def results(tmp_path: Path) -> Callable[[], list[dict[str, Any]]]:
-    """What `score` wrote."""
+    """The results that `score` wrote."""
     return lambda: list(result_rows(tmp_path / "out"))

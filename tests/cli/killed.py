@@ -1,4 +1,4 @@
-"""A command that is killed in the middle of its work."""
+"""A command that is killed while it works."""
 
 from __future__ import annotations
 

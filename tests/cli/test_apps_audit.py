@@ -1,4 +1,4 @@
-"""`ioi-eval apps audit`: reference solutions are judged, and what is broken is listed for `score --exclude`."""
+"""`ioi-eval apps audit`: reference solutions are judged, and broken problems are listed for `score --exclude`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ SPACED = "print('', 2 * int(input()))\n"
 
 
 def found(path: Path) -> dict[str, dict[str, Any]]:
-    """The list, by problem."""
+    """The list of broken problems, by problem."""
     return {row["problem_id"]: row for row in map(json.loads, path.open())}
 
 
-def test_broken_rows_are_listed_and_left_out(start: Start, write: Write, tmp_path: Path) -> None:
-    """Rows that cannot be judged, whose tests no solution passes, of which some fail; not those without solutions."""
+def test_broken_rows_are_listed_and_can_be_excluded(start: Start, write: Write, tmp_path: Path) -> None:
+    """Listed are rows that cannot be judged, whose tests no solution passes, or of which some tests fail. Rows without
+    solutions are not listed.
+    """
     write(
         "apps.jsonl",
         doubling(0, solutions=json.dumps([DOUBLE, RETURNS])),
@@ -58,8 +60,8 @@ def test_broken_rows_are_listed_and_left_out(start: Start, write: Write, tmp_pat
     assert [record["instance_id"] for record in records] == ["apps_0", "apps_1", "apps_2", "apps_5"]
 
 
-def test_without_a_list_nothing_is_left_behind(start: Start, write: Write, tmp_path: Path) -> None:
-    """The table says it all; a number of solutions bounds the work."""
+def test_without_out_no_file_is_written(start: Start, write: Write, tmp_path: Path) -> None:
+    """The result is only printed. `--solutions` limits how many solutions are judged."""
     write("apps.jsonl", doubling(0, solutions=json.dumps([DOUBLE, FAILS])))
     ended = start("apps", "audit", "--dataset", "apps.jsonl", "--solutions", "1")
     assert ended.returncode == 0
@@ -68,8 +70,8 @@ def test_without_a_list_nothing_is_left_behind(start: Start, write: Write, tmp_p
 
 
 @pytest.mark.parametrize("out", ["list.jsonl", "file/list.jsonl"])
-def test_a_list_that_cannot_be_begun(start: Start, write: Write, tmp_path: Path, out: str) -> None:
-    """What stands in the way is named; nothing is judged."""
+def test_a_working_directory_that_cannot_be_created(start: Start, write: Write, tmp_path: Path, out: str) -> None:
+    """The message names the path, and nothing is judged."""
     write("apps.jsonl", doubling(0, solutions=json.dumps([DOUBLE])))
     for name in ("file", "list.jsonl.run"):
         (tmp_path / name).touch()
@@ -80,8 +82,8 @@ def test_a_list_that_cannot_be_begun(start: Start, write: Write, tmp_path: Path,
 
 
 @pytest.mark.parametrize(("out", "file"), [("lists", "lists/list.jsonl"), (".", "list.jsonl")])
-def test_a_directory_is_no_list(start: Start, write: Write, tmp_path: Path, out: str, file: str) -> None:
-    """It is said at once: judged solutions could be written nowhere, and the same command would fail again."""
+def test_a_directory_cannot_be_the_list(start: Start, write: Write, tmp_path: Path, out: str, file: str) -> None:
+    """The error comes before judging: otherwise the list could not be written, and a repetition would fail again."""
     write("apps.jsonl", doubling(0, solutions=json.dumps([DOUBLE])))
     (tmp_path / "lists").mkdir()
     ended = start("apps", "audit", "--dataset", "apps.jsonl", "--out", out)

@@ -1,4 +1,4 @@
-"""`ioi-eval apps explain`: which graders differ about a program, and why."""
+"""`ioi-eval apps explain`: which graders disagree about a program, and why."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ SPACES = "print(2 * int(input()), '')\n"
 EXITS = "import sys\nprint(2 * int(input()))\nsys.exit(3)\n"
 
 
-def test_differences_are_told_by_test_with_reasons(start: Start, write: Write) -> None:
-    """A right output with exit code 3 is wrong for mcpbr and for us; blanks at a line's end are right for all."""
+def test_differences_are_listed_by_test_with_reasons(start: Start, write: Write) -> None:
+    """A right output with exit code 3 is wrong for mcpbr and for us. Blanks at the end of a line are right for all
+    graders.
+    """
     write("apps.jsonl", doubling(0, (1, 2)), doubling(1), {**doubling(2), "input_output": ""})
     dump = write(
         "dump.jsonl",
@@ -35,8 +37,8 @@ def test_differences_are_told_by_test_with_reasons(start: Start, write: Write) -
     assert "ours and mcpbr differ about 0 of 2 programs" in every.stdout
 
 
-def test_a_final_newline_makes_no_other_program(start: Start, write: Write) -> None:
-    """Eval Protocol strips what it finds; that is told only where something else differs."""
+def test_programs_that_differ_only_in_a_final_newline_are_the_same(start: Start, write: Write) -> None:
+    """Eval Protocol strips the program that it finds. Only another difference is reported as another program."""
     write("apps.jsonl", doubling(0))
     draft = "print(0)\n"
     dump = write(
@@ -50,8 +52,8 @@ def test_a_final_newline_makes_no_other_program(start: Start, write: Write) -> N
     assert f"eval-protocol found another program, of {len(draft.strip())} characters" in ended.stdout
 
 
-def test_what_cannot_be_explained_is_said(start: Start, write: Write) -> None:
-    """Rows that cannot be judged, graders that do not exist, no program at all."""
+def test_errors_name_what_cannot_be_explained(start: Start, write: Write) -> None:
+    """Rows that cannot be judged, unknown graders, and a dump without programs."""
     write("apps.jsonl", doubling(0), {**doubling(1), "input_output": ""})
     dump = write("dump.jsonl", {"problem_id": 0, "code": DOUBLE}, {"problem_id": 1, "code": DOUBLE})
     ended = start("apps", "explain", dump, "--dataset", "apps.jsonl", "--compat", "mcpbr")
@@ -66,8 +68,10 @@ def test_what_cannot_be_explained_is_said(start: Start, write: Write) -> None:
     assert "has no program for any of the problems" in ended.stderr
 
 
-def test_a_program_that_is_missing_is_wrong(start: Start, write: Write) -> None:
-    """No code is judged (NC): it is no reason for exit code 1. A grader that finds a program there differs."""
+def test_a_missing_program_is_nc_and_no_error(start: Start, write: Write) -> None:
+    """Without code the verdict is NC, and the exit code is 0. A grader that finds a program there is listed as
+    different.
+    """
     write("apps.jsonl", doubling(0))
     dump = write(
         "dump.jsonl",
@@ -83,7 +87,7 @@ def test_a_program_that_is_missing_is_wrong(start: Start, write: Write) -> None:
 
 
 def test_programs_that_we_fail_to_judge_are_counted(start: Start, write: Write, tmp_path: Path) -> None:
-    """With the reason: it is why the exit code is 1."""
+    """The reason is shown, and the exit code is 1."""
     write("apps.jsonl", doubling(0))
     (tmp_path / "checker.cpp").write_text("int main() { return 9; }\n")
     dump = write("dump.jsonl", {"problem_id": 0, "uuid": "a", "code": DOUBLE})
@@ -95,7 +99,7 @@ def test_programs_that_we_fail_to_judge_are_counted(start: Start, write: Write, 
 
 
 def test_a_grader_that_cannot_be_used_is_refused(start: Start, write: Write) -> None:
-    """Before anything is judged, as `apps score` does; if all graders are compared, it is left out."""
+    """The command is refused before judging, like `apps score`. If all graders are compared, this one is left out."""
     write("apps.jsonl", doubling(0))
     dump = write("dump.jsonl", {"problem_id": 0, "uuid": "a", "code": DOUBLE})
     ended = start("apps", "explain", dump, "--dataset", "apps.jsonl", "--compat", "hendrycks")

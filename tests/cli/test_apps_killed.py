@@ -1,4 +1,4 @@
-"""`ioi-eval apps score` is killed in the middle of a run, and started again."""
+"""`ioi-eval apps score` is killed during a run and started again."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.cli.killed import killed_after_a_result
 PROGRAMS = 8
 
 
-def test_a_killed_run_goes_on(write: Write, environment: Mapping[str, str], tmp_path: Path) -> None:
-    """Nothing that it had judged is lost or judged again, nothing is there twice, and nothing is left out."""
+def test_a_killed_run_is_resumed(write: Write, environment: Mapping[str, str], tmp_path: Path) -> None:
+    """Each program is judged and listed once: no result is lost, repeated or left out."""
     write("apps.jsonl", *ROWS)
     slow = "import time\ntime.sleep(0.15)\nprint({})\n"
     dump = write("dump.jsonl", *({"problem_id": 0, "uuid": str(n), "code": slow.format(n)} for n in range(PROGRAMS)))

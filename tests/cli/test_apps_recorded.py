@@ -1,4 +1,4 @@
-"""Programs with results of the benchmark's own grader: ours agree, and `--compat hendrycks` gives the same codes."""
+"""Programs with recorded results of the benchmark's own grader. `--compat hendrycks` gives the same codes."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ SLOW = ("4184-12", "4184-15", "4184-19", "2287-0")
 
 
 def _said(python: str, words: str) -> str:
-    """What an interpreter says, started as in a box; nothing where it fails."""
+    """The output of an interpreter that is started as in a box; empty if it fails."""
     done = subprocess.run([python, "-s", "-c", words], capture_output=True, text=True, check=False)
     return done.stdout.strip()
 
 
 @pytest.fixture(scope="module")
 def with_numpy() -> Iterator[str]:
-    """An interpreter with numpy that boxes can see: the system's own, or it with a copy of the numpy of the tests."""
+    """An interpreter with numpy that boxes can see: the system's, or the system's with a copy of the tests' numpy."""
     system = shutil.which("python3", path=PATH)
     if system is None:
         pytest.skip("there is no python3 on the system's path, which boxes see")
@@ -38,7 +38,7 @@ def with_numpy() -> Iterator[str]:
     found = importlib.util.find_spec("numpy")
     if found is None or found.origin is None:
         pytest.skip(f"neither {system} nor the interpreter of the tests has numpy")
-    with tempfile.TemporaryDirectory(dir="/var/tmp") as name:  # where all users may read
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as name:  # all users may read this directory
         folder = Path(name)
         folder.chmod(0o755)
         made = subprocess.run([system, "-m", "venv", "--without-pip", folder / "venv"], check=False)
@@ -60,10 +60,11 @@ def _results(tmp_path: Path) -> list[dict[str, Any]]:
 
 
 def test_all_are_resolved_that_the_benchmark_resolved(start: Start, shared: Path, tmp_path: Path) -> None:
-    """By our own rules the same 35 of 83 pass; `docs/apps.md` says why the words of the others may differ."""
+    """By our own rules the same 35 of 83 programs pass. `docs/apps.md` explains the other differences."""
     given = shared / "tasks/apps"
     sources = (given / "generations.jsonl", "--dataset", given / "apps.jsonl", "--out", "out")
-    ended = start("apps", "score", *sources, "--fail-fast", "--timeout", "1")  # right ones take 0.02 s, others for ever
+    # right programs take 0.02 s, others run without end
+    ended = start("apps", "score", *sources, "--fail-fast", "--timeout", "1")
     assert ended.returncode == 0, ended.stderr
     rows = _results(tmp_path)
     assert [row["submission"] for row in rows if row["resolved"] is not (row["recorded_result"] is True)] == []
@@ -72,7 +73,7 @@ def test_all_are_resolved_that_the_benchmark_resolved(start: Start, shared: Path
 
 @pytest.mark.parametrize("slow", [pytest.param(True, marks=pytest.mark.full), False])
 def test_recorded_results(slow: bool, with_numpy: str, start: Start, shared: Path, tmp_path: Path) -> None:
-    """Under that grader's rules all codes are the recorded ones: true, false, −1 and −2."""
+    """By that grader's rules all codes are equal to the recorded ones: true, false, -1 and -2."""
     given = shared / "tasks/apps"
     lines = (given / "generations.jsonl").read_text().splitlines(keepends=True)
     dump = tmp_path / "dump.jsonl"
@@ -84,7 +85,7 @@ def test_recorded_results(slow: bool, with_numpy: str, start: Start, shared: Pat
     differences = {
         row["submission"]: (row["recorded_result"], min(row["codes"], default=True))
         for row in rows
-        if str(row["recorded_result"]) != str(min(row["codes"], default=True))  # True is not 1
+        if str(row["recorded_result"]) != str(min(row["codes"], default=True))  # compared as text, because True == 1
     }
     assert differences == {}
     assert len(rows) == (83 if slow else 83 - len(SLOW))

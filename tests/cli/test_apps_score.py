@@ -1,4 +1,4 @@
-"""`ioi-eval apps score`: real programs in real boxes, what is written, and every kind of wrong call and row."""
+"""`ioi-eval apps score`: real programs in real boxes, the files it writes, and every kind of wrong call and row."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Rows = Callable[[str], list[dict[str, Any]]]
 
 @pytest.fixture
 def score(start: Start, write: Write) -> Start:
-    """Run `ioi-eval apps score` on a dump of the small APPS, into `out`."""
+    """Run `ioi-eval apps score` on a dump for the small data set, into `out`."""
     write("apps.jsonl", *ROWS)
 
     def run(dump: str | Path, *arguments: str | Path, **other: Any) -> Ended:
@@ -31,7 +31,7 @@ def score(start: Start, write: Write) -> Start:
 
 @pytest.fixture
 def rows(tmp_path: Path) -> Rows:
-    """What `score` wrote: `rows("results.jsonl")`."""
+    """The rows of a file that `score` wrote, for example `rows("results.jsonl")`."""
     out = tmp_path / "out"
     return lambda name: (
         list(result_rows(out)) if name == "results.jsonl" else list(map(json.loads, (out / name).open()))
@@ -39,7 +39,9 @@ def rows(tmp_path: Path) -> Rows:
 
 
 def test_a_dump_is_scored(score: Start, write: Write, rows: Rows, tmp_path: Path) -> None:
-    """Programs, generations, conversations, lists; a function; nothing; a copy: results, records, report."""
+    """Programs, generations, conversations, lists, a function, a row without code, and a copy: results, journal and
+    report are right.
+    """
     dump = write(
         "dump.jsonl",
         {"problem_id": 0, "uuid": "a", "code": DOUBLE, "model": "m"},
@@ -89,7 +91,7 @@ def test_a_dump_is_scored(score: Start, write: Write, rows: Rows, tmp_path: Path
 
 
 def test_verdicts_and_reasons_for_missing_programs_are_printed(score: Start, write: Write, rows: Rows) -> None:
-    """How many programs have each verdict; of those without code, why: in the notes and in each row."""
+    """The output has the number of programs per verdict. The notes and each row say why code is missing."""
     cpp = "```cpp\n#include <iostream>\nint main() {}\n```\n"
     dump = write(
         "dump.jsonl",
@@ -112,7 +114,7 @@ def test_verdicts_and_reasons_for_missing_programs_are_printed(score: Start, wri
 
 
 def test_padded_ids_are_those_of_the_data_set(score: Start, start: Start, write: Write, rows: Rows) -> None:
-    """The results name the data set's id."""
+    """The results have the data set's id, without padding."""
     dump = write("dump.jsonl", {"problem_id": "0000", "uuid": "a", "code": DOUBLE})
     ended = score(dump)
     assert ended.returncode == 0, ended.stderr
@@ -121,10 +123,8 @@ def test_padded_ids_are_those_of_the_data_set(score: Start, start: Start, write:
     assert "differ about 0 of 1 program\n" in explained.stdout
 
 
-def test_results_of_the_other_command_are_not_replaced(
-    score: Start, start: Start, write: Write, tmp_path: Path
-) -> None:
-    """`score` into those of `apps score`, and the other way round; nothing is changed."""
+def test_results_of_the_other_family_are_not_replaced(score: Start, start: Start, write: Write, tmp_path: Path) -> None:
+    """Neither `score` nor `apps score` writes into a directory with results of the other. Nothing is changed."""
     dump = write("dump.jsonl", {"problem_id": 0, "uuid": "a", "code": DOUBLE})
     assert score(dump).returncode == 0
     write("problems.jsonl", *PROBLEMS)
@@ -142,12 +142,14 @@ def test_results_of_the_other_command_are_not_replaced(
     assert {path: path.read_bytes() for path in kept} == kept
 
 
-def test_a_narrower_call_says_what_it_replaces(score: Start, write: Write, rows: Rows) -> None:
-    """Also where as many rows are for another problem; a data set of other problems replaces nothing."""
+def test_a_warning_if_fewer_results_replace_more(score: Start, write: Write, rows: Rows) -> None:
+    """This also holds if the same number of rows is for another problem. With a data set of other problems nothing is
+    replaced.
+    """
     dump = write("dump.jsonl", *({"problem_id": n, "uuid": "a", "code": DOUBLE} for n in (0, 1)))
     assert "will replace" not in score(dump, "-t", "0").stderr
-    said = "out has results of 1 row, which those of 1 will replace; the journal keeps all, and the command "
-    assert f"{said}without --task restores them\n" in score(dump, "-t", "apps_1").stderr
+    warning = "out has results of 1 row, which those of 1 will replace; the journal keeps all, and the command "
+    assert f"{warning}without --task restores them\n" in score(dump, "-t", "apps_1").stderr
     write("apps.jsonl", doubling(7))
     ended = score(dump)
     assert ended.returncode == 2
@@ -157,7 +159,9 @@ def test_a_narrower_call_says_what_it_replaces(score: Start, write: Write, rows:
 
 
 def test_rows_that_cannot_be_judged_are_named(score: Start, write: Write, rows: Rows, tmp_path: Path) -> None:
-    """Unknown problems, broken rows of the data set, wrong types: neither 0 nor passed, and the exit code is 1."""
+    """Unknown problems, broken rows of the data set, wrong types: such a row has no score and does not pass. The exit
+    code is 1.
+    """
     dump = write(
         "dump.jsonl",
         {"problem_id": 0, "code": DOUBLE},
@@ -196,8 +200,8 @@ def test_rows_that_cannot_be_judged_are_named(score: Start, write: Write, rows: 
     assert (lines["all"]["invalid_problems"], lines["all"]["test_case_average"]["value"]) == (3, 1.0)
 
 
-def test_which_problems_are_taken(score: Start, write: Write, rows: Rows, tmp_path: Path) -> None:
-    """By difficulty, by id, by number, by a file of mcpbr's, by an audit: the others are passed over."""
+def test_problems_can_be_selected(score: Start, write: Write, rows: Rows, tmp_path: Path) -> None:
+    """By difficulty, id, number, a file of mcpbr's, or an audit. Other problems are left out."""
     dump = write("dump.jsonl", *({"problem_id": n, "code": DOUBLE} for n in (0, 1, 4)))
 
     def taken(*arguments: str) -> list[str]:
@@ -216,7 +220,7 @@ def test_which_problems_are_taken(score: Start, write: Write, rows: Rows, tmp_pa
 
 
 def test_solution_files(score: Start, rows: Rows, tmp_path: Path) -> None:
-    """A file for a problem that is named; a folder of them."""
+    """A dump can be a file with a solution to a problem that is named, or a folder of such files."""
     (tmp_path / "work" / "apps_0").mkdir(parents=True)
     (tmp_path / "work" / "apps_0" / "solution.py").write_text(DOUBLE)
     assert score("work").returncode == 0
@@ -227,10 +231,12 @@ def test_solution_files(score: Start, rows: Rows, tmp_path: Path) -> None:
     ]
 
 
-def test_limits_and_comparators_are_obeyed(score: Start, write: Write, rows: Rows) -> None:
-    """A short time, little memory, other rules; each is another outcome, so nothing is taken from the journal.
+def test_limits_and_comparators_take_effect(score: Start, write: Write, rows: Rows) -> None:
+    """A short time limit, little memory, or another comparator changes the outcome, so no result is taken from the
+    journal.
 
-    (Far apart: beside others that take much memory the kernel took 0.5 s of CPU time for 200 MB of page faults.)
+    (The limits are far from the programs' needs: beside jobs that take much memory, the kernel took 0.5 s of CPU time
+    for 200 MB of page faults.)
     """
     slow = "n = int(input())\nwhile n == 1:\n    pass\n"
     dump = write(
@@ -249,7 +255,7 @@ def test_limits_and_comparators_are_obeyed(score: Start, write: Write, rows: Row
 
 
 def test_conventions_and_missing_modules(score: Start, write: Write, rows: Rows) -> None:
-    """A top-level return is mended where that is asked for; a module that is not there is named."""
+    """With `--conventions` a top-level return is accepted. A missing module is named."""
     dump = write(
         "dump.jsonl",
         {"problem_id": 0, "code": f"{DOUBLE}return\n"},
@@ -262,8 +268,10 @@ def test_conventions_and_missing_modules(score: Start, write: Write, rows: Rows)
     assert [row["verdict"] for row in rows("results.jsonl")] == ["AC", "RE"]
 
 
-def test_a_checker_that_fails_is_final(score: Start, write: Write, rows: Rows, tmp_path: Path) -> None:
-    """It would fail on this output for ever: no score, named, not judged again unless asked for; others are judged."""
+def test_a_failure_of_the_checker_is_final(score: Start, write: Write, rows: Rows, tmp_path: Path) -> None:
+    """The same output would make it fail again. The row has no score and is named. It is judged again only with
+    `--retry-failed`. Other rows are judged.
+    """
     (tmp_path / "checker.cpp").write_text(
         "#include <cstdlib>\n#include <fstream>\n#include <iostream>\n"
         "int main(int, char** v) { long a = 0, b = 0; std::ifstream(v[2]) >> a; std::ifstream(v[3]) >> b;\n"
@@ -285,7 +293,7 @@ def test_a_checker_that_fails_is_final(score: Start, write: Write, rows: Rows, t
 
 
 def test_another_grader(score: Start, write: Write, rows: Rows) -> None:
-    """mcpbr asks for exit code 0 and takes no other blanks; its codes and rules stand in the results."""
+    """mcpbr requires exit code 0 and compares blanks strictly. The results have its codes and rules."""
     code = "import sys\nprint(2 * int(input()))\nsys.exit(1)\n"
     dump = write("dump.jsonl", {"problem_id": 0, "code": code}, {"problem_id": 0, "code": DOUBLE})
     ended = score(dump, "--compat", "mcpbr")
@@ -297,11 +305,10 @@ def test_another_grader(score: Start, write: Write, rows: Rows) -> None:
     assert "judged by the rules of mcpbr" in ended.stderr
 
 
-def test_a_program_that_is_out_of_time_has_failed_for_mcpbr(
-    score: Start, write: Write, rows: Rows, tmp_path: Path
-) -> None:
-    """Its test is not passed and its task is not resolved: it counts, and is not a failure of ours. As is a text
-    that is none."""
+def test_a_timeout_counts_as_failed_for_mcpbr(score: Start, write: Write, rows: Rows, tmp_path: Path) -> None:
+    """The test is not passed and the task is not resolved. It counts as the program's failure, not as ours. So does
+    output that is no UTF-8.
+    """
     programs = (DOUBLE, "while True: pass\n")
     dump = write("dump.jsonl", *({"problem_id": 0, "code": code} for code in programs))
     ended = score(dump, "--compat", "mcpbr", "--timeout", "1")
@@ -319,8 +326,10 @@ def test_a_program_that_is_out_of_time_has_failed_for_mcpbr(
     assert rows("mcpbr.jsonl") == [failed]
 
 
-def test_halves_of_characters_end_no_run(score: Start, write: Write, rows: Rows) -> None:
-    """A program's words, and a test's, can hold what no file can: it is replaced, and the next program is judged."""
+def test_lone_surrogates_do_not_end_a_run(score: Start, write: Write, rows: Rows) -> None:
+    """A program's message or a test can contain a lone surrogate, which no file can hold. It is replaced, and the next
+    program is judged.
+    """
     half = apps_row(0, ["1\n"], ["\ud800\n"])
     write("apps.jsonl", half)
     raises = "class E(Exception):\n    def __repr__(self):\n        return chr(0xD800)\nraise E(chr(0xD800))\n"
@@ -332,8 +341,8 @@ def test_halves_of_characters_end_no_run(score: Start, write: Write, rows: Rows)
     assert "\ufffd" in first["test_results"][0]["message"]
 
 
-def test_names_that_are_no_utf8_end_no_run(score: Start, write: Write, rows: Rows, tmp_path: Path) -> None:
-    """Of the dump, which journal, messages and summary name, and of the folder for results."""
+def test_names_that_are_no_utf8_do_not_end_a_run(score: Start, write: Write, rows: Rows, tmp_path: Path) -> None:
+    """The name of the dump (in the journal, messages and summary) and of the result directory."""
     dump = write(os.fsdecode(b"d\xff.jsonl"), {"problem_id": 0, "code": DOUBLE}, {"problem_id": 77, "code": DOUBLE})
     out = tmp_path / os.fsdecode(b"o\xff")
     ended = score(dump, "--out", out)
@@ -345,7 +354,7 @@ def test_names_that_are_no_utf8_end_no_run(score: Start, write: Write, rows: Row
 
 
 def test_pass_at_k(score: Start, write: Write, tmp_path: Path) -> None:
-    """A k that is larger than some problem's number of programs is not reported, and says why."""
+    """A k above some problem's number of programs is not reported, with the reason."""
     dump = write("dump.jsonl", {"problem_id": 0, "code": [DOUBLE, ZERO]}, {"problem_id": 1, "code": [DOUBLE]})
     ended = score(dump, "--pass-at", "1", "--pass-at", "2")
     assert ended.returncode == 0
@@ -396,8 +405,10 @@ def test_pass_at_k(score: Start, write: Write, tmp_path: Path) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_a_wrong_call_is_2(score: Start, write: Write, tmp_path: Path, arguments: list[str], words: str) -> None:
-    """What was wrong is named, nothing is judged, and no folder for results is left."""
+def test_a_wrong_call_has_exit_code_2(
+    score: Start, write: Write, tmp_path: Path, arguments: list[str], words: str
+) -> None:
+    """The message names the mistake. Nothing is judged, and no result directory is created."""
     ended = score(write("dump.jsonl", {"problem_id": 0, "code": DOUBLE}), *arguments)
     assert ended.returncode == 2
     assert words in ended.stderr
@@ -406,7 +417,7 @@ def test_a_wrong_call_is_2(score: Start, write: Write, tmp_path: Path, arguments
 
 
 def test_a_data_set_with_an_id_twice(score: Start, write: Write) -> None:
-    """Is refused, as results could not be told apart."""
+    """The data set is refused, because its results could not be told apart."""
     dump = write("dump.jsonl", {"problem_id": 1, "code": DOUBLE})
     write("apps.jsonl", doubling(1), doubling("1"))
     ended = score(dump)
@@ -414,8 +425,10 @@ def test_a_data_set_with_an_id_twice(score: Start, write: Write) -> None:
     assert "both have the id 1" in ended.stderr
 
 
-def test_results_among_the_programs(score: Start, write: Write, tmp_path: Path) -> None:
-    """A folder that is read is not a place for results, which would be programs the next time: nothing is judged."""
+def test_results_cannot_be_inside_the_dump(score: Start, write: Write, tmp_path: Path) -> None:
+    """A folder that is read as a dump is refused for results, which would be read as programs in the next run. Nothing
+    is judged.
+    """
     (tmp_path / "dump").mkdir()
     write("dump/a.jsonl", {"problem_id": 0, "code": DOUBLE})
     ended = score("dump", "--out", "dump/out")
@@ -424,8 +437,8 @@ def test_results_among_the_programs(score: Start, write: Write, tmp_path: Path) 
     assert not (tmp_path / "dump" / "out").exists()
 
 
-def test_groups_have_tables_of_their_own(score: Start, write: Write, tmp_path: Path) -> None:
-    """As for contests, also over several dumps."""
+def test_each_group_has_a_table(score: Start, write: Write, tmp_path: Path) -> None:
+    """As for contests, also with several dumps."""
     one = write("one.jsonl", {"problem_id": 0, "uuid": "a", "code": DOUBLE, "model": "m1"})
     two = write("two.jsonl", {"problem_id": 0, "uuid": "b", "code": FAILS, "model": "m2"})
     ended = score(one, two)

@@ -1,4 +1,4 @@
-"""`ioi-eval compare`: exit codes, and what is printed; no program is judged for it."""
+"""`ioi-eval compare`: exit codes and output. No program is judged."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from tests.cli.addition import Start, Write
 
 
 def result(name: str, verdict: str, score: float) -> dict[str, Any]:
-    """A contest result."""
+    """A result row of a contest."""
     subtasks = [{"subtask": "a", "points": 100, "weighted_score": score, "status": verdict}]
     found = {"uuid": name, "year": 2024, "problem_id": "add", "verdict": verdict, "total_score": score}
     return {**found, "code": "x", "all_subtasks_results": subtasks}
 
 
-def test_a_regression_is_told_by_the_exit_code(start: Start, write: Write, tmp_path: Path) -> None:
-    """Only where it is asked for; bad input is 2."""
+def test_exit_code_for_a_regression(start: Start, write: Write, tmp_path: Path) -> None:
+    """It is 1 only with `--fail-on-regression`. For wrong input it is 2."""
     for name in "ab":
         (tmp_path / name).mkdir()
     write("a/results.jsonl", result("one", "AC", 100), result("two", "WA", 0))
@@ -36,8 +36,10 @@ PART = {"options": {}, "complete": False, "submissions": {"rows": 5, "pending": 
 WARNING = "ioi-eval: a is not complete: 2 of 5 submissions are still to be judged; those without code are judged first"
 
 
-def test_a_run_that_is_not_complete_has_no_intervals(start: Start, write: Write, tmp_path: Path) -> None:
-    """It is named once on stderr, and has no regression; a run with JE or refused rows alone is as usual."""
+def test_an_incomplete_run_has_no_intervals(start: Start, write: Write, tmp_path: Path) -> None:
+    """It is named once on stderr, and `--fail-on-regression` is refused. A run with JE or refused rows only is
+    complete.
+    """
     for name in "ab":
         (tmp_path / name).mkdir()
         rows = [
@@ -61,8 +63,8 @@ def test_a_run_that_is_not_complete_has_no_intervals(start: Start, write: Write,
     assert found.stderr.count(WARNING) == 1
 
 
-def test_every_command_names_a_run_that_is_not_complete(start: Start, write: Write, tmp_path: Path) -> None:
-    """`select`, `show` and `export`, on stderr; they do their work all the same."""
+def test_every_command_warns_of_an_incomplete_run(start: Start, write: Write, tmp_path: Path) -> None:
+    """`select`, `show` and `export` warn on stderr and still do their work."""
     (tmp_path / "a").mkdir()
     row = {**result("one", "AC", 100), "code_compiles": True, "error": None, "duplicate_of": None, "near_limit": False}
     row["all_subtasks_results"][0] |= {"score": 1.0, "test_results": []}

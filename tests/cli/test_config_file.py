@@ -1,4 +1,4 @@
-"""`ioi-eval.toml` and `ioi-eval config`: what comes first, and what is wrong in a file."""
+"""`ioi-eval.toml` and `ioi-eval config`: the order of sources, and errors in a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAME = "ioi-eval.toml"
 
 @pytest.fixture
 def lines_of(start: Start) -> Callable[..., dict[str, list[str]]]:
-    """What `ioi-eval config …` prints, by the setting's name: its value and its source."""
+    """The output of `ioi-eval config …`: value and source by the setting's name."""
 
     def asked(*arguments: str, **env: str) -> dict[str, list[str]]:
         ended = start("config", *arguments, env=env)
@@ -26,10 +26,10 @@ def lines_of(start: Start) -> Callable[..., dict[str, list[str]]]:
     return asked
 
 
-def test_the_file_sets_what_nobody_typed(
+def test_the_file_sets_options_that_are_not_given(
     start: Start, write: Write, tmp_path: Path, results: Callable[[], list[dict[str, Any]]]
 ) -> None:
-    """Required options too. What is typed comes first."""
+    """It can also set required options. Options on the command line have precedence."""
     write("problems.jsonl", *PROBLEMS)
     write("tests.jsonl", *TESTS)
     write(
@@ -45,7 +45,7 @@ def test_the_file_sets_what_nobody_typed(
 
 
 def test_the_environment_comes_before_the_file(tmp_path: Path, lines_of: Callable[..., dict[str, list[str]]]) -> None:
-    """Then `.env`, then the file, then the default; each is named."""
+    """The order is: environment, `.env`, file, default. The source of each value is shown."""
     (tmp_path / NAME).write_text('[environment]\nPISTON_ENDPOINTS = "a:1"\nCXX = "clang++"\n')
     (tmp_path / ".env").write_text("CXX=g++-12\n")
     found = lines_of(PISTON_ENDPOINTS="b:1")
@@ -56,7 +56,7 @@ def test_the_environment_comes_before_the_file(tmp_path: Path, lines_of: Callabl
 
 
 def test_all_settings_of_a_command_are_shown(tmp_path: Path, lines_of: Callable[..., dict[str, list[str]]]) -> None:
-    """With their sources; without a command only those that the file sets."""
+    """With their sources. Without a command only the settings of the file are shown."""
     (tmp_path / NAME).write_text('[score]\nworkers = 3\nby = ["model", "seed"]\n[apps.score]\nno_resume = true\n')
     shown = lines_of("score")
     assert shown["workers"] == ["3", NAME]
@@ -67,10 +67,10 @@ def test_all_settings_of_a_command_are_shown(tmp_path: Path, lines_of: Callable[
     assert "problems" not in lines_of()
 
 
-def test_another_file_is_named_by_the_environment(
+def test_a_variable_can_name_another_file(
     start: Start, tmp_path: Path, lines_of: Callable[..., dict[str, list[str]]]
 ) -> None:
-    """Then the one in the working directory does not count; one that is not there is an error."""
+    """The file in the working directory is then ignored. If the named file does not exist, it is an error."""
     (tmp_path / NAME).write_text("[score]\nworkers = 3\n")
     (tmp_path / "other.toml").write_text("[score]\nlimit = 5\n")
     found = lines_of(IOI_EVAL_CONFIG="other.toml")
@@ -102,7 +102,7 @@ def test_another_file_is_named_by_the_environment(
     ],
 )
 def test_wrong_files_are_named(start: Start, tmp_path: Path, text: str, message: str) -> None:
-    """Whichever command is called: what is wrong in a file is not used by halves."""
+    """Every command reports the error. No part of a wrong file is used."""
     (tmp_path / NAME).write_bytes(text.encode("utf-8", "surrogateescape"))
     ended = start("doctor", "--help")
     assert ended.returncode == 2
@@ -111,8 +111,8 @@ def test_wrong_files_are_named(start: Start, tmp_path: Path, text: str, message:
     assert "Traceback" not in ended.stderr
 
 
-def test_a_command_that_is_not_there(start: Start) -> None:
-    """The nearest one is named."""
+def test_an_unknown_command(start: Start) -> None:
+    """The message suggests the most similar command."""
     ended = start("config", "scor")
     assert ended.returncode == 2
     assert "there is no command scor; did you mean score?" in ended.stderr

@@ -1,4 +1,4 @@
-"""Directories that somebody deletes while a run uses them."""
+"""Directories that are deleted while a run uses them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ SLOWER = RIGHT.replace("int main() {", "#include <unistd.h>\nint main() { usleep
 def after_the_first_result(
     write: Write, environment: Mapping[str, str], tmp_path: Path
 ) -> Iterator[subprocess.Popen[str]]:
-    """A run that has judged one program, and is not through."""
+    """A run that has judged one program, and is not finished."""
     write("problems.jsonl", *PROBLEMS)
-    write("tests.jsonl", *({**test, "test_input": f"{test['test_input']}{' ' * 5000}\n"} for test in TESTS))  # in files
+    # so large that it is stored in a file
+    write("tests.jsonl", *({**test, "test_input": f"{test['test_input']}{' ' * 5000}\n"} for test in TESTS))
     write("dump.jsonl", *(submission_row(str(n), f"{SLOWER}// {n}\n") for n in range(PROGRAMS)))
     command = (*COMMAND, "score", "dump.jsonl", "--problems", "problems.jsonl", "--tests", "tests.jsonl")
     run = subprocess.Popen(
@@ -40,8 +41,8 @@ def after_the_first_result(
         run.wait()
 
 
-def test_a_run_whose_results_are_deleted_says_so(write: Write, environment: Mapping[str, str], tmp_path: Path) -> None:
-    """It does not go on for nothing, and promises nothing."""
+def test_a_run_ends_if_its_results_are_deleted(write: Write, environment: Mapping[str, str], tmp_path: Path) -> None:
+    """It ends with exit code 2 and says that the results are lost."""
     with after_the_first_result(write, environment, tmp_path) as run:
         shutil.rmtree(tmp_path / "out")
         _, words = run.communicate()
@@ -51,10 +52,10 @@ def test_a_run_whose_results_are_deleted_says_so(write: Write, environment: Mapp
     assert not (tmp_path / "out").exists()
 
 
-def test_test_data_that_is_deleted_in_mid_run_is_made_again(
+def test_deleted_test_data_is_stored_again(
     write: Write, environment: Mapping[str, str], cache_with_runner: Path, tmp_path: Path
 ) -> None:
-    """No program pays for it, and nobody need start anything again."""
+    """All programs get the right verdict, and the run needs no restart."""
     cache = copy_cache(cache_with_runner, tmp_path / "cache")
     own = {**environment, "IOI_EVAL_CACHE": str(cache)}
     with after_the_first_result(write, own, tmp_path) as run:

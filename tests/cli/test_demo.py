@@ -1,4 +1,4 @@
-"""`ioi-eval demo`: the two samples, end to end."""
+"""`ioi-eval demo`: the two samples, from the command to the reports."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tests.cli.addition import Start
 README = Path(__file__).parents[2] / "README.md"
 
 
-def test_the_samples_come_out_as_they_should(start: Start, tmp_path: Path) -> None:
-    """Every generation is worth what is stated of it; a second run has nothing to judge and writes the same."""
+def test_the_samples_have_the_expected_results(start: Start, tmp_path: Path) -> None:
+    """Every generation has its expected result. A second run judges nothing and writes the same files."""
     ended = start("demo", "--out", "out", "--log-file", "out/log.jsonl")
     assert ended.returncode == 0, ended.stderr
-    told = [json.loads(line) for line in (tmp_path / "out" / "log.jsonl").open()]
-    assert [event["command"] for event in told if event["event"] == "run_begins"] == [
+    logged = [json.loads(line) for line in (tmp_path / "out" / "log.jsonl").open()]
+    assert [event["command"] for event in logged if event["event"] == "run_begins"] == [
         "ioi-eval score", "ioi-eval apps score",
     ]  # fmt: skip
     assert "Report:  out/report.md" in ended.stdout
@@ -43,7 +43,7 @@ def test_the_samples_come_out_as_they_should(start: Start, tmp_path: Path) -> No
 
 
 def check_apps(folder: Path, stdout: str) -> None:
-    """The half with programs in Python; and its files can be used in calls of one's own."""
+    """The programs in Python have their expected results. The files that the demo leaves can be used in other calls."""
     stated = [json.loads(line) for line in sample.apps_expected().open()]
     results = [json.loads(line) for line in (folder / "out/apps/results.jsonl").open()]
     assert [row["uuid"] for row in results] == [row["uuid"] for row in stated]
@@ -55,7 +55,9 @@ def check_apps(folder: Path, stdout: str) -> None:
 
 
 def test_readme_s_commands_work_on_the_sample(start: Start, tmp_path: Path) -> None:
-    """As they stand there, with what the demo leaves; without the slow program, which a busy machine may not decide."""
+    """The commands are run unchanged on the demo's files. The slow program is left out, because its verdict depends on
+    the load.
+    """
     dump = leave_sample(tmp_path / "ioi-eval-demo") / "dump.jsonl"
     slow = {row["uuid"] for row in map(json.loads, sample.apps_expected().open()) if row["expected_verdict"] == "TLE"}
     quick = [line for line in dump.open() if json.loads(line)["uuid"] not in slow]
@@ -73,7 +75,9 @@ def test_readme_s_commands_work_on_the_sample(start: Start, tmp_path: Path) -> N
 
 
 def test_the_sample_by_other_rules(start: Start, tmp_path: Path) -> None:
-    """The problem with several answers by its checker; the recursion by the rules of Eval Protocol's page."""
+    """The problem with several answers is judged by its checker, the one with recursion by the rules of Eval Protocol's
+    page.
+    """
     (tmp_path / "checker.cpp").write_bytes(sample.apps_checker().read_bytes())
     stated = [json.loads(line) for line in sample.apps_expected().open()]
     for problem, options, column in (

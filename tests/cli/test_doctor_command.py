@@ -1,4 +1,4 @@
-"""`ioi-eval doctor`: what it says, and its exit code."""
+"""`ioi-eval doctor`: its output and its exit code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.cli.addition import Start
 
 
 def test_the_doctor_reports_what_was_tried(start: Start) -> None:
-    """A line for each thing, and whether programs can be judged here."""
+    """One line for each test, and whether programs can be judged here."""
     ended = start("doctor")
     assert "compiler" in ended.stdout
     assert "isolation" in ended.stdout
@@ -24,7 +24,7 @@ def test_the_doctor_reports_what_was_tried(start: Start) -> None:
 
 
 def test_without_a_compiler_nothing_can_be_judged(start: Start) -> None:
-    """Said as a finding, not as a traceback."""
+    """It is a line of the report and not a traceback."""
     ended = start("doctor", env={"CXX": "/nonexistent/g++"})
     assert ended.returncode == 2
     assert "/nonexistent/g++" in ended.stdout
@@ -32,7 +32,7 @@ def test_without_a_compiler_nothing_can_be_judged(start: Start) -> None:
 
 
 def test_a_cache_that_cannot_be_used_is_a_finding(start: Start, tmp_path: Path) -> None:
-    """As in `score`, which ends with exit code 2: the programs of a cache may be readable when its test data is not."""
+    """As in `score`, the exit code is 2. The programs in a cache may be readable although its test data is not."""
     cache = tmp_path / "cache"
     (cache / "blobs" / ".secret").mkdir(parents=True)
     ended = start("doctor", env={"IOI_EVAL_CACHE": str(cache)})
@@ -53,7 +53,7 @@ def test_a_cache_that_cannot_be_used_is_a_finding(start: Start, tmp_path: Path) 
     ids=["calibrate", "requests"],
 )
 def test_options_that_do_not_go_together(start: Start, options: list[str], words: str) -> None:
-    """Named, not passed over: who asks for workers does not want to hear of this machine."""
+    """They are refused: a user who asks about workers does not want a report on this machine."""
     ended = start("doctor", *options)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert words in ended.stderr

@@ -1,4 +1,4 @@
-"""What becomes of an error on its way out of a command."""
+"""How a command reports errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ioi_eval.errors import SetupError, UnavailableError
     ("error", "code"), [(UnavailableError("no endpoint is left"), FAILED), (SetupError("no compiler"), WRONG_CALL)]
 )
 def test_errors_in_groups_are_one_message(error: Exception, code: int, capsys: pytest.CaptureFixture[str]) -> None:
-    """Task groups raise groups of groups; the user reads what happened, and no traceback."""
+    """Task groups raise nested groups. The user sees the error's message and no traceback."""
 
     def fails() -> int:
         raise ExceptionGroup("outer", [ExceptionGroup("inner", [error, error])])
@@ -26,8 +26,8 @@ def test_errors_in_groups_are_one_message(error: Exception, code: int, capsys: p
     assert capsys.readouterr().err == f"ioi-eval: {error}\n"
 
 
-def test_a_bug_in_a_group_is_told_whole() -> None:
-    """It is nobody's message: not even beside an error of ours."""
+def test_a_group_with_a_bug_is_raised_as_a_whole() -> None:
+    """It is not turned into a message, even if an error of ours is in the same group."""
     group = ExceptionGroup("tasks", [SetupError("no compiler"), ZeroDivisionError("a bug")])
 
     def fails() -> int:
@@ -39,7 +39,7 @@ def test_a_bug_in_a_group_is_told_whole() -> None:
 
 
 def test_paths_may_begin_with_a_tilde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A shell leaves it as it is in `--out=~/x`, which would be a directory called `~`."""
+    """In `--out=~/x` a shell does not expand the tilde. Without expansion a directory `~` would be created."""
     monkeypatch.setenv("HOME", str(tmp_path))
     given: dict[str, object] = {}
 
@@ -60,7 +60,7 @@ def test_paths_may_begin_with_a_tilde(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_deleted_working_directory_is_one_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Relative paths mean nothing there."""
+    """A relative path cannot be resolved there."""
     gone = tmp_path / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)

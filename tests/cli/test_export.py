@@ -1,4 +1,4 @@
-"""`ioi-eval export`: each format is read by its own reader where it is installed, and nothing of others is replaced."""
+"""`ioi-eval export`: each format is read by its own reader if that is installed. Other files are not replaced."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CONTEST: tuple[Row, ...] = (
 
 
 def contest(directory: Path) -> Path:
-    """Two models, two problems, a judge error, and a row that could not be judged."""
+    """Two models, two problems, a JE, and a row that could not be judged."""
     rows: list[Row] = []
     for one in CONTEST:
         values = dict(one)
@@ -52,7 +52,7 @@ def contest(directory: Path) -> Path:
 
 
 def apps(directory: Path) -> Path:
-    """One right, one wrong, one that was not judged."""
+    """One program with AC, one with WA, and one that was not judged."""
     failed = apps_row("17/2", False, verdict="JE", passed=None, score=None, error="no sandbox")
     rows = [apps_row("17/0", True, True), apps_row("17/1", True, False), failed]
     return write_results(directory, rows, {"judged_by": "tokens", "options": {"dataset": "codeparrot/apps"}})
@@ -68,14 +68,14 @@ def results(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def export(directory: Path, to: str, *settings: str, out: Path | None = None, by: tuple[str, ...] = ()) -> list[Path]:
-    """Write a format, and give the files."""
+    """Export to a format, and return the files."""
     write_export(ExportCall(directory=directory, to=to, out=out, settings=list(settings), by=list(by)))
     target = out or directory / format_named(to).default_path
     return [target] if target.is_file() else sorted(path for path in target.rglob("*") if path.is_file())
 
 
 def test_parquet_is_read_by_pandas_and_datasets(results: Path, tmp_path: Path) -> None:
-    """A row a submission, in the order of the results, with all columns and the tests."""
+    """One row for each submission, in the order of the results, with all columns and the tests."""
     import datasets
     import pandas as pd
 
@@ -92,7 +92,7 @@ def test_parquet_is_read_by_pandas_and_datasets(results: Path, tmp_path: Path) -
 
 
 def test_junit_has_a_suite_a_problem_and_counts_what_is_in_it(tmp_path: Path) -> None:
-    """JE and refused rows are errors, other verdicts failures; no control character is in the file."""
+    """JE and refused rows are errors, other verdicts failures. The file contains no control characters."""
     (path,) = export(contest(tmp_path / "contest"), "junit")
     root = ET.parse(path).getroot()
     suites = {suite.get("name"): suite for suite in root}
@@ -110,7 +110,7 @@ def test_junit_has_a_suite_a_problem_and_counts_what_is_in_it(tmp_path: Path) ->
 
 
 def test_junit_is_read_by_junitparser(results: Path) -> None:
-    """A reader that others use gives the same counts."""
+    """junitparser reads the same counts."""
     junitparser = pytest.importorskip("junitparser", reason="junitparser is not installed")
     (path,) = export(results, "junit")
     found = junitparser.JUnitXml.fromfile(str(path))
@@ -118,7 +118,7 @@ def test_junit_is_read_by_junitparser(results: Path) -> None:
 
 
 def test_inspect_logs_have_a_sample_a_problem_and_an_epoch_a_submission(tmp_path: Path) -> None:
-    """One log a model; what has no score is NaN there, and in none of the means."""
+    """One log for each model. A submission without score is NaN, and is not in any mean."""
     paths = export(contest(tmp_path / "contest"), "inspect")
     assert len(paths) == 2
     with ZipFile(paths[1]) as log:
@@ -138,7 +138,7 @@ def test_inspect_logs_have_a_sample_a_problem_and_an_epoch_a_submission(tmp_path
 
 
 def test_inspect_reads_its_logs(results: Path) -> None:
-    """Its own reader gives every submission and the means."""
+    """The reader of inspect_ai gives every submission and the means."""
     log = pytest.importorskip("inspect_ai.log", reason="inspect-ai is not installed")
     read = [log.read_eval_log(str(path)) for path in export(results, "inspect")]
     assert sum(len(one.samples) for one in read) == len(list(open_results(results).rows()))
@@ -146,7 +146,7 @@ def test_inspect_reads_its_logs(results: Path) -> None:
 
 
 def test_eval_results_are_entries_of_the_hub(tmp_path: Path) -> None:
-    """In per cent, with the benchmark; read by the Hub's own client where it is new enough."""
+    """In per cent, with the benchmark. The Hub's client reads them if it is new enough."""
     hub = pytest.importorskip("huggingface_hub")
     for directory, metric, values in (
         (contest(tmp_path / "contest"), "score", [12.5, 62.5]),
@@ -165,8 +165,8 @@ def test_eval_results_are_entries_of_the_hub(tmp_path: Path) -> None:
             ]
 
 
-def test_every_eval_ever_has_what_its_schema_asks_for(results: Path) -> None:
-    """The required keys, a score within its bounds, texts in details, and the same path each time."""
+def test_every_eval_ever_agrees_with_its_schema(results: Path) -> None:
+    """It has the required keys, a score within its bounds, and texts in `details`. The path is the same each time."""
     paths = export(results, "every-eval-ever", *SETTINGS["every-eval-ever"])
     name = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\.json"
     assert all(re.search(rf"/every_eval_ever/data/[^/]+/[^/]+/[^/]+/{name}$", str(path)) for path in paths)
@@ -184,8 +184,8 @@ def test_every_eval_ever_has_what_its_schema_asks_for(results: Path) -> None:
 
 
 @pytest.mark.parametrize("to", MODULES)
-def test_an_export_replaces_an_export_and_nothing_else(results: Path, tmp_path: Path, to: str) -> None:
-    """A file of others stays, whatever it is called; the results too."""
+def test_an_export_replaces_only_an_export(results: Path, tmp_path: Path, to: str) -> None:
+    """Another file is not replaced, whatever its name. Neither are the results."""
     settings = SETTINGS.get(to, [])
     out = tmp_path / "there" / "out"
     written = export(results, to, *settings, out=out)
@@ -219,8 +219,8 @@ def test_an_export_replaces_an_export_and_nothing_else(results: Path, tmp_path: 
         ("every-eval-ever", ["organization=a", "relationship=b"], "must be one of first_party"),
     ],
 )
-def test_a_wrong_call_says_what_is_possible(tmp_path: Path, to: str, settings: list[str], words: str) -> None:
-    """And nothing is written."""
+def test_a_wrong_call_names_the_possible_values(tmp_path: Path, to: str, settings: list[str], words: str) -> None:
+    """Nothing is written."""
     directory = contest(tmp_path / "contest")
     before = sorted(directory.iterdir())
     with pytest.raises(InputError, match=words):
@@ -228,8 +228,8 @@ def test_a_wrong_call_says_what_is_possible(tmp_path: Path, to: str, settings: l
     assert sorted(directory.iterdir()) == before
 
 
-def test_results_that_do_not_say_enough_are_refused(tmp_path: Path) -> None:
-    """No model, no data set, no score."""
+def test_results_without_needed_columns_are_refused(tmp_path: Path) -> None:
+    """Results without a model, data set or score."""
     one = write_results(tmp_path / "one", [contest_row("a", 1.0, 1.0)])
     with pytest.raises(InputError, match="do not name their model"):
         export(one, "every-eval-ever", "organization=Lab")
@@ -259,10 +259,10 @@ main()
 
 
 @pytest.mark.parametrize("to", MODULES)
-def test_a_full_disk_leaves_nothing_half(
+def test_a_full_disk_leaves_no_incomplete_file(
     results: Path, tmp_path: Path, to: str, environment: Mapping[str, str]
 ) -> None:
-    """The message names the file; what stood there stays."""
+    """The message names the file. The earlier file is unchanged."""
     out = tmp_path / "out"
     settings = [part for one in SETTINGS.get(to, []) for part in ("--set", one)]
     export(results, to, *SETTINGS.get(to, []), out=out)
@@ -276,7 +276,7 @@ def test_a_full_disk_leaves_nothing_half(
 
 
 def test_the_command(start: Start, tmp_path: Path) -> None:
-    """As users call it: what was written is said; a wrong call is exit code 2 in one line."""
+    """The output names the written files. A wrong call has exit code 2 and a message of one line."""
     contest(tmp_path / "results")
     ended = start("export", "results", "--to", "junit", "--out", "ci/junit.xml")
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "Written: ci/junit.xml\n", "")

@@ -1,4 +1,4 @@
-"""Options that several commands share stand once, and each command takes them."""
+"""Groups of options that several commands share are defined once."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from ioi_eval.cli.grouped import OptionGroup, grouped
 def sized(
     *, width: Annotated[int, typer.Option("--width")] = 1, unit: Annotated[str, typer.Option("--unit")] = "m"
 ) -> str:
-    """A size."""
+    """A value made of two options."""
     return f"{width} {unit}"
 
 
 def dyed(
     *, colour: Annotated[str, typer.Option("--colour")], unit: Annotated[str, typer.Option("--unit")] = "m"
 ) -> str:
-    """A colour, by the same unit."""
+    """Another value, which shares the option `unit` with `sized`."""
     return f"{colour} a {unit}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Brush:
-    """A brush; nobody says on the command line who made it."""
+    """A class as a group. `maker` is no option."""
 
     hair: Annotated[str, typer.Option("--hair")] = "pig"
     maker: str = "us"
@@ -37,7 +37,7 @@ class Brush:
 
 @grouped(brush=Brush)
 def sweep(brush: Brush) -> int:
-    """Sweep."""
+    """A command with the group `Brush`."""
     print(brush.hair, brush.maker)
     return 0
 
@@ -50,13 +50,15 @@ def paint(
     dye: str,
     twice: Annotated[bool, typer.Option("--twice")] = False,
 ) -> int:
-    """Paint something."""
+    """A command with an argument, two groups and a flag."""
     print(what, size, dye, twice, sep="; ")
     return 0
 
 
 def test_a_command_has_the_options_of_its_groups() -> None:
-    """Those that must be given first, one that two groups share once; what is made of them reaches the function."""
+    """Required options come first. An option that two groups share appears once. The function gets the values made from
+    them.
+    """
     assert list(inspect.signature(paint).parameters) == ["what", "colour", "width", "unit", "twice"]
     app = typer.Typer()
     app.command()(paint)
@@ -66,14 +68,14 @@ def test_a_command_has_the_options_of_its_groups() -> None:
 
 @pytest.mark.parametrize("arguments", [["wall"], ["wall", "--colour", "red", "--size", "3"]])
 def test_what_is_missing_or_unknown_is_a_wrong_call(arguments: list[str]) -> None:
-    """An option of a group without a default must be given; the group's own name is none."""
+    """An option of a group without a default must be given. The name of the group itself is no option."""
     app = typer.Typer()
     app.command()(paint)
     assert CliRunner().invoke(app, arguments).exit_code == 2
 
 
 def test_the_annotated_fields_of_a_class_are_options() -> None:
-    """The others keep their defaults."""
+    """Fields without annotation keep their defaults."""
     app = typer.Typer()
     app.command()(sweep)
     assert list(inspect.signature(sweep).parameters) == ["hair"]
@@ -83,7 +85,7 @@ def test_the_annotated_fields_of_a_class_are_options() -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Tool:
-    """What every tool has; a subclass may live in another module."""
+    """A class with groups as fields. A subclass can be in another module."""
 
     brush: Annotated[Brush, OptionGroup(Brush)] = field(default_factory=Brush)
     size: Annotated[str, OptionGroup(sized, {"unit": "in"})] = "none"
@@ -91,20 +93,20 @@ class Tool:
 
 @dataclass(frozen=True, kw_only=True)
 class Roller(Tool):
-    """A tool with an option of its own."""
+    """A subclass with one more option."""
 
     wide: Annotated[bool, typer.Option("--wide")] = False
 
 
 @grouped(roller=Roller)
 def roll(roller: Roller) -> int:
-    """Roll."""
+    """A command with this class as its group."""
     print(roller.brush.hair, roller.size, roller.wide)
     return 0
 
 
 def test_a_field_may_be_a_group_itself() -> None:
-    """Also an inherited one; an option with a fixed value is none of the command's."""
+    """Also an inherited field. An option with a fixed value is no option of the command."""
     app = typer.Typer()
     app.command()(roll)
     assert list(inspect.signature(roll).parameters) == ["hair", "width", "wide"]

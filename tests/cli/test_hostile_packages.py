@@ -1,6 +1,6 @@
-"""Packages that somebody else made, and not kindly: each importer says what is wrong, in time, and leaves nothing.
+"""Malicious packages: each importer reports the fault within seconds and leaves no files.
 
-All of them start from a package that is imported as it is; one thing in it is changed.
+Each test starts from a package that can be imported, and changes one thing in it.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ PLACED: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("kind", PACKAGES)
-def test_as_they_are_they_can_be_imported(tmp_path: Path, kind: str) -> None:
-    """Or nothing below would show anything."""
+def test_unchanged_packages_can_be_imported(tmp_path: Path, kind: str) -> None:
+    """Otherwise the tests below would show nothing."""
     where = write_package(tmp_path / "package", PACKAGES[kind][2])
     with pytest.raises(SystemExit) as ended:
         root()(["import", kind, str(where), "--year", "2024", "--out", str(tmp_path / "out")])
@@ -97,8 +97,8 @@ def test_as_they_are_they_can_be_imported(tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize("role", [0, 1], ids=["root", "test"])
 @pytest.mark.parametrize("trap", PLACED)
 @pytest.mark.parametrize("kind", PACKAGES)
-def test_a_file_that_is_none(refused: Refused, tmp_path: Path, kind: str, trap: str, role: int) -> None:
-    """In the place of the package's settings, or of a test."""
+def test_a_special_file_in_place_of_a_file(refused: Refused, tmp_path: Path, kind: str, trap: str, role: int) -> None:
+    """In place of the package's settings, or of a test."""
     *places, files = PACKAGES[kind]
     place, words = places[role], PLACED[trap][1]
     where = write_package(tmp_path / "package", files)
@@ -109,19 +109,21 @@ def test_a_file_that_is_none(refused: Refused, tmp_path: Path, kind: str, trap: 
 
 @pytest.fixture
 def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Refused:
-    """Exit code 2, one message with these words, no secret in it, and no file."""
+    """The import ends with exit code 2 and one message with these words. It shows no content of secret files, and
+    writes no file.
+    """
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
     def refused(kind: str, package: Path, *words: str) -> None:
         before = sorted(path for path in tmp_path.rglob("*") if package not in path.parents)
         with pytest.raises(SystemExit) as ended:
             root()(["import", kind, str(package), "--year", "2024", "--out", str(tmp_path / "out" / "rows")])
-        said = capsys.readouterr()
-        assert (ended.value.code, said.out) == (2, "")
-        assert said.err.startswith(f"ioi-eval: {package}")
-        assert said.err.count("\n") == 1
-        assert "root:" not in said.err
-        assert not [word for word in words if word not in said.err], said.err
+        output = capsys.readouterr()
+        assert (ended.value.code, output.out) == (2, "")
+        assert output.err.startswith(f"ioi-eval: {package}")
+        assert output.err.count("\n") == 1
+        assert "root:" not in output.err
+        assert not [word for word in words if word not in output.err], output.err
         assert sorted(path for path in tmp_path.rglob("*") if package not in path.parents) == before
 
     return refused
@@ -131,8 +133,8 @@ ALIASES = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in ra
 
 
 @pytest.mark.parametrize("kind", ["italian-yaml", "kattis"])
-def test_aliases_that_multiply(refused: Refused, tmp_path: Path, kind: str) -> None:
-    """9^11 values in half a kilobyte."""
+def test_aliases_that_expand_to_a_huge_value(refused: Refused, tmp_path: Path, kind: str) -> None:
+    """9^11 values in half a kilobyte of YAML."""
     root, _, files = PACKAGES[kind]
     where = write_package(tmp_path / "package", {**files, root: f"a0: &a0 lol\n{ALIASES}{files[root]}"})
     refused(kind, where, root, "by its aliases; write the values out")
@@ -140,16 +142,16 @@ def test_aliases_that_multiply(refused: Refused, tmp_path: Path, kind: str) -> N
 
 @pytest.mark.parametrize("kind", PACKAGES)
 @pytest.mark.parametrize("name", ["../evil", "/tmp/evil", "tests/../../evil"])
-def test_a_path_that_leads_out(refused: Refused, tmp_path: Path, kind: str, name: str) -> None:
-    """Of an archive."""
+def test_an_archive_with_a_path_outside_of_the_package(refused: Refused, tmp_path: Path, kind: str, name: str) -> None:
+    """The message shows the path. The entry is not opened."""
     where = as_zip(tmp_path / "package.zip", {**PACKAGES[kind][2], name: "x"})
     refused(kind, where, repr(name), "which leads out of the package; it is not opened")
 
 
 @pytest.mark.parametrize("kind", PACKAGES)
 @pytest.mark.parametrize("name", [b"data/1\n.in", b"data/\xff.in", b"data/\x1b[2J.in"])
-def test_a_name_that_is_no_text(refused: Refused, tmp_path: Path, kind: str, name: bytes) -> None:
-    """It is shown by escapes."""
+def test_a_file_name_that_is_no_text(refused: Refused, tmp_path: Path, kind: str, name: bytes) -> None:
+    """The message shows it with escapes."""
     where = write_package(tmp_path / "package", PACKAGES[kind][2])
     (where / "data").mkdir(exist_ok=True)
     Path(os.fsdecode(bytes(where) + b"/" + name)).write_text("x")
@@ -157,10 +159,10 @@ def test_a_name_that_is_no_text(refused: Refused, tmp_path: Path, kind: str, nam
 
 
 @pytest.mark.parametrize("kind", PACKAGES)
-def test_a_compressed_tar_without_an_end(
+def test_a_compressed_tar_that_expands_too_much(
     refused: Refused, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    """A thousand times its size, or more; it is not even written to disk."""
+    """It expands to 1000 times its size or more, and is not written to disk."""
     monkeypatch.setattr(package_files, "_LEAST_EXPANDED", 1 << 20)
     info = tarfile.TarInfo("tests/1.in")
     info.size = 16 << 20
@@ -170,21 +172,20 @@ def test_a_compressed_tar_without_an_end(
 
 
 @pytest.mark.parametrize("kind", PACKAGES)
-def test_a_zip_that_says_it_is_huge(refused: Refused, tmp_path: Path, kind: str) -> None:
-    """40 GB by its own account: ten entries that share what is stored."""
+def test_a_zip_that_declares_a_huge_size(refused: Refused, tmp_path: Path, kind: str) -> None:
+    """Ten entries with a declared size of 4 GB each."""
     where = as_zip(tmp_path / "package.zip", {**PACKAGES[kind][2], **{f"big/{n}": "x" for n in range(10)}})
     content = bytearray(where.read_bytes())
     for n in range(10):
-        at = content.rindex(f"big/{n}".encode()) - 46  # its entry in the directory at the end
+        # the entry's header in the central directory at the end of the file
+        at = content.rindex(f"big/{n}".encode()) - 46
         content[at + 24 : at + 28] = (0xFFFFFFF0).to_bytes(4, "little")
     where.write_bytes(content)
     refused(kind, where, "expands to more than")
 
 
 @pytest.mark.parametrize("kind", PACKAGES)
-def test_more_files_than_a_package_has(
-    refused: Refused, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
+def test_too_many_files(refused: Refused, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     """In a folder, a zip and a tar."""
     monkeypatch.setattr(package_files, "_MAX_ENTRIES", 100)
     files = {**PACKAGES[kind][2], **{f"many/{n}": "x" for n in range(400)}}
@@ -195,8 +196,8 @@ def test_more_files_than_a_package_has(
     refused(kind, tmp_path / "package.tar", "holds more than 100 files")
 
 
-def test_messages_hold_nothing_that_a_terminal_obeys(refused: Refused, tmp_path: Path) -> None:
-    """They quote what a package says."""
+def test_messages_contain_no_terminal_escapes(refused: Refused, tmp_path: Path) -> None:
+    """Texts from a package are quoted with escapes."""
     refused(
         "kattis",
         write_package(tmp_path / "package", {"problem.yaml": 'type: "\\e]0;title\\a"\n'}),

@@ -1,4 +1,4 @@
-"""APPS as it lies on the Hub, read through a stand-in of it."""
+"""APPS in the formats of the Hub, read through a stand-in of the Hub."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OTHER = {**DOUBLE, "input_output": "", "solutions": ""}
 
 
 def metr_evals(root: Path) -> str:
-    """Files by split, as Parquet."""
+    """One Parquet file for each split."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -36,7 +36,7 @@ def metr_evals(root: Path) -> str:
 
 
 def codeparrot(root: Path) -> str:
-    """Files by split, and a program that reads them, which `datasets` runs no more."""
+    """One file for each split, and a loading script, which `datasets` no longer runs."""
     put_rows(root, "codeparrot/apps", [OTHER], "train.jsonl")
     put_rows(root, "codeparrot/apps", [DOUBLE], "test.jsonl")
     (root / "codeparrot" / "apps" / "apps.py").write_text("import datasets\n")
@@ -45,7 +45,7 @@ def codeparrot(root: Path) -> str:
 
 @pytest.mark.parametrize("make", [metr_evals, codeparrot])
 def test_apps_is_read_from_the_hub(start: Start, write: Write, hub: Hub, tmp_path: Path, make: type) -> None:
-    """Its test split, by its columns."""
+    """The test split is read with its columns."""
     name = make(hub.root)
     dump = write(
         "dump.jsonl",

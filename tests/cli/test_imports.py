@@ -1,4 +1,4 @@
-"""`ioi-eval import`: what is said of packages, whole and broken."""
+"""`ioi-eval import`: its messages for right and broken packages."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from tests.cli.addition import Start
 
 
-def test_a_package_that_is_not_there_is_named(start: Start, tmp_path: Path) -> None:
-    """For both kinds; nothing is written."""
+def test_a_missing_package_is_named(start: Start, tmp_path: Path) -> None:
+    """For CMS and TPS. Nothing is written."""
     for kind in ("cms", "tps"):
         ended = start("import", kind, "none.zip", "--year", "2024", "--out", "out")
         assert ended.returncode == 2
@@ -18,8 +18,8 @@ def test_a_package_that_is_not_there_is_named(start: Start, tmp_path: Path) -> N
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_that_is_no_package_says_what_is_missing(start: Start, tmp_path: Path) -> None:
-    """By the file's name."""
+def test_a_folder_without_a_package_names_the_missing_file(start: Start, tmp_path: Path) -> None:
+    """The message has the file's name."""
     (tmp_path / "task").mkdir()
     ended = start("import", "cms", "task", "--year", "2024", "--out", "out")
     assert ended.returncode == 2
@@ -27,14 +27,14 @@ def test_a_folder_that_is_no_package_says_what_is_missing(start: Start, tmp_path
 
 
 def test_the_year_must_be_given(start: Start) -> None:
-    """Packages do not say it."""
+    """Packages do not contain the year."""
     ended = start("import", "cms", "task", "--out", "out")
     assert ended.returncode == 2
     assert "--year" in ended.stderr
 
 
-def test_what_was_read_is_counted(start: Start, tmp_path: Path) -> None:
-    """With one of a kind in the singular; what is missing beside it is noted."""
+def test_counts_of_the_imported_parts(start: Start, tmp_path: Path) -> None:
+    """A count of one is in the singular. Missing parts are noted."""
     limits = {"time_limit": 1.0, "memory_limit": 256, "has_grader": False, "has_checker": False}
     files = {
         "problem.json": json.dumps({"name": "tt", "title": "Twice", "type": "Batch", **limits}),
@@ -54,8 +54,8 @@ def test_what_was_read_is_counted(start: Start, tmp_path: Path) -> None:
     assert "no solution is labelled model_solution" in ended.stdout
 
 
-def test_rows_do_not_go_where_a_file_is(start: Start, tmp_path: Path) -> None:
-    """It is said before hours of reading packages, and so that one can mend it."""
+def test_out_must_not_be_a_file(start: Start, tmp_path: Path) -> None:
+    """The error comes before hours of reading packages, and says what to do."""
     (tmp_path / "rows").write_text("mine")
     ended = start("import", "kattis", "package", "--year", "2024", "--out", "rows")
     assert ended.returncode == 2
@@ -63,7 +63,7 @@ def test_rows_do_not_go_where_a_file_is(start: Start, tmp_path: Path) -> None:
 
 
 def test_a_year_has_four_digits(start: Start) -> None:
-    """Its rows would be for a problem 26/…, compiled by an older contest's rules."""
+    """With the year 26, the problem would have the id 26/…, and would be compiled by the rules of an older contest."""
     ended = start("import", "cms", "package", "--year", "26", "--out", "out")
     assert ended.returncode == 2
     assert "'--year'" in ended.stderr

@@ -1,4 +1,6 @@
-"""What a shell or a container leaves to programs: refused before the first row where it is too little, else said."""
+"""Limits that a shell or container passes to programs. If one is too low, the command is refused before the first row;
+otherwise a note mentions it.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ Under = Callable[..., Ended]
 
 @pytest.fixture
 def under(environment: Mapping[str, str], tmp_path: Path, write: Write) -> Under:
-    """Run `ioi-eval` with hard limits, each a resource and a value, where all the rows are that commands take."""
+    """Run `ioi-eval` with hard limits (resource and value), in a directory with the files that all commands need."""
     write("problems.jsonl", *PROBLEMS)
     write("tests.jsonl", *TESTS)
     write("dump.jsonl", submission_row("right"))
@@ -70,8 +72,8 @@ SCORE = ("score", "dump.jsonl", *ROWS, "--out", "out", "--workers", "2")
     ],
     ids=["score", "validate", "apps score", "serve", "doctor"],
 )
-def test_every_command_refuses_alike(under: Under, tmp_path: Path, command: tuple[str, ...]) -> None:
-    """With exit code 2, before the first row, in the same words; nothing is written."""
+def test_every_command_refuses_a_low_stack_limit(under: Under, tmp_path: Path, command: tuple[str, ...]) -> None:
+    """With exit code 2 and the same message, before the first row. Nothing is written."""
     ended = under({resource.RLIMIT_STACK: 8 * MIB}, *command)
     assert ended.returncode == 2, ended.stderr
     assert "8 MiB at most (hard limit); right programs need 64 MiB" in ended.stdout + ended.stderr
@@ -92,15 +94,15 @@ def test_every_command_refuses_alike(under: Under, tmp_path: Path, command: tupl
     ids=["address space", "data segment", "open files", "processes", "file size", "CPU time"],
 )
 def test_each_limit_is_named(under: Under, number: int, value: int, words: str) -> None:
-    """One that lets right programs fail is refused, with what was found and what to do."""
+    """A limit that would make right programs fail is refused. The message has its value and what to do."""
     ended = under({number: value}, *SCORE)
     assert ended.returncode == 2, ended.stderr
     assert words in ended.stderr
     assert "raise the " in ended.stderr
 
 
-def test_soft_limits_are_none(under: Under, tmp_path: Path) -> None:
-    """They are raised, without a word."""
+def test_soft_limits_are_raised(under: Under, tmp_path: Path) -> None:
+    """They are raised without a message."""
     soft = {
         **{resource.RLIMIT_AS: 4 << 30, resource.RLIMIT_DATA: 4 << 30, resource.RLIMIT_STACK: 1 * MIB},
         **{resource.RLIMIT_NOFILE: 128, resource.RLIMIT_FSIZE: 1 * MIB, resource.RLIMIT_CPU: 40},
@@ -120,8 +122,8 @@ main()
     assert "limited here" not in ended.stderr
 
 
-def test_what_narrows_is_compared_with_the_problems(under: Under, write: Write) -> None:
-    """A stack of 128 MiB is enough for problems of 64 MiB, and not for those of 256."""
+def test_a_stack_limit_is_compared_with_the_problems(under: Under, write: Write) -> None:
+    """A stack of 128 MiB is enough for problems with 64 MiB of memory, and not for those with 256 MiB."""
     small = [{**row, "id": "small", "memory_limit": 64 * MIB} for row in PROBLEMS]
     write("problems.jsonl", *PROBLEMS, *small)
     write("tests.jsonl", *TESTS, *({**row, "problem_id": "small"} for row in TESTS))
@@ -133,10 +135,10 @@ def test_what_narrows_is_compared_with_the_problems(under: Under, write: Write) 
     assert "stack: 128 MiB at most (hard limit); no problem of this run allows more" in ended.stderr
 
 
-def test_what_was_judged_under_a_limit_is_judged_again_without(
+def test_results_under_a_limit_are_judged_again_without_it(
     under: Under, write: Write, results: Callable[[], list[dict[str, Any]]]
 ) -> None:
-    """A program that is RE for want of stack must not stay so when there is stack."""
+    """A program with RE because of a small stack must not keep that verdict when the stack is larger."""
     write("dump.jsonl", submission_row("deep", DEEP.replace("DEPTH", "180")), submission_row("right", RIGHT))
     assert under({resource.RLIMIT_STACK: 128 * MIB}, *SCORE).returncode == 0
     assert [row["verdict"] for row in results()] == ["RE", "AC"]
@@ -145,9 +147,9 @@ def test_what_was_judged_under_a_limit_is_judged_again_without(
 
 
 @pytest.mark.root
-def test_a_cache_from_which_nothing_may_be_started(under: Under, tmp_path: Path, cache_with_runner: Path) -> None:
-    """As Docker's `--tmpfs` mounts: what is compiled is started from a copy in memory, not JE a row."""
-    assert under({}, *SCORE).returncode == 0  # the runner is there
+def test_a_cache_mounted_noexec(under: Under, tmp_path: Path, cache_with_runner: Path) -> None:
+    """For example with Docker's `--tmpfs`. Compiled programs are started from a copy in memory, and no row is JE."""
+    assert under({}, *SCORE).returncode == 0  # the runner is compiled
     there = tmp_path / "there"
     there.mkdir()
     script = f'mount -t tmpfs -o noexec,mode=755 none {there}; cp -a {cache_with_runner}/. {there}; exec "$@"'

@@ -1,4 +1,4 @@
-"""Which interpreter runs programs is said, and which one does not, though a shell would have started it."""
+"""The message that says which interpreter runs programs, and which interpreter of the PATH does not."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ioi_eval.jobs.harness import Interpreter
 
 
 def interpreter(path: str, numpy: str | None = None) -> Interpreter:
-    """One that lies there."""
+    """An interpreter at this path."""
     return Interpreter(version="cpython 3.11.2", numpy=numpy, path=path, sees=(), harness=b"")
 
 
 def executable(path: Path) -> Path:
-    """A program at that path."""
+    """An executable file at this path."""
     path.parent.mkdir(parents=True)
     path.write_text("#!/bin/sh\n")
     path.chmod(0o755)
@@ -24,15 +24,17 @@ def executable(path: Path) -> Path:
 
 
 def test_what_it_is_and_whether_it_has_numpy() -> None:
-    """Its path comes first; on another machine there is no PATH to speak of."""
+    """Its path comes first. For another machine there is no hint about the PATH."""
     words = "programs are run by /usr/bin/python3: cpython 3.11.2, "
     assert interpreter_words(interpreter("/usr/bin/python3"), "python3", here=False) == f"{words}without numpy"
     found = interpreter_words(interpreter("/usr/bin/python3", "1.24.2"), "/usr/bin/python3", here=True)
     assert found == f"{words}numpy 1.24.2"
 
 
-def test_another_one_on_the_path_is_pointed_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One of another version that boxes do not find; not one of the same version, as in a virtual environment."""
+def test_another_interpreter_on_the_path_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interpreter of another version that boxes do not find is named. One of the same version is not, as in a
+    virtual environment.
+    """
     ours = executable(tmp_path / "system" / "python3")
     theirs = executable(tmp_path / "mine" / "python3")
     monkeypatch.setenv("PATH", str(theirs.parent))

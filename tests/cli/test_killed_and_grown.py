@@ -1,6 +1,7 @@
-"""A dump is killed in the middle, gone on with, grown, and read back: it is as if it had been judged at once.
+"""A run is killed, resumed and continued with a larger dump. Its results are equal to those of one run over the whole
+dump.
 
-Of both families, by their commands, with real programs.
+Both families are tested with their commands and real programs.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ WAIT = "import time\ntime.sleep(0.1)\n"
 
 
 def contest_rows(count: int) -> Iterator[dict[str, Any]]:
-    """Few programs often, some of them in texts; one of another problem, and rows without any."""
+    """A few programs, each in many rows, some of them inside texts; some rows are for an unknown problem, some have no
+    program.
+    """
     for n in range(count):
         code = [RIGHT, NARROW, "no program", RIGHT + "// 2\n", None, f"{RIGHT}// {min(n, FIRST) // 8}\n"][n % 6]
         row = submission_row(f"r{n}", code, target_subtask="01-full", note={"row": n})
@@ -38,7 +41,7 @@ def contest_rows(count: int) -> Iterator[dict[str, Any]]:
 
 
 def apps_rows(count: int) -> Iterator[dict[str, Any]]:
-    """The same in Python."""
+    """The same kinds of rows for APPS."""
     for n in range(count):
         code = [DOUBLE, ZERO, FAILS, f"# 2\n{DOUBLE}", None, f"# {min(n, FIRST) // 8}\n{WAIT}{DOUBLE}"][n % 6]
         row = {"uuid": f"r{n}", "problem_id": n % 2, "code": code, "note": {"row": n}}
@@ -48,14 +51,14 @@ def apps_rows(count: int) -> Iterator[dict[str, Any]]:
 
 
 def timeless(value: Any) -> Any:
-    """The value without what is of time."""
+    """The value without fields that depend on time."""
     if isinstance(value, dict):
         return {name: timeless(one) for name, one in value.items() if name not in OF_TIME}
     return [timeless(one) for one in value] if isinstance(value, list) else value
 
 
 def lines(directory: Path) -> list[bytes]:
-    """The results, each as it would be written without what is of time."""
+    """The result rows as JSON, without fields that depend on time."""
     return [orjson.dumps(timeless(row)) for row in result_rows(directory)]
 
 
@@ -63,7 +66,9 @@ def lines(directory: Path) -> list[bytes]:
 def test_the_results_are_those_of_one_run(
     family: str, write: Write, environment: Mapping[str, str], tmp_path: Path
 ) -> None:
-    """Byte by byte, but for times: killed by SIGKILL, resumed, grown by 1,000 rows; nothing was judged twice."""
+    """The results are equal except for times. The run is killed by SIGKILL, resumed, and continued with 1,000 more
+    rows. No program is judged twice.
+    """
     write("problems.jsonl", *PROBLEMS)
     write("tests.jsonl", *TESTS)
     write("apps.jsonl", *ROWS)
@@ -76,7 +81,7 @@ def test_the_results_are_those_of_one_run(
 
     def run(out: str) -> dict[str, Any]:
         ended = subprocess.run([*command, out], cwd=tmp_path, env=environment, check=False, **quiet)
-        assert ended.returncode == 1  # some rows are for a problem that cannot be judged
+        assert ended.returncode == 1  # some rows are for an unknown problem
         found: dict[str, Any] = json.loads((tmp_path / out / "summary.json").read_text())["this_run"]
         return found
 
@@ -92,7 +97,7 @@ def test_the_results_are_those_of_one_run(
     assert lines(tmp_path / "killed") == lines(tmp_path / "whole")
     assert len(lines(tmp_path / "whole")) == FIRST + MORE
     results = [(tmp_path / out / "journal").read_bytes().count(b" r ") for out in ("killed", "whole")]
-    assert judged <= results[0] <= results[1] + 2  # each run judges what holds no program, once a problem
+    assert judged <= results[0] <= results[1] + 2  # each run judges rows without a program again, once a problem
     killed, whole = (load_results(tmp_path / out, tests=False) for out in ("killed", "whole"))
     columns = [name for name in whole.columns if name not in OF_TIME]
     assert len(killed) == FIRST + MORE

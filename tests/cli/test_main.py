@@ -16,14 +16,14 @@ COMMANDS = (["score"], ["validate"], ["import"], ["import", "cms"], ["import", "
 
 
 def test_help_names_all_commands(start: Start) -> None:
-    """And the exit codes."""
+    """It also lists the exit codes."""
     text = start("--help").stdout
     for words in ("score", "validate", "import", "doctor", "demo", "Exit codes: 0"):
         assert words in text
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_every_command_explains_itself(start: Start, command: list[str]) -> None:
+def test_every_command_has_help(start: Start, command: list[str]) -> None:
     """`--help` and `-h` are the same."""
     ended = start(*command, "--help")
     assert ended.returncode == 0
@@ -37,21 +37,21 @@ def test_version(start: Start) -> None:
 
 
 def test_an_unknown_command_is_a_wrong_call(start: Start) -> None:
-    """As is none at all."""
+    """So is a call without a command."""
     assert start("scroe").returncode == 2
     assert start().returncode in (0, 2)
 
 
 @pytest.mark.parametrize(("typed", "completed"), [("ioi-eval sc", "score"), ("ioi-eval score --time", "--time-scale")])
 def test_the_shell_completes_commands_and_options(typed: str, completed: str) -> None:
-    """As the script asks that `--show-completion` prints."""
+    """Asked in the way of the script that `--show-completion` prints."""
     asks = {"_IOI_EVAL_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
     ended = subprocess.run(COMMAND, env={**os.environ, **asks}, capture_output=True, text=True, check=False)
     assert ended.stdout.split() == [completed]
 
 
 def test_help_imports_nothing_heavy() -> None:
-    """It answers in under 0.3 s for that reason."""
+    """So `--help` answers in under 0.3 s."""
     code = (
         "import sys\nsys.argv = ['ioi-eval', 'score', '--help']\nfrom ioi_eval.cli.main import main\n"
         "try:\n    main()\nexcept SystemExit:\n    pass\n"
@@ -62,7 +62,7 @@ def test_help_imports_nothing_heavy() -> None:
     assert ended.stderr == "[]\n"
 
 
-def test_a_reader_that_has_had_enough_is_no_error_of_ours(start: Start) -> None:
+def test_a_closed_pipe_is_no_error(start: Start) -> None:
     """`ioi-eval … | head` ends without a traceback."""
     pipeline = f"{sys.executable} -c '{COMMAND[2]}' --help | true"
     ended = subprocess.run(["bash", "-c", pipeline], capture_output=True, text=True, check=False)
@@ -70,8 +70,8 @@ def test_a_reader_that_has_had_enough_is_no_error_of_ours(start: Start) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
-def test_a_full_disk_behind_stdout_is_told_in_a_line() -> None:
-    """Also where nothing is left for Python to flush at exit."""
+def test_a_full_disk_behind_stdout_gives_one_line() -> None:
+    """Also if Python has nothing left to flush at exit."""
     with open("/dev/full", "w", encoding="utf-8") as full:
         ended = subprocess.run(
             [*COMMAND, "doctor"], stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=300
@@ -82,16 +82,16 @@ def test_a_full_disk_behind_stdout_is_told_in_a_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("score", "", "--out", "out"), "what follows score is empty"),
         (("score", "dump.jsonl", "--out", ""), "what follows --out is empty"),
         (("doctor", "--endpoints="), "--endpoints is empty"),
     ],
 )
-def test_an_empty_word_is_a_wrong_call(start: Start, tmp_path: Path, words: tuple[str, ...], told: str) -> None:
-    """`--out "$OUT"` without the variable would write into the working directory."""
+def test_an_empty_option_is_a_wrong_call(start: Start, tmp_path: Path, words: tuple[str, ...], message: str) -> None:
+    """`--out "$OUT"` with an unset variable would otherwise write into the working directory."""
     ended = start(*words)
     assert ended.returncode == 2
-    assert ended.stderr == f"ioi-eval: {told}: is a variable of the shell not set?\n"
+    assert ended.stderr == f"ioi-eval: {message}: is a variable of the shell not set?\n"
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""`ioi-eval merge`: two shards are scored, put together, and scored as one."""
+"""`ioi-eval merge`: two shards are scored and merged, and the whole dump is scored into the result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.cli.addition import NARROW, PROBLEMS, RIGHT, TESTS, Start, Write, sub
 
 
 def test_shards_of_a_dump(start: Start, write: Write, tmp_path: Path) -> None:
-    """The run over the whole dump judges nothing, and writes what each shard has found."""
+    """The run over the whole dump judges nothing and writes the results of the shards."""
     write("problems.jsonl", *PROBLEMS)
     write("tests.jsonl", *TESTS)
     sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl")

@@ -1,4 +1,4 @@
-"""Rows that hold what nobody expects: none of them ends a run, none costs another row its result."""
+"""Rows with unusual contents: none of them ends a run or changes another row's result."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ DUMP_ROWS = {
 
 
 def rows_of_apps(directory: Path) -> int:
-    """Write the problems and the dump; how many rows this has. The first and the last are as they should be."""
+    """Write the problems and the dump. Returns the number of rows. The first and the last rows are ordinary."""
     cases: list[tuple[str, object, str]] = [("honest", ONE, "print(input())")]
     cases += [(name, text, code or "print(input())") for name, (text, code) in {**INPUT_OUTPUT, **PROGRAMS}.items()]
     problems = [{"problem_id": number, "input_output": text} for number, (_, text, _) in enumerate(cases)]
@@ -103,8 +103,10 @@ def rows_of_apps(directory: Path) -> int:
 
 
 @pytest.mark.parametrize("compat", ["", "eval-protocol", "eval-protocol-page", "livecodebench", "mcpbr", "hendrycks"])
-def test_no_row_ends_a_run_for_apps(compat: str, start: Start, tmp_path: Path) -> None:
-    """Each has its line, in order, with a verdict or an error; the honest ones pass, whoever's rules judge."""
+def test_odd_rows_do_not_end_a_run_for_apps(compat: str, start: Start, tmp_path: Path) -> None:
+    """Each row has a line, in order, with a verdict or an error. The ordinary rows pass by the rules of
+    every grader.
+    """
     count = rows_of_apps(tmp_path)
     arguments = ["--compat", compat] if compat else []
     ended = start(
@@ -141,8 +143,8 @@ CONTEST_ROWS = {
 }
 
 
-def test_no_row_ends_a_run_for_contests(score: Start, tmp_path: Path) -> None:
-    """The same for contest problems: a line for each row, and full marks for the honest ones at both ends."""
+def test_odd_rows_do_not_end_a_run_for_contests(score: Start, tmp_path: Path) -> None:
+    """Each row has a line. The ordinary rows at both ends have full marks."""
     honest: dict[str, Any] = submission_row("first", RIGHT)
     rows = [json.dumps(honest), *(f'{{"uuid":"{name}",{text}}}' for name, text in CONTEST_ROWS.items())]
     rows += [f'{{"uuid":{LONG},"problem_id":"add","code":"x"}}', json.dumps({**honest, "uuid": "last"})]
@@ -157,6 +159,6 @@ def test_no_row_ends_a_run_for_contests(score: Start, tmp_path: Path) -> None:
 
 
 @where_digits_are_limited
-def test_these_rows_are_odd() -> None:
-    """The integer is one that Python refuses to print."""
+def test_the_integer_is_too_long_to_print() -> None:
+    """Python refuses to print it, as the tests above need."""
     assert len(LONG) > sys.get_int_max_str_digits()

@@ -1,4 +1,4 @@
-"""Inside somebody else's filter of system calls, as in a container: the same verdict, and what is unknown is said."""
+"""Inside another filter of system calls, as in a container: verdicts are the same, and unknown calls are reported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PTRACE = "101"
 
 @pytest.fixture
 def behind(tmp_path: Path) -> list[str]:
-    """The words that start a command behind a filter which has an error for ptrace."""
+    """The words before a command that start it behind a filter which answers ptrace with an error."""
     source = Path(__file__).parents[1] / "graders" / "programs" / "filtered.cpp"
     subprocess.run(["g++", "-O1", str(source), "-o", str(tmp_path / "filtered")], check=True)
     return [str(tmp_path / "filtered"), PTRACE, "--"]
@@ -27,7 +27,9 @@ def behind(tmp_path: Path) -> list[str]:
 def test_verdicts_are_the_same_and_fingerprints_are_not(
     score: Start, write: Any, behind: list[str], environment: Mapping[str, str], tmp_path: Path
 ) -> None:
-    """SV with and without, of a program that would be right; and what was judged without is judged again."""
+    """A program that is right but for a forbidden call is SV with and without the filter. Results of one case are
+    judged again in the other.
+    """
     if is_filtered():
         pytest.skip("these tests are inside such a filter themselves: there is no without")
     write("dump.jsonl", submission_row("a", ENDS))
@@ -47,7 +49,7 @@ def test_verdicts_are_the_same_and_fingerprints_are_not(
 
 
 def test_the_doctor_says_so(behind: list[str], environment: Mapping[str, str]) -> None:
-    """As a warning: programs can be judged there."""
+    """It is a warning: programs can be judged there."""
     words = [*behind, *COMMAND, "doctor"]
     done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stdout
@@ -55,7 +57,7 @@ def test_the_doctor_says_so(behind: list[str], environment: Mapping[str, str]) -
 
 
 def only_result(directory: Path) -> dict[str, Any]:
-    """The row that `score` has written."""
+    """The only row that `score` has written."""
     (line,) = (directory / "out" / "results.jsonl").read_text().splitlines()
     row: dict[str, Any] = json.loads(line)
     return row

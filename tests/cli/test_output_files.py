@@ -1,4 +1,4 @@
-"""Submissions that are files, from the dump to the results: OutputOnly and BatchAndOutput tasks."""
+"""Submissions that are output files, from the dump to the results: OutputOnly and BatchAndOutput tasks."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ TESTS = [
     for name, (a, b) in SUMS.items()
 ]
 PROGRAM = '#include <cstdio>\nint main() { int a, b; std::scanf("%d %d", &a, &b); std::printf("%d", a + b); }\n'
-# Half the points for a right output; says what it was told of the test.
+# Half the points for a right output. Prints what it was told about the test.
 CHECKER = '#!/bin/bash\n[[ $(< $2) == $(< $3) ]] && echo 0.5 || echo 0\necho "told $4 of $#" >&2\n'
 
 
 def problem_rows(task_type: str, files: list[list[str]]) -> list[dict[str, Any]]:
-    """Two subtasks; the second has all three tests."""
+    """Two subtasks; the second one has all three tests."""
     shared = {"year": 2024, "id": "sums", "task_type": task_type, "grader_files": files}
     if task_type == "BatchAndOutput":
         shared |= {"time_limit": 1.0, "memory_limit": 64 << 20}
@@ -39,12 +39,14 @@ def row(name: str, **columns: Any) -> dict[str, Any]:
 
 
 def feedback(result: dict[str, Any]) -> dict[str, str]:
-    """What each test of the last subtask was told."""
+    """The feedback of each test of the last subtask."""
     return {test["test_name"]: test["feedback"] for test in result["all_subtasks_results"][-1]["test_results"]}
 
 
 def test_outputs_are_scored(score: Start, write: Write, results: Results, tmp_path: Path) -> None:
-    """Missing files are 0, in CMS's words; a program in such a row is passed over; equal outputs are judged once."""
+    """Missing files score 0, with the message of CMS. A program in such a row is ignored. Equal outputs are judged
+    once.
+    """
     write("problems.jsonl", *problem_rows("OutputOnly", []))
     write("tests.jsonl", *TESTS)
     right = {"output_a.txt": "3", "output_b.txt": "7", "output_c.txt": "11\n"}
@@ -81,7 +83,9 @@ def test_outputs_are_scored(score: Start, write: Write, results: Results, tmp_pa
 
 
 def test_program_and_outputs(score: Start, write: Write, results: Results) -> None:
-    """A file stands above the program; where only files count there is no program; the checker is told which it is."""
+    """A submitted file replaces the program's output. On tests that only take files the program is not run. The checker
+    is told which of both it judges.
+    """
     config = {f"{PREFIX}output_eval": "comparator", f"{PREFIX}output_only_testcases": "b"}
     config |= {f"{PREFIX}output_optional_testcases": "c", f"{PREFIX}compilation": "alone"}
     files = [["graders/grader_config.json", json.dumps(config)], ["checker/checker.sh", CHECKER]]
@@ -121,16 +125,16 @@ def test_program_and_outputs(score: Start, write: Write, results: Results) -> No
         ("3", "outputs is '3'; it must be a list"),
     ],
 )
-def test_what_is_no_set_of_outputs(score: Start, write: Write, outputs: Any, words: str) -> None:
-    """It is refused, with the row and the name."""
+def test_invalid_outputs_are_refused(score: Start, write: Write, outputs: Any, words: str) -> None:
+    """The message has the row and the file's name."""
     write("problems.jsonl", *problem_rows("OutputOnly", []))
     write("tests.jsonl", *TESTS)
     ended = score(write("dump.jsonl", row("x", outputs=outputs)))
     assert words in ended.stderr + ended.stdout
 
 
-def test_an_imported_task_agrees(start: Start, tmp_path: Path) -> None:
-    """`import cms` of a package whose solutions are files, then `validate` of what it wrote."""
+def test_an_imported_task_agrees_with_its_statements(start: Start, tmp_path: Path) -> None:
+    """`import cms` of a package whose solutions are files, then `validate` with the written rows."""
     meta = {"code": "sums", "name": "Sums", "task_type": "OutputOnly"}
     files = {"problem.json": json.dumps(meta), "subtasks/1.json": '{"score": 100, "testcases": ["a", "b"]}'}
     for test, result in (("a", "3"), ("b", "7")):

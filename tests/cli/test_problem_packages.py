@@ -1,4 +1,4 @@
-"""`cluster install --problems` and `cluster uninstall --problems`, against `ioi-eval serve`."""
+"""`cluster install --problems` and `cluster uninstall --problems`, with `ioi-eval serve` as the worker."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ ROWS = ("--problems", "problems.jsonl", "--tests", "tests.jsonl")
 
 @pytest.fixture
 def rows(write: Write) -> None:
-    """The task, with inputs that are worth storing."""
+    """The task, with inputs large enough to be stored on workers."""
     write("problems.jsonl", *PROBLEMS)
     write("tests.jsonl", *({**row, "test_input": f"{row['test_input']}{' ' * 500}"} for row in TESTS))
 
 
 @pytest.fixture
 def endpoint(environment: Mapping[str, str], tmp_path: Path) -> Iterator[str]:
-    """A server that installs from `repository`."""
+    """A server that installs packages from `repository`."""
     (tmp_path / "repository").mkdir()
     places = ("--repository", tmp_path / "repository", "--packages", tmp_path / "packages")
     process = subprocess.Popen(
@@ -57,7 +57,7 @@ def endpoint(environment: Mapping[str, str], tmp_path: Path) -> Iterator[str]:
     ],
 )
 def test_a_call_that_makes_no_sense_is_refused(start: Start, words: tuple[str, ...], message: str) -> None:
-    """Before any worker is asked."""
+    """The call is refused before any worker is asked."""
     done = start("cluster", "install", *ROWS, *words, "--endpoints", "http://127.0.0.1:9")
     assert done.returncode == 2
     assert message in " ".join(done.stderr.split())
@@ -87,7 +87,7 @@ def test_a_call_that_makes_no_sense_is_refused(start: Start, words: tuple[str, .
     ],
 )
 def test_no_option_is_ignored(start: Start, words: tuple[str, ...], message: str) -> None:
-    """Or another package would be removed than was meant. No worker is asked."""
+    """Otherwise another package than the intended one could be removed. No worker is asked."""
     done = start("cluster", *words, "--endpoints", "http://127.0.0.1:9")
     assert done.returncode == 2
     assert message in " ".join(done.stderr.split())
@@ -96,7 +96,7 @@ def test_no_option_is_ignored(start: Start, words: tuple[str, ...], message: str
 
 @pytest.mark.usefixtures("rows")
 def test_problems_are_installed_used_and_removed(start: Start, write: Write, tmp_path: Path, endpoint: str) -> None:
-    """Once on each worker; a second time nothing happens, and afterwards nothing is left."""
+    """They are installed once on each worker. A second call changes nothing, and after the removal nothing is left."""
     install = ("cluster", "install", *ROWS, "--repository", "repository", "--endpoints", endpoint)
     for _ in range(2):
         done = start(*install)

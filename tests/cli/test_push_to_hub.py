@@ -1,4 +1,4 @@
-"""`--push-to-hub`: the results of a run on a stand-in of the Hub, as `datasets` reads them there."""
+"""`--push-to-hub`: results are pushed to a stand-in of the Hub and read with `datasets`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.small_results import apps_row
 
 @pytest.fixture
 def score(write: Write) -> tuple[str | Path, ...]:
-    """A call of `score` for a dump of two programs."""
+    """The arguments of `score` for a dump with two programs."""
     problems, tests = write("problems.jsonl", *PROBLEMS), write("tests.jsonl", *TESTS)
     dump = write("monday.jsonl", submission_row("one"), submission_row("two", NARROW))
     return "score", dump, "--problems", problems, "--tests", tests, "--out", "out", "--push-to-hub", "me/results"
@@ -25,7 +25,9 @@ def score(write: Write) -> tuple[str | Path, ...]:
 def test_a_contest_s_results_are_pushed(
     start: Start, write: Write, score: tuple[str | Path, ...], hub: Hub, pushed: Pushed
 ) -> None:
-    """In private, in a configuration with the dump's name, with the reports; rows of an earlier, larger dump stay."""
+    """They are pushed to a private data set, in a configuration with the dump's name, with the reports. Rows of an
+    earlier, larger dump stay.
+    """
     ended = start(*score, env=hub.environment)
     assert ended.returncode == 0, ended.stderr
     assert "Pushed:  me/results, configuration monday" in ended.stdout
@@ -43,10 +45,10 @@ def test_a_contest_s_results_are_pushed(
     assert verdicts == {"one": "AC", "two": "AC"}
 
 
-def test_rows_that_are_named_by_their_labels_are_pushed_under_these(
+def test_rows_with_labels_as_ids_are_matched_by_label(
     start: Start, write: Write, score: tuple[str | Path, ...], hub: Hub, pushed: Pushed
 ) -> None:
-    """So one that is not in this dump stays, as others do."""
+    """A row that is not in the new dump stays, as with other ids."""
     one, two = ({"label": row.pop("uuid"), **row} for row in (submission_row("one"), submission_row("two", NARROW)))
     for rows in ((one, two), (one,)):
         write("monday.jsonl", *rows)
@@ -57,7 +59,7 @@ def test_rows_that_are_named_by_their_labels_are_pushed_under_these(
 
 
 def test_results_of_apps_are_pushed(start: Start, write: Write, hub: Hub, pushed: Pushed) -> None:
-    """Each program is a row; a second push of the same dump replaces it and doubles nothing."""
+    """Each program is a row. A second push of the same dump replaces its rows."""
     problems = write("problems.jsonl", DOUBLE)
     codes = ["print(2 * int(input()))", "print(4)"]
     dump = write("dump.jsonl", {"problem_id": 7, "code": codes}, {"problem_id": 7, "code": codes[1]})
@@ -73,8 +75,9 @@ def test_results_of_apps_are_pushed(start: Start, write: Write, hub: Hub, pushed
 def test_refused_rows_of_apps_are_told_apart(
     start: Start, write: Write, hub: Hub, pushed: Pushed, tmp_path: Path
 ) -> None:
-    """They have no submission: the id says which. One that is judged now is not also there as refused, nor the other
-    way round, and one that nothing names is not there twice."""
+    """They have no submission, so the id tells them apart. A row that is judged now replaces its refused row, and the
+    reverse. A row without an id is there only once.
+    """
     problems, right, bad = write("problems.jsonl", DOUBLE), "print(2 * int(input()))", {"language": "C"}
     row = {"problem_id": 7, "code": right}
     call = ("apps", "score", tmp_path / "dump.jsonl", "--dataset", problems, "--push-to-hub", "me/results", "--out")
@@ -89,10 +92,10 @@ def test_refused_rows_of_apps_are_told_apart(
     assert verdicts == [("None", None), ("a", "AC"), ("b", None), ("c", None), ("d", "AC")]
 
 
-def test_what_cannot_be_pushed_is_said_first(
+def test_an_impossible_push_is_refused_before_judging(
     start: Start, score: tuple[str | Path, ...], hub: Hub, tmp_path: Path
 ) -> None:
-    """Without the right to write, with a name that is none, or `--public` alone: nothing is judged."""
+    """A token without write access, an invalid name, or `--public` alone."""
     ended = start(*score, env={**hub.environment, "HF_TOKEN": "hf_other"})
     assert (ended.returncode, "cannot be pushed to me/results" in ended.stderr) == (2, True), ended.stderr
     assert ended.stderr.count("\n") == 1, ended.stderr
@@ -115,10 +118,10 @@ def test_what_cannot_be_pushed_is_said_first(
     ],
     ids=["other rows", "the other family", "damaged"],
 )
-def test_what_are_no_such_results_is_not_replaced(
+def test_a_file_without_results_is_not_replaced_on_the_hub(
     start: Start, score: tuple[str | Path, ...], hub: Hub, rows: list[dict[str, object]] | None, words: str
 ) -> None:
-    """The results of the run stay here; after another name is given, they are pushed without judging again."""
+    """The results of the run stay in `out`. If another data set is named, they are pushed without judging again."""
     there = hub.root / "me" / "results" / "monday" / "train-00000-of-00001.parquet"
     there.parent.mkdir(parents=True)
     (hub.root / "me" / "results" / ".private").touch()
@@ -141,7 +144,7 @@ def test_what_are_no_such_results_is_not_replaced(
 
 @pytest.mark.parametrize("same", [False, True], ids=["two dumps", "two parts of a dump"])
 def test_two_pushes_at_once(write: Write, hub: Hub, pushed: Pushed, tmp_path: Path, same: bool) -> None:
-    """Both have read the data set before the other one writes: both are there in the end, and on the card."""
+    """Both have read the data set before the other writes. At the end, the data set and its card have both results."""
     problems, tests = write("problems.jsonl", *PROBLEMS), write("tests.jsonl", *TESTS)
     (hub.root / "me" / "results").mkdir(parents=True)
     for name in (".private", ".together"):

@@ -1,4 +1,4 @@
-"""The runner is there before the first program: its compilation is announced, and its failure ends the command."""
+"""The runner is compiled before the first program. The compilation is announced, and its failure ends the command."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIRST = "first, the judge's own program (the runner) is compiled: 6 to 10 s of p
 
 @pytest.fixture
 def killed_compiler() -> Iterator[Path]:
-    """Killed when it is given the runner."""
+    """A compiler that is killed when it compiles the runner."""
     with refusing_compiler("*runner.cpp*", "g++: fatal error: Killed signal terminated program cc1plus") as path:
         yield path
 
@@ -35,7 +35,9 @@ def killed_compiler() -> Iterator[Path]:
 def test_a_compilation_is_announced_and_its_failure_ends_the_command(
     start: Start, write: Write, tmp_path: Path, killed_compiler: Path, command: tuple[str, ...]
 ) -> None:
-    """A compiler that is killed for want of memory is exit code 2, not JE a row; the cause is named."""
+    """A compiler that is killed because memory is short gives exit code 2, not a JE for each row. The message has the
+    cause.
+    """
     if command[0] == "serve" and shutil.which("bwrap") is None:
         pytest.skip("no bwrap")
     write("problems.jsonl", *PROBLEMS)
@@ -53,8 +55,8 @@ def test_a_compilation_is_announced_and_its_failure_ends_the_command(
     assert not (tmp_path / "out").exists()
 
 
-def test_nothing_is_said_of_a_runner_that_is_there(score: Start, write: Write, environment: Mapping[str, str]) -> None:
-    """Once for each compiler, and then never more."""
+def test_a_compiled_runner_is_not_announced(score: Start, write: Write, environment: Mapping[str, str]) -> None:
+    """The compilation is announced once for each compiler."""
     write("dump.jsonl", submission_row("right"))
     score("dump.jsonl")
     ended = score("dump.jsonl", "--no-resume")

@@ -1,4 +1,4 @@
-"""`ioi-eval report`, and the page that `score` and `apps score` leave."""
+"""`ioi-eval report`, and the page that `score` and `apps score` write."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ ROWS = (
 )
 
 
-def test_score_leaves_a_page_and_report_makes_all_again(
-    score: Start, start: Start, write: Write, tmp_path: Path
-) -> None:
-    """To the last byte as they were, of results and summary; the numbers are the same without a summary."""
+def test_report_makes_the_same_files_as_score(score: Start, start: Start, write: Write, tmp_path: Path) -> None:
+    """The files are equal byte by byte if they are made from results and summary. Without a summary the numbers are the
+    same.
+    """
     ended = score(write("dump.jsonl", *ROWS))
     out = tmp_path / "out"
     assert "Page:    out/report.html" in ended.stdout
@@ -46,8 +46,8 @@ def test_score_leaves_a_page_and_report_makes_all_again(
     assert {name: one[name] for name in same} == {name: other[name] for name in same}
 
 
-def test_a_page_that_is_of_these_results_is_not_made_again(score: Start, write: Write, tmp_path: Path) -> None:
-    """A run with nothing new costs nothing; one of another version is."""
+def test_an_unchanged_page_is_not_made_again(score: Start, write: Write, tmp_path: Path) -> None:
+    """A run without new results does not write the page. A page of another version is made again."""
     dump = write("dump.jsonl", ROWS[0])
     score(dump)
     page = tmp_path / "out" / "report.html"
@@ -60,7 +60,7 @@ def test_a_page_that_is_of_these_results_is_not_made_again(score: Start, write: 
 
 
 def test_a_page_that_cannot_be_written_does_not_harm_the_run(score: Start, write: Write, tmp_path: Path) -> None:
-    """It is said, with what to do; the exit code is that of the judging."""
+    """A message says what to do. The exit code is that of judging."""
     (tmp_path / "out" / "report.html").mkdir(parents=True)
     (tmp_path / "out" / "report.html" / "file").touch()
     ended = score(write("dump.jsonl", ROWS[0]))
@@ -71,7 +71,7 @@ def test_a_page_that_cannot_be_written_does_not_harm_the_run(score: Start, write
 
 
 def test_results_of_the_reference(start: Start, write: Write, tmp_path: Path) -> None:
-    """Its rows have no verdict of the whole, and nothing of what only we know; a summary there is none."""
+    """These rows have no verdict of the submission and no columns that only our results have. There is no summary."""
 
     def theirs(name: str, verdict: str, score: float, **other: Any) -> dict[str, Any]:
         tests = [{"test_name": "1-01", "score": score, "status": verdict, "feedback": "7 instead of 8"}]
@@ -103,7 +103,7 @@ def test_results_of_the_reference(start: Start, write: Write, tmp_path: Path) ->
 
 
 def test_several_directories(start: Start, tmp_path: Path) -> None:
-    """One report of all, in another place; the directories stay as they are."""
+    """One report over all of them is written to another directory. The result directories are not changed."""
     one = write_results(tmp_path / "one", [contest_row("a", 1.0, 1.0), contest_row("b", 0.0, 0.0)])
     two = write_results(tmp_path / "two", [contest_row("a", 1.0, 0.0), refused("b", "dump, row 2: no such problem")])
     ended = start("report", one, two, "--out", "all")
@@ -117,8 +117,8 @@ def test_several_directories(start: Start, tmp_path: Path) -> None:
     assert sorted(path.name for path in one.iterdir()) == ["results.jsonl", "tests.jsonl"]
 
 
-def test_groups_of_several_directories_are_those_of_the_page(start: Start, tmp_path: Path) -> None:
-    """Rows that name no model are of their directory; nothing is pooled over both."""
+def test_groups_of_several_directories_are_the_same_in_summary_and_page(start: Start, tmp_path: Path) -> None:
+    """Rows without a model are grouped by directory, and not pooled."""
     one = write_results(tmp_path / "one", [contest_row("a", 1.0)])
     two = write_results(tmp_path / "two", [contest_row("a", 0.0)])
     assert start("report", one, two, "--out", "all").returncode == 0
@@ -127,8 +127,8 @@ def test_groups_of_several_directories_are_those_of_the_page(start: Start, tmp_p
     assert worth == dict(zip(Page([one, two]).group_names, (1.0, 0.0), strict=True))
 
 
-def test_a_folder_of_reports_holds_no_results(start: Start, write: Write, tmp_path: Path) -> None:
-    """It is no reason to refuse a run that is to write there."""
+def test_a_folder_of_reports_is_not_taken_for_results(start: Start, write: Write, tmp_path: Path) -> None:
+    """A run may write into it."""
     one = write_results(tmp_path / "one", [contest_row("a", 1.0)])
     assert start("report", one, "--out", "all").returncode == 0
     ended = start("score", write("dump.jsonl", {"uuid": "x"}), "--problems", "p", "--tests", "t", "--out", "all")
@@ -136,7 +136,7 @@ def test_a_folder_of_reports_holds_no_results(start: Start, write: Write, tmp_pa
 
 
 def test_apps(start: Start, tmp_path: Path) -> None:
-    """Results of Python programs, with what their tests say of modules that are not there."""
+    """Results of Python programs. A note names missing modules that the tests' messages mention."""
     lacks = apps_row("c", False)
     lacks["test_results"][0]["message"] = "ModuleNotFoundError(\"No module named 'numpy'\")"
     rows = [apps_row("a", True), apps_row("b", True, False), lacks, {**apps_row("d", True), "verdict": None}]
@@ -151,8 +151,8 @@ def test_apps(start: Start, tmp_path: Path) -> None:
     assert (out / "report.html").stat().st_size > 10_000
 
 
-def test_contestants_that_the_user_names(start: Start, tmp_path: Path) -> None:
-    """Are on the page; a table of another year is refused, and nothing is written."""
+def test_standings_that_the_user_names(start: Start, tmp_path: Path) -> None:
+    """The contestants are on the page. A table of another year is refused, and nothing is written."""
     write_results(tmp_path / "out", [contest_row("a", 1.0, 0.0)])
     (tmp_path / "ioi.csv").write_text("contestant,points,medal,year\nA,90,gold,2024\nB,50,bronze,2024\n")
     assert start("report", "out", "--standings", "ioi.csv").returncode == 0
@@ -177,7 +177,7 @@ def test_contestants_that_the_user_names(start: Start, tmp_path: Path) -> None:
     ],
 )
 def test_wrong_calls(start: Start, tmp_path: Path, arguments: list[str], words: str) -> None:
-    """Each is refused in one line that says what to do, and leaves everything as it was."""
+    """Each is refused with one line that says what to do. No file is changed."""
     for name in ("one", "two", "held"):
         write_results(tmp_path / name, [contest_row("a", 1.0)])
     write_results(tmp_path / "apps", [apps_row("a", True)])
@@ -192,8 +192,8 @@ def test_wrong_calls(start: Start, tmp_path: Path, arguments: list[str], words: 
     assert sorted(path for path in tmp_path.rglob("*")) == before
 
 
-def test_report_in_another_place(start: Start, tmp_path: Path) -> None:
-    """Which is made; the results stay as they are."""
+def test_report_in_another_directory(start: Start, tmp_path: Path) -> None:
+    """The directory is created. The results are not changed."""
     one = write_results(tmp_path / "one", [contest_row("a", 1.0)])
     assert start("report", one, "--out", tmp_path / "new" / "deep").returncode == 0
     assert sorted(path.name for path in one.iterdir()) == ["results.jsonl", "tests.jsonl"]
@@ -201,12 +201,12 @@ def test_report_in_another_place(start: Start, tmp_path: Path) -> None:
 
 
 def test_results_are_grouped_by_other_columns(tmp_path: Path) -> None:
-    """Whatever the run grouped by; groups of one are groups, and what the run alone knows stays."""
+    """They replace the run's own groups. Groups of one row are possible. Facts that only the run knows are kept."""
     rows = [contest_row(str(n), 1.0, float(n > 1), model="m", temperature=n / 2, metadata={"k": "a"}) for n in range(3)]
     facts = {"by": ["model"], "groups": [], "notes": ["a note"], "started": "2026-11-01T10:00:00+00:00"}
     counts = {"rows": 4, "scored": 3, "undecided": 0, "refused": 0, "pending": 1, "copies": 0}
-    told = {**facts, "submissions": counts, "verdicts": {"AC": 1, "WA": 2}}
-    one = write_results(tmp_path / "one", rows, told)
+    run_summary = {**facts, "submissions": counts, "verdicts": {"AC": 1, "WA": 2}}
+    one = write_results(tmp_path / "one", rows, run_summary)
 
     def summary(*by: str) -> dict[str, Any]:
         assert remake([one], None, "uuid", by=by) == 1
@@ -234,7 +234,7 @@ def test_results_are_grouped_by_other_columns(tmp_path: Path) -> None:
 def test_results_of_several_directories_are_grouped_by_other_columns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of APPS too: what two directories have the same is told apart by the directory."""
+    """Also for APPS. A value that two directories share is split by directory."""
     monkeypatch.chdir(tmp_path)
     both = [
         write_results(Path(name), [apps_row("17/0", True, level=level), apps_row("17/1", False, level="hot")], {})

@@ -1,4 +1,4 @@
-"""What runs write is what the schemas in `ioi_eval/report/schemas/` say, of both commands."""
+"""The files that runs write agree with the schemas in `ioi_eval/report/schemas/`, for both families."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SCHEMAS = Path(__file__).resolve().parents[2] / "ioi_eval" / "report" / "schemas
 
 
 def faults(name: str, value: object) -> list[str]:
-    """What of a value the schema of that name forbids."""
+    """How a value violates the schema with this name."""
     validator = jsonschema.Draft202012Validator(json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8")))
     return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(value)]
 
@@ -29,7 +29,7 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def check(out: Path, kind: str, verdicts: set[str]) -> None:
-    """All files of a run are as the schemas say, and no row could do without one of our columns."""
+    """All files of a run agree with the schemas, and a row without one of our columns does not."""
     rows = list(lines(out / "results.jsonl"))
     assert {str(row["verdict"]) for row in rows} == verdicts
     for row in rows:
@@ -50,7 +50,7 @@ def check(out: Path, kind: str, verdicts: set[str]) -> None:
 
 
 def test_contests(score: Start, write: Write, tmp_path: Path) -> None:
-    """Right, wrong, refused by the compiler, without code, with a refused system call, and for no known problem."""
+    """AC, WA, CE, no code, a refused system call, and an unknown problem."""
     write(
         "dump.jsonl",
         submission_row("right"), submission_row("narrow", NARROW), submission_row("asks", ASKS),
@@ -64,7 +64,7 @@ def test_contests(score: Start, write: Write, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("options", [(), ("--compat", "eval-protocol")], ids=["ours", "eval-protocol"])
 def test_apps(start: Start, tmp_path: Path, options: tuple[str, ...]) -> None:
-    """Right, wrong, without code, by our rules and by another grader's."""
+    """AC, WA and no code, by our rules and by another grader's."""
     write_rows(tmp_path / "problems.jsonl", ROWS)
     dump = [
         {"uuid": name, "problem_id": ROWS[0]["problem_id"], "code": code}

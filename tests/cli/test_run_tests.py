@@ -1,4 +1,4 @@
-"""`ioi-eval run-tests` and `scripts/tests_runner.py`: the options of huggingface/ioi, with a stand-in for the Hub."""
+"""`ioi-eval run-tests` and `scripts/tests_runner.py`: the options of huggingface/ioi, with a stand-in of the Hub."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ OWN = ("--problems", "problems.jsonl", "--tests", "tests.jsonl")
 
 @pytest.fixture
 def rows_here(write: Write) -> None:
-    """The task, in files."""
+    """The task in files."""
     write("problems.jsonl", *PROBLEMS)
     write("tests.jsonl", *TESTS)
 
 
 @pytest.fixture
 def hub(hub: Hub) -> Hub:
-    """With the reference's two data sets, and three dumps."""
+    """The Hub with the reference's two data sets and three dumps."""
     put_rows(hub.root, "open-r1/ioi", PROBLEMS, "data/train-00000-of-00001.jsonl")
     put_rows(hub.root, "open-r1/ioi-test-cases", TESTS, "2024/train-00000-of-00001.jsonl")
     (hub.root / "open-r1" / "ioi-test-cases" / "README.md").write_text(CARD)
@@ -44,12 +44,12 @@ def hub(hub: Hub) -> Hub:
 
 
 def verdicts(directory: Path) -> dict[str, str]:
-    """What became of each submission."""
+    """The verdict of each submission."""
     return {row["uuid"]: row["verdict"] for row in result_rows(directory)}
 
 
 def test_several_data_sets_in_one_call(start: Start, write: Write, rows_here: None, tmp_path: Path) -> None:
-    """Each has its own results, also where their ids are equal; the reports stand beside them."""
+    """Each data set has its own results, also if ids are equal. The reports are beside them."""
     write("a.jsonl", submission_row("one"), submission_row("two", NARROW, subtask="01-full"))
     write("b.jsonl", submission_row("one", NARROW))
     ended = start("run-tests", "a.jsonl,b.jsonl", *OWN)
@@ -65,8 +65,8 @@ def test_several_data_sets_in_one_call(start: Start, write: Write, rows_here: No
     assert "| b | 1 | 1 | 0 | 0 | 2024: 0/100, 50: 0 | [b](b/README.md) |" in overview
 
 
-def test_a_second_call_judges_what_is_new(start: Start, write: Write, rows_here: None, tmp_path: Path) -> None:
-    """With `--override` it judges all anew."""
+def test_a_second_call_judges_only_new_rows(start: Start, write: Write, rows_here: None, tmp_path: Path) -> None:
+    """With `--override` it judges all rows again."""
     write("a.jsonl", submission_row("one"))
     assert start("run-tests", "a.jsonl", *OWN).returncode == 0
     write("a.jsonl", submission_row("one"), submission_row("two", NARROW))
@@ -78,7 +78,7 @@ def test_a_second_call_judges_what_is_new(start: Start, write: Write, rows_here:
 
 
 def test_data_sets_of_the_same_name_are_kept_apart(start: Start, write: Write, rows_here: None, tmp_path: Path) -> None:
-    """In one call and in two."""
+    """In one call and in two calls."""
     for folder, code in (("x", RIGHT), ("y", NARROW)):
         (tmp_path / folder).mkdir()
         write(f"{folder}/dump.jsonl", submission_row("one", code))
@@ -90,8 +90,10 @@ def test_data_sets_of_the_same_name_are_kept_apart(start: Start, write: Write, r
     assert verdicts(tmp_path / "results" / "y--dump") == {"one": "WA"}
 
 
-def test_a_stale_code_column_does_not_win(start: Start, write: Write, rows_here: None, tmp_path: Path) -> None:
-    """Under `--always_extract_code`; and a row without anything to extract from is not a zero."""
+def test_always_extract_code_ignores_the_code_column(
+    start: Start, write: Write, rows_here: None, tmp_path: Path
+) -> None:
+    """Under `--always_extract_code`. A row without text to extract from has no score."""
     answer = f"```cpp\n{RIGHT}```\n"
     write("a.jsonl", submission_row("one", NARROW, generation=answer), submission_row("two"))
     ended = start("run-tests", "a.jsonl", *OWN, "--always_extract_code")
@@ -103,7 +105,7 @@ def test_a_stale_code_column_does_not_win(start: Start, write: Write, rows_here:
 
 
 def test_messages_for_fine_tuning(start: Start, write: Write, rows_here: None, tmp_path: Path) -> None:
-    """A conversation of prompt and generation; a row without a prompt keeps what it has."""
+    """A conversation of prompt and generation. A row without a prompt keeps its conversation."""
     answer = f" ```cpp\n{RIGHT}```\n"
     write(
         "a.jsonl",
@@ -121,7 +123,7 @@ def test_messages_for_fine_tuning(start: Start, write: Write, rows_here: None, t
 
 
 def test_a_dry_run_writes_nothing(start: Start, write: Write, rows_here: None, tmp_path: Path) -> None:
-    """It says what would be judged, data set by data set."""
+    """It prints what would be judged, for each data set."""
     write("a.jsonl", submission_row("one"))
     write("b.jsonl", submission_row("one"), submission_row("two", NARROW))
     ended = start("run-tests", "a.jsonl,b.jsonl", "owner/results", *OWN, "--dry_run")
@@ -133,8 +135,8 @@ def test_a_dry_run_writes_nothing(start: Start, write: Write, rows_here: None, t
     assert not (tmp_path / "results").exists()
 
 
-def test_all_other_options_are_taken(start: Start, write: Write, rows_here: None, tmp_path: Path) -> None:
-    """By the names that they have there; 1,500 requests at once are no 1,500 programs on this machine."""
+def test_all_other_options_are_accepted(start: Start, write: Write, rows_here: None, tmp_path: Path) -> None:
+    """With the reference's names. 1,500 requests at once do not start 1,500 programs on this machine."""
     write("a.jsonl", {**submission_row("one", RIGHT.replace("#include <cstdio>\n", "")), "name": "first"})
     ended = start(
         "run-tests", "a.jsonl", *OWN, "--local_results_path", "there", "--id_column", "name", "--add_includes",
@@ -147,8 +149,8 @@ def test_all_other_options_are_taken(start: Start, write: Write, rows_here: None
     assert at_once <= len(os.sched_getaffinity(0))
 
 
-def test_requests_at_once_and_the_timeout_bound_what_they_name() -> None:
-    """Their numbers count where ours are not given: slots used at once, and how long jobs wait for servers."""
+def test_requests_at_once_and_the_timeout_set_slots_and_patience() -> None:
+    """They count if our own options are not given: slots used at once, and how long jobs wait for servers."""
     assert with_their_options(SandboxOptions(), at_most=3, patience_s=600.0) == SandboxOptions(
         at_most=3, patience_s=600.0
     )
@@ -177,8 +179,8 @@ def test_wrong_calls(start: Start, write: Write, rows_here: None, arguments: tup
     assert words in ended.stderr
 
 
-def test_wildcards_stand_for_an_owner_s_data_sets(hub: Hub, start: Start, tmp_path: Path) -> None:
-    """The problems and tests are the reference's, where nothing else is said."""
+def test_wildcards_match_an_owner_s_data_sets(hub: Hub, start: Start, tmp_path: Path) -> None:
+    """Problems and tests are the reference's by default."""
     ended = start("run-tests", "org/*models-*-fix,org/models-b-fix", env=hub.environment)
     assert ended.returncode == 0, ended.stderr
     assert verdicts(tmp_path / "results" / "models-a-fix") == {"one": "AC", "two": "WA"}
@@ -191,7 +193,7 @@ def test_wildcards_stand_for_an_owner_s_data_sets(hub: Hub, start: Start, tmp_pa
 
 
 def test_results_and_reports_are_pushed(hub: Hub, start: Start, pushed: Pushed) -> None:
-    """A configuration for each data set, in private; other rows that are there stay, unless they are to go."""
+    """Each data set has a private configuration. Other rows there stay, unless `--override` is given."""
     results = hub.root / "me" / "results"
     ended = start("run-tests", "org/ioi-eval-models-a-fix,org/models-b-fix", "me/results", env=hub.environment)
     assert ended.returncode == 0, ended.stderr
@@ -214,8 +216,8 @@ def test_results_and_reports_are_pushed(hub: Hub, start: Start, pushed: Pushed) 
     assert len(pushed("models-a-fix")) == 2
 
 
-def test_what_cannot_be_pushed_is_said_before_anything_is_judged(hub: Hub, start: Start, tmp_path: Path) -> None:
-    """Without the right to write; and into what everybody can see, unless that is asked for."""
+def test_an_impossible_push_is_refused_before_judging(hub: Hub, start: Start, tmp_path: Path) -> None:
+    """A token without write access; or a public data set, unless that is requested."""
     put_rows(hub.root, "me/public", [{"a": 1}])
     ended = start("run-tests", "org/other", "me/new", env={**hub.environment, "HF_TOKEN": "hf_other"})
     assert ended.returncode == 2
@@ -229,9 +231,9 @@ def test_what_cannot_be_pushed_is_said_before_anything_is_judged(hub: Hub, start
     assert (hub.root / "me" / "public" / "other" / "train-00000-of-00001.parquet").is_file()
 
 
-def test_what_could_not_be_pushed_is_pushed_by_the_same_command(hub: Hub, start: Start, tmp_path: Path) -> None:
-    """The Hub fails in the end: the results stay, and nothing is judged again."""
-    results = put_rows(hub.root, "me/results", [], "reports")  # a file, in the way of the folder
+def test_a_failed_push_is_repeated_by_the_same_command(hub: Hub, start: Start, tmp_path: Path) -> None:
+    """The Hub fails at the end. The results stay, and the second call judges nothing again."""
+    results = put_rows(hub.root, "me/results", [], "reports")  # a file in place of the folder
     (results / ".private").touch()
     ended = start("run-tests", "org/other", "me/results", env=hub.environment)
     assert ended.returncode == 1
@@ -245,10 +247,10 @@ def test_what_could_not_be_pushed_is_pushed_by_the_same_command(hub: Hub, start:
     assert (results / "other" / "train-00000-of-00001.parquet").is_file()
 
 
-def test_official_solutions_are_named_by_their_label(
+def test_official_solutions_have_their_label_as_id(
     start: Start, write: Write, rows_here: None, tmp_path: Path, results: Callable[[], list[dict[str, Any]]]
 ) -> None:
-    """The columns of `open-r1/ioi-sample-solutions`: scored as they are, and compared with what they state."""
+    """The rows of `open-r1/ioi-sample-solutions` are scored unchanged, and compared with their statements."""
     stated = [{"problem": "add", "subtask": "01-full", "points": 100, "score": 1.0, "weighted_score": 100.0,
                "score_precision": 2, "status": "AC", "test_results": []}]  # fmt: skip
     row = {"year": 2024, "problem_id": "add", "label": "correct/author.cpp", "code": RIGHT,
@@ -265,10 +267,10 @@ def test_official_solutions_are_named_by_their_label(
     assert start("validate", "ioi-sample-solutions.jsonl", *OWN).returncode == 1
 
 
-def test_the_script_takes_the_same(
+def test_the_script_takes_the_same_options(
     environment: Mapping[str, str], write: Write, rows_here: None, tmp_path: Path
 ) -> None:
-    """By the name that it has there."""
+    """The script has the name that it has in the reference."""
     write("a.jsonl", submission_row("one"))
     command = [sys.executable, str(SCRIPT), "a.jsonl", *OWN, "--max_concurrent_requests", "1"]
     ended = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
@@ -277,8 +279,8 @@ def test_the_script_takes_the_same(
     assert verdicts(tmp_path / "results" / "a") == {"one": "AC"}
 
 
-def test_its_options_elsewhere_are_told_what_they_are_called_there(start: Start) -> None:
-    """Typed to `score`, whose options have other names."""
+def test_other_commands_name_their_own_options(start: Start) -> None:
+    """If the reference's options are given to `score`, the message names those of `score`."""
     ended = start("score", "a.jsonl", "--add_includes")
     assert ended.returncode == 2
     assert "--add_includes is an option of Hugging Face's tests_runner.py; in ioi-eval score it is: --fix-includes" in (
@@ -300,15 +302,15 @@ def test_its_options_elsewhere_are_told_what_they_are_called_there(start: Start)
         ("evaluate.py", "ioi-eval score (answers of a model are made elsewhere"),
     ],
 )
-def test_its_programs_typed_as_commands(start: Start, typed: str, here: str) -> None:
-    """They are told which command to type."""
+def test_programs_of_the_reference_typed_as_commands(start: Start, typed: str, here: str) -> None:
+    """The message says which command to use."""
     ended = start(typed, "a", "b")
     assert ended.returncode == 2
     assert f"{typed} is not a command here; its counterpart is: {here}" in ended.stderr
 
 
-def test_patterns_stand_for_files_too(tmp_path: Path) -> None:
-    """`*`, `?` and `[…]`, each file once; a file whose name has a comma is one."""
+def test_patterns_match_files_too(tmp_path: Path) -> None:
+    """`*`, `?` and `[…]`. Each file is taken once. A file with a comma in its name is one file."""
     for name in ("a.jsonl", "b.jsonl", "cc.jsonl", "a,b.jsonl"):
         (tmp_path / name).touch()
 
@@ -321,7 +323,7 @@ def test_patterns_stand_for_files_too(tmp_path: Path) -> None:
     assert found("a,b.jsonl") == ["a,b.jsonl"]
 
 
-def test_many_names_in_one_text() -> None:
-    """Together they are longer than a file's name may be."""
+def test_many_names_in_one_argument() -> None:
+    """Together they are longer than a file name may be."""
     names = [f"run-{number:02}.jsonl" for number in range(60)]
     assert list(named_sources(",".join(names))) == names

@@ -1,4 +1,6 @@
-"""A dump of programs in Rust, for the sample contest's task without a grader: here, and on a worker over HTTP."""
+"""A dump of programs in Rust for a task of the sample contest without a grader: on this machine, and on a worker over
+HTTP.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,7 @@ fn main() {
 
 
 def beginning(statement: str) -> str:
-    """The right program, which does something else before it begins."""
+    """The right program with another statement at its beginning."""
     return RIGHT.replace("fn main() {\n", f"fn main() {{\n    {statement}\n", 1)
 
 
@@ -69,7 +71,7 @@ PROGRAMS = {
 
 
 def dump_row(verdict: str) -> dict[str, Any]:
-    """A model's words, with the program in a block."""
+    """A model's text with the program in a block."""
     words = (
         f"First an idea:\n```rust\nfn main() {{}}\n```\nThe whole program:\n\n```rust\n{PROGRAMS[verdict]}```\nDone."
     )
@@ -77,7 +79,7 @@ def dump_row(verdict: str) -> dict[str, Any]:
 
 
 def check(start: Start, write: Write, out: Path, *arguments: str) -> None:
-    """Score the dump, and compare all with what is expected."""
+    """Score the dump, and compare all results with the expected ones."""
     dump = write("dump.jsonl", *map(dump_row, PROGRAMS))
     sources = ("--problems", sample.problems(), "--tests", sample.tests())
     ended = start("score", dump, *sources, "--out", out, *arguments)
@@ -97,11 +99,11 @@ def check(start: Start, write: Write, out: Path, *arguments: str) -> None:
 
 
 def test_a_dump_in_rust_is_scored(start: Start, write: Write, tmp_path: Path) -> None:
-    """Each verdict; the results name the compiler, and a second run judges nothing again."""
+    """Each verdict occurs. The results name the compiler, and a second run judges nothing."""
     check(start, write, tmp_path / "out")
 
 
 def test_a_worker_that_has_rust_scores_it(start: Start, write: Write, tmp_path: Path, cache: Path) -> None:
-    """Over the protocol of Piston: it is asked for its compiler by a job."""
+    """Over the protocol of Piston. A job asks the worker for its compiler."""
     with server(cache) as served:
         check(start, write, tmp_path / "out", "--endpoints", served.base)

@@ -1,4 +1,4 @@
-"""Where jobs are executed: what the options and the environment say together."""
+"""Where jobs are executed, depending on options and environment."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from tests.sandbox.served import server
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def empty_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A directory without `.env`, and an environment without servers."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PISTON_ENDPOINTS", raising=False)
     monkeypatch.delenv("PISTON_MAX_REQUESTS_PER_ENDPOINT", raising=False)
 
 
-def test_without_servers_it_is_this_machine() -> None:
-    """`auto` needs a server to be named before it leaves this machine."""
+def test_without_servers_auto_is_this_machine() -> None:
+    """`auto` uses another machine only if a server is named."""
     options = sandbox_options_of()
     assert options.cluster is None
     assert options.as_dict()["sandbox"] == "embedded"
@@ -35,7 +35,7 @@ def test_without_servers_it_is_this_machine() -> None:
 
 
 def test_the_environment_names_servers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`auto` takes them, with the slots that are named beside them; `embedded` does not."""
+    """`auto` uses them with the slots from the environment; `embedded` does not."""
     monkeypatch.setenv("PISTON_ENDPOINTS", "http://w1:2000,http://w2:2000")
     monkeypatch.setenv("PISTON_MAX_REQUESTS_PER_ENDPOINT", "4")
     options = sandbox_options_of()
@@ -46,13 +46,13 @@ def test_the_environment_names_servers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_dotenv_file_names_servers(tmp_path: Path) -> None:
-    """`.env` stands in for what the environment does not set."""
+    """`.env` gives values that the environment does not set."""
     (tmp_path / ".env").write_text('PISTON_ENDPOINTS="http://w1:2000"\n')
     assert sandbox_options_of().cluster is not None
 
 
 def test_options_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is asked for on the command line beats the environment, and decides that it is a cluster."""
+    """They have precedence over the environment, and select the cluster."""
     monkeypatch.setenv("PISTON_ENDPOINTS", "http://w1:2000,http://w2:2000")
     options = sandbox_options_of(endpoints="http://w3:2000", max_requests_per_endpoint=7, profile=ProfileChoice.CLASSIC)
     assert options.cluster is not None
@@ -70,8 +70,8 @@ def test_options_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"endpoints": " , "}, "no Piston endpoint is named"),
     ],
 )
-def test_what_makes_no_sense_is_refused(options: dict[str, object], words: str) -> None:
-    """With what to do instead, before anything is read."""
+def test_contradictory_options_are_refused(options: dict[str, object], words: str) -> None:
+    """Before anything is read. The message says what to do instead."""
     with pytest.raises(InputError, match=words):
         sandbox_options_of(**options)  # type: ignore[arg-type]
 
@@ -79,7 +79,7 @@ def test_what_makes_no_sense_is_refused(options: dict[str, object], words: str) 
 def test_programs_of_workers_are_not_kept(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Which is said, to who asks for it."""
+    """A message says so if `--keep-programs` is given."""
     monkeypatch.setenv("IOI_EVAL_CACHE", str(tmp_path / "cache"))
 
     async def enter(base: str) -> None:
@@ -92,8 +92,8 @@ def test_programs_of_workers_are_not_kept(
     assert not (tmp_path / "cache" / "programs").exists()
 
 
-def test_workers_that_confine_too_little_are_not_used(capsys: pytest.CaptureFixture[str]) -> None:
-    """They are named; where there are no others, nothing is judged at all."""
+def test_workers_with_too_little_isolation_are_not_used(capsys: pytest.CaptureFixture[str]) -> None:
+    """They are named. If there are no others, nothing is judged."""
     gcc = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True)
     good = Target(name="ours", profile="bundled", toolchain=gcc, slots=1, isolation=Isolation.REDUCED)
     stock = Target(
@@ -106,8 +106,10 @@ def test_workers_that_confine_too_little_are_not_used(capsys: pytest.CaptureFixt
         usable_targets([stock], Isolation.REDUCED)
 
 
-def test_a_kind_of_workers_is_told_as_far_as_it_is_known() -> None:
-    """The least isolation where each job finds out what there is; none where a pair confines nothing."""
+def test_description_of_a_kind_of_workers() -> None:
+    """The lowest possible isolation if each job finds out its isolation; `none` for workers with scripts
+    of their own.
+    """
     gcc = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True)
     ours = Target(name="piston ours", profile="bundled", toolchain=gcc, slots=2, isolation=Isolation.REDUCED)
     assert describe(ours) == "piston ours, static: bundled, 2 jobs at once, isolation reduced at least"
@@ -116,7 +118,7 @@ def test_a_kind_of_workers_is_told_as_far_as_it_is_known() -> None:
 
 
 def test_the_speed_of_workers_is_not_known() -> None:
-    """`--time-scale auto` is about this machine; for a cluster it is refused rather than guessed."""
+    """`--time-scale auto` is measured on this machine. For a cluster it is refused."""
     with pytest.raises(InputError, match="does not hold for Piston servers; give a number"):
         ContestRules(time_scale="auto").measured(here=False)
     assert ContestRules(time_scale="1.5").measured(here=False).factor == 1.5

@@ -34,7 +34,7 @@ Results = Callable[[], list[dict[str, Any]]]
 
 
 def test_a_dump_is_scored(score: Start, write: Write, results: Results, tmp_path: Path) -> None:
-    """Right, wrong, slow, not compiling, no code, a copy: table, results, summary, report, exit code 0."""
+    """AC, WA, TLE, CE, no code, a copy: table, results, summary and report are right, and the exit code is 0."""
     dump = write(
         "dump.jsonl",
         submission_row("right"),
@@ -64,7 +64,7 @@ def test_a_dump_is_scored(score: Start, write: Write, results: Results, tmp_path
 
 
 def test_reasons_for_missing_programs_are_printed(score: Start, start: Start, write: Write, results: Results) -> None:
-    """Rows without code have no points: the notes of the run say why, and so does the message of each row."""
+    """Rows without code have no points. The notes of the run and the message of each row say why."""
     python = "print(sum(map(int, input().split())))\n"
     dump = write(
         "dump.jsonl",
@@ -91,8 +91,8 @@ def test_reasons_for_missing_programs_are_printed(score: Start, start: Start, wr
     assert score(dump).stdout.count("such as") == 4
 
 
-def test_problems_of_apps_are_for_another_command(score: Start, write: Write) -> None:
-    """The message names it."""
+def test_problems_of_apps_name_the_other_command(score: Start, write: Write) -> None:
+    """The message names `apps score`."""
     dump = write("dump.jsonl", submission_row("a"))
     apps = write("apps.jsonl", {"problem_id": 0, "input_output": "{}", "difficulty": "interview"})
     ended = score(dump, "--problems", apps)
@@ -100,8 +100,8 @@ def test_problems_of_apps_are_for_another_command(score: Start, write: Write) ->
     assert "apps.jsonl, row 1: this is a problem in the format of APPS: use ioi-eval apps score" in ended.stderr
 
 
-def test_a_path_like_a_name_of_the_hub_is_pointed_out(score: Start, write: Write, tmp_path: Path) -> None:
-    """A mistyped path may have that form; without a network its answer takes long."""
+def test_a_missing_path_in_the_form_of_a_hub_name(score: Start, write: Write, tmp_path: Path) -> None:
+    """A message says that the Hub is asked, because without a network the answer takes long."""
     ended = score("dumps/mistyped", env={"HF_HUB_OFFLINE": "1"})
     assert ended.returncode == 2
     assert ended.stderr.startswith("ioi-eval: there is no file or folder dumps/mistyped; the Hub is asked\n")
@@ -111,7 +111,7 @@ def test_a_path_like_a_name_of_the_hub_is_pointed_out(score: Start, write: Write
 
 
 def test_a_second_run_judges_nothing(score: Start, write: Write, tmp_path: Path) -> None:
-    """And what was added to the dump is judged, nothing else."""
+    """Rows that were added to the dump are judged, and no others."""
     dump = write("dump.jsonl", submission_row("a"))
     assert score(dump).returncode == 0
     first = (tmp_path / "out" / "results.jsonl").read_bytes()
@@ -123,8 +123,8 @@ def test_a_second_run_judges_nothing(score: Start, write: Write, tmp_path: Path)
     assert (run["resumed"], run["judged"]) == (1, 1)
 
 
-def test_compiled_programs_are_kept_for_those_who_ask(score: Start, write: Write, tmp_path: Path) -> None:
-    """A second run, into another directory, compiles none of them again and says so."""
+def test_keep_programs_avoids_compilations(score: Start, write: Write, tmp_path: Path) -> None:
+    """A second run into another directory compiles nothing and says so."""
     codes = {"right": RIGHT, "narrow": NARROW, "wrong": "int x"}
     write("dump.jsonl", *(submission_row(name, f"{code}// {tmp_path}\n") for name, code in codes.items()))
     for options, words in (
@@ -142,13 +142,13 @@ def test_compiled_programs_are_kept_for_those_who_ask(score: Start, write: Write
 
 
 def test_suspicious_programs_are_listed_without_judging_again(score: Start, write: Write, tmp_path: Path) -> None:
-    """Those that were killed for a call first, then those that were refused some; honest ones not at all."""
+    """Programs that were killed for a call are first, then those with refused calls. Other programs are not listed."""
     dump = write("dump.jsonl", submission_row("honest"), submission_row("asks", ASKS), submission_row("ptrace", ENDS))
     assert "forbidden" not in score(dump).stdout
     ended = score(dump, "--suspicious")
     assert ended.returncode == 0, ended.stderr
-    told = ended.stdout.partition("2 submissions tried forbidden calls, 1 of them with no honest use (SV):")[2]
-    listed = [line.split() for line in told.splitlines() if "2024/add" in line]
+    list_text = ended.stdout.partition("2 submissions tried forbidden calls, 1 of them with no honest use (SV):")[2]
+    listed = [line.split() for line in list_text.splitlines() if "2024/add" in line]
     assert listed == [["ptrace", "2024/add", "SV", "1", "ptrace", "1"], ["asks", "2024/add", "AC", "0", "socket", "2"]]
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert (summary["suspicious"], summary["this_run"]["judged"]) == (2, 0)
@@ -158,7 +158,7 @@ def test_suspicious_programs_are_listed_without_judging_again(score: Start, writ
 
 
 def test_a_dry_run_says_what_would_be_judged_and_writes_nothing(score: Start, write: Write, tmp_path: Path) -> None:
-    """Not even the directory."""
+    """The result directory is not created either."""
     dump = write("dump.jsonl", submission_row("a"), submission_row("b"), submission_row("c", SLOW))
     ended = score(dump, "--dry-run")
     assert ended.returncode == 0
@@ -169,8 +169,8 @@ def test_a_dry_run_says_what_would_be_judged_and_writes_nothing(score: Start, wr
     assert "results is not the name of a data set to push results to: it has the form owner/name" in ended.stderr
 
 
-def test_includes_are_mended_if_asked_for(score: Start, write: Write, results: Results) -> None:
-    """Recorded, and another judging than without."""
+def test_fix_includes(score: Start, write: Write, results: Results) -> None:
+    """The results record it, and the program is judged again."""
     grader = '#include "add.h"\n' + RIGHT.replace("a + b", "add(a, b)")
     files = [["graders/add.h", "long long add(long long a, long long b);\n"], ["graders/grader.cpp", grader]]
     write("problems.jsonl", *(dict(row, grader_files=files) for row in PROBLEMS))
@@ -183,7 +183,7 @@ def test_includes_are_mended_if_asked_for(score: Start, write: Write, results: R
 
 
 def test_the_standard_can_be_chosen(score: Start, write: Write, results: Results) -> None:
-    """`--std`; one that is none is refused."""
+    """With `--std`; an invalid one is refused."""
     dump = write("dump.jsonl", submission_row("a", f"{RIGHT}static_assert(__cplusplus < 201703L);\n"))
     assert score(dump).returncode == 0
     assert results()[0]["verdict"] == "CE"
@@ -218,7 +218,7 @@ def test_a_missing_file_is_named(start: Start, write: Write, tmp_path: Path, mis
     ids=["torn", "list", "encoding"],
 )
 def test_an_unreadable_row_ends_the_call(score: Start, write: Write, tmp_path: Path, line: bytes, words: str) -> None:
-    """With its line, before anything is judged."""
+    """The message names the line. Nothing is judged."""
     dump = write("dump.jsonl", submission_row("a"))
     dump.write_bytes(dump.read_bytes() + line)
     ended = score(dump)
@@ -228,16 +228,16 @@ def test_an_unreadable_row_ends_the_call(score: Start, write: Write, tmp_path: P
 
 
 def test_an_empty_dump_is_named(score: Start, write: Write) -> None:
-    """Nobody wants to score nothing."""
+    """The message names the dump, which has no rows."""
     ended = score(write("dump.jsonl"))
     assert ended.returncode == 2
     assert "dump.jsonl is empty: it has no rows" in ended.stderr
 
 
-def test_rows_that_cannot_be_judged_are_listed_and_the_rest_is_scored(
-    score: Start, write: Write, results: Results
-) -> None:
-    """Missing columns (with those that there are), unknown problem and year, ids given twice: exit code 1."""
+def test_rows_that_cannot_be_judged_are_listed(score: Start, write: Write, results: Results) -> None:
+    """Missing columns (with the existing ones), unknown problem and year, duplicate ids: exit code 1. The other rows
+    are scored.
+    """
     rows: list[Mapping[str, Any]] = [
         submission_row("good"),
         {"uuid": "b", "code": RIGHT},
@@ -269,7 +269,7 @@ def test_rows_that_cannot_be_judged_are_listed_and_the_rest_is_scored(
 
 
 def test_another_id_column(score: Start, write: Write, results: Results) -> None:
-    """Numbers are ids too."""
+    """Numbers are accepted as ids."""
     row = {"year": 2024, "problem_id": "add", "code": RIGHT, "sample": 7}
     assert score(write("dump.jsonl", row), "--id-column", "sample").returncode == 0
     assert results()[0]["sample"] == 7
@@ -285,10 +285,10 @@ def test_another_id_column(score: Start, write: Write, results: Results) -> None
     ],
     ids=["absent test", "empty subtask", "task type", "score type"],
 )
-def test_a_problem_that_cannot_be_judged_rightly_is_not_judged(
+def test_an_unsupported_problem_is_not_judged(
     score: Start, write: Write, results: Results, rows: list[Mapping[str, Any]], words: str
 ) -> None:
-    """Named with the reason; never 0 points; other problems go on."""
+    """The message has the reason. The submissions have no score instead of 0. Other problems are judged."""
     whole = [dict(row, id="sum") for row in PROBLEMS]
     write("problems.jsonl", *rows, *whole)
     write("tests.jsonl", *TESTS, *(dict(row, problem_id="sum") for row in TESTS))
@@ -299,7 +299,7 @@ def test_a_problem_that_cannot_be_judged_rightly_is_not_judged(
 
 
 def test_a_program_of_50_mb_is_not_compiled(score: Start, write: Write, results: Results) -> None:
-    """CE that names the limit, and the rest is scored."""
+    """It is CE with the limit in the message, and the other rows are scored."""
     dump = write("dump.jsonl", submission_row("huge", RIGHT + "// " + "x" * 50_000_000), submission_row("b"))
     ended = score(dump)
     assert ended.returncode == 0
@@ -308,15 +308,15 @@ def test_a_program_of_50_mb_is_not_compiled(score: Start, write: Write, results:
 
 
 def test_no_compiler_is_a_set_up_error(score: Start, write: Write) -> None:
-    """It says what to install."""
+    """The message says what to install."""
     ended = score(write("dump.jsonl", submission_row("a")), env={"CXX": "/nonexistent/g++"})
     assert ended.returncode == 2
     assert "/nonexistent/g++" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
-def test_no_bwrap_is_said_and_full_isolation_refused(score: Start, write: Write, tmp_path: Path) -> None:
-    """Reduced isolation is marked; asking for full refuses anything less."""
+def test_without_bwrap_full_isolation_is_refused(score: Start, write: Write, tmp_path: Path) -> None:
+    """Reduced isolation is marked in the results. With `--isolation full` the run is refused."""
     commands = tmp_path / "bin"
     commands.mkdir()
     for name in ("g++", "setpriv", "as", "ld", "bash", "true"):
@@ -339,8 +339,8 @@ def test_no_bwrap_is_said_and_full_isolation_refused(score: Start, write: Write,
 
 
 @pytest.mark.root
-def test_a_full_disk_is_said_and_the_run_goes_on_later(score: Start, write: Write, tmp_path: Path) -> None:
-    """A real file system that is too small, then large enough."""
+def test_a_run_can_be_resumed_after_a_full_disk(score: Start, write: Write, tmp_path: Path) -> None:
+    """The file system is real: first too small, then large enough."""
     out = tmp_path / "out"
     out.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "none", str(out)], check=False).returncode:
@@ -359,10 +359,12 @@ def test_a_full_disk_is_said_and_the_run_goes_on_later(score: Start, write: Writ
         subprocess.run(["umount", str(out)], check=True)
 
 
-def test_ctrl_c_leaves_results_and_the_next_run_goes_on(
+def test_a_run_can_be_resumed_after_ctrl_c(
     score: Start, write: Write, results: Results, environment: Mapping[str, str], tmp_path: Path
 ) -> None:
-    """130, with what was judged so far; nothing of that is judged again, and nothing of it is the interrupt's doing."""
+    """The exit code is 130. The results so far are written and are not judged again, and none of them was changed by
+    the interrupt.
+    """
     dump = write("dump.jsonl", submission_row("quick"), *(submission_row(str(n), f"{SLOW}// {n}\n") for n in range(40)))
     arguments = ["--problems", "problems.jsonl", "--tests", "tests.jsonl", "--out", "out", "--workers", "1"]
     child = subprocess.Popen(
@@ -378,7 +380,7 @@ def test_ctrl_c_leaves_results_and_the_next_run_goes_on(
     while not (journal.exists() and b" r " in journal.read_bytes()):
         assert child.poll() is None
         time.sleep(0.05)
-    os.killpg(child.pid, signal.SIGINT)  # as a terminal does: whatever we started gets it too
+    os.killpg(child.pid, signal.SIGINT)  # as a terminal does: all processes of the group get the signal
     output, errors = child.communicate()
     assert child.returncode == 130, errors
     assert "Interrupted: writing what is there" in errors
@@ -403,16 +405,20 @@ def test_ctrl_c_leaves_results_and_the_next_run_goes_on(
         (["--nonsense"], "--nonsense"),
     ],
 )
-def test_a_wrong_call_is_2(score: Start, write: Write, tmp_path: Path, arguments: list[str], words: str) -> None:
-    """What was wrong is named, and nothing is written."""
+def test_a_wrong_call_has_exit_code_2(
+    score: Start, write: Write, tmp_path: Path, arguments: list[str], words: str
+) -> None:
+    """The message names the mistake, and nothing is written."""
     ended = score(write("dump.jsonl", submission_row("a")), *arguments)
     assert ended.returncode == 2
     assert words in ended.stderr
     assert not (tmp_path / "out").exists()
 
 
-def test_groups_are_of_several_dumps_too(score: Start, write: Write, tmp_path: Path) -> None:
-    """Models are told apart unasked, other columns if asked; a dump named twice, or no such column, is refused."""
+def test_groups_over_several_dumps(score: Start, write: Write, tmp_path: Path) -> None:
+    """Results are grouped by model by default, by other columns with `--by`. A dump that is named twice or an unknown
+    column is refused.
+    """
     one = write("one.jsonl", submission_row("a", model="m1", temperature=0), submission_row("b", model="m1"))
     two = write("two.jsonl", submission_row("c", NARROW, model="m2", temperature=1))
     ended = score(one, two)

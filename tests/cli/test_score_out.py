@@ -1,4 +1,4 @@
-"""What stands in `--out`: where results of `ioi-eval score` may go, and what they may replace."""
+"""`--out`: where results of `ioi-eval score` may be written, and what they may replace."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ Results = Callable[[], list[dict[str, Any]]]
 
 
 @pytest.mark.parametrize("dry", [["--dry-run"], []])
-def test_a_directory_that_cannot_be(score: Start, write: Write, tmp_path: Path, dry: list[str]) -> None:
-    """It is said before anything is read or judged, by a dry run too."""
+def test_out_that_cannot_be_a_directory(score: Start, write: Write, tmp_path: Path, dry: list[str]) -> None:
+    """The error comes before anything is read or judged, also with `--dry-run`."""
     (tmp_path / "out").write_text("a file")
     ended = score(write("dump.jsonl", submission_row("a")), *dry)
     assert ended.returncode == 2
     assert f"out: {tmp_path / 'out'} is not a directory; choose another --out" in ended.stderr
 
 
-def test_results_do_not_go_where_the_dump_is_read_from(score: Start, write: Write, tmp_path: Path) -> None:
-    """Of a folder every file is read, so the next run would take them for submissions."""
+def test_out_cannot_be_inside_the_dump(score: Start, write: Write, tmp_path: Path) -> None:
+    """All files of a folder are read, so the next run would take the results for submissions."""
     write("dump.jsonl", submission_row("a"))
     ended = score(".")
     assert ended.returncode == 2
@@ -38,8 +38,10 @@ def test_results_do_not_go_where_the_dump_is_read_from(score: Start, write: Writ
     assert not (tmp_path / "out").exists()
 
 
-def test_a_call_that_fits_no_row_replaces_nothing(score: Start, write: Write, tmp_path: Path) -> None:
-    """All columns are named: whoever has called the id `sample` must find it; swapped files are asked about."""
+def test_a_dump_without_the_needed_columns_replaces_nothing(score: Start, write: Write, tmp_path: Path) -> None:
+    """The message lists all columns, so that a user whose ids are in `sample` finds it. It also asks whether files were
+    swapped.
+    """
     row = {"year": 2024, "problem_id": "add", "code": RIGHT, "sample": 7, "temperature": 0.7}
     dump = write("dump.jsonl", row, row | {"sample": 8})
     assert score(dump, "--id-column", "sample").returncode == 0
@@ -62,8 +64,10 @@ def test_a_call_that_fits_no_row_replaces_nothing(score: Start, write: Write, tm
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == kept
 
 
-def test_problems_that_are_not_there_replace_nothing(score: Start, write: Write, tmp_path: Path) -> None:
-    """One that is asked for by name and only the dump has, or all of the dump's; others are refused row by row."""
+def test_unknown_problems_replace_nothing(score: Start, write: Write, tmp_path: Path) -> None:
+    """A call is refused if `--problem` names an unknown problem, or if all problems of the dump are unknown. Single
+    unknown problems are refused row by row.
+    """
     dump = write("dump.jsonl", submission_row("a"), submission_row("b", problem_id="sub"))
     assert score(dump).returncode == 1
     kept = (tmp_path / "out" / "results.jsonl").read_bytes()
@@ -80,8 +84,8 @@ def test_problems_that_are_not_there_replace_nothing(score: Start, write: Write,
     assert (tmp_path / "out" / "results.jsonl").read_bytes() == kept
 
 
-def test_results_of_another_dump_are_not_replaced_without_a_word(score: Start, write: Write) -> None:
-    """The same dump again is not news."""
+def test_replacing_results_of_another_dump_is_announced(score: Start, write: Write) -> None:
+    """For the same dump there is no message."""
     first = write("first.jsonl", submission_row("a", NARROW))
     assert score(first).returncode == 0
     assert "will replace" not in score(first).stderr
@@ -90,8 +94,10 @@ def test_results_of_another_dump_are_not_replaced_without_a_word(score: Start, w
     assert "second.jsonl will replace" in ended.stderr
 
 
-def test_a_narrower_call_says_what_it_replaces(score: Start, write: Write, results: Results) -> None:
-    """By number or by problem; a call for as much or more says nothing, and brings back all without judging."""
+def test_a_warning_if_fewer_results_replace_more(score: Start, write: Write, results: Results) -> None:
+    """With `--limit` or `--problem`. A call for as many rows or more has no message, and restores all results without
+    judging.
+    """
     dump = write("dump.jsonl", submission_row("a", NARROW), submission_row("b", NARROW))
     assert "will replace" not in score(dump).stderr
     whole = results()
@@ -108,7 +114,7 @@ def test_a_narrower_call_says_what_it_replaces(score: Start, write: Write, resul
 
 
 def test_two_runs_into_one_directory_are_refused(score: Start, write: Write, tmp_path: Path) -> None:
-    """The second says who is there."""
+    """The second run says which process is writing there."""
     from ioi_eval.journal import Journal
 
     with Journal(tmp_path / "out", options={}):

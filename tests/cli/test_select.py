@@ -1,4 +1,4 @@
-"""`ioi-eval select`: the table of selection methods, from results alone, ours or the reference's."""
+"""`ioi-eval select`: a table of selection methods, computed from our results or the reference's."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def result(name: str, scores: tuple[float, float], problem: str = "add", **other
 
 
 @pytest.fixture
-def there(write: Write, tmp_path: Path) -> None:
-    """Three models' worth of results, and a practice problem."""
+def results_of_three_models(write: Write, tmp_path: Path) -> None:
+    """Results of three models, with a practice problem."""
     (tmp_path / "out").mkdir()
     write(
         "out/results.jsonl",
@@ -32,9 +32,9 @@ def there(write: Write, tmp_path: Path) -> None:
     )  # fmt: skip
 
 
-@pytest.mark.usefixtures("there")
-def test_methods_stand_side_by_side(start: Start) -> None:
-    """By group, with a sum that leaves practice out; an oracle is called one."""
+@pytest.mark.usefixtures("results_of_three_models")
+def test_methods_are_columns_of_the_table(start: Start) -> None:
+    """By group, with a sum without the practice problem. The oracle is named as one."""
     ended = start("select", "out", "--by", "none", "--limit", "1")
     assert ended.returncode == 0, ended.stderr
     lines = [line.split() for line in ended.stdout.splitlines()]
@@ -46,8 +46,8 @@ def test_methods_stand_side_by_side(start: Start) -> None:
     assert groups[0]["problems"][0]["scores"]["reference"]["value"] == 50
 
 
-def test_what_is_not_scored_is_said(start: Start, write: Write, tmp_path: Path) -> None:
-    """Also where a run wrote zeros for it."""
+def test_submissions_without_a_score_are_mentioned(start: Start, write: Write, tmp_path: Path) -> None:
+    """Also if a run of the reference wrote zeros for them."""
     failed = result("a", (0, 0))
     failed["all_subtasks_results"][1]["status"] = "JE"
     (tmp_path / "out").mkdir()
@@ -55,7 +55,7 @@ def test_what_is_not_scored_is_said(start: Start, write: Write, tmp_path: Path) 
     assert "without a score because of a judge error (JE)" in start("select", "out").stdout
 
 
-@pytest.mark.usefixtures("there")
+@pytest.mark.usefixtures("results_of_three_models")
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -68,14 +68,16 @@ def test_what_is_not_scored_is_said(start: Start, write: Write, tmp_path: Path) 
     ],
 )
 def test_wrong_calls_say_what_to_do(start: Start, arguments: tuple[str, ...], words: str) -> None:
-    """Exit code 2."""
+    """The exit code is 2."""
     ended = start("select", "out", *arguments)
     assert ended.returncode == 2
     assert words in ended.stderr
 
 
-def test_points_are_put_beside_contestants(start: Start, write: Write, tmp_path: Path) -> None:
-    """By day and year, with the medal and the rank that they would be; published cut-offs only for a whole IOI."""
+def test_points_are_compared_with_contestants(start: Start, write: Write, tmp_path: Path) -> None:
+    """By day and year, with the medal and rank that they would have. Published medal limits are used only for a whole
+    IOI.
+    """
     (tmp_path / "out").mkdir()
     rows = [result(name, (0, 0.5), f"p{n}", day=str(1 + n // 3), year=2008) for n, name in enumerate("abcdef")]
     write("out/results.jsonl", *rows, result("x", (0, 1.0), "easy", day="practice", year=2008))

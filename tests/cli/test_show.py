@@ -1,4 +1,4 @@
-"""`ioi-eval show`: one submission of a run that really judged it, of both families; wrong calls and odd texts."""
+"""`ioi-eval show`: submissions of a real run, of both families; wrong calls and unusual texts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHOUTS = RIGHT.replace("main() {", 'main() { fputs("\\33[2J bad\\n", stderr); pu
 
 @pytest.fixture(scope="module")
 def scored(commands: ForkedCommands, environment: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with a task, a dump and the results of its run, `out`."""
+    """A directory with a task, a dump, and the results of a run in `out`."""
     directory = tmp_path_factory.mktemp("scored")
     dump = (
         submission_row("right"), submission_row("narrow", NARROW), submission_row("shouts", SHOUTS),
@@ -37,13 +37,13 @@ def scored(commands: ForkedCommands, environment: Mapping[str, str], tmp_path_fa
 
 @pytest.fixture
 def judged(scored: Path, start: Start, tmp_path: Path) -> Start:
-    """`ioi-eval show out …` after a run, of which the test has a copy of its own."""
+    """`ioi-eval show out …` in a copy of that directory."""
     shutil.copytree(scored, tmp_path, dirs_exist_ok=True)
     return lambda *arguments, **other: start("show", "out", *arguments, **other)
 
 
-def test_a_submission_is_shown_to_its_first_difference(judged: Start, tmp_path: Path) -> None:
-    """Program, subtasks, tests with limits, input; what it printed only after another judging."""
+def test_a_submission_is_shown_with_its_first_difference(judged: Start, tmp_path: Path) -> None:
+    """Program, subtasks, tests with limits, and input. Its output is shown only after `--rerun`."""
     listed = judged()
     assert listed.returncode == 0, listed.stderr
     assert [line.split()[1:4:2] for line in listed.stdout.splitlines()[2:]] == [
@@ -77,7 +77,9 @@ def test_a_submission_is_shown_to_its_first_difference(judged: Start, tmp_path: 
 
 
 def test_wrong_calls_say_what_to_do(judged: Start, start: Start, write: Write, tmp_path: Path) -> None:
-    """No results, no such submission, no such test, several of a name; problems that are gone are not an error."""
+    """No results, unknown submission or test, several submissions with one name. If the problems are gone, it is no
+    error.
+    """
     for arguments, words in (
         (("nobody",), "has no submission nobody"),
         (("right", "--test", "9"), "has no test 9; it has 0-01, 1-01"),
@@ -108,7 +110,7 @@ def test_wrong_calls_say_what_to_do(judged: Start, start: Start, write: Write, t
 
 
 def test_a_program_for_apps_is_shown(start: Start, write: Write) -> None:
-    """Its output on the failing test stands in the results; input and expected output in the data set."""
+    """Its output on the failing test is in the results. Input and expected output are in the data set."""
     write("apps.jsonl", *ROWS)
     write("dump.jsonl", {"problem_id": 1, "uuid": "zero", "code": ZERO})
     assert start("apps", "score", "dump.jsonl", "--dataset", "apps.jsonl", "--out", "out").returncode == 0
@@ -134,7 +136,9 @@ LONG = "print('x' * 100000)"
 
 
 def test_a_rerun_shows_more_of_an_output_than_results_keep(start: Start, write: Write, tmp_path: Path) -> None:
-    """Of a long line results have 500 bytes, which are not taken for all of it; another verdict is told."""
+    """Results have 500 bytes of a long line, and `show` says that they are cut off. If the verdict differs this time,
+    it says so.
+    """
     write("apps.jsonl", *ROWS)
     write("dump.jsonl", {"problem_id": 1, "uuid": "long", "code": LONG})
     assert start("apps", "score", "dump.jsonl", "--dataset", "apps.jsonl", "--out", "out").returncode == 0
@@ -149,8 +153,8 @@ def test_a_rerun_shows_more_of_an_output_than_results_keep(start: Start, write: 
 @pytest.mark.parametrize(
     ("keep", "kept"), [("none", []), ("inputs", []), ("failing", ["narrow"]), ("all", ["right", "narrow"])]
 )
-def test_texts_are_kept_as_asked(keep: str, kept: list[str], start: Start, write: Write, tmp_path: Path) -> None:
-    """In a contest: 4 KiB of each output, shown without another judging; a later call may leave them out again."""
+def test_outputs_are_kept_as_requested(keep: str, kept: list[str], start: Start, write: Write, tmp_path: Path) -> None:
+    """For contests: 4 KiB of each output are shown without `--rerun`. A later call may leave them out again."""
     write("problems.jsonl", *PROBLEMS)
     write("tests.jsonl", *TESTS)
     write("dump.jsonl", submission_row("right"), submission_row("narrow", NARROW))
@@ -180,8 +184,10 @@ def kept_inputs(directory: Path) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize(("keep", "kept"), [("none", 0), ("inputs", 0), ("failing", 3), ("all", 4)])
-def test_texts_of_apps_are_kept_as_asked(keep: str, kept: int, start: Start, write: Write, tmp_path: Path) -> None:
-    """Its journal has them all, so another choice judges nothing again."""
+def test_outputs_of_apps_are_kept_as_requested(
+    keep: str, kept: int, start: Start, write: Write, tmp_path: Path
+) -> None:
+    """The journal has all of them, so with another choice nothing is judged again."""
     write("apps.jsonl", *ROWS)
     write("dump.jsonl", {"problem_id": 1, "uuid": "zero", "code": ZERO})
     call = ("apps", "score", "dump.jsonl", "--dataset", "apps.jsonl", "--out", "out", "--no-progress")
@@ -194,8 +200,8 @@ def test_texts_of_apps_are_kept_as_asked(keep: str, kept: int, start: Start, wri
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["this_run"]["judged"] == 0
 
 
-def test_results_of_others(start: Start, write: Write, tmp_path: Path) -> None:
-    """Years that a table has made fractions of, or no years; verdicts that are none."""
+def test_results_of_other_programs(start: Start, write: Write, tmp_path: Path) -> None:
+    """Years as floats or texts, and unknown verdicts."""
     rows = [contest_row("a", 1.0, year=2024.0), contest_row("b", 0.5, year="abc", verdict="A\x1b]0;title\x07C")]
     summary = {
         "options": {"problems": str(write("problems.jsonl", *PROBLEMS)), "tests": str(write("tests.jsonl", *TESTS))}

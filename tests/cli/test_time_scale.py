@@ -1,4 +1,4 @@
-"""`--time-scale`, and `doctor --calibrate`, which gives `auto` its meaning."""
+"""`--time-scale`, and `doctor --calibrate`, which measures the scale for `auto`."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ int main() {
 
 @pytest.fixture
 def score(score: Start, write: Write) -> Start:
-    """With a time limit of 0.6 s."""
+    """Run `score` with a time limit of 0.6 s."""
     write("problems.jsonl", *({**row, "time_limit": 0.6} for row in PROBLEMS))
     return score
 
 
 def test_limits_are_multiplied_and_the_scale_is_recorded(score: Start, write: Write, results: Results) -> None:
-    """A program of 0.9 s of CPU time is TLE under 0.6 s and AC under 1.5 s; another scale is judged anew."""
+    """A program with 0.9 s of CPU time is TLE under 0.6 s and AC under 1.5 s. With another scale it is judged again."""
     dump = write("dump.jsonl", submission_row("a", LATE))
     assert score(dump).returncode == 0
     (row,) = results()
@@ -47,10 +47,10 @@ def test_limits_are_multiplied_and_the_scale_is_recorded(score: Start, write: Wr
     assert (row["verdict"], row["time_scale"]) == ("AC", 2.5)
 
 
-def test_auto_takes_what_was_calibrated(
+def test_auto_uses_the_calibrated_scale(
     score: Start, write: Write, results: Results, cache_with_runner: Path, tmp_path: Path
 ) -> None:
-    """The scale of this machine and compiler, said in a line."""
+    """It is the scale of this machine and compiler, and a message names it."""
     own = copy_cache(cache_with_runner, tmp_path / "cache")
     store(taken_here(2.5, compiler=detect("g++").version, taken="2026-01-01"), own)
     dump = write("dump.jsonl", submission_row("a", LATE))
@@ -68,15 +68,15 @@ def test_auto_takes_what_was_calibrated(
         ("fast", "--time-scale fast: must be auto, or a number"),
     ],
 )
-def test_a_scale_that_is_not_known(score: Start, write: Write, tmp_path: Path, scale: str, words: str) -> None:
-    """Exit code 2, and nothing is judged."""
+def test_an_unknown_scale(score: Start, write: Write, tmp_path: Path, scale: str, words: str) -> None:
+    """The exit code is 2, and nothing is judged."""
     ended = score(write("dump.jsonl", submission_row("a")), "--time-scale", scale)
     assert ended.returncode == 2
     assert words in ended.stderr
     assert not (tmp_path / "out").exists()
 
 
-def test_validate_scales_too(start: Start, write: Write, score: Start, tmp_path: Path) -> None:
+def test_validate_scales_limits_too(start: Start, write: Write, score: Start, tmp_path: Path) -> None:
     """Statements are compared under the scaled limit, and the evidence names it."""
     solutions = write("solutions.jsonl", submission_row("a", LATE, label="late.cpp", expected="correct"))
     sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl")
@@ -91,7 +91,7 @@ def test_validate_scales_too(start: Start, write: Write, score: Start, tmp_path:
 
 
 def test_a_busy_machine_is_not_calibrated(start: Start, tmp_path: Path) -> None:
-    """Exit code 2 and the reason; what `auto` would find is not written."""
+    """The exit code is 2, with the reason. No scale is stored for `auto`."""
     with busy_processes(os.cpu_count() or 1):
         ended = start("doctor", "--calibrate", env={"IOI_EVAL_CACHE": str(tmp_path / "cache")})
     assert ended.returncode == 2

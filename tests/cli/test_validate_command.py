@@ -32,7 +32,7 @@ def validate(start: Start, write: Write) -> Start:
 
 
 def test_statements_that_are_true(validate: Start, tmp_path: Path) -> None:
-    """Per subtask, of the whole, and the total; without an id the label is the name."""
+    """For subtasks, for the whole, and for the total. Without an id the label names the solution."""
     labelled = {
         "year": 2024,
         "problem_id": "add",
@@ -60,7 +60,7 @@ def test_statements_that_are_true(validate: Start, tmp_path: Path) -> None:
 
 
 def test_disagreements_come_with_their_evidence(validate: Start, tmp_path: Path) -> None:
-    """Test, verdict, time, memory, the judge's words; exit code 1."""
+    """Test, verdict, time, memory and the checker's message. The exit code is 1."""
     ended = validate(
         submission_row("narrow", NARROW, expected_subtasks={"00-samples": "AC", "01-full": "TLE"}, expected_total=50),
         submission_row("right", RIGHT, expected="time_limit"),
@@ -86,23 +86,23 @@ def test_disagreements_come_with_their_evidence(validate: Start, tmp_path: Path)
     ],
     ids=["label", "subtask", "shape", "nothing"],
 )
-def test_statements_that_make_no_sense(validate: Start, other: Mapping[str, Any], words: str) -> None:
+def test_invalid_statements_are_refused(validate: Start, other: Mapping[str, Any], words: str) -> None:
     """Before anything is judged."""
     ended = validate(submission_row("a", **other))
     assert ended.returncode == 2
     assert words in ended.stderr
 
 
-def test_a_place_that_cannot_be_written_is_named_before_hours_of_judging(validate: Start, write: Write) -> None:
-    """As `score` does."""
+def test_an_out_that_cannot_be_written_is_refused_before_judging(validate: Start, write: Write) -> None:
+    """As in `score`."""
     write("out")
     ended = validate(submission_row("a", expected="correct"))
     assert (ended.returncode, ended.stdout) == (2, "")
     assert "is not a directory; choose another --out" in ended.stderr
 
 
-def test_what_cannot_be_judged_is_no_agreement(validate: Start) -> None:
-    """Listed apart, and exit code 1."""
+def test_rows_that_cannot_be_judged_are_no_agreement(validate: Start) -> None:
+    """They are listed separately, and the exit code is 1."""
     ended = validate(
         submission_row("a", expected="correct"),
         submission_row("b", problem_id="ad", expected="correct"),
@@ -114,8 +114,8 @@ def test_what_cannot_be_judged_is_no_agreement(validate: Start) -> None:
     assert "0 of 1 statements disagree; not judged: 2 solutions." in ended.stdout
 
 
-def test_results_of_others(validate: Start, start: Start, write: Write, score: Start) -> None:
-    """Our own results agree with us; others' are compared in their words."""
+def test_comparison_with_existing_results(validate: Start, start: Start, write: Write, score: Start) -> None:
+    """Our own results agree. Results of another program are compared by their statuses and points."""
     dump = write("dump.jsonl", submission_row("narrow", NARROW), submission_row("right", RIGHT))
     assert score(dump).returncode == 0
     sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl")
@@ -136,8 +136,10 @@ def test_results_of_others(validate: Start, start: Start, write: Write, score: S
     assert "give SOLUTIONS, or --against RESULTS" in ended.stderr
 
 
-def test_ctrl_c_leaves_what_was_found(write: Write, environment: Mapping[str, str], tmp_path: Path) -> None:
-    """130, with what was judged so far compared; what was not is counted, and is not an agreement."""
+def test_ctrl_c_keeps_the_results_so_far(write: Write, environment: Mapping[str, str], tmp_path: Path) -> None:
+    """The exit code is 130, and the results so far are compared. Solutions that were not judged are counted, and not as
+    agreements.
+    """
     quick = submission_row("quick", expected="incorrect")
     slow = (submission_row(str(number), f"{SLOW}// {number}\n", expected="time_limit") for number in range(40))
     solutions = write("solutions.jsonl", quick, *slow)
@@ -168,8 +170,10 @@ def test_ctrl_c_leaves_what_was_found(write: Write, environment: Mapping[str, st
     assert not values["agrees"]
 
 
-def test_a_killed_validation_goes_on(validate: Start, tmp_path: Path, environment: Mapping[str, str]) -> None:
-    """What was judged is kept, and what is stated may have changed meanwhile; `--no-resume` judges all again."""
+def test_a_killed_validation_is_resumed(validate: Start, tmp_path: Path, environment: Mapping[str, str]) -> None:
+    """Existing results are kept, even if the statements have changed meanwhile. With `--no-resume` all solutions are
+    judged again.
+    """
     slow = "#include <unistd.h>\nint main() {{ usleep(200000); return {}; }}\n"
     programs = [submission_row(str(n), slow.format(n + 1), expected="time_limit") for n in range(6)]
     (tmp_path / "solutions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in programs))
@@ -188,7 +192,7 @@ def test_a_killed_validation_goes_on(validate: Start, tmp_path: Path, environmen
 
 
 def test_results_of_a_score_are_not_replaced(validate: Start, score: Start, write: Write, tmp_path: Path) -> None:
-    """Nor those of a validation by a score: both are called `results.jsonl`."""
+    """Nor does `score` replace results of `validate`: both write `results.jsonl`."""
     dump = write("dump.jsonl", submission_row("right"))
     assert score(dump).returncode == 0
     kept = (tmp_path / "out" / "results.jsonl").read_bytes()

@@ -1,4 +1,6 @@
-"""Results that a command cannot use, and groups too small to say much: each is told in one line, with what to do."""
+"""Results that a command cannot use, and groups too small for intervals. Each case has a message of one line that says
+what to do.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from tests.small_results import apps_row, contest_row, write_results
 
 @pytest.fixture
 def sets(tmp_path: Path) -> None:
-    """Results: of a contest, of APPS, of a newer version, and of groups of one."""
+    """Results of a contest, of APPS, of a newer version, and with groups of one row."""
     write_results(tmp_path / "one", [contest_row("a", 1.0)])
     write_results(tmp_path / "apps", [apps_row("a", True)])
     write_results(tmp_path / "new", [contest_row("a", 1.0)], {"format": 99, "ioi_eval": "9.9"})
@@ -46,7 +48,7 @@ def sets(tmp_path: Path) -> None:
         (("compare", "one", "me/results"), "me/results/results.jsonl does not exist: `ioi-eval score"),
     ],
 )
-def test_what_cannot_be_used(start: Start, tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
+def test_results_that_cannot_be_used(start: Start, tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
     """Nothing is written."""
     before = sorted(tmp_path.rglob("*"))
     ended = start(*arguments)
@@ -56,7 +58,7 @@ def test_what_cannot_be_used(start: Start, tmp_path: Path, arguments: tuple[str,
 
 
 def test_a_folder_with_a_journal_of_another_version(score: Start, write: Write, tmp_path: Path) -> None:
-    """A run does not write there."""
+    """A run does not write into that folder."""
     write("dump.jsonl", submission_row("a"))
     journal = tmp_path / "out" / "journal"
     journal.parent.mkdir()
@@ -69,8 +71,8 @@ def test_a_folder_with_a_journal_of_another_version(score: Start, write: Write, 
 
 
 @pytest.mark.usefixtures("sets")
-def test_groups_of_one(start: Start, tmp_path: Path) -> None:
-    """They have numbers, but nothing that claims to be an interval; one that we failed to judge has no numbers."""
+def test_groups_of_one_row(start: Start, tmp_path: Path) -> None:
+    """They have values without an interval. A group whose only row is JE has no values."""
     ended = start("report", "models", "--by", "model")
     assert ended.returncode == 1, ended.stderr
     groups = json.loads((tmp_path / "models" / "summary.json").read_text())["groups"]
@@ -90,8 +92,8 @@ def test_groups_of_one(start: Start, tmp_path: Path) -> None:
     assert "the two have no problem in common that was judged in both" in ended.stderr
 
 
-def test_private_data_sets_of_the_hub(start: Start, write: Write, hub: Hub, tmp_path: Path) -> None:
-    """Without the right to read them they are as good as absent: the message names HF_TOKEN."""
+def test_private_data_sets_on_the_hub(start: Start, write: Write, hub: Hub, tmp_path: Path) -> None:
+    """Without a token they cannot be told from missing ones, so the message names HF_TOKEN."""
     problems, tests = write("problems.jsonl", *PROBLEMS), write("tests.jsonl", *TESTS)
     dump = write("dump.jsonl", submission_row("a", None, generation="no"))
     for name, rows in (("dump", [submission_row("a", None, generation="no")]), ("problems", PROBLEMS)):

@@ -30,7 +30,7 @@ def rows_of(section: str) -> list[Cells]:
 
 
 def cases(section: str, checks: dict[str, Callable[..., None]]) -> list[Any]:
-    """Each row with its check: that whose key stands in the row's first cell."""
+    """Each row with its checks: those whose key is in the row's first cell."""
     found = []
     for row in rows_of(section):
         keys = [key for key in checks if key in row[0]]
@@ -39,7 +39,7 @@ def cases(section: str, checks: dict[str, Callable[..., None]]) -> list[Any]:
 
 
 def without_row(section: str, checks: dict[str, Callable[..., None]]) -> list[str]:
-    """The keys of checks whose row is gone."""
+    """The keys of checks that have no row."""
     rows = rows_of(section)
     return [key for key in checks if not any(key in row[0] for row in rows)]
 
@@ -55,7 +55,7 @@ PROBLEMS = [
 
 
 def run(folder: Path, command: str) -> Ended:
-    """What a command of the page's does, in a folder."""
+    """The result of a command of the page, run in a folder."""
     words = shlex.split(command)
     assert words[:2] == ["ioi-eval", "apps"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PISTON")}
@@ -68,7 +68,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def apps(folder: Path, command: str, *, ids: tuple[int, ...] = (0, 42, 7)) -> list[dict[str, Any]]:
-    """mcpbr's records of right programs for these problems, by a command that the page names."""
+    """mcpbr's records for right programs to these problems, from a command of the page."""
     write_rows(folder / "SRC", PROBLEMS).rename(folder / "SRC.jsonl")
     write_rows(folder / "DUMP.jsonl", [{"problem_id": number, "code": DOUBLE} for number in ids])
     local = {"SRC": "SRC.jsonl", "metr-evals/apps": "SRC.jsonl", "DUMP": "DUMP.jsonl"}

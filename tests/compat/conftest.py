@@ -1,4 +1,4 @@
-"""Where the tests of the tables keep what they compile."""
+"""The cache of the tests of the tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def kept_in_the_cache(cache: Path) -> Iterator[None]:
-    """What is compiled goes to the tests' own cache."""
+    """Compiled programs are stored in the cache of the tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("IOI_EVAL_CACHE", str(cache))
         yield

@@ -1,4 +1,4 @@
-"""`docs/coming-from.md`, the table of Eval Protocol: every row is tried."""
+"""The table of Eval Protocol in `docs/coming-from.md`: every row is tried."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ THREE = {"inputs": ["1\n", "2\n", "3\n"], "outputs": ["2\n", "4\n", "6\n"]}
 
 
 def evaluate(code: str, tests: Any = ONE, **arguments: Any) -> EvaluateResult:
-    """What a program is worth, as the page calls it."""
+    """The result of a program, with the page's call."""
     talk = [{"role": "user", "content": "?"}, {"role": "assistant", "content": f"```python\n{code}\n```"}]
     result = evaluate_apps_solution(messages=talk, ground_truth=tests, **arguments)
     assert isinstance(result, EvaluateResult)
@@ -70,7 +70,7 @@ def _check_adapter(_: Path) -> None:
 
 
 def _check_package(_: Path) -> None:
-    """Tried where the package is installed."""
+    """Tried if the package is installed."""
     assert (PAGE.parents[1] / "tests/apps/test_eval_protocol_package.py").read_text().count("@evaluation_test(") == 1
 
 
@@ -297,12 +297,12 @@ EVAL_PROTOCOL: dict[str, Callable[[Path], None]] = {
 
 
 @pytest.mark.parametrize(("row", "keys"), cases("Eval Protocol", EVAL_PROTOCOL))
-def test_eval_protocol(row: Cells, keys: list[str], tmp_path: Path) -> None:
-    """What a row says is so."""
+def test_a_row_is_right(row: Cells, keys: list[str], tmp_path: Path) -> None:
+    """The statement of the row is true."""
     assert len(keys) == 1, "every row has one check"
     EVAL_PROTOCOL[keys[0]](tmp_path)
 
 
 def test_every_check_has_its_row() -> None:
-    """None is left of a row that is gone."""
+    """No check is left over from a deleted row."""
     assert without_row("Eval Protocol", EVAL_PROTOCOL) == []

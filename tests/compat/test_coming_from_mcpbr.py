@@ -1,4 +1,4 @@
-"""`docs/coming-from.md`, the table of mcpbr: every row is tried."""
+"""The table of mcpbr in `docs/coming-from.md`: every row is tried."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("kept_in_the_cache")
 
 
 def ids(records: list[dict[str, Any]]) -> list[str]:
-    """Of which problems."""
+    """The problems of these records."""
     return [record["instance_id"] for record in records]
 
 
@@ -33,7 +33,7 @@ def command_of(here: str) -> str:
 
 
 def configured(theirs: str, folder: Path, *more: str) -> list[dict[str, Any]]:
-    """Records under a configuration as the row has it, called as the page says."""
+    """Records of a call with the configuration in the row, in the way of the page."""
     (folder / "config.yaml").write_text("\n".join(re.findall(r"`([^`]+: [^`]+)`", theirs) + list(more)) + "\n")
     return apps(folder, f"{SCORE} -c config.yaml")
 
@@ -43,7 +43,7 @@ ALL = ["apps_0", "apps_42", "apps_7"]
 
 
 def refused(folder: Path, options: str) -> str:
-    """What a call with an option of mcpbr's is told."""
+    """The error message of a call with an option of mcpbr's."""
     ended = run(folder, f"{SCORE} {options}")
     assert ended.returncode == 2
     return ended.stderr
@@ -80,8 +80,8 @@ def _m_difficulty(row: Cells, folder: Path) -> None:
 
 def _m_sampling(row: Cells, folder: Path) -> None:
     assert ids(apps(folder, command_of(row[1]))) == ALL
-    said = refused(folder, row[0].strip("`"))
-    assert any(words in said for words in ("it is: --sampling", "it is: --seed", "goes by difficulty"))
+    message = refused(folder, row[0].strip("`"))
+    assert any(words in message for words in ("it is: --sampling", "it is: --seed", "goes by difficulty"))
 
 
 def _m_output(row: Cells, folder: Path) -> None:
@@ -247,12 +247,12 @@ MCPBR: dict[str, Callable[[Cells, Path], None]] = {
 
 
 @pytest.mark.parametrize(("row", "keys"), cases("mcpbr", MCPBR))
-def test_mcpbr(row: Cells, keys: list[str], tmp_path: Path) -> None:
-    """What a row says is so."""
+def test_a_row_is_right(row: Cells, keys: list[str], tmp_path: Path) -> None:
+    """The statement of the row is true."""
     assert len(keys) == 1, "every row has one check"
     MCPBR[keys[0]](row, tmp_path)
 
 
 def test_every_check_has_its_row() -> None:
-    """None is left of a row that is gone."""
+    """No check is left over from a deleted row."""
     assert without_row("mcpbr", MCPBR) == []

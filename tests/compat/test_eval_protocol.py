@@ -1,4 +1,4 @@
-"""Eval Protocol's grader: stops at the first failure, and reports in the words that its users know."""
+"""Eval Protocol's grader: it stops at the first failure, and reports with its own texts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ KILLED = "Global timeout or process killed prematurely"
     ],
 )
 def test_outputs(expected: str, text: str, right: bool) -> None:
-    """Lines without blanks around them, else a close number on each."""
+    """Lines are equal without blanks around them, or the numbers on each are close."""
     assert match_output(expected, text).right is right
 
 
@@ -88,7 +88,7 @@ TWO = problem(["a" * 400, "2"], ["b" * 300, "2"])
     ],
 )
 def test_codes(row: AppsProblem, runs: list[TestRun], codes: list[bool | int], metadata: list[dict[str, str]]) -> None:
-    """Codes and metadata have the shapes of its own."""
+    """Codes and metadata have the grader's form."""
     graded = grade(row, runs)
     assert list(graded.codes) == codes
     assert list(graded.metadata) == metadata
@@ -111,14 +111,14 @@ def test_rows_on_which_its_code_fails(row: AppsProblem) -> None:
 
 
 def test_missing_outputs() -> None:
-    """It goes on until there is no output, and then loses everything; a failure before that is kept."""
+    """The grader continues until an output is missing, and then all tests fail. A failure before that is kept."""
     row = problem(["1", "2"], ["1"])
     assert list(grade(row, [printed("1")]).codes) == [-1, -1]
     assert list(grade(row, [printed("2")]).codes) == [False]
 
 
 def test_it_stops_at_the_first_failure() -> None:
-    """No run is wanted behind the first failure."""
+    """No run is requested after the first failure."""
     row = problem(["1", "2", "3"], ["1", "2", "3"])
     assert GRADER.wants_another(row, [])
     assert GRADER.wants_another(row, [printed("1")])
@@ -126,21 +126,21 @@ def test_it_stops_at_the_first_failure() -> None:
     assert not GRADER.wants_another(row, [printed("1"), TestRun(ending=Ending.RAISED)])
 
 
-def test_a_function_is_only_loaded() -> None:
-    """One run says whether the program loads; nothing else is looked at."""
+def test_a_program_with_a_function_is_only_loaded() -> None:
+    """One run tests whether the program loads. Nothing else is tested."""
     row = problem([[1], [2]], [1, 2], "f")
     assert GRADER.wants_another(row, [])
     assert not GRADER.wants_another(row, [printed("")])
 
 
-def test_whole_time() -> None:
-    """All tests together have as long as one and a second; its option moves both."""
+def test_time_limit_of_all_tests() -> None:
+    """All tests together have the limit of one test and a second. The option changes both limits."""
     row = problem(["1", "2"], ["1", "2"])
     runs = [printed("1", wall_s=6), printed("2", wall_s=6)]
     assert list(grade(row, runs).codes) == [-1, -1]
     assert list(grade(row, runs, timeout_s=20).codes) == [True, True]
 
 
-def test_traceback_of_something_else() -> None:
-    """A traceback that does not go through the program is left as it is."""
+def test_traceback_outside_of_the_program() -> None:
+    """It is not changed."""
     assert clean_traceback("nothing") == "nothing"

@@ -1,4 +1,6 @@
-"""Eval Protocol's page: equal text but for blanks at both ends, all tests, and the package's words."""
+"""Eval Protocol's page: outputs are equal except for blanks at both ends, all tests count, and the texts are the
+package's.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ from tests.compat.compared_runs import printed, problem
     ],
 )
 def test_outputs(expected: str, output: bytes, right: bool) -> None:
-    """What the page's `strip() == strip()` says of texts, and wrong is what is none."""
+    """As by the page's `strip() == strip()`. Output that is no text is wrong."""
     assert match_output(expected, output).right is right
 
 
@@ -58,21 +60,21 @@ WRONG = {"output": "x", "expected": "1", "inputs": "1", "error_message": "Wrong 
     ],
 )  # fmt: skip
 def test_codes(runs: list[TestRun], codes: list[bool | int], metadata: list[dict[str, str]]) -> None:
-    """All tests count, and the first failure is told."""
+    """All tests count, and the first failure is in the metadata."""
     graded = grade(TWO, runs)
     assert list(graded.codes) == codes
     assert list(graded.metadata) == metadata
     assert len(graded.rules) == len(codes)
 
 
-def test_no_test_ends_the_others() -> None:
-    """Each has a process of its own; only what does not compile is not tried again."""
+def test_all_tests_are_run() -> None:
+    """Each has its own process. Only a program that does not load is not run again."""
     assert all(GRADER.wants_another(TWO, [run]) for run in (printed("x"), RAISED, LATE, DEAD))
     assert not GRADER.wants_another(TWO, [TestRun(ending=Ending.LOAD_FAILED)])
 
 
 def test_functions_are_called() -> None:
-    """Beyond the page, by our rules: a wrapped result is right bare too."""
+    """This goes beyond the page and uses our rules: a bare result is right if the expected one is in a list of one."""
     row = problem([[1], [2]], [[3], [4]], "f")
     assert given(row.tests[0]) == encode((1,))
     three = TestRun(ending=Ending.FINISHED, output=encode(3))
@@ -81,18 +83,18 @@ def test_functions_are_called() -> None:
     assert graded.metadata[0]["expected"] == "[4]"
 
 
-def test_inputs_are_the_row_s() -> None:
-    """Nothing is added to a text; lines are joined."""
+def test_inputs_are_not_changed() -> None:
+    """Nothing is appended to a text. Lists of lines are joined."""
     assert given(StdinTest(number=0, given="1\r\n2", expected="")) == b"1\r\n2"
     assert given(StdinTest(number=0, given=("1", "2"), expected="")) == b"1\n2"
 
 
 @pytest.mark.parametrize(("row", "words"), [(problem([], []), "Execution utility"), (problem([1], ["1"]), "input 0")])
 def test_rows_that_cannot_be_judged(row: AppsProblem, words: str) -> None:
-    """Have no result."""
+    """They have no result."""
     assert words in grade(row, []).crash
 
 
-def test_unequal_rows_are_judged_as_far_as_they_pair() -> None:
-    """As the page's `zip` does."""
+def test_unequal_rows_are_judged_by_their_pairs() -> None:
+    """Like the page's `zip`."""
     assert list(grade(problem(["1", "2"], ["1"]), [printed("1")]).codes) == [True]

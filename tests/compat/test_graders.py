@@ -1,4 +1,4 @@
-"""Rules for all graders, and the arithmetic of numpy without numpy."""
+"""Rules for all graders, and numpy's comparison of numbers without numpy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ioi_eval.errors import InputError
 
 @pytest.mark.parametrize("name", ["hendrycks", "eval-protocol", "eval-protocol-page", "livecodebench", "mcpbr"])
 def test_names(name: str) -> None:
-    """The graders are found by name, and the harness has a file for each that needs one."""
+    """Each grader is found by its name. The harness has a file for each grader that needs one."""
     compat = grader_named(name)
     assert compat.name == name
     assert compat.per_test_s > 0
@@ -30,7 +30,7 @@ def test_names(name: str) -> None:
 
 
 def test_unknown_name() -> None:
-    """Another name is an error that says what there is."""
+    """The error lists the known names."""
     with pytest.raises(InputError, match=f"compat 'codeforces': must be one of {', '.join(NAMES)}"):
         grader_named("codeforces")
 
@@ -47,13 +47,13 @@ def test_unknown_name() -> None:
     ],
 )
 def test_graded(codes: tuple[Code, ...], passed: int, worst: Code, whole: bool) -> None:
-    """Only `True` is a pass, and the lowest code stands for the whole."""
+    """Only `True` is a pass. The lowest code is that of the whole."""
     graded = Graded(codes=codes)
     assert (graded.passed, graded.worst, graded.all_passed) == (passed, worst, whole)
 
 
-def test_crash_is_no_pass() -> None:
-    """A grader that fails itself has passed nobody."""
+def test_a_grader_that_crashes_passes_nothing() -> None:
+    """If the grader fails itself, no program passes."""
     assert not Graded(crash="words").all_passed
 
 
@@ -67,7 +67,7 @@ def test_crash_is_no_pass() -> None:
     ],
 )
 def test_truncated(text: str, length: int, short: str) -> None:
-    """Texts are shortened in the middle; of an odd length the end is longer."""
+    """Texts are shortened in the middle. If the length is odd, the end is longer."""
     assert truncated(text, length) == short
 
 
@@ -79,7 +79,7 @@ NUMBERS = st.floats() | st.sampled_from(
 
 @given(st.lists(st.tuples(NUMBERS, NUMBERS | st.floats(0.9999, 1.0001)), max_size=5))
 def test_allclose(pairs: list[tuple[float, float]]) -> None:
-    """Close is what numpy calls close."""
+    """Numbers are close if numpy says so."""
     ours, theirs = [a for a, _ in pairs], [b for _, b in pairs]
     with numpy.errstate(all="ignore"):
         assert allclose(ours, theirs) is bool(numpy.allclose(ours, theirs))
@@ -87,13 +87,13 @@ def test_allclose(pairs: list[tuple[float, float]]) -> None:
 
 @given(st.floats(-1e6, 1e6), st.floats(-20, 20))
 def test_allclose_near_the_border(value: float, offset: float) -> None:
-    """Also where the tolerance ends."""
+    """Also at the border of the tolerance."""
     other = value + offset * (1e-8 + 1e-5 * abs(value)) / 10
     assert allclose([other], [value]) is bool(numpy.allclose([other], [value]))
 
 
-def test_a_grader_is_loaded_when_it_is_asked_for() -> None:
-    """Whoever scores by our rules loads none but mcpbr's, whose records are always written."""
+def test_a_grader_is_imported_when_it_is_used() -> None:
+    """Scoring by our rules imports only mcpbr's grader, whose records are always written."""
     code = (
         "import sys, ioi_eval.cli.apps_scoring, ioi_eval.compat as c\n"
         "print([m for m in sys.modules if m.startswith('ioi_eval.compat.')])\n"
@@ -107,7 +107,7 @@ def test_a_grader_is_loaded_when_it_is_asked_for() -> None:
 
 
 def test_every_name_has_its_module() -> None:
-    """A grader that is added as a module, and not by its name, could not be asked for."""
+    """A grader with a module but without a name could not be selected."""
     assert all(grader_named(name).name == name for name in NAMES)
     folder = Path(compat.__file__).parent
     modules = {path.stem.replace("_", "-") for path in folder.glob("*.py") if "GRADER = " in path.read_text()}

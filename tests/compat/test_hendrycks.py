@@ -53,14 +53,14 @@ from tests.compat.compared_runs import printed, problem
     ],
 )
 def test_outputs(expected: str, text: str, rule: str | None) -> None:
-    """Each output is taken by the rule by which the grader's own code takes it."""
+    """Each output is accepted by the same rule as in the grader's own code."""
     match = match_output(expected, text)
     assert match.right is (rule is not None)
     assert match.rule == (rule or "different")
 
 
 def test_lines_of_numbers_that_share_a_hash() -> None:
-    """x and x * 2^61 have the same hash, and so have lines of them; a set of such lines would take quadratic time."""
+    """x and x * 2^61 have the same hash, and so have lines of them. A set of such lines would take quadratic time."""
     pairs = [(str(number), str(number << 61)) for number in range(1, 11)]
     lines = [frozenset(map(_rounded, words)) for words in itertools.product(*pairs)]
     assert len(set(map(hash, lines))) == len(lines)
@@ -98,14 +98,14 @@ def test_lines_of_numbers_that_share_a_hash() -> None:
     ],
 )
 def test_results(expected: Any, got: Any, right: bool) -> None:
-    """A result is right if it is what is expected, or what stands first in it."""
+    """A result is right if it equals the expected value or its first element."""
     match = match_result(expected, got)
     assert match is not None
     assert match.right is right
 
 
-def test_arrays_end_its_comparison() -> None:
-    """An array of numpy cannot be true or false."""
+def test_arrays_make_its_comparison_fail() -> None:
+    """The truth value of a numpy array is an error."""
     assert match_result([1], Foreign(type_name="numpy.ndarray")) is None
 
 
@@ -119,14 +119,14 @@ def test_arrays_end_its_comparison() -> None:
         ((), ()),
     ],
 )
-def test_arguments(arguments: tuple[Any, ...], expected: tuple[Any, ...]) -> None:
-    """A dictionary with integer keys is the only argument that is left."""
+def test_arguments_with_integer_keys(arguments: tuple[Any, ...], expected: tuple[Any, ...]) -> None:
+    """If an argument is a dictionary whose keys become integers, the other arguments are lost."""
     test = CallTest(number=0, given=arguments, expected=None, accepts=(None,))
     assert decode(given(test)) == expected
 
 
-def test_lines_have_no_last_line_feed() -> None:
-    """Standard input is the lines joined, or the text as it is."""
+def test_input_has_no_final_line_feed() -> None:
+    """The input is the lines joined, or the unchanged text."""
     assert given(StdinTest(number=0, given=("1", "2"), expected="")) == b"1\n2"
     assert given(StdinTest(number=0, given="1\n2\n", expected="")) == b"1\n2\n"
 
@@ -150,14 +150,14 @@ def test_lines_have_no_last_line_feed() -> None:
     ],
 )
 def test_codes(row: AppsProblem, runs: list[TestRun], codes: list[bool | int]) -> None:
-    """All tests are judged; a process that dies or is killed takes all results with it, for 21 tests."""
+    """All tests are judged. If the process dies or is killed, all results are lost, and 21 tests have failed."""
     graded = grade(row, runs)
     assert list(graded.codes) == codes
     assert len(graded.rules) == len(codes)
 
 
-def test_twenty_slow_tests_are_refused() -> None:
-    """20 tests of 0.7 s are within each limit but that of the whole."""
+def test_time_limit_of_all_tests() -> None:
+    """20 tests of 0.7 s are within each limit except that of all tests."""
     row = problem(["1"] * 20, ["1"] * 20)
     runs: list[TestRun] = []
     while GRADER.wants_another(row, runs):
@@ -168,7 +168,7 @@ def test_twenty_slow_tests_are_refused() -> None:
 
 @pytest.mark.parametrize("column", ["", "{", "[1]", '{"inputs": [1], "outputs": ["1"]}'])
 def test_rows_that_it_cannot_read(column: str) -> None:
-    """Where its own code fails there is no result, and no run is asked for."""
+    """Where the grader's own code fails, there is no result, and no run is requested."""
     row = apps_problem(Row(source="test", number=1, values={"input_output": column}), 0)
     assert grade(row, []).crash == row.reason
     assert not grade(row, []).all_passed
@@ -176,7 +176,7 @@ def test_rows_that_it_cannot_read(column: str) -> None:
 
 
 def test_summary_of_codes() -> None:
-    """Published results are the worst code; a row without a test counts as passed."""
+    """Published results use the worst code. A row without a test counts as passed."""
     row = problem(["1", "2"], ["1", "2"])
     assert grade(row, [TestRun(ending=Ending.RAISED), printed("1")]).worst == -1
     assert grade(row, [printed("1"), printed("2")]).worst is True

@@ -1,4 +1,4 @@
-"""LiveCodeBench: exact decimals, the first failure, and a pass for rows without tests."""
+"""LiveCodeBench: exact decimals, stop at the first failure, and a pass for rows without tests."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from tests.compat.compared_runs import printed, problem
     ],
 )
 def test_outputs(expected: str, text: str, right: bool) -> None:
-    """Lines without blanks around them, else the same decimal numbers."""
+    """Lines are equal without blanks around them, or have equal decimal numbers."""
     match = match_output(expected, text)
     assert match is not None
     assert match.right is right
 
 
-def test_signaling_nan_breaks_its_comparison() -> None:
-    """Decimal's signaling NaN is an error of its own, which fails the whole."""
+def test_signaling_nan_makes_its_comparison_fail() -> None:
+    """Decimal raises an error for a signaling NaN, and the whole program fails."""
     assert match_output("1\n", "sNaN\n") is None
     graded = grade(problem(["1", "2"], ["1", "2"]), [printed("1"), printed("sNaN")])
     assert list(graded.codes) == [-4]
@@ -67,12 +67,12 @@ def test_signaling_nan_breaks_its_comparison() -> None:
     ],
 )
 def test_codes(row: AppsProblem, runs: list[TestRun], codes: list[bool | int]) -> None:
-    """Its own numbers, up to the first failure; an error of its own loses what was before."""
+    """The grader's codes up to the first failure. If its own code fails, earlier codes are lost."""
     assert list(grade(row, runs).codes) == codes
 
 
 def test_metadata() -> None:
-    """What it says of a failure."""
+    """The metadata of a failure."""
     (wrong,) = grade(problem(["in"], ["1 2\n3"]), [printed("1 2\n4\n")]).metadata
     assert wrong["error_message"] == "Wrong answer at output_line_idx=1: 4 != 3"
     assert (wrong["error_code"], wrong["inputs"], wrong["expected"], wrong["output"]) == (
@@ -87,8 +87,8 @@ def test_metadata() -> None:
     assert call["error_message"] == "Error during testing: 'list' object has no attribute 'split'"
 
 
-def test_runs_that_are_wanted() -> None:
-    """None for functions, none behind a failure, one to load a program that has no tests."""
+def test_requested_runs() -> None:
+    """None for functions, none after a failure, and one to load a program without tests."""
     assert not GRADER.wants_another(problem([[1]], [1], "f"), [])
     assert not GRADER.wants_another(problem(["1", "2"], ["1", "2"]), [printed("3")])
     assert GRADER.wants_another(problem([], []), [])
@@ -98,6 +98,6 @@ def test_runs_that_are_wanted() -> None:
 
 
 def test_rows_that_it_cannot_read() -> None:
-    """Where its own code fails there is no result."""
+    """Where the grader's own code fails, there is no result."""
     row = apps_problem(Row(source="test", number=1, values={"input_output": "{"}), 0)
     assert grade(row, []).crash

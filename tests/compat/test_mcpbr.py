@@ -1,4 +1,4 @@
-"""mcpbr: exact text and exit code 0, and its own words for rows that it cannot judge."""
+"""mcpbr: equal text and exit code 0, and its own texts for rows that it cannot judge."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def printed(output: bytes, exit_code: int | None = 0) -> TestRun:
     ],
 )
 def test_outputs(expected: str, output: bytes, right: bool) -> None:
-    """Only blanks around the whole output do not count."""
+    """Only blanks at both ends of the whole output are ignored."""
     graded = grade(row_of({"inputs": ["x"], "outputs": [expected]}), [printed(output)])
     assert graded.codes == (right,)
 
@@ -60,21 +60,21 @@ def test_exit_codes(exit_code: int | None) -> None:
     ],
 )
 def test_rows_that_it_cannot_judge(column: object, words: str) -> None:
-    """Its words for them."""
+    """The error texts are mcpbr's."""
     graded = grade(row_of(column), [])
     assert graded.crash == words
     assert not graded.all_passed
 
 
-def test_unequal_numbers_are_judged_as_far_as_they_pair() -> None:
-    """Fewer outputs than inputs can pass."""
+def test_unequal_rows_are_judged_by_their_pairs() -> None:
+    """A row with fewer outputs than inputs can pass."""
     graded = grade(row_of({"inputs": ["1", "2"], "outputs": ["1"]}), [printed(b"1")])
     assert graded.all_passed
     assert graded.passed == 1
 
 
-def test_it_never_stops() -> None:
-    """All tests are run and counted: one that runs out of time has failed, and bytes that are not text are wrong."""
+def test_all_tests_are_run() -> None:
+    """A test over the time limit has failed, and output that is not text is wrong. The other tests are still run."""
     row = row_of({"inputs": ["1", "2"], "outputs": ["1", "2"]})
     assert GRADER.wants_another(row, [printed(b"x")])
     assert grade(row, [printed(b"x"), printed(b"2")]).codes == (False, True)
@@ -86,8 +86,8 @@ def test_it_never_stops() -> None:
     assert not grade(row, [late, late]).crash
 
 
-def test_what_is_no_text() -> None:
-    """Lists and arguments go in as Python spells them, and come out so."""
+def test_lists_and_arguments_are_python_text() -> None:
+    """Lists and arguments are given in Python's notation, and outputs are compared in it."""
     assert given(StdinTest(number=0, given="1\n", expected="")) == b"1\n"
     assert given(StdinTest(number=0, given=("1", "2"), expected="")) == b"['1', '2']"
     assert given(CallTest(number=0, given=([1], True, None), expected=0, accepts=(0,))) == b"[[1], True, None]"

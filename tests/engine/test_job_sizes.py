@@ -1,4 +1,4 @@
-"""Tests are cut into jobs that keep every limit of a sandbox."""
+"""Tests are divided into jobs that respect every limit of a sandbox."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TESTS = {name: JobTest(input=b"12345", answer=b"67890") for name in "abcdefgh"}
 
 
 def planned(tests: str) -> tuple[PlannedTest, ...]:
-    """Tests of a plan; where they stand does not matter here."""
+    """Planned tests. Their positions in subtasks do not matter here."""
     return tuple(PlannedTest(test=test, at=((0, 0),)) for test in tests)
 
 
@@ -32,7 +32,7 @@ def jobs(
     max_bytes: int | None = None,
     max_wall_ms: int | None = None,
 ) -> list[PlannedTests]:
-    """All jobs of tests that take 300 ms at most, one after the other."""
+    """The successive jobs for tests that take at most 300 ms each."""
     cut: list[PlannedTests] = []
     room = JobBounds(tests=1000, test_bytes=max_bytes, wall_ms=max_wall_ms)
     while pending:
@@ -57,33 +57,33 @@ def jobs(
     ],
 )
 def test_jobs_keep_every_limit(limits: dict[str, Any], cut: str) -> None:
-    """No job is over a limit, but for a single test that is too large by itself."""
+    """No job exceeds a limit, except a job with a single test that is too large by itself."""
     assert " ".join(map(names, jobs(planned("abcdefgh"), **limits))) == cut
 
 
-def test_what_lies_on_disk_counts() -> None:
-    """Blobs count with their size, a missing answer with none, and what was submitted for a test too."""
+def test_blobs_count_with_their_size() -> None:
+    """A missing answer counts 0 bytes. A submitted output counts too."""
     blob = Blob(path=Path("/nowhere"), size=85, sha256="")
     tests = {**TESTS, "b": JobTest(input=blob, output=b"12345")}
     assert " ".join(map(names, jobs(planned("abc"), tests, max_bytes=100))) == "ab c"
 
 
 def test_the_program_counts() -> None:
-    """It takes its room before the tests do."""
+    """Its size is subtracted before the tests are packed."""
     room = JobBounds(tests=8, test_bytes=40, wall_ms=None)
     cut = fitting(planned("abcd"), TESTS, room, max_tests=8, wall_ms_per_test=1, taken_bytes=15)
     assert names(cut) == "ab"
 
 
-def test_room_for_nothing_is_refused() -> None:
-    """Rather than taken for all or none."""
+def test_a_negative_number_of_tests_is_refused() -> None:
+    """It must not be taken for "all tests" or "no tests"."""
     with pytest.raises(InputError, match="at most -1 tests"):
         jobs(planned("a"), max_tests=-1)
 
 
 @given(st.text("abcdefgh", max_size=30), st.integers(1, 9), st.integers(1, 50))
 def test_nothing_is_lost_and_the_order_is_kept(tests: str, max_tests: int, max_bytes: int) -> None:
-    """Put together again, the jobs are the plan."""
+    """The jobs joined together are the plan."""
     made = jobs(planned(tests), max_tests=max_tests, max_bytes=max_bytes)
     assert sum(made, ()) == planned(tests)
     assert all(len(one) <= max_tests and (len(one) == 1 or 10 * len(one) <= max_bytes) for one in made)

@@ -1,4 +1,4 @@
-"""Which tests are planned, when they stop, and which are run once more."""
+"""Which tests are planned, when judging of a subtask stops, and which tests are run once more."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def record(judging: Judging, test: str, kind: str) -> None:
 
 
 def test_plan_lists_tests_once_with_all_their_positions() -> None:
-    """A test that several subtasks share is planned once, at its first place, with every position."""
+    """A test that several subtasks share is planned once, at its first position, with all positions."""
     judging = Judging(make_problem("ab", "cb", "bd"))
     assert names(judging.pending()) == "abcd"
     assert [plan.at for plan in judging.pending()] == [((0, 0),), ((0, 1), (1, 1), (2, 0)), ((1, 0),), ((2, 1),)]
 
 
 def test_zero_ends_its_subtask_only() -> None:
-    """A shared test stays planned for the subtask that is still alive, at its place there only."""
+    """A shared test stays planned for the subtask without a zero, with its position there only."""
     judging = Judging(make_problem("ab", "cb"))
     record(judging, "a", "WA")
     assert judging.pending() == (PlannedTest(test="c", at=((1, 0),)), PlannedTest(test="b", at=((1, 1),)))
@@ -34,7 +34,7 @@ def test_zero_ends_its_subtask_only() -> None:
 
 
 def test_zero_at_a_later_position_keeps_earlier_tests_needed() -> None:
-    """A zero found out of order does not hide an earlier zero, which would have been the verdict."""
+    """A zero at a later position does not hide an earlier zero, which would decide the verdict."""
     judging = Judging(make_problem("abc"))
     record(judging, "c", "RE")
     assert names(judging.pending()) == "ab"
@@ -45,15 +45,15 @@ def test_zero_at_a_later_position_keeps_earlier_tests_needed() -> None:
     assert result_of(make_problem("abc"), judging.outcomes()).verdict is Verdict.WA
 
 
-def test_judge_error_stops_nothing() -> None:
-    """Tests behind a JE are run, as one of them may be a zero, which decides."""
+def test_judge_error_does_not_end_a_subtask() -> None:
+    """Tests after a JE are run, because one of them may be a zero, which decides the subtask."""
     judging = Judging(make_problem("abc"))
     record(judging, "a", "sandbox")
     assert names(judging.pending()) == "bc"
 
 
-def test_what_is_under_way_is_not_planned_twice() -> None:
-    """Tests in running boxes are left out of the list, and keep judging from being done."""
+def test_running_tests_are_not_planned_again() -> None:
+    """Tests in running jobs are not listed. Judging is not done before they end."""
     judging = Judging(make_problem("abc"))
     assert names(judging.pending(under_way={"b"})) == "ac"
     assert not judging.done
@@ -62,8 +62,8 @@ def test_what_is_under_way_is_not_planned_twice() -> None:
 # --------------------------------------------------------------------------- repetitions
 
 
-def test_near_limit_tle_waits_until_it_decides() -> None:
-    """A near-limit TLE is repeated only once it is certain to be the first zero of a subtask."""
+def test_near_limit_tle_is_repeated_if_it_decides() -> None:
+    """A near-limit TLE is repeated only when it is certain to be the first zero of a subtask."""
     judging = Judging(make_problem("abc"))
     record(judging, "b", "near")
     assert judging.late_reruns() == ()
@@ -73,7 +73,9 @@ def test_near_limit_tle_waits_until_it_decides() -> None:
 
 
 def test_a_program_that_ended_by_itself_is_timed_alone() -> None:
-    """However late it was: what others did to the caches may have made it so. One that was stopped is not."""
+    """It is repeated however late it was: other programs may have slowed it down through the caches. A program that was
+    stopped is not repeated.
+    """
     judging = Judging(make_problem("ab"))
     late = TestOutcome(test="a", verdict=Verdict.TLE, score=0.0, near_limit=False)
     judging.record(replace(late, in_time_score=1.0))
@@ -84,16 +86,16 @@ def test_a_program_that_ended_by_itself_is_timed_alone() -> None:
     assert [judging.outcomes()[name].verdict for name in "ab"] == [Verdict.AC, Verdict.TLE]
 
 
-def test_near_limit_tle_behind_a_zero_is_let_be() -> None:
-    """An idle machine is not spent on a test that cannot matter."""
+def test_near_limit_tle_after_a_zero_is_not_repeated() -> None:
+    """It cannot change the result, so the machine is not kept idle for it."""
     judging = Judging(make_problem("ab"))
     record(judging, "b", "near")
     record(judging, "a", "WA")
     assert judging.done
 
 
-def test_no_second_guess_for_a_wrong_output() -> None:
-    """A run that was too late and wrong is not repeated: a program that guesses would guess twice."""
+def test_a_late_run_with_a_wrong_output_is_not_repeated() -> None:
+    """Otherwise a program that guesses would have a second guess."""
     judging = Judging(make_problem("ab"))
     judging.record(replace(KINDS["near"], test="a", in_time_score=0.0))
     assert judging.done
@@ -101,21 +103,23 @@ def test_no_second_guess_for_a_wrong_output() -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "stands"), [(0.5, 1.0, 0.5), (0.5, 0.25, 0.25), (1.0, 1.0, 1.0), (1.0, 0.0, 0.0)]
+    ("first", "second", "expected"), [(0.5, 1.0, 0.5), (0.5, 0.25, 0.25), (1.0, 1.0, 1.0), (1.0, 0.0, 0.0)]
 )
-def test_repetition_decides_about_time_only(first: float, second: float, stands: float) -> None:
-    """The repetition's score stands, but for what exceeds the first run's."""
+def test_repetition_decides_about_time_only(first: float, second: float, expected: float) -> None:
+    """The repetition decides about time. Its score counts, but at most the score of the first run's output."""
     judging = Judging(make_problem("a"))
     judging.record(replace(KINDS["near"], test="a", in_time_score=first))
     kind = {0.0: Verdict.WA, 1.0: Verdict.AC}.get(second, Verdict.PA)
     judging.record(TestOutcome(test="a", verdict=kind, score=second))
     outcome = judging.outcomes()["a"]
-    assert (outcome.score, outcome.reran) == (stands, True)
-    assert outcome.verdict is {0.0: Verdict.WA, 1.0: Verdict.AC}.get(stands, Verdict.PA)
+    assert (outcome.score, outcome.reran) == (expected, True)
+    assert outcome.verdict is {0.0: Verdict.WA, 1.0: Verdict.AC}.get(expected, Verdict.PA)
 
 
-def test_a_judge_fault_on_the_way_lifts_no_bound() -> None:
-    """Late with 0.3, then a checker that fails, then 1.0 in a job of its own: worth 0.3, as the first output was."""
+def test_a_judge_fault_between_runs_keeps_the_bound() -> None:
+    """Late with 0.3, then a failure of the checker, then 1.0 in a job of its own: the score is 0.3, as of the first
+    output.
+    """
     judging = Judging(make_problem("a"))
     judging.record(replace(KINDS["near"], test="a", in_time_score=0.3))
     record(judging, "a", "checker")
@@ -124,7 +128,7 @@ def test_a_judge_fault_on_the_way_lifts_no_bound() -> None:
 
 
 def test_the_least_of_all_late_runs_is_the_bound() -> None:
-    """Late with 0.3, a fault of the judge, late with 1.0, then right in time: worth 0.3. Nothing lifts the bound."""
+    """Late with 0.3, a judge fault, late with 1.0, then in time with 1.0: the score is 0.3."""
     judging = Judging(make_problem("a"))
     judging.record(replace(KINDS["near"], test="a", in_time_score=0.3))
     record(judging, "a", "runner")
@@ -133,8 +137,10 @@ def test_the_least_of_all_late_runs_is_the_bound() -> None:
     assert judging.outcomes()["a"].score == 0.3
 
 
-def test_no_second_guess_for_who_falls_asleep() -> None:
-    """One that burns its time and then sleeps has said nothing: it gets no other chance, however close its CPU time."""
+def test_a_program_stopped_for_idle_time_is_not_repeated() -> None:
+    """A program that uses its time and then sleeps has no output, so it is not repeated, even if its CPU time is near
+    the limit.
+    """
     judging = Judging(make_problem("ab"))
     judging.record(replace(KINDS["near"], test="a", limit="idle"))
     assert judging.done
@@ -147,10 +153,10 @@ def late(test: str, cpu_ms: float, worth: float | None = 1.0, *, near: bool = Tr
     )
 
 
-def test_the_best_of_so_many_runs_alone() -> None:
-    """With three runs alone the third may be in time; what is late in all of them is told with the best time."""
-    for last, stands in ((TestOutcome(test="a", verdict=Verdict.AC, score=1.0, cpu_ms=990.0), Verdict.AC),
-                         (late("a", 1030.0), Verdict.TLE)):  # fmt: skip
+def test_the_best_of_several_runs_alone() -> None:
+    """With three runs alone, the third may be in time. If all are late, the best time is in the outcome."""
+    for last, expected in ((TestOutcome(test="a", verdict=Verdict.AC, score=1.0, cpu_ms=990.0), Verdict.AC),
+                           (late("a", 1030.0), Verdict.TLE)):  # fmt: skip
         judging = Judging(make_problem("a"), near_limit_repeats=3)
         for outcome in (late("a", 1060.0), late("a", 1020.0), late("a", 1010.0)):
             judging.record(outcome)
@@ -158,8 +164,8 @@ def test_the_best_of_so_many_runs_alone() -> None:
         judging.record(last)
         assert judging.done
         outcome = judging.outcomes()["a"]
-        assert (outcome.verdict, outcome.reran) == (stands, True)
-        assert outcome.cpu_ms == (990.0 if stands is Verdict.AC else 1010.0)
+        assert (outcome.verdict, outcome.reran) == (expected, True)
+        assert outcome.cpu_ms == (990.0 if expected is Verdict.AC else 1010.0)
 
 
 @pytest.mark.parametrize(
@@ -171,16 +177,16 @@ def test_the_best_of_so_many_runs_alone() -> None:
         (replace(late("a", 1050.0, None), limit="idle"), "it slept"),
     ],
 )
-def test_more_runs_alone_are_for_what_was_close_and_right(alone: TestOutcome, why: str) -> None:
-    """However many are asked for."""
+def test_runs_alone_end_if_a_run_is_wrong_or_too_slow(alone: TestOutcome, why: str) -> None:
+    """Even if nine runs alone are allowed."""
     judging = Judging(make_problem("a"), near_limit_repeats=9)
     judging.record(late("a", 1060.0))
     judging.record(alone)
     assert judging.done, why
 
 
-def test_what_a_slower_run_alone_was_worth_binds_too() -> None:
-    """The faster run stands, and its output is worth no more than that of the slower one."""
+def test_the_score_of_a_slower_run_alone_is_a_bound_too() -> None:
+    """The time of the faster run counts, and its score is at most that of the slower run."""
     judging = Judging(make_problem("a"), near_limit_repeats=3)
     for outcome in (late("a", 1060.0), late("a", 1010.0), late("a", 1020.0, 0.25)):
         judging.record(outcome)
@@ -189,12 +195,12 @@ def test_what_a_slower_run_alone_was_worth_binds_too() -> None:
 
 
 def summed(tests: str) -> Judging:
-    """Judging of a problem in which each test counts by itself."""
+    """Judging of a problem in which each test counts by itself (Sum)."""
     return Judging(scored_as(make_problem(tests), ScoreType.SUM, 1.0))
 
 
 def test_where_each_test_counts_the_least_late_are_repeated_first() -> None:
-    """Three together, once all tests have run; late again in a row, they show that the program is too slow."""
+    """Three tests are repeated after all tests have run. If all three are late again, no others are repeated."""
     judging = summed("abcdefgh")
     for place, test in enumerate("abcdefg"):
         judging.record(late(test, 1100.0 - place))
@@ -207,8 +213,8 @@ def test_where_each_test_counts_the_least_late_are_repeated_first() -> None:
     assert [judging.outcomes()[test].reran for test in "abcdefgh"] == [False] * 4 + [True] * 3 + [False]
 
 
-def test_where_each_test_counts_all_of_a_right_program_are_repeated() -> None:
-    """What is in time when it is alone ends the row: the next three, and so on, until none is left."""
+def test_where_each_test_counts_all_late_tests_of_a_right_program_are_repeated() -> None:
+    """If a repeated test is in time, the next three are repeated, until no late test is left."""
     judging = summed("abcdefgh")
     for place, test in enumerate("abcdefgh"):
         judging.record(late(test, 1100.0 + place))
@@ -220,8 +226,8 @@ def test_where_each_test_counts_all_of_a_right_program_are_repeated() -> None:
     assert rounds == ["abc", "def", "gh"]
 
 
-def test_a_row_of_late_tests_is_counted_across_rounds() -> None:
-    """In time, late, late; one more that is late makes three."""
+def test_consecutive_late_repetitions_are_counted_across_rounds() -> None:
+    """In time, late, late: one more late repetition makes three in a row."""
     judging = summed("abcdefgh")
     for place, test in enumerate("abcdefgh"):
         judging.record(late(test, 1100.0 + place))
@@ -234,8 +240,8 @@ def test_a_row_of_late_tests_is_counted_across_rounds() -> None:
     assert judging.done
 
 
-def test_what_decides_is_repeated_however_slow_the_rest_is() -> None:
-    """Where all tests are run and shown, and a zero decides, the first zero of each subtask comes first."""
+def test_the_first_zero_is_repeated_even_if_other_tests_are_late() -> None:
+    """In exhaustive judging where a zero decides, the first zero of each subtask is repeated first."""
     judging = Judging(make_problem("abcdef", "ghf"), exhaustive=True)
     for place, test in enumerate("abcdefgh"):
         judging.record(late(test, 1100.0 - place))
@@ -246,7 +252,7 @@ def test_what_decides_is_repeated_however_slow_the_rest_is() -> None:
 
 
 def test_overturned_tle_brings_back_the_tests_behind_it() -> None:
-    """If the repetition alone ends in time, what the TLE had stopped is needed again."""
+    """If the repetition is in time, the tests after it, which the TLE had made unnecessary, are needed again."""
     judging = Judging(make_problem("abc"))
     record(judging, "a", "near")
     assert judging.pending() == ()
@@ -256,7 +262,7 @@ def test_overturned_tle_brings_back_the_tests_behind_it() -> None:
 
 
 def test_result_of_the_repetition_stands() -> None:
-    """Near the limit again is over it: there is no third run."""
+    """If the repetition is near the limit and late, it stays TLE. There is no third run."""
     judging = Judging(make_problem("a"))
     record(judging, "a", "near")
     record(judging, "a", "near")
@@ -265,7 +271,7 @@ def test_result_of_the_repetition_stands() -> None:
 
 
 def test_tle_beyond_the_margin_is_not_repeated() -> None:
-    """Only a TLE within the margin is in doubt."""
+    """Only a TLE within the margin is repeated."""
     judging = Judging(make_problem("ab"))
     record(judging, "a", "TLE")
     assert judging.done
@@ -282,7 +288,9 @@ def test_tle_beyond_the_margin_is_not_repeated() -> None:
     ],
 )
 def test_judge_fault_is_final_when_it_repeats(first: str, second: str, final: bool) -> None:
-    """The same judge program failing twice is a fact about the task; anything else may go better another day."""
+    """If the same judge program fails twice, the JE is final. Other failures may not occur again, so they are not
+    final.
+    """
     judging = Judging(make_problem("a"))
     record(judging, "a", first)
     assert names(judging.judge_fault_reruns()) == "a"
@@ -292,7 +300,7 @@ def test_judge_fault_is_final_when_it_repeats(first: str, second: str, final: bo
 
 
 def test_judge_fault_that_does_not_repeat_is_forgotten() -> None:
-    """The outcome in a job of its own stands, and stops what it must stop."""
+    """The outcome in a job of its own counts, and ends its subtask if it is a zero."""
     judging = Judging(make_problem("ab"))
     record(judging, "a", "checker")
     record(judging, "a", "WA")
@@ -300,15 +308,15 @@ def test_judge_fault_that_does_not_repeat_is_forgotten() -> None:
     assert judging.outcomes()["a"] == replace(KINDS["WA"], test="a")
 
 
-def test_sandbox_fault_stands() -> None:
-    """What the sandbox could not run has been retried by the one who drives this machine."""
+def test_sandbox_failure_is_not_repeated() -> None:
+    """The sandbox has already retried the job before this outcome."""
     judging = Judging(make_problem("a"))
     record(judging, "a", "sandbox")
     assert judging.done
 
 
 def test_judge_fault_in_a_run_alone_does_not_use_up_that_run() -> None:
-    """A checker that failed while the program was alone has left the time in doubt."""
+    """A checker that fails in a run alone leaves the time in doubt, so the test is run alone again."""
     judging = Judging(make_problem("a"))
     record(judging, "a", "near")
     record(judging, "a", "checker")
@@ -321,8 +329,8 @@ def test_judge_fault_in_a_run_alone_does_not_use_up_that_run() -> None:
 
 
 @pytest.mark.parametrize("kind", ["AC", "WA", "TLE", "sandbox"])
-def test_settled_outcomes_are_not_replaced(kind: str) -> None:
-    """A second outcome that nobody asked for is a bug, and must not silently win or lose."""
+def test_an_unrequested_outcome_is_an_error(kind: str) -> None:
+    """A second outcome that was not requested is a bug. It must not replace the first one silently."""
     judging = Judging(make_problem("a"))
     record(judging, "a", kind)
     with pytest.raises(ValueError, match="settled"):
@@ -330,8 +338,8 @@ def test_settled_outcomes_are_not_replaced(kind: str) -> None:
 
 
 @pytest.mark.parametrize("verdict", [Verdict.CE, Verdict.NC, Verdict.SKIPPED])
-def test_only_what_a_run_can_give_is_recorded(verdict: Verdict) -> None:
-    """Verdicts of compiling and judging are not outcomes of tests; unknown tests have none."""
+def test_only_outcomes_of_known_tests_are_recorded(verdict: Verdict) -> None:
+    """Verdicts of compiling, verdicts of judging and unknown tests are refused."""
     judging = Judging(make_problem("a"))
     with pytest.raises(ValueError, match="cannot be recorded"):
         judging.record(TestOutcome(test="a", verdict=verdict, score=None))

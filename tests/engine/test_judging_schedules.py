@@ -1,4 +1,4 @@
-"""The selection of tests and the order in which they end never change a submission's score."""
+"""The selection of tests and the order in which they end do not change a submission's score."""
 
 from __future__ import annotations
 
@@ -26,15 +26,13 @@ from tests.judging_model import (
 @settings(max_examples=400)
 @given(problems, all_behaviours, st.data())
 def test_no_schedule_changes_the_result(problem: Problem, behaviours: Behaviours, data: st.DataObject) -> None:
-    """Any bundle sizes, parallelism and order of ends give exactly the result of exhaustive judging."""
+    """With any bundle sizes, parallelism and order of ends, the result equals that of exhaustive judging."""
     assert result_of(problem, drive(problem, behaviours, data).outcomes()) == exhaustive_model(problem, behaviours)
 
 
 @given(problems, all_behaviours, st.data())
-def test_exhaustive_judging_runs_and_settles_everything(
-    problem: Problem, behaviours: Behaviours, data: st.DataObject
-) -> None:
-    """Exhaustive judging runs every test that a subtask lists, and gives the same result, whichever ended first."""
+def test_exhaustive_judging_runs_all_tests(problem: Problem, behaviours: Behaviours, data: st.DataObject) -> None:
+    """Exhaustive judging runs every test of every subtask, and gives the same result in any order of ends."""
     outcomes = drive(problem, behaviours, data, exhaustive=True).outcomes()
     assert outcomes == round_model(problem, behaviours)
     assert result_of(problem, outcomes, keep_all=True) == exhaustive_model(problem, behaviours, keep_all=True)
@@ -42,10 +40,10 @@ def test_exhaustive_judging_runs_and_settles_everything(
 
 @settings(max_examples=300)
 @given(problems, late_behaviours, st.data())
-def test_which_late_tests_are_repeated_is_no_matter_of_order(
+def test_repeated_late_tests_do_not_depend_on_the_order(
     problem: Problem, behaviours: Behaviours, data: st.DataObject
 ) -> None:
-    """Where many tests are late, and each counts: the same are repeated in any schedule."""
+    """If many tests are late and each counts, the same tests are repeated in any schedule."""
     outcomes = drive(problem, behaviours, data, exhaustive=True).outcomes()
     assert outcomes == round_model(problem, behaviours)
 
@@ -55,10 +53,10 @@ def test_which_late_tests_are_repeated_is_no_matter_of_order(
     st.lists(st.tuples(st.booleans(), st.sampled_from([0.0, 0.5, 1.0]), st.booleans()), min_size=9, max_size=9),
     st.integers(1, 5),
 )
-def test_nobody_gains_by_doing_something_else_when_run_again(
+def test_a_program_that_behaves_differently_in_repetitions_gains_nothing(
     runs: list[tuple[bool, float, bool]], near_limit_repeats: int
 ) -> None:
-    """Whatever a program does in each of its runs: what it scores it had in all of them, and in time in the last."""
+    """Its score is at most the score of each of its runs, and the last run must be in time."""
     state = TestHistory(near_limit_repeats)
     ran: list[tuple[bool, float]] = []
     for late, worth, near in runs:
@@ -75,8 +73,8 @@ def test_nobody_gains_by_doing_something_else_when_run_again(
 
 
 @given(problems, all_behaviours)
-def test_one_by_one_nothing_runs_in_vain(problem: Problem, behaviours: Behaviours) -> None:
-    """One test at a time, only what stands up to the first zero of some subtask is run, and hardly ever repeated."""
+def test_one_by_one_only_needed_tests_are_run(problem: Problem, behaviours: Behaviours) -> None:
+    """One test at a time: only the tests up to the first zero of each subtask are run, each at most four times."""
     expected = exhaustive_model(problem, behaviours)
     judging, runs = drive_one_by_one(problem, behaviours)
     assert result_of(problem, judging.outcomes()) == expected
@@ -88,7 +86,7 @@ def test_one_by_one_nothing_runs_in_vain(problem: Problem, behaviours: Behaviour
 
 @given(problems, all_behaviours)
 def test_outcomes_are_listed_in_order_of_appearance(problem: Problem, behaviours: Behaviours) -> None:
-    """What is written down does not depend on which box ended first."""
+    """The list of outcomes does not depend on which job ended first."""
     forward, backward = Judging(problem, exhaustive=True), Judging(problem, exhaustive=True)
     tests = [planned.test for planned in forward.pending()]
     for test in tests:

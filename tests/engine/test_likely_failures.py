@@ -1,4 +1,4 @@
-"""Runs that need scores only: the order of tests follows from earlier failures, and changes no score."""
+"""Runs that only need scores: tests are ordered by earlier failures, which changes no score."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from tests.small_problems import small_problem
 LETTERS = "abcdefgh"
 
 
-def learned(problem: Problem, rng: random.Random) -> LikelyFailuresFirst:
-    """What a run may have learned of a problem's tests."""
+def random_failures(problem: Problem, rng: random.Random) -> LikelyFailuresFirst:
+    """Random failures that a run may have seen on a problem's tests."""
     failures = LikelyFailuresFirst()
     for _ in range(rng.randrange(4)):
         seen = rng.sample(LETTERS, rng.randrange(len(LETTERS)))
@@ -51,8 +51,8 @@ def learned(problem: Problem, rng: random.Random) -> LikelyFailuresFirst:
 def test_no_schedule_changes_the_score(
     problem: Problem, behaviours: Behaviours, data: st.DataObject, rng: random.Random
 ) -> None:
-    """Whatever was learned before, and however the tests are divided into jobs."""
-    ordered = learned(problem, rng).ordered(problem)
+    """Whatever failures were seen before, and however the tests are divided into jobs."""
+    ordered = random_failures(problem, rng).ordered(problem)
     result = in_listed_order(problem, result_of(ordered, drive(ordered, behaviours, data).outcomes()))
     expected = exhaustive_model(problem, behaviours)
     assert result.score == expected.score
@@ -64,7 +64,7 @@ def test_no_schedule_changes_the_score(
 
 
 def test_many_orders_give_the_same_scores(request: pytest.FixtureRequest) -> None:
-    """100,000 cases with `--full`: random subtasks that share tests, random outcomes, random earlier failures."""
+    """100,000 cases with `--full`: random subtasks with shared tests, random outcomes, random earlier failures."""
     rng = random.Random(7)
     for _ in range(100_000 if request.config.getoption("--full") else 1_000):
         subtasks = ["".join(rng.sample(LETTERS, rng.randrange(1, 7))) for _ in range(rng.randrange(1, 4))]
@@ -72,14 +72,14 @@ def test_many_orders_give_the_same_scores(request: pytest.FixtureRequest) -> Non
         behaviours = {
             test: Behaviour(usual=rng.choice(list(KINDS)), alone=rng.choice(("AC", "WA", "TLE"))) for test in LETTERS
         }
-        ordered = learned(problem, rng).ordered(problem)
+        ordered = random_failures(problem, rng).ordered(problem)
         judging, _ = drive_one_by_one(ordered, behaviours)
         expected = exhaustive_model(problem, behaviours)
         assert result_of(ordered, judging.outcomes()).score == expected.score, (subtasks, behaviours)
 
 
-def test_what_most_have_failed_is_run_first() -> None:
-    """So a program that fails there as well needs one test, where it needed all of them in listed order."""
+def test_the_test_with_most_failures_is_run_first() -> None:
+    """A program that fails on this test needs one test instead of all tests up to it."""
     problem = make_problem("abcd", "dcba")
     failures = LikelyFailuresFirst()
     assert failures.ordered(problem) is problem
@@ -93,7 +93,7 @@ def test_what_most_have_failed_is_run_first() -> None:
 
 
 def test_a_product_is_that_of_the_listed_order() -> None:
-    """To the last digit: in another order it would be another number."""
+    """The floating-point product depends on the order of its factors, so it is computed in listed order."""
     problem = scored_as(make_problem("abc"), ScoreType.GROUP_MUL, 0.5)
     scores = {"a": 0.1, "b": 0.7, "c": 0.3}
     outcomes = {test: replace(KINDS["PA"], test=test, score=score) for test, score in scores.items()}
@@ -105,8 +105,8 @@ def test_a_product_is_that_of_the_listed_order() -> None:
     assert result_of(failures.scored(problem, ordered, outcomes), outcomes).subtasks[0].score == expected
 
 
-def test_where_every_test_counts_the_order_stays() -> None:
-    """A sum needs all of them."""
+def test_the_order_is_kept_if_every_test_counts() -> None:
+    """For a sum all tests are needed."""
     problem = scored_as(make_problem("abcd"), ScoreType.SUM, 0.5)
     failures = LikelyFailuresFirst()
     failures.observe(problem, {"d": KINDS["WA"]})
@@ -115,7 +115,7 @@ def test_where_every_test_counts_the_order_stays() -> None:
 
 
 def test_a_run_that_needs_scores_only(cache: Path) -> None:
-    """The second program that fails on the last test is run on that test alone; scores are the usual ones."""
+    """The second program that fails on the last test is run on that test only. The scores are the usual ones."""
     cases = {f"t{n}": Case(name=f"t{n}", input=f"{n}\n".encode(), answer=f"{n}\n".encode()) for n in range(6)}
     problem = small_problem(subtasks=(Subtask(name="all", points=100, tests=tuple(cases)),), tests=cases)
     right = '#include <cstdio>\nint main() { int n; scanf("%d", &n); printf("%d\\n", n); }\n'

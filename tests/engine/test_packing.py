@@ -1,4 +1,6 @@
-"""How a submission's tests become jobs: as many at once as slots are idle, and never another result."""
+"""How a submission's tests are packed into jobs: as many jobs at once as slots are idle, without any effect on the
+result.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ TESTS = tuple(f"t{number}" for number in range(20))
 
 
 def problem(*subtasks: Sequence[str]) -> Problem:
-    """Subtasks of these tests."""
+    """A problem with these subtasks."""
     return small_problem(
         key=KEY,
         name="Tree",
@@ -31,7 +33,7 @@ def problem(*subtasks: Sequence[str]) -> Problem:
 
 
 class Machine:
-    """Runs bundles of two tests; some tests score 0, and jobs end in an order of chance."""
+    """Runs bundles of two tests. Some tests score 0, and jobs end in random order."""
 
     def __init__(self, judging: Judging, *, zeros: frozenset[str] = frozenset(), seed: int = 0) -> None:
         self.judging, self.zeros, self.chance = judging, zeros, random.Random(seed)
@@ -39,7 +41,7 @@ class Machine:
         self.ran: list[str] = []
 
     async def run(self, bundle: Sequence[PlannedTest]) -> None:
-        """One job."""
+        """Run one job."""
         self.now += 1
         self.most = max(self.most, self.now)
         for _ in range(self.chance.randrange(4)):
@@ -53,13 +55,13 @@ class Machine:
 
 
 def two(pending: PlannedTests) -> PlannedTests:
-    """Two tests a job."""
+    """Bundles of two tests."""
     return pending[:2]
 
 
 @pytest.mark.parametrize("jobs_at_once", [1, 2, 5])
 def test_idle_slots_are_used(jobs_at_once: int) -> None:
-    """As many jobs at once as allowed, and each test once."""
+    """As many jobs run at once as allowed, and each test runs once."""
     judging = Judging(problem(TESTS))
     machine = Machine(judging)
     asyncio.run(run_in_parallel(judging, two, machine.run, lambda: jobs_at_once))
@@ -69,7 +71,9 @@ def test_idle_slots_are_used(jobs_at_once: int) -> None:
 
 
 def test_idle_slots_take_other_subtasks_first() -> None:
-    """Tests of a subtask in which one runs may turn out not to matter; those of another are wanted in any case."""
+    """Further tests of a subtask may become unnecessary while one of it runs. Tests of another subtask are needed in
+    any case.
+    """
     judging = Judging(problem(TESTS[:4], TESTS[4:8], TESTS[8:12]))
     begun: list[str] = []
 
@@ -83,8 +87,8 @@ def test_idle_slots_take_other_subtasks_first() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_result_is_that_of_one_lane(seed: int) -> None:
-    """Whatever ends first: what decides is the same first zero of each subtask."""
+def test_parallel_jobs_give_the_result_of_one_at_a_time(seed: int) -> None:
+    """In any order of ends, the first zero of each subtask is the same."""
     subtasks = (TESTS[:7], TESTS[5:15], TESTS[10:])
     zeros = frozenset(random.Random(seed).sample(TESTS, 3))
 
@@ -98,7 +102,7 @@ def test_the_result_is_that_of_one_lane(seed: int) -> None:
 
 
 def test_a_failure_ends_the_other_jobs() -> None:
-    """What a job raises is raised, and nothing of the submission is still running then."""
+    """The error of a job is raised, and at that time no job of the submission is running."""
     judging = Judging(problem(TESTS))
     ended: list[str] = []
 
@@ -115,8 +119,8 @@ def test_a_failure_ends_the_other_jobs() -> None:
     assert ended == ["t0", "t4"]
 
 
-def test_jobs_are_sized_by_what_tests_have_taken() -> None:
-    """A few tests first; then as many as take about two seconds, within the bound."""
+def test_jobs_are_sized_by_measured_times() -> None:
+    """The first job has a few tests. Later jobs take about two seconds, within the limit."""
     durations = Durations(64)
     assert durations.tests_for_job(KEY, 100, 1) == 8
     durations.observe(KEY, TestOutcome(test="a", verdict=Verdict.AC, score=1.0, cpu_ms=1000 * BUNDLE_S / 4))
@@ -129,15 +133,15 @@ def test_jobs_are_sized_by_what_tests_have_taken() -> None:
     assert Durations(1).tests_for_job(KEY, 100, 1) == 1
 
 
-def test_what_was_cut_is_not_asked_for_again_soon() -> None:
-    """By nobody on that target; after many whole answers twice as much is tried, until it is cut again."""
+def test_bundles_stay_smaller_after_an_answer_was_cut() -> None:
+    """This holds for all submissions on that target. After many complete answers twice the size is tried."""
     answer_sizes = AnswerSizes(64)
     answer_sizes.observe("small", asked=8, granted=4, held=4)
-    answer_sizes.observe("small", asked=8, granted=8, held=8)  # was under way meanwhile
+    answer_sizes.observe("small", asked=8, granted=8, held=8)  # was running meanwhile
     assert (answer_sizes.max_tests("small"), answer_sizes.max_tests("other")) == (4, 64)
     for _ in range(2 * WHOLE_ANSWERS):
-        answer_sizes.observe("small", asked=3, granted=3, held=3)  # says nothing of four
-        answer_sizes.observe("small", asked=4, granted=4, held=3)  # neither does this
+        answer_sizes.observe("small", asked=3, granted=3, held=3)  # is no evidence about a size of four
+        answer_sizes.observe("small", asked=4, granted=4, held=3)  # neither is this
     assert answer_sizes.max_tests("small") == 4
     for _ in range(2):
         answer_sizes.observe("small", asked=8, granted=2, held=2)
@@ -151,8 +155,8 @@ def test_what_was_cut_is_not_asked_for_again_soon() -> None:
     assert answer_sizes.max_tests("small") == 64
 
 
-def test_idle_slots_share_what_is_left_but_no_crumbs() -> None:
-    """Four jobs take a quarter each, as long as that is worth a job's start."""
+def test_idle_slots_share_the_remaining_tests() -> None:
+    """Four jobs get a quarter each, unless a quarter is shorter than the overhead of a job."""
     durations = Durations(64)
     assert durations.tests_for_job(KEY, 12, 4) == 3
     durations.observe(KEY, TestOutcome(test="a", verdict=Verdict.AC, score=1.0, cpu_ms=1000 * SPLIT_S / 5))
@@ -160,8 +164,8 @@ def test_idle_slots_share_what_is_left_but_no_crumbs() -> None:
 
 
 @pytest.mark.parametrize("at_once", [True, False])
-def test_two_pieces_of_work_and_one_fails(at_once: bool) -> None:
-    """Both results; or what failed, as it was raised, and nothing still running."""
+def test_two_concurrent_tasks_of_which_one_fails(at_once: bool) -> None:
+    """Both results are returned. If a task fails, its error is raised unchanged, and no task is running."""
     running: set[str] = set()
 
     async def work(name: str, failure: Exception | None = None) -> str:

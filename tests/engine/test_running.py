@@ -1,4 +1,4 @@
-"""Which runs of a program are repeated, in which order, and which result counts; the runner is scripted."""
+"""Which runs of a program are repeated, in which order, and which result counts. The runner's answers are prepared."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ LOST, NOBODY = TransportError("cut cable"), UnavailableError("no endpoint left")
 
 
 def line(verdict: str | None, score: str | None, cpu_s: float, **other: Any) -> Line:
-    """What the runner says of the test."""
+    """A result line of the runner for the test."""
     return {
         "test": 0, "verdict": verdict, "score": score, "message": "", "cpu_us": round(cpu_s * 1e6), "wall_us": 0,
         "idle_us": 0, "memory_bytes": 0, "code": 0, "signal": 0, "limit": None, "attempted": {}, "stderr": "",
@@ -57,14 +57,14 @@ LOADED = line("JE", None, 9.0, program="runner", fault="load", words="too loaded
 
 
 def printed(words: bytes, verdict: str | None = None, cpu_s: float = 9.0, **other: Any) -> Line:
-    """A run whose output is judged on our side."""
+    """A result line with an output that our side compares."""
     output = base64.b64encode(words).decode()
     score = None if verdict is None else "0"
     return line(verdict, score, cpu_s, output=output, output_bytes=len(words), **other)
 
 
 class Scripted:
-    """A sandbox in which one run after the other ends as it is told."""
+    """A sandbox that gives prepared answers, one for each run."""
 
     def __init__(self, lines: Sequence[Line | Exception]) -> None:
         self.lines = list(lines)
@@ -72,11 +72,11 @@ class Scripted:
         self.ready: list[str] = []
 
     def targets(self) -> Sequence[Target]:
-        """One."""
+        """One target."""
         return (TARGET,)
 
     async def execute(self, job: Job, target: Target) -> Execution:  # noqa: ARG002 - the only one
-        """Answer as the runner does."""
+        """Answer in the format of the runner."""
         self.alone.append(job.alone)
         plan = next(file.content for file in job.files if file.name == "plan")
         assert isinstance(plan, bytes)
@@ -89,13 +89,15 @@ class Scripted:
 
 
 def settled(*lines: Line | Exception) -> tuple[TestOutcome, list[bool]]:
-    """What stands of a test whose runs end so, and which of the runs were alone."""
-    came, _, sandbox = judged(*lines)
-    return came, sandbox.alone
+    """The final outcome of a test whose runs have these results, and which of the runs were alone."""
+    outcome, _, sandbox = judged(*lines)
+    return outcome, sandbox.alone
 
 
 def judged(*lines: Line | Exception, ours: bool = False, repeats: int = 1) -> tuple[TestOutcome, bool, Scripted]:
-    """What stands of a test whose runs end so, whether it passes, and the sandbox that was asked for all of them."""
+    """The final outcome of a test whose runs have these results, whether it passes, and the sandbox. All results must
+    be used.
+    """
 
     async def run() -> tuple[TestOutcome, bool]:
         runs = TestRuns(
@@ -103,16 +105,16 @@ def judged(*lines: Line | Exception, ours: bool = False, repeats: int = 1) -> tu
             b"",
             replace(SETUP, judged_by_client=ours),
             [JobTest(input=b"", answer=b"")],
-            is_right=lambda _, came: came.output == b"right",
+            is_right=lambda _, outcome: outcome.output == b"right",
             near_limit_repeats=repeats,
         )
         await runs.run(ProgramScheduler(sandbox, jobs_at_once=lambda _: 1), TARGET)
         return runs.outcomes[0], runs.passed[0]
 
     sandbox = Scripted(lines)
-    came, passed = asyncio.run(run())
+    outcome, passed = asyncio.run(run())
     assert not sandbox.lines
-    return came, passed, sandbox
+    return outcome, passed, sandbox
 
 
 @pytest.mark.parametrize(
@@ -138,17 +140,19 @@ def judged(*lines: Line | Exception, ours: bool = False, repeats: int = 1) -> tu
         ((SLOW, CRASH, SLOW, CRASH), [False, True, False, True], "JE", None, False),
     ],
 )
-def test_what_is_in_doubt_is_repeated(
+def test_doubtful_runs_are_repeated(
     lines: tuple[Line, ...], alone: list[bool], verdict: str, score: float | None, final: bool
 ) -> None:
-    """A judge fault once in a job of its own, a near-limit TLE alone until that was measured; nobody guesses twice."""
-    came, were_alone = settled(*lines)
+    """A judge fault is repeated once in a job of its own, a near-limit TLE alone until one run is measured. No wrong
+    output is repeated.
+    """
+    outcome, were_alone = settled(*lines)
     assert were_alone == alone
-    assert (came.verdict, came.score, came.final) == (Verdict(verdict), score, final)
+    assert (outcome.verdict, outcome.score, outcome.final) == (Verdict(verdict), score, final)
 
 
-def test_memory_is_made_ready_for_what_is_timed_once_more() -> None:
-    """As much as the first run had; for a job of its own none."""
+def test_memory_is_prepared_for_a_repetition_alone() -> None:
+    """As much memory as the first run used is prepared. For a repetition in a job of its own, none is."""
     *_, sandbox = judged(CRASH, {**SLOW, "memory_bytes": 99_999}, RIGHT)
     assert sandbox.ready == ["", "", "99999"]
 
@@ -173,22 +177,24 @@ CLOSE, FAR, MUCH_TOO_LATE = 10.2, 12.55, 12.7
     ],
 )
 def test_output_and_time_are_of_one_run(lines: tuple[Line, ...], passes: bool, output: bytes) -> None:
-    """Where our side compares: what passes was in time and right in one run, and right in each late run before it."""
-    came, passed, _ = judged(*lines, ours=True)
-    assert (passed, came.output) == (passes, output)
+    """Our side compares outputs. A test passes if one run is in time and right, and each late run before
+    it is right.
+    """
+    outcome, passed, _ = judged(*lines, ours=True)
+    assert (passed, outcome.output) == (passes, output)
 
 
 def test_the_best_of_several_runs_alone() -> None:
-    """Of three runs alone the third is in time; its output is what stands."""
+    """The third of three runs alone is in time, and its output counts."""
     late = [printed(b"right", "TLE", seconds) for seconds in (10.4, 10.2, 10.3)]
-    came, passed, sandbox = judged(*late, printed(b"right", None, 9.9), ours=True, repeats=3)
-    assert (passed, came.cpu_ms, sandbox.alone) == (True, 9900.0, [False, True, True, True])
-    came, passed, _ = judged(*late, printed(b"right", "TLE", 10.3), ours=True, repeats=3)
-    assert (passed, came.cpu_ms, came.near_limit) == (False, 10200.0, True)
+    outcome, passed, sandbox = judged(*late, printed(b"right", None, 9.9), ours=True, repeats=3)
+    assert (passed, outcome.cpu_ms, sandbox.alone) == (True, 9900.0, [False, True, True, True])
+    outcome, passed, _ = judged(*late, printed(b"right", "TLE", 10.3), ours=True, repeats=3)
+    assert (passed, outcome.cpu_ms, outcome.near_limit) == (False, 10200.0, True)
 
 
-def test_a_lost_answer_is_asked_for_again() -> None:
-    """As long as somebody may have it, three times at most."""
+def test_a_lost_answer_is_requested_again() -> None:
+    """At most three times, as long as an endpoint is available."""
     assert settled(LOST, LOST, RIGHT)[0].verdict is Verdict.AC
     lost = settled(LOST, LOST, LOST)[0]
     assert (lost.verdict, lost.message, lost.judge_program) == (Verdict.JE, "cut cable", None)
@@ -202,42 +208,42 @@ PROGRAM = {"artifact": "program", "base64": base64.b64encode(b"x").decode(), "by
 
 @pytest.mark.parametrize("answer", [COMPILED, PROGRAM], ids=["step", "artifact"])
 def test_an_answer_without_tests_is_lost(answer: Line) -> None:
-    """Also if it says how a program was compiled: that was not asked for. It must not be asked for without end."""
+    """Also if it says how a program was compiled, which was not requested. The number of attempts is limited."""
     assert settled(answer, answer, RIGHT) == (settled(RIGHT)[0], [False] * 3)
     lost, alone = settled(answer, answer, answer)
     assert (lost.verdict, lost.score, alone) == (Verdict.JE, None, [False] * 3)
     assert lost.message == "the runner ran none of the tests that it was asked to run"
 
 
-def test_where_nobody_is_left_nobody_is_asked_again() -> None:
-    """It was waited for an endpoint as long as jobs may: to wait twice more helps nobody."""
+def test_unavailable_error_is_not_retried() -> None:
+    """The job has already waited for an endpoint as long as jobs may wait."""
     with pytest.raises(UnavailableError):
         settled(NOBODY, RIGHT)
 
 
 class Cutting:
-    """A sandbox whose answers are cut off if they are of more than two tests; it finds all outputs right."""
+    """A sandbox that cuts off answers with more than two tests. It judges all outputs AC."""
 
     def __init__(self) -> None:
         self.asked: list[int] = []
 
     def targets(self) -> Sequence[Target]:
-        """One."""
+        """One target."""
         return (TARGET,)
 
     async def execute(self, job: Job, target: Target) -> Execution:  # noqa: ARG002 - the only one
-        """Answer as the runner does."""
+        """Answer in the format of the runner."""
         plan = next(file.content for file in job.files if file.name == "plan")
         assert isinstance(plan, bytes)
         tests, nonce = plan.count(b"\ntest "), plan.decode().partition("\nnonce ")[2].partition("\n")[0]
         self.asked.append(tests)
         lines = [{**RIGHT, "cpu_us": 1000, "test": number} for number in range(tests)]
-        said = answer_text(lines, nonce)
-        return Execution(run=Stage(stdout=said if tests <= 2 else said[: len(said) // 2], stderr="", code=0))
+        answer = answer_text(lines, nonce)
+        return Execution(run=Stage(stdout=answer if tests <= 2 else answer[: len(answer) // 2], stderr="", code=0))
 
 
-def test_an_answer_that_is_cut_is_asked_for_in_halves() -> None:
-    """Not three times as it was: what cut it was a limit of the server's. What follows is as small from its start."""
+def test_after_a_cut_answer_smaller_jobs_are_sent() -> None:
+    """A limit of the server cut it, so the same job is not repeated. Later jobs are small from the start."""
 
     async def run(runner: ProgramScheduler) -> Sequence[TestOutcome]:
         given = [JobTest(input=b"", answer=b"")] * 8

@@ -1,4 +1,4 @@
-"""Jobs that several programs share: less is started, and no program knows of another or suffers for it."""
+"""Jobs with several programs: fewer jobs are started, and programs neither see nor disturb one another."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ RIGHT = "print(2 * int(input()))"
 
 
 class Counting:
-    """The embedded sandbox; notes what run jobs it gets, and can lose the ends of answers to shared ones."""
+    """The embedded sandbox. It records its run jobs, and can lose the ends of answers to shared jobs."""
 
     def __init__(self, sandbox: LocalSandbox) -> None:
         self._sandbox = sandbox
         self.begin()
 
     def begin(self) -> None:
-        """Forget what was."""
+        """Reset the records."""
         self.jobs: list[Job] = []
         self.loses_shared = False
         self.is_exhausted_by_shared = False
-        self.attempts: list[tuple[bool, int]] = []  # of each job: whether it is shared, how often it may be sent
+        self.attempts: list[tuple[bool, int]] = []  # of each job: whether it is shared, and its number of attempts
         self.arrived = asyncio.Semaphore(0)
         self.gate = asyncio.Event()
         self.gate.set()
@@ -58,7 +58,7 @@ class Counting:
         return self._sandbox.targets()
 
     async def execute(self, job: Job, target: Target) -> Execution:
-        """Execute it, and note it if it runs programs."""
+        """Execute a job, and record it if it runs programs."""
         if b"mode run" not in _plan(job):
             return await self._sandbox.execute(job, target)
         self.jobs.append(job)
@@ -78,7 +78,7 @@ class Counting:
 
     @property
     def tests(self) -> list[int]:
-        """How many tests each job had."""
+        """The number of tests of each job."""
         return [_plan(job).count(b"\ntest ") for job in self.jobs]
 
 
@@ -90,14 +90,14 @@ def _plan(job: Job) -> bytes:
 
 @pytest.fixture(scope="module")
 def loop() -> Iterator[asyncio.Runner]:
-    """One loop for all."""
+    """One event loop for all tests."""
     with asyncio.Runner() as runner:
         yield runner
 
 
 @pytest.fixture(scope="module")
 def embedded(loop: asyncio.Runner) -> Iterator[Counting]:
-    """One sandbox with one slot for all."""
+    """One sandbox with one slot for all tests."""
     sandbox = LocalSandbox(slots=1)
     loop.run(sandbox.__aenter__())
     yield Counting(sandbox)
@@ -106,14 +106,14 @@ def embedded(loop: asyncio.Runner) -> Iterator[Counting]:
 
 @pytest.fixture
 def sandbox(embedded: Counting) -> Counting:
-    """The sandbox, as if it were new."""
+    """The sandbox with reset records."""
     embedded.begin()
     return embedded
 
 
 @pytest.fixture(autouse=True)
-def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine with much else to do is no reason to end a job."""
+def no_time_limit_of_shared_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shared job does not end early on a busy machine."""
     monkeypatch.setattr("ioi_eval.engine.sharing._ENOUGH_S", 3600.0)
 
 
@@ -131,7 +131,7 @@ def _score(
 
 
 def test_programs_that_wait_share_a_job(loop: asyncio.Runner, sandbox: Counting, cache: Path) -> None:
-    """The first runs at once, the others together behind it; each gets its own result."""
+    """The first program runs at once, the waiting ones together after it. Each gets its own result."""
     programs = [RIGHT, "print(0)", "1 / 0", RIGHT, "import decimal\nprint(0)", "print(int(input()) * 2)", "x ="]
     results = _score(loop, sandbox, cache, programs)
     assert [result.verdict.value for result in results] == ["AC", "WA", "RE", "AC", "WA", "AC", "CE"]
@@ -142,7 +142,7 @@ def test_programs_that_wait_share_a_job(loop: asyncio.Runner, sandbox: Counting,
 
 
 def test_a_failure_stops_its_own_program_only(loop: asyncio.Runner, sandbox: Counting, cache: Path) -> None:
-    """With fail-fast each of them is a group of its own."""
+    """With fail-fast each program is a group of its own."""
     results = _score(loop, sandbox, cache, ["pass", "print(0)", RIGHT], fail_fast=True)
     assert [[test.verdict.value for test in result.tests] for result in results] == [
         ["WA", "SKIPPED", "SKIPPED"],
@@ -152,18 +152,16 @@ def test_a_failure_stops_its_own_program_only(loop: asyncio.Runner, sandbox: Cou
     assert sandbox.tests == [3, 6]
 
 
-def test_a_lost_answer_is_asked_for_program_by_program(loop: asyncio.Runner, sandbox: Counting, cache: Path) -> None:
-    """Whoever broke a shared job breaks nothing for the others a second time."""
+def test_after_a_lost_answer_programs_run_separately(loop: asyncio.Runner, sandbox: Counting, cache: Path) -> None:
+    """A program that breaks a shared job does not affect the other programs a second time."""
     sandbox.loses_shared = True
     results = _score(loop, sandbox, cache, [RIGHT, RIGHT + "\n", "print(0)"])
     assert [result.verdict for result in results] == [Verdict.AC, Verdict.AC, Verdict.WA]
     assert sandbox.tests == [3, 6, 3, 3]
 
 
-def test_no_program_has_more_attempts_for_having_shared_a_job(
-    loop: asyncio.Runner, sandbox: Counting, cache: Path
-) -> None:
-    """Half of them are for the job that it shared; if nobody answers that, the other half for a job of its own."""
+def test_a_shared_job_does_not_add_attempts(loop: asyncio.Runner, sandbox: Counting, cache: Path) -> None:
+    """Half of the attempts are for the shared job. If all fail, the other half are for a job of its own."""
     sandbox.is_exhausted_by_shared = True
     results = _score(loop, sandbox, cache, [RIGHT + "\n" * n for n in range(4)])
     assert [result.verdict for result in results] == [Verdict.AC] * 4
@@ -173,10 +171,8 @@ def test_no_program_has_more_attempts_for_having_shared_a_job(
     assert [attempts for is_shared, attempts in after if not is_shared] == [most // 2] * len(results[1:])
 
 
-def test_whoever_is_cancelled_leaves_the_others_their_results(
-    loop: asyncio.Runner, sandbox: Counting, cache: Path
-) -> None:
-    """Also the one that runs the job for all, and one that has not begun."""
+def test_a_cancelled_program_does_not_affect_the_others(loop: asyncio.Runner, sandbox: Counting, cache: Path) -> None:
+    """Also if it is the one that sends the shared job, or one that has not started."""
 
     async def cancelling() -> list[AppsResult]:
         executor = AppsExecutor(sandbox, artifacts=ArtifactStore(cache))
@@ -184,10 +180,10 @@ def test_whoever_is_cancelled_leaves_the_others_their_results(
         await sandbox.arrived.acquire()
         sandbox.gate.clear()
         tasks = [asyncio.create_task(executor.score(DOUBLE, RIGHT + "\n" * n)) for n in range(6)]
-        await sandbox.arrived.acquire()  # the job of the first; the others wait
+        await sandbox.arrived.acquire()  # the job of the first program; the others wait
         tasks[3].cancel()
         tasks[0].cancel()
-        await sandbox.arrived.acquire()  # the second's, for all that are left
+        await sandbox.arrived.acquire()  # the job of the second one, for all remaining programs
         assert sandbox.tests == [3, 3, 12]
         tasks[1].cancel()
         await sandbox.arrived.acquire()
@@ -201,7 +197,9 @@ def test_whoever_is_cancelled_leaves_the_others_their_results(
 
 
 def test_slow_programs_do_not_share(loop: asyncio.Runner, sandbox: Counting, cache: Path) -> None:
-    """Once tests are known to take long, each program gets a job: no slot is left idle behind a queue."""
+    """If tests are known to be slow, each program gets its own job, so that no slot is idle while programs wait in one
+    job.
+    """
     slow = f"import time\ntime.sleep({BUNDLE_S / 5})\n" + RIGHT
     results = _score(loop, sandbox, cache, [slow, slow + "\n", slow + "\n\n"])
     assert all(result.verdict is Verdict.AC for result in results)
@@ -232,17 +230,17 @@ print(found if found else 2 * int(input()))
 
 
 def test_programs_of_a_job_see_nothing_of_each_other(loop: asyncio.Runner, sandbox: Counting, cache: Path) -> None:
-    """Neither in memory, nor by a descriptor, nor at a path: before or behind it in the job."""
+    """Neither in memory, nor through a descriptor or a file, whether earlier or later in the job."""
     other = "kept = ['secret of another program' * 9]\nopen('left', 'w').write(kept[0])\n" + RIGHT
     results = _score(loop, sandbox, cache, [RIGHT, other, SPY, other + "\n", SPY + "\n"])
     assert sandbox.tests == [3, 12]
     assert [result.verdict for result in results] == [Verdict.AC] * 5, results
 
 
-def test_who_was_not_begun_waits_again(
+def test_programs_that_a_shared_job_did_not_start_wait_again(
     loop: asyncio.Runner, sandbox: Counting, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A job that has taken long enough begins no other test: those behind it have their results from the next."""
+    """A job that has taken its time starts no more tests. The next job runs the remaining ones."""
     monkeypatch.setattr("ioi_eval.engine.sharing._ENOUGH_S", 0.5)
     slow = "import time\ntime.sleep(0.5 if input() == '0' else 0)\nprint(0)"
     fast = "import time\nn = int(input())\nprint(n * 2)"
@@ -278,7 +276,7 @@ def _contest(
 
 
 def test_contest_programs_in_python_share_too(loop: asyncio.Runner, sandbox: Counting, cache: Path) -> None:
-    """Each by its own stop rule: a zero of one says nothing of another's tests."""
+    """Each stops by its own rule: a zero of one does not skip tests of another."""
     part = "n = int(input())\nprint(2 * n if n < 4 else 0)"
     results = _contest(loop, sandbox, cache, [RIGHT, "print(0)", part, "1 / 0", RIGHT + "\n"])
     assert [(result.verdict.value, result.score) for result in results] == [
@@ -293,14 +291,14 @@ def test_contest_programs_in_python_share_too(loop: asyncio.Runner, sandbox: Cou
 def test_contest_programs_of_a_job_see_nothing_of_each_other(
     loop: asyncio.Runner, sandbox: Counting, cache: Path
 ) -> None:
-    """As little as those of APPS."""
+    """The same as for APPS."""
     other = "kept = ['secret of another program' * 9]\nopen('left', 'w').write(kept[0])\n" + RIGHT
     results = _contest(loop, sandbox, cache, [RIGHT, other, SPY, other + "\n", SPY + "\n"])
     assert sandbox.tests == [6, 24]
     assert [result.score for result in results] == [100.0] * 5, results
 
 
-def test_compiled_programs_have_boxes_of_their_own(loop: asyncio.Runner, sandbox: Counting, cache: Path) -> None:
+def test_compiled_programs_do_not_share_jobs(loop: asyncio.Runner, sandbox: Counting, cache: Path) -> None:
     """A box has one executable."""
     right = "#include <iostream>\nint main() { int n; std::cin >> n; std::cout << 2 * n; }\n"
     results = _contest(loop, sandbox, cache, [right, right + "\n"], Language.CPP)

@@ -1,4 +1,4 @@
-"""Which target a submission is bound to: by free capacity, among those that may judge it."""
+"""Which target a submission is bound to: it is chosen by free capacity, among the targets that may judge it."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ PROBLEM = small_problem(
 
 
 def bindings_of(policy: Policy | None = None) -> Bindings[Problem]:
-    """Those of contest problems."""
+    """The bindings of contest problems."""
     sandbox, policy = IdleSandbox(BIG, SMALL, STOCK), policy or Policy()
     return Bindings(sandbox, lambda target, problem: refusal(target, problem, policy))
 
 
 def test_every_slot_is_used() -> None:
-    """Eight submissions fill six and two slots; the next ones go on in the same proportion."""
+    """Eight submissions fill six and two slots. Further submissions are divided in the same proportion."""
     bindings = bindings_of()
     with contextlib.ExitStack() as stack:
         for submissions in (8, 16, 24):
@@ -50,8 +50,8 @@ def _bound(bindings: Bindings[Problem]) -> Counter[str]:
     return Counter({name: len(held) for name, held in bindings._bound.items()})
 
 
-def test_a_target_that_nobody_serves_comes_last() -> None:
-    """It is chosen only if there is nothing else: then its jobs wait for workers to come back."""
+def test_a_target_without_workers_comes_last() -> None:
+    """It is chosen only if there is no other. Its jobs then wait until workers come back."""
     bindings = bindings_of()
     gone = replace(BIG, slots=0)
     assert bindings.choose([gone, SMALL], PROBLEM) is SMALL
@@ -59,7 +59,9 @@ def test_a_target_that_nobody_serves_comes_last() -> None:
 
 
 def test_a_target_without_an_alternative_is_marked() -> None:
-    """Its jobs wait for it: no other one that is in service may judge the problem, or is left to try."""
+    """It is marked if no other target that may judge the problem is in service or untried. Its jobs then
+    wait for it.
+    """
     lax = bindings_of(Policy(isolation=Isolation.NONE))
 
     def is_only(*targets: Target, without: tuple[str, ...] = ()) -> bool:
@@ -73,21 +75,21 @@ def test_a_target_without_an_alternative_is_marked() -> None:
 
 
 def test_a_target_that_failed_a_submission_is_not_chosen_again() -> None:
-    """Until there is none left."""
+    """Unless no other target is left."""
     bindings = bindings_of()
     assert bindings.choose([BIG, SMALL], PROBLEM, without={"big"}) is SMALL
     assert bindings.choose([BIG, SMALL], PROBLEM, without={"big", "small"}) is None
 
 
-def test_isolation_is_never_lowered_unasked() -> None:
-    """A target that confines less than is asked for judges nothing, and the reason says what to do."""
+def test_isolation_is_never_lowered_unrequested() -> None:
+    """A target with less isolation than requested judges nothing. The reason says what to do."""
     strict = bindings_of()
     assert strict.choose([STOCK], PROBLEM) is None
     assert "install the ioi_eval package" in str(strict.refusal(STOCK, PROBLEM))
 
 
-def test_what_the_stock_pair_would_judge_wrongly_goes_elsewhere() -> None:
-    """C++20 is refused there by name; a problem that it can judge is not."""
+def test_the_stock_pair_refuses_problems_that_it_would_judge_wrongly() -> None:
+    """C++20 is refused with a reason. A problem that the stock pair can judge is accepted."""
     lax = bindings_of(Policy(isolation=Isolation.NONE))
     refused = str(lax.refusal(STOCK, PROBLEM))
     assert "compiles with gnu++17, not gnu++20 (--std gnu++17 takes that for all problems)" in refused
@@ -96,8 +98,8 @@ def test_what_the_stock_pair_would_judge_wrongly_goes_elsewhere() -> None:
     assert "compiles with" not in str(older.refusal(STOCK, PROBLEM)), "--std holds there too"
 
 
-def test_where_the_runner_judges_the_profile_refuses_nothing() -> None:
-    """One test a job is judged as many are; scripts of a worker's own give checkers no arguments."""
+def test_the_classic_profile_with_our_runner_refuses_nothing() -> None:
+    """With our runner, one test a job is judged like many. A worker's own scripts pass no arguments to checkers."""
     bindings = bindings_of(Policy(isolation=Isolation.NONE))
     own = replace(BIG, name="own", profile="classic")
     with_arguments = replace(PROBLEM, checker_args=("x",))

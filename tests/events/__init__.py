@@ -1,1 +1,1 @@
-"""Events of a run."""
+"""Tests of the events of a run."""

@@ -1,4 +1,4 @@
-"""Somebody who is told of events."""
+"""A listener for events."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from ioi_eval.events import Event
 
 
 class Listener:
-    """Keeps what it is told."""
+    """Records the events that it gets."""
 
     def __init__(self) -> None:
         self.told: list[Event] = []
         self.is_closed = False
 
     def listen(self, event: Event) -> None:
-        """Keep it."""
+        """Record the event."""
         self.told.append(event)
 
     def close(self) -> None:
-        """Note it."""
+        """Record the call."""
         self.is_closed = True

@@ -1,4 +1,4 @@
-"""What listeners are told, and what they are never told."""
+"""Which events listeners get, and what events never contain."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from ioi_eval.events import Events
 from tests.events.listener import Listener
 
 
-def test_all_listeners_are_told() -> None:
-    """Each event names its run; who leaves is told no more, and who wants only some is told those."""
+def test_all_listeners_get_events() -> None:
+    """Each event has the id of its run. A removed listener gets no more events, and one for certain kinds gets only
+    those.
+    """
     first, second = Listener(), Listener()
     third, events = Listener(), Events([first])
     events.add(second)
@@ -29,7 +31,7 @@ def test_all_listeners_are_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "shown"),
     [
         ("http://me:pass@host:2000/api", "http://…@host:2000/api"),
         ("https://host/x?token=abc&a=1", "https://host/x?token=…&a=1"),
@@ -38,28 +40,28 @@ def test_all_listeners_are_told() -> None:
         ("a@b.example, no secret", "a@b.example, no secret"),
     ],
 )
-def test_secrets_are_left_out(text: str, told: str) -> None:
-    """However deep they stand."""
+def test_secrets_are_left_out(text: str, shown: str) -> None:
+    """At any depth of a value."""
     listener = Listener()
     Events([listener]).emit("run_begins", options={"endpoints": [text]})
-    assert listener.told[0]["options"] == {"endpoints": [told]}
+    assert listener.told[0]["options"] == {"endpoints": [shown]}
 
 
 @pytest.mark.timeout(300)
-def test_a_long_text_comes_to_an_end() -> None:
-    """The message about a row may quote megabytes of it; to look for secrets in all of it would take an hour."""
+def test_a_long_text_is_cut() -> None:
+    """The message about a row may quote megabytes of it. Searching all of it for secrets would take an hour."""
     listener = Listener()
     Events([listener]).emit("row_refused", message="?" + "key" * 1_000_000)
     assert len(listener.told[0]["message"]) == 2000
 
 
-def test_values_become_what_json_has() -> None:
-    """Also those that it has no form for."""
+def test_values_become_json() -> None:
+    """Also values that JSON has no form for."""
     listener = Listener()
     values = {"nan": math.nan, "path": Path("x"), "half": "\ud800", "long": "x" * 9999, "set": {1}, "none": None}
     Events([listener]).emit("run_begins", **values)
-    told = listener.told[0]
-    assert {name: told[name] for name in values if name != "long"} == {
+    event_as_json = listener.told[0]
+    assert {name: event_as_json[name] for name in values if name != "long"} == {
         "nan": None, "path": "x", "half": "?", "set": [1], "none": None,
     }  # fmt: skip
-    assert len(told["long"]) == 2000
+    assert len(event_as_json["long"]) == 2000

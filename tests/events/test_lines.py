@@ -1,4 +1,4 @@
-"""The file of `--log-file`: appended to, never torn for good, and never the end of a run."""
+"""The file of `--log-file`: lines are appended, an incomplete line is repaired, and no error ends a run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def write(path: Path, *names: str) -> None:
-    """One run with these events."""
+    """Write a run with these events."""
     events = Events([log_file(path)])
     for name in ("run_begins", *names):
         events.emit(name)
@@ -34,7 +34,7 @@ def write(path: Path, *names: str) -> None:
 
 
 def test_runs_append(tmp_path: Path) -> None:
-    """Each in a folder that is made for it; what stands there stays."""
+    """Directories are created, and existing lines stay."""
     path = tmp_path / "new" / "log.jsonl"
     write(path, "run_ends")
     write(path, "run_ends")
@@ -43,8 +43,8 @@ def test_runs_append(tmp_path: Path) -> None:
     assert len({event["run"] for event in told}) == 2
 
 
-def test_a_killed_run_costs_its_last_line_at_most(tmp_path: Path) -> None:
-    """The next run does not write into an unfinished line."""
+def test_a_killed_run_loses_at_most_its_last_line(tmp_path: Path) -> None:
+    """The next run does not append to an incomplete line."""
     path = tmp_path / "log.jsonl"
     write(path, "progress", "progress")
     whole = path.read_bytes()
@@ -59,8 +59,8 @@ def test_a_killed_run_costs_its_last_line_at_most(tmp_path: Path) -> None:
         )
 
 
-def test_two_runs_may_write_at_once(tmp_path: Path) -> None:
-    """No line goes into another one."""
+def test_two_runs_can_write_at_once(tmp_path: Path) -> None:
+    """Their lines are not mixed."""
     path = tmp_path / "log.jsonl"
     runs = [Events([log_file(path)]) for _ in range(4)]
 
@@ -80,15 +80,15 @@ def test_two_runs_may_write_at_once(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_reported_once() -> None:
-    """And nothing else happens."""
+    """The run continues."""
     log = log_file(Path("/dev/full"))
-    said: list[str] = []
-    log.say = said.append
+    messages: list[str] = []
+    log.say = messages.append
     events = Events([log])
     for _ in range(3):
         events.emit("progress")
     events.close()
-    (words,) = said
+    (words,) = messages
     assert words.startswith("--log-file /dev/full cannot be written: No space left on device.")
 
 
@@ -102,8 +102,8 @@ def test_a_full_disk_is_reported_once() -> None:
         ("data/log.jsonl", "all files of which are read as data"),
     ],
 )
-def test_what_is_no_place_for_a_log(tmp_path: Path, name: str, words: str) -> None:
-    """Above all no data of the user's."""
+def test_files_that_cannot_be_a_log(tmp_path: Path, name: str, words: str) -> None:
+    """In particular the user's data is not overwritten."""
     (tmp_path / "data").mkdir()
     (tmp_path / "rows.jsonl").write_text('{"uuid": "a"}\n')
     (tmp_path / "binary").write_bytes(b"\xff\x00")

@@ -1,4 +1,4 @@
-"""`--track`: settings and numbers reach the package, and nothing that it does reaches the run."""
+"""`--track`: settings and numbers reach the package, and none of its failures affects the run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Install = Callable[[str], Path]
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Install a package `trackio` with this text; gives the file that has its calls."""
+    """Install a package `trackio` with this source. Gives the file in which it records its calls."""
 
     def installed(text: str) -> Path:
         folder = tmp_path / "packages"
@@ -48,9 +48,9 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     return installed
 
 
-def run(tracker: str, said: list[str]) -> None:
+def run(tracker: str, messages: list[str]) -> None:
     """A run with two submissions."""
-    events = Events([TrackerProcess(tracker, said.append)])
+    events = Events([TrackerProcess(tracker, messages.append)])
     events.emit("run_begins", command="ioi-eval score", options={"dump": "a.jsonl"}, ioi_eval="1", python="3")
     events.emit("submission_judged", submission="a", verdict="AC", score=100.0)
     for done in (1, 2):
@@ -60,10 +60,10 @@ def run(tracker: str, said: list[str]) -> None:
     events.close()
 
 
-def test_what_a_tracker_gets(install: Install) -> None:
-    """The settings once, the progress, and the summary."""
-    calls, said = install(RECORDS), list[str]()
-    run("trackio:mine", said)
+def test_calls_of_a_tracker(install: Install) -> None:
+    """The settings once, then the progress, then the summary."""
+    calls, messages = install(RECORDS), list[str]()
+    run("trackio:mine", messages)
     (_, begin), *logged, (end,) = [json.loads(line) for line in calls.read_text().splitlines()]
     assert begin["project"] == "mine"
     assert begin["config"]["options"] == {"dump": "a.jsonl"}
@@ -73,30 +73,30 @@ def test_what_a_tracker_gets(install: Install) -> None:
         {"summary/complete": True, "summary/average_score/value": 0.5},
     ]
     assert end == "finish"
-    assert said[-1] == "trackio: project mine"
+    assert messages[-1] == "trackio: project mine"
 
 
 def test_a_tracker_that_fails(install: Install) -> None:
-    """That is said once, at the end."""
+    """One message at the end says so."""
     install(FAILS)
-    said: list[str] = []
-    run("trackio", said)
-    assert said[-1] == "trackio failed: RuntimeError: no key for this service. The results are complete"
-    assert all("waiting until trackio has sent everything" in words for words in said[:-1])
+    messages: list[str] = []
+    run("trackio", messages)
+    assert messages[-1] == "trackio failed: RuntimeError: no key for this service. The results are complete"
+    assert all("waiting until trackio has sent everything" in words for words in messages[:-1])
 
 
 def test_a_tracker_that_hangs(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Events that it does not take are left out, and the end does not wait for ever."""
+    """Events that it does not take in time are dropped, and the end of the run waits only for a limited time."""
     install(HANGS)
     monkeypatch.setattr(tracking, "FINISH_S", 0.1)
-    said: list[str] = []
-    tracker = TrackerProcess("trackio", said.append)
+    messages: list[str] = []
+    tracker = TrackerProcess("trackio", messages.append)
     events = Events([tracker])
     for number in range(2000):
         events.emit("run_begins", number=number, words="x" * 1000)
     try:
         events.close()
-        waits, ends = said
+        waits, ends = messages
         assert waits.startswith("waiting until trackio has sent everything, at most 0.1 s; Ctrl-C ends the waiting")
         assert "trackio is still sending" in ends
     finally:
@@ -108,7 +108,7 @@ def test_a_tracker_that_hangs(install: Install, monkeypatch: pytest.MonkeyPatch)
     ("tracker", "words"),
     [("mlflow", "there is wandb and trackio"), ("trackio", r"pip install ioi-eval\[trackio\]")],
 )
-def test_a_tracker_that_is_not_there(tracker: str, words: str) -> None:
+def test_a_missing_tracker(tracker: str, words: str) -> None:
     """The message says what to install."""
     if importlib.util.find_spec("trackio") is not None and tracker == "trackio":
         pytest.skip("trackio is installed here")
@@ -117,30 +117,30 @@ def test_a_tracker_that_is_not_there(tracker: str, words: str) -> None:
 
 
 def test_numbers_of_an_event() -> None:
-    """What is not a number is left out."""
+    """Values that are no numbers are left out."""
     event: dict[str, Any] = {"a": 1, "b": {"c": 0.5, "d": {"e": True}}, "f": "x", "g": None, "h": [1]}
     assert numbers(event) == {"a": 1, "b/c": 0.5, "b/d/e": True}
 
 
-def test_wandb_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Offline it writes a file, and needs no network."""
+def test_the_real_wandb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In its offline mode it writes a file and needs no network."""
     pytest.importorskip("wandb", reason="wandb is not installed (the extra `wandb`)")
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.setenv("WANDB_DIR", str(tmp_path))
-    said: list[str] = []
-    run("wandb", said)
+    messages: list[str] = []
+    run("wandb", messages)
     (written,) = tmp_path.glob("wandb/offline-run-*/run-*.wandb")
     assert b"verdicts/AC" in written.read_bytes()
-    assert str(tmp_path) in said[-1], said
+    assert str(tmp_path) in messages[-1], messages
 
 
-def test_trackio_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_real_trackio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It writes a database on this machine."""
     pytest.importorskip("trackio", reason="trackio is not installed (the extra `trackio`)")
     monkeypatch.setenv("TRACKIO_DIR", str(tmp_path))
-    said: list[str] = []
-    run("trackio", said)
-    assert said[-1] == "trackio: project ioi-eval"
+    messages: list[str] = []
+    run("trackio", messages)
+    assert messages[-1] == "trackio: project ioi-eval"
     (database,) = [path for path in tmp_path.rglob("*.db") if path.stat().st_size]
     with sqlite3.connect(database) as connection:
         (metrics,) = connection.execute("select group_concat(metrics) from metrics").fetchone()

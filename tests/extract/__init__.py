@@ -1,1 +1,1 @@
-"""Tests of `ioi_eval/extract`: code from a generation's text."""
+"""Tests of `ioi_eval/extract`: the program in a generation's text."""

@@ -1,4 +1,4 @@
-"""The program that is judged is the one that the model handed in."""
+"""The extracted program is the one that the model submitted."""
 
 from __future__ import annotations
 
@@ -20,58 +20,58 @@ def block(code: str, tag: str = "cpp") -> str:
 
 
 @pytest.mark.parametrize("tag", ["cpp", "CPP", "Cpp", "c++", "C++", "cc", "cxx", "c++17", "cpp20", "cpp linenums=1"])
-def test_tagged_block_is_taken(tag: str) -> None:
-    """All four tags count, in any case, with a standard's number or attributes behind them."""
+def test_tagged_block_is_extracted(tag: str) -> None:
+    """With all four tags, in any case, with a standard's number or attributes after them."""
     found = extract_cpp(f"Here it is:\n\n{block(CODE, tag)}\nDone.")
     assert (found.code, found.rule) == (CODE, "fence:cpp")
 
 
-def test_last_tagged_block_wins() -> None:
-    """A model corrects itself in a later block, and shows examples in others."""
+def test_the_last_tagged_block_counts() -> None:
+    """A model corrects itself in a later block, and shows examples in other blocks."""
     found = extract_cpp(block(OTHER) + block(CODE) + block("1 2 3\n", "") + block("x = 1\n", "python"))
     assert (found.code, found.rule) == (CODE, "fence:cpp")
 
 
-def test_tagged_block_wins_over_a_later_untagged_one() -> None:
-    """An untagged block only counts where no tagged one is."""
+def test_tagged_block_has_precedence_over_a_later_untagged_one() -> None:
+    """An untagged block only counts if there is no tagged one."""
     found = extract_cpp(block(CODE) + block(OTHER, ""))
     assert (found.code, found.rule) == (CODE, "fence:cpp")
 
 
 def test_last_untagged_block_that_looks_like_cpp() -> None:
-    """Sample outputs and other languages are passed over."""
+    """Sample outputs and other languages do not count."""
     found = extract_cpp(block(OTHER, "") + block(CODE, "") + block("3\n1 2 3\n", "") + block("print(1)\n", "python"))
     assert (found.code, found.rule) == (CODE, "fence:untagged")
 
 
 @pytest.mark.parametrize("tag", ["python", "java", "text", "c", "rust", "cppython", "plaintext"])
-def test_other_languages_are_no_program(tag: str) -> None:
-    """A tag that names another language is believed."""
+def test_blocks_in_other_languages_do_not_count(tag: str) -> None:
+    """The tag decides, not the content."""
     found = extract_cpp(block(CODE, tag))
     assert (found.code, found.rule) == (None, "none")
 
 
 @pytest.mark.parametrize("generation", ["", "I give up.", CODE, "```cpp\n```", "```cpp\n \n\t\n```", "```\n42\n```"])
 def test_no_block_is_no_code(generation: str) -> None:
-    """Without a block that holds something there is no program, however much the words look like one."""
+    """Without a non-empty block there is no program, even if the text looks like one."""
     found = extract_cpp(generation)
     assert (found.code, found.rule) == (None, "none")
 
 
-def test_blank_last_block_is_passed_over() -> None:
-    """An empty block at the end is not meant to be the program."""
+def test_an_empty_last_block_is_ignored() -> None:
+    """An empty block at the end is not the program."""
     assert extract_cpp(block(CODE) + block("\n")).code == CODE
 
 
 def test_cut_off_generation_falls_back_to_an_earlier_complete_block() -> None:
-    """Half a program is none; the last whole one is what the model had."""
+    """An incomplete program does not count. The last complete block is used."""
     found = extract_cpp(block(OTHER) + "Better:\n```cpp\n" + CODE)
     assert (found.code, found.rule) == (OTHER, "fence:cpp")
     assert extract_cpp("```cpp\n" + CODE).rule == "none"
 
 
-def test_thoughts_do_not_win_over_the_answer() -> None:
-    """A draft does not replace what was handed in, neither before the answer nor after it."""
+def test_the_answer_has_precedence_over_thoughts() -> None:
+    """A draft does not replace the submitted program, whether it comes before or after the answer."""
     for generation in (
         f"<think>Maybe\n{block(OTHER)}</think>\n{block(CODE)}",
         f"Maybe\n{block(OTHER)}</think>\n{block(CODE)}",
@@ -82,15 +82,15 @@ def test_thoughts_do_not_win_over_the_answer() -> None:
         assert (found.code, found.rule) == (CODE, "fence:cpp")
 
 
-def test_untagged_answer_wins_over_a_tagged_thought() -> None:
-    """The answer comes first, whatever its tag."""
+def test_an_untagged_answer_has_precedence_over_a_tagged_thought() -> None:
+    """The answer comes first, with any tag."""
     found = extract_cpp(f"<think>{block(OTHER)}</think>{block(CODE, '')}")
     assert (found.code, found.rule) == (CODE, "fence:untagged")
 
 
 @pytest.mark.parametrize(("tag", "rule"), [("cpp", "think:cpp"), ("", "think:untagged")])
-def test_code_in_thoughts_only_is_taken_and_named(tag: str, rule: str) -> None:
-    """With no program in the answer the last draft is taken, as the reference does, and the rule says so."""
+def test_code_only_in_thoughts_is_extracted(tag: str, rule: str) -> None:
+    """If the answer has no program, the last draft is used, as in the reference. The rule says so."""
     draft = block(OTHER) * (tag == "cpp") + block(CODE, tag)
     for generation in (
         f"<think>{draft}</think>See above.",
@@ -102,12 +102,12 @@ def test_code_in_thoughts_only_is_taken_and_named(tag: str, rule: str) -> None:
 
 
 def test_crlf_becomes_line_feeds() -> None:
-    """The same program is the same text, wherever it was generated."""
+    """So the same program is the same text, whatever system generated it."""
     assert extract_cpp(block(CODE).replace("\n", "\r\n")).code == CODE
 
 
-def test_lone_surrogates_and_nul_survive() -> None:
-    """What JSON can carry must not stop a run: the code can be encoded, and NUL is left to the compiler."""
+def test_lone_surrogates_and_nul_are_handled() -> None:
+    """JSON can contain them. The code can be encoded, and NUL is passed to the compiler."""
     generation = json.loads('"```cpp\\nint a; // \\ud800 \\u0000\\n```"')
     found = extract_cpp(generation)
     assert found.code == "int a; // \ufffd \x00\n"
@@ -115,7 +115,7 @@ def test_lone_surrogates_and_nul_survive() -> None:
 
 
 def test_huge_generation() -> None:
-    """A program of 50 MB is extracted whole."""
+    """A program of 50 MB is extracted completely."""
     code = "int a;\n" * (50_000_000 // 7)
     found = extract_cpp(f"<think>hm</think>\n```cpp\n{code}```\n")
     assert found.rule == "fence:cpp"
@@ -123,8 +123,8 @@ def test_huge_generation() -> None:
 
 
 @pytest.mark.timeout(300)
-def test_every_text_comes_to_an_end() -> None:
-    """No untagged block makes the search for words of C++ go back and forth, which would take ten minutes."""
+def test_extraction_takes_linear_time() -> None:
+    """The search for words of C++ in untagged blocks does not backtrack, which would take ten minutes here."""
     text = "```\nint f()" + " " * 60_000 + "\n```\n"
     assert extract_cpp(300 * text).rule == "none"
 
@@ -136,8 +136,8 @@ programs = st.text(min_size=1).filter(
 
 
 @given(prose, programs, prose)
-def test_whatever_stands_in_the_block_comes_out(before: str, code: str, after: str) -> None:
-    """Between its fences a program is kept to the character, but for its last line end and lone surrogates."""
+def test_the_content_of_a_block_is_exact(before: str, code: str, after: str) -> None:
+    """Every character of a block is extracted, except its last line end and lone surrogates."""
     found = extract_cpp(f"{before}\n```cpp\n{code}\n```\n{after}")
     assert found.rule == "fence:cpp"
     assert found.code is not None
@@ -149,7 +149,7 @@ pieces = st.sampled_from(["```", "~~~", "cpp", "\n", " ", "<think>", "</think>",
 
 @given(st.lists(pieces).map("".join))
 def test_any_generation_is_read(generation: str) -> None:
-    """Code and rule agree on whether something was found."""
+    """For any text, there is code exactly if the rule says so."""
     found = extract_cpp(generation)
     assert (found.code is None) == (found.rule == "none")
     assert found.code is None or found.code.strip()
@@ -170,7 +170,7 @@ def test_any_generation_is_read(generation: str) -> None:
     ],
 )
 def test_cpp_looks_like_cpp(code: str) -> None:
-    """Programs with a main function, and submissions that only define functions."""
+    """Programs with a main function, and submissions with functions only."""
     assert looks_like_cpp(code)
 
 
@@ -221,10 +221,10 @@ def test_other_text_does_not_look_like_cpp(code: str) -> None:
     ],
 )
 def test_includes_are_fixed_as_the_reference_does(code: str, expected: str) -> None:
-    """The header with everything always; the problem's and the namespace unless the very text is there."""
+    """`bits/stdc++.h` is always added; the problem's header and the namespace only if exactly this text is missing."""
     assert fix_includes(code, "nile.h") == (expected, True)
 
 
 def test_nothing_to_fix_in_no_code() -> None:
-    """Empty code stays empty, so that it stays no code."""
+    """Empty code stays empty, so that it is still NC."""
     assert fix_includes("", "nile.h") == ("", False)

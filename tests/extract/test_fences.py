@@ -1,4 +1,4 @@
-"""Fenced blocks are found as a reader of the text would find them, in linear time."""
+"""Fenced blocks are found as a reader would find them, in linear time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FENCE = "```"
 
 
 def found(text: str) -> list[tuple[str, str]]:
-    """Tag and body of each complete block."""
+    """The tag and the body of each complete block."""
     return [(block.tag, block.body()) for block in blocks(text)]
 
 
@@ -56,7 +56,7 @@ def test_plain_blocks(text: str, expected: list[tuple[str, str]]) -> None:
     ],
 )
 def test_tag_is_the_language(info: str, tag: str) -> None:
-    """Attributes behind the language, in any of the dialects, do not hide it."""
+    """Attributes after the language, in any dialect, do not matter."""
     assert found(f"{FENCE}{info}\nA\n{FENCE}") == [(tag, "A\n")]
 
 
@@ -73,7 +73,7 @@ def test_tag_is_the_language(info: str, tag: str) -> None:
     ],
 )
 def test_only_an_equal_or_longer_fence_of_its_kind_closes(text: str, expected: list[tuple[str, str]]) -> None:
-    """Shorter fences, and fences of the other kind, are part of the block."""
+    """Shorter fences and fences of the other kind belong to the block."""
     assert found(text) == expected
 
 
@@ -82,7 +82,7 @@ def test_only_an_equal_or_longer_fence_of_its_kind_closes(text: str, expected: l
     ['cout << "```";', 's = "```', 'print("```cpp")', "c = '```", "x ```cpp y", "```a```", 'R"(```'],
 )
 def test_fences_in_code_do_not_close(line: str) -> None:
-    """A fence in a string, or one with more code behind it, is code."""
+    """A fence inside a string, or with more code after it, is code."""
     assert found(f"{FENCE}cpp\n{line}\nA\n{FENCE}") == [("cpp", f"{line}\nA\n")]
 
 
@@ -96,8 +96,8 @@ def test_fences_in_code_do_not_close(line: str) -> None:
         ("- ```cpp\n  A\n  ```", [("cpp", "A\n")]),
     ],
 )
-def test_indentation_of_the_fence_is_taken_off(text: str, expected: list[tuple[str, str]]) -> None:
-    """What stands in a list keeps its own indentation only."""
+def test_indentation_of_the_fence_is_removed(text: str, expected: list[tuple[str, str]]) -> None:
+    """A block in a list keeps only its own indentation."""
     assert found(text) == expected
 
 
@@ -111,7 +111,7 @@ def test_indentation_of_the_fence_is_taken_off(text: str, expected: list[tuple[s
     ],
 )
 def test_line_ends(text: str, expected: list[tuple[str, str]]) -> None:
-    """CRLF is a line end, and what else Unicode takes for one is not."""
+    """CRLF is a line end. Other line ends of Unicode are not."""
     assert found(text) == expected
 
 
@@ -128,7 +128,7 @@ def test_line_ends(text: str, expected: list[tuple[str, str]]) -> None:
     ],
 )
 def test_fences_that_share_a_line(text: str, expected: list[tuple[str, str]]) -> None:
-    """What a reader takes for a fence is one, even if the model forgot a line end."""
+    """A fence in the middle of a line counts if a reader would see a fence, for example after a missing line end."""
     assert found(text) == expected
 
 
@@ -145,8 +145,8 @@ def test_fences_that_share_a_line(text: str, expected: list[tuple[str, str]]) ->
         ('```cpp\nA\n```cpp title="b"\nB\n```', [("cpp", "B\n")]),
     ],
 )
-def test_blocks_that_are_never_closed(text: str, expected: list[tuple[str, str]]) -> None:
-    """A block without its end is left out, and hides no block behind it."""
+def test_blocks_without_an_end(text: str, expected: list[tuple[str, str]]) -> None:
+    """A block without an end is left out, and does not hide later blocks."""
     assert found(text) == expected
 
 
@@ -162,13 +162,13 @@ def test_blocks_that_are_never_closed(text: str, expected: list[tuple[str, str]]
         ("", [""], []),
     ],
 )
-def test_thoughts_are_told_from_the_answer(text: str, answer: list[str], thoughts: list[str]) -> None:
-    """Also where the opening marker was part of the prompt, and where the thought was cut off."""
+def test_thoughts_are_separated_from_the_answer(text: str, answer: list[str], thoughts: list[str]) -> None:
+    """Also if the opening marker was part of the prompt, or the thoughts were cut off."""
     assert split_thoughts(text) == (answer, thoughts)
 
 
 def test_encodable_replaces_only_what_utf8_cannot_hold() -> None:
-    """Lone surrogates become U+FFFD; NUL and characters beyond the basic plane stay."""
+    """Lone surrogates become U+FFFD. NUL and characters beyond the basic plane stay."""
     text = encodable("a\ud800b\udfff\x00\U0001f600é")
     assert text == "a\ufffdb\ufffd\x00\U0001f600é"
     assert text.encode()
@@ -183,7 +183,7 @@ lines = st.lists(st.sampled_from(PLAIN + ODD + CODE), max_size=14)
 
 
 def model(text_lines: list[str]) -> list[tuple[str, str]]:
-    """The rules once more, written line by line for the lines above only."""
+    """The same rules, line by line, for the lines above only."""
     result: list[tuple[str, str]] = []
     opened: tuple[str, str, int, list[str]] | None = None
     for line in text_lines:
@@ -212,14 +212,14 @@ def model(text_lines: list[str]) -> list[tuple[str, str]]:
 
 @given(lines)
 @example(["```cpp", "x = 1;", "}```", "~~~py", "  y", "~~~"])
-def test_scanner_agrees_with_a_model_that_reads_line_by_line(text_lines: list[str]) -> None:
-    """Jumping from fence to fence finds what reading every line finds."""
+def test_scanner_agrees_with_the_model(text_lines: list[str]) -> None:
+    """The scanner jumps from fence to fence, the model reads every line."""
     assert found("\n".join(text_lines)) == model(text_lines)
 
 
 @given(st.text(), st.text(alphabet="`~cp+ \n\t{}\"'", max_size=60))
 def test_any_text_is_read(before: str, after: str) -> None:
-    """No text makes the scanner fail, and blocks lie within it, in order."""
+    """No text makes the scanner fail. The blocks are inside the text and in order."""
     at = 0
     for block in blocks(before + after):
         assert at <= block.start <= block.end <= len(before + after)
@@ -228,20 +228,20 @@ def test_any_text_is_read(before: str, after: str) -> None:
 
 
 class Metered(str):
-    """A text that counts the characters which searches and slices look at."""
+    """A text that counts the characters which searches and slices read."""
 
     __slots__ = ("seen",)
     seen: int
 
     def find(self, sub: str, start: SupportsIndex | None = 0, end: SupportsIndex | None = None) -> int:
-        """As `str.find`, counted."""
+        """`str.find`, counted."""
         place = super().find(sub, start, end)
         first, last = slice(start, end).indices(len(self))[:2]
         self.seen += (place if place >= 0 else last) - first + 1
         return place
 
     def rfind(self, sub: str, start: SupportsIndex | None = 0, end: SupportsIndex | None = None) -> int:
-        """As `str.rfind`, counted."""
+        """`str.rfind`, counted."""
         place = super().rfind(sub, start, end)
         first, last = slice(start, end).indices(len(self))[:2]
         self.seen += last - max(place, first) + 1
@@ -269,8 +269,8 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
-def test_every_character_is_looked_at_a_few_times_only(text: str) -> None:
-    """Searching and slicing touch a bounded multiple of the text, even if it was made to prevent that."""
+def test_every_character_is_read_a_few_times_only(text: str) -> None:
+    """Searches and slices read at most a fixed multiple of the text, also of texts made to prevent that."""
     metered = Metered(text)
     metered.seen = 0
     for block in blocks(metered):

@@ -27,27 +27,27 @@ USER = {"role": "user", "content": "question"}
     ],
 )
 def test_content(content: Any, text: str) -> None:
-    """A content is a text, nothing, or parts."""
+    """A content is text, nothing, or a list of parts."""
     assert content_text(content) == text
     assert last_content([USER, {"role": "assistant", "content": content}]) == text
     assert last_content([SimpleNamespace(role="assistant", content=content)]) == text
 
 
 def test_last_answer() -> None:
-    """The assistant's last message counts, even where a tool or the user spoke after it."""
+    """The assistant's last message counts, even if a tool or the user wrote after it."""
     messages = [USER, {"role": "assistant", "content": "1"}, {"role": "assistant", "content": "2"}, USER]
     assert last_answer(messages) == "2"
     assert last_content(messages) == "question"
 
 
 def test_without_assistant() -> None:
-    """Where nobody is the assistant, the last message counts."""
+    """Without an assistant, the last message counts."""
     assert last_answer([USER, {"content": "x"}]) == "x"
 
 
 @pytest.mark.parametrize("role", ["user", "system", "tool"])
-def test_what_a_model_is_asked_is_no_answer(role: str) -> None:
-    """A prompt may hold a program that is right; a model that said nothing is worth nothing."""
+def test_a_prompt_is_no_answer(role: str) -> None:
+    """A prompt may contain a right program. A model without an answer gets no points."""
     assert last_answer([USER, {"role": role, "content": "```python\nprint(1)\n```"}]) is None
     assert last_answer([SimpleNamespace(role=role, content="x")]) is None
 
@@ -62,26 +62,28 @@ def test_what_a_model_is_asked_is_no_answer(role: str) -> None:
     ],
 )
 def test_messages_of_other_formats(answer: object, name: str) -> None:
-    """An answer whose text has another name is not an empty answer, which would be worth nothing."""
+    """If the answer's text is in a field of another name, the message is an error. As an empty answer it
+    would score 0.
+    """
     with pytest.raises(InputError, match=f"its text in {name}; objects with role and content are needed"):
         last_answer([answer])
 
 
 @pytest.mark.parametrize("more", [{}, {"content": None}, {"tool_calls": [{"id": "1"}]}, {"text": None, "value": ""}])
 def test_an_answer_without_text(more: dict[str, object]) -> None:
-    """A model may say nothing, and a table has all columns of all messages."""
+    """A model may give an empty answer, and a table has all columns in all messages."""
     assert last_answer([USER, {"role": "assistant", **more}]) == ""
 
 
 def test_without_messages() -> None:
-    """Nobody has said anything."""
+    """A conversation without messages has no answer."""
     assert last_answer([]) is None
     assert last_content([]) is None
 
 
 @pytest.mark.parametrize("messages", [["text"], [5], [None], [["role", "user"]]])
-def test_no_messages(messages: list[object]) -> None:
-    """What is not a message is named, not taken for one."""
+def test_invalid_messages(messages: list[object]) -> None:
+    """The error names the value."""
     with pytest.raises(InputError, match="a message is of type"):
         last_answer(messages)
     with pytest.raises(InputError, match="a message is of type"):
@@ -89,7 +91,7 @@ def test_no_messages(messages: list[object]) -> None:
 
 
 @pytest.mark.parametrize("content", [5, {"text": "a"}, b"a"])
-def test_no_content(content: object) -> None:
-    """What is neither text nor parts is named."""
+def test_invalid_content(content: object) -> None:
+    """A content that is neither text nor parts is an error."""
     with pytest.raises(InputError, match="a text or a list of parts"):
         content_text(content)

@@ -1,4 +1,4 @@
-"""The Python program that is judged is the one that the model handed in; other graders' rules are theirs exactly."""
+"""The extracted Python program is the one that the model submitted. Other graders' rules are reproduced exactly."""
 
 from __future__ import annotations
 
@@ -36,55 +36,55 @@ def found(generation: str) -> tuple[str | None, str]:
 @pytest.mark.parametrize(
     "tag", ["python", "Python", "py", "python3", "py3", "python3.11", "pypy3", "{.python}", "py x=1"]
 )
-def test_tagged_block_is_taken(tag: str) -> None:
-    """All the tags that models use for Python count."""
+def test_tagged_block_is_extracted(tag: str) -> None:
+    """With each tag that models use for Python."""
     assert found(f"Here:\n\n{block(CODE, tag)}\nDone.") == (CODE, "fence:python")
 
 
-def test_last_tagged_block_wins() -> None:
-    """A model corrects itself in a later block, and shows examples in others."""
+def test_the_last_tagged_block_counts() -> None:
+    """A model corrects itself in a later block, and shows examples in other blocks."""
     text = block(OTHER) + block(CODE) + block("3\n6\n", "") + block("int main() {}\n", "cpp") + block("x = 1\n", "")
     assert found(text) == (CODE, "fence:python")
 
 
 @pytest.mark.parametrize("tag", ["", "text", "solution", "plaintext"])
-def test_any_other_fence(tag: str) -> None:
-    """Without a tagged block, the last one that looks like Python counts; sample outputs are passed over."""
+def test_without_a_tagged_block(tag: str) -> None:
+    """The last block that looks like Python counts. Sample outputs do not."""
     text = block(OTHER, tag) + block(CODE, tag) + block("3\n1 2 3\n", tag) + block("YES\n", tag)
     assert found(text) == (CODE, "fence:untagged")
 
 
-def test_untagged_block_that_looks_like_nothing() -> None:
-    """An untagged block is the program where there is no better one."""
+def test_an_untagged_block_that_does_not_look_like_python() -> None:
+    """It is the program if there is no better block."""
     assert found(block("x\n", "")) == ("x\n", "fence:untagged")
 
 
 @pytest.mark.parametrize("tag", ["cpp", "c++17", "java", "javascript", "bash", "json", "output", "rust"])
-def test_other_languages_are_no_program(tag: str) -> None:
-    """A tag that names another language is believed."""
+def test_blocks_in_other_languages_do_not_count(tag: str) -> None:
+    """The tag decides, not the content."""
     assert found(block(CODE, tag)) == (None, "none")
 
 
 def test_cut_off_block() -> None:
-    """Half a program is none; the last whole one is what the model had."""
+    """An incomplete program does not count. The last complete block is used."""
     assert found(block(OTHER) + "Better:\n```python\n" + CODE) == (OTHER, "fence:python")
     assert found("```python\n" + CODE) == (None, "none")
     assert found("Code:\n```\n" + CODE) == (None, "none")
 
 
-def test_blank_blocks_are_passed_over() -> None:
-    """An empty block at the end is not meant to be the program."""
+def test_empty_blocks_are_ignored() -> None:
+    """An empty block at the end is not the program."""
     assert found(block(CODE) + block(" \n")) == (CODE, "fence:python")
 
 
 def test_fences_in_strings_need_longer_fences() -> None:
-    """A program that prints a fence survives, as in any Markdown."""
+    """A program that prints a fence is extracted completely, as in Markdown."""
     code = 'print("""\n```\n""")\n'
     assert found(f"````python\n{code}````\n") == (code, "fence:python")
 
 
 def test_indented_block_loses_its_indentation() -> None:
-    """Python minds the indentation that a list item has put before its block."""
+    """In Python indentation matters, and a list item adds indentation to its block."""
     text = "1. So:\n   ```python\n   if True:\n       print(1)\n   ```\n"
     assert found(text) == ("if True:\n    print(1)\n", "fence:python")
 
@@ -92,8 +92,8 @@ def test_indented_block_loses_its_indentation() -> None:
 # --------------------------------------------------------------------------- thoughts
 
 
-def test_thoughts_do_not_win_over_the_answer() -> None:
-    """A draft does not replace what was handed in, whether fenced or bare."""
+def test_the_answer_has_precedence_over_thoughts() -> None:
+    """A draft does not replace the submitted program, with or without fences."""
     for answer, rule in ((block(CODE), "fence:python"), (block(CODE, ""), "fence:untagged"), (CODE, "bare")):
         for text in (f"<think>Maybe\n{block(OTHER)}</think>\n{answer}", f"Maybe\n{block(OTHER)}</think>\n{answer}"):
             code, how = found(text)
@@ -103,8 +103,8 @@ def test_thoughts_do_not_win_over_the_answer() -> None:
 
 
 @pytest.mark.parametrize("text", [f"<think>{block(CODE)}</think>See above.", f"<think>{block(CODE)}and now"])
-def test_code_in_thoughts_only_is_named(text: str) -> None:
-    """With no program in the answer the last draft is taken, and the rule says so."""
+def test_code_only_in_thoughts_is_extracted(text: str) -> None:
+    """If the answer has no program, the last draft is used, and the rule says so."""
     assert found(text) == (CODE, "think:python")
 
 
@@ -113,7 +113,7 @@ def test_untagged_thoughts() -> None:
     assert found(f"<think>{block(CODE, '')}</think>") == (CODE, "think:untagged")
 
 
-# --------------------------------------------------------------------------- bare code
+# --------------------------------------------------------------------------- code without fences
 
 
 @pytest.mark.parametrize(
@@ -137,8 +137,8 @@ def test_untagged_thoughts() -> None:
         "try:\n    pass\nexcept:\n    pass\n",
     ],
 )
-def test_bare_code(code: str) -> None:
-    """A text that is a program is the program."""
+def test_code_without_fences(code: str) -> None:
+    """If the whole text is a program, it is the program."""
     assert found(code) == (code, "bare")
     assert looks_like_python(code)
 
@@ -152,23 +152,23 @@ def test_bare_code(code: str) -> None:
     ],
 )
 def test_prose_is_no_program(text: str) -> None:
-    """Words that happen to be keywords do not make a program."""
+    """Words of a sentence that are also keywords do not make it a program."""
     assert found(text) == (None, "none")
 
 
-def test_bare_code_behind_words() -> None:
-    """Code without fences behind a sentence begins with its first line of code."""
+def test_code_without_fences_after_a_sentence() -> None:
+    """It begins with its first line of code."""
     assert found("Here is my solution.\n\n" + CODE) == (CODE, "bare:after-words")
 
 
-def test_prompt_had_opened_the_block() -> None:
-    """Where the only fence closes, what stands before it is the program."""
+def test_a_block_opened_in_the_prompt() -> None:
+    """If the only fence closes a block, the text before it is the program."""
     assert found(CODE + "```\nThis doubles the number.") == (CODE, "bare:before-fence")
     assert found("So be it.\n```\n") == (None, "none")
 
 
 def test_line_ends_and_surrogates() -> None:
-    """The same program is the same text, wherever it was generated, and can be written."""
+    """The same program is the same text, whatever system generated it, and can be written to a file."""
     assert found(CODE.replace("\n", "\r\n")) == (CODE, "bare")
     assert found(block(CODE).replace("\n", "\r\n")) == (CODE, "fence:python")
     code, _ = found(json.loads('"print(1) # \\ud800"'))
@@ -176,8 +176,8 @@ def test_line_ends_and_surrogates() -> None:
 
 
 @given(st.lists(st.sampled_from(["```", "```python\n", "<think>", "</think>", "\n", "x = 1", " ", "~~~", "def f("])))
-def test_anything_is_taken_apart(pieces: list[str]) -> None:
-    """Every text has an outcome, and code only where the rule says which."""
+def test_any_text_is_read(pieces: list[str]) -> None:
+    """For any text, there is code exactly if the rule says so."""
     extracted = extract_python("".join(pieces))
     assert (extracted.code is None) is (extracted.rule == "none")
     assert extracted.code is None or extracted.code.strip()
@@ -204,8 +204,8 @@ HOSTILE = [
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:10]))
-def test_every_text_comes_to_an_end(text: str) -> None:
-    """No text of 3 MB takes long to take apart, whatever it is; in quadratic time it would be hours."""
+def test_extraction_takes_linear_time(text: str) -> None:
+    """A text of 3 MB is read quickly, whatever it contains. In quadratic time it would take hours."""
     assert extract_python(text).rule
     assert extract_livecodebench(text) is not None
     code = extract_eval_protocol(text)
@@ -245,7 +245,7 @@ def test_every_text_comes_to_an_end(text: str) -> None:
     ],
 )
 def test_eval_protocol(content: str, code: str | None) -> None:
-    """Its rule in all its cases: first fence, tags as code, imports lost."""
+    """Its rule in all cases: the first fence, tags taken as code, lost imports."""
     assert extract_eval_protocol(content) == code
 
 
@@ -264,5 +264,5 @@ def test_eval_protocol(content: str, code: str | None) -> None:
     ],
 )
 def test_livecodebench(output: str, code: str) -> None:
-    """Its rule: whatever stands between the last two lines with a fence."""
+    """Its rule: the text between the last two lines with a fence."""
     assert extract_livecodebench(output) == code

@@ -1,4 +1,4 @@
-"""Small problem packages of Kattis, to be changed by tests."""
+"""Small problem packages of Kattis, which tests change."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ SCORING: dict[str, str | None] = {
 
 
 def package(tmp_path: Path, files: Mapping[str, str | None], **changes: str | None) -> Path:
-    """A package as a folder; a change of `None` leaves a file out."""
+    """A package as a folder. A change to `None` leaves a file out."""
     return write_package(tmp_path / "sums", {**files, **changes})
 
 
@@ -66,5 +66,5 @@ def read(tmp_path: Path, files: Mapping[str, str | None], **changes: str | None)
 
 
 def stated(task: ImportedTask) -> dict[str, Any]:
-    """What is stated of each solution."""
+    """The expected results of each solution."""
     return {row["label"]: row["expected_subtasks"] or row["expected"] for row in task.solution_rows}

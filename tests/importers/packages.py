@@ -1,4 +1,4 @@
-"""Packages as folders, and the problems that come out of their rows."""
+"""Packages as folders, and the problems that are read from their rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ioi_eval.rows import open_source
 
 
 def write_package(where: Path, files: Mapping[str, object]) -> Path:
-    """A package as a folder: texts and bytes as they are, the rest as JSON; `None` leaves a file out."""
+    """Write a package as a folder: texts and bytes unchanged, other values as JSON; `None` leaves a file out."""
     for name, content in files.items():
         if content is None:
             continue
@@ -30,7 +30,7 @@ def write_package(where: Path, files: Mapping[str, object]) -> Path:
 
 
 def as_zip(path: Path, files: Mapping[str, str | bytes]) -> Path:
-    """The files in a zip."""
+    """Write the files to a zip."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
             archive.writestr(name, content)
@@ -38,7 +38,7 @@ def as_zip(path: Path, files: Mapping[str, str | bytes]) -> Path:
 
 
 def put_socket(at: Path) -> None:
-    """A socket, which nobody listens at."""
+    """Create a socket that no process listens on."""
     here = os.getcwd()
     os.chdir(at.parent)
     try:
@@ -48,7 +48,7 @@ def put_socket(at: Path) -> None:
 
 
 def loaded(tmp_path: Path, task: ImportedTask) -> Problem:
-    """The problem that comes back from the written rows."""
+    """The problem that is read from the written rows."""
     written = write_rows([task], tmp_path / "rows")
     found = load_problems(open_source(written.problems), open_source(written.tests), BlobStore(tmp_path / "cache"))
     assert not found.unusable

@@ -1,4 +1,4 @@
-"""Official outputs that say that the model solution failed."""
+"""Official outputs that show a failure of the model solution."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GOOD = {f"tests/{name}.out": "secret\nOK\nSV\n" for name in ("0-01", "big-01")}
     ],
 )
 def test_output_of_a_failed_model_solution_is_refused(tmp_path: Path, output: str, words: str) -> None:
-    """The checker would blame it on the judge, and every solution would get 0."""
+    """The checker would report a failure of the judge, and every solution would get 0."""
     task = read(tmp_path, **{"checker/checker.cpp": CHECKER, "tests/1-01.out": output, **GOOD})
     with pytest.raises(InputError) as caught:
         list(task.tests())
@@ -31,8 +31,8 @@ def test_output_of_a_failed_model_solution_is_refused(tmp_path: Path, output: st
     assert "the model solution failed on this test" in str(caught.value)
 
 
-def test_only_what_the_checker_asks_for_is_needed(tmp_path: Path) -> None:
-    """Whole outputs pass, and any outputs where the checker asks for nothing."""
+def test_outputs_are_checked_only_if_the_checker_needs_it(tmp_path: Path) -> None:
+    """Complete outputs are accepted, and any outputs if the checker does not need them to be complete."""
     good = {**GOOD, "tests/1-01.out": "secret\r\nOK"}
     assert len(list(read(tmp_path, **{"checker/checker.cpp": CHECKER, **good}).tests())) == 3
     assert len(list(read(tmp_path, **{"tests/1-01.out": "1\nSV\n"}).tests())) == 3

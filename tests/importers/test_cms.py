@@ -1,4 +1,4 @@
-"""CMS export packages: the rows they become, and what is said of those that are incomplete."""
+"""CMS export packages: the rows they become, and the messages for incomplete ones."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ PACKAGE: dict[str, Any] = {
 
 
 def package(tmp_path: Path, **changes: Any) -> Path:
-    """A package as a folder; a change of `None` leaves the file out, `__` in a name stands for `/`."""
+    """A package as a folder. A change to `None` leaves the file out, `__` in a name stands for `/`."""
     return write_package(tmp_path / "sum-CMS", {**PACKAGE, **changes})
 
 
@@ -56,8 +56,8 @@ def read(tmp_path: Path, **changes: Any) -> ImportedTask:
     return import_package(package(tmp_path, **changes), year=2025, day="day1")
 
 
-def test_package_becomes_rows(tmp_path: Path) -> None:
-    """The columns are those of `open-r1/ioi`; year and day are the caller's."""
+def test_rows_of_a_package(tmp_path: Path) -> None:
+    """The columns are those of `open-r1/ioi`. Year and day come from the caller."""
     task = read(tmp_path)
     assert task.key == ProblemKey(year=2025, id="sum")
     assert [(row["subtask"], row["score"], row["test_names"]) for row in task.problem_rows] == [
@@ -86,7 +86,7 @@ def test_package_becomes_rows(tmp_path: Path) -> None:
     ],
 )
 def test_starting_code_is_found_in_the_attachments(tmp_path: Path, attached: dict[str, str], expected: str) -> None:
-    """Contestants get a zip with the source that they begin with."""
+    """Contestants get a zip with the source from which they start."""
     where = package(tmp_path)
     with zipfile.ZipFile(where / "attachments/sum.zip", "w") as archive:
         for name, text in attached.items():
@@ -94,14 +94,14 @@ def test_starting_code_is_found_in_the_attachments(tmp_path: Path, attached: dic
     assert import_package(where, year=2025).problem_rows[0]["starting_code"] == expected
 
 
-def test_starting_code_may_be_attached_as_it_is(tmp_path: Path) -> None:
-    """Without a zip; and what is called a zip but is none keeps nobody from importing."""
+def test_starting_code_without_a_zip(tmp_path: Path) -> None:
+    """It is found without a zip. A file that is named like a zip but is none does not stop the import."""
     assert read(tmp_path).problem_rows[0]["starting_code"] == ""
     assert read(tmp_path, **{"attachments/sum.cpp": "int sum();"}).problem_rows[0]["starting_code"] == "int sum();"
 
 
 def test_grader_config_has_flat_keys(tmp_path: Path) -> None:
-    """The reference's scripts look for them line by line with grep."""
+    """The reference's scripts find them line by line with grep."""
     files = dict(read(tmp_path).problem_rows[0]["grader_files"])
     assert set(files) == {
         *("checker/checker.cpp", "checker/testlib.h", "graders/grader.cpp", "graders/sum.h"),
@@ -113,8 +113,8 @@ def test_grader_config_has_flat_keys(tmp_path: Path) -> None:
     }
 
 
-def test_solutions_carry_their_label(tmp_path: Path) -> None:
-    """The folder is what is stated of the whole solution; other languages are kept and say so."""
+def test_solutions_have_their_label(tmp_path: Path) -> None:
+    """The folder is the label of the whole solution. Solutions in other languages are kept, with their language."""
     rows = {row["label"]: row for row in read(tmp_path).solution_rows}
     assert {label: (row["language"], row["expected"]) for label, row in rows.items()} == {
         "model_solution/main.cpp": ("cpp", "model_solution"),
@@ -127,8 +127,8 @@ def test_solutions_carry_their_label(tmp_path: Path) -> None:
     assert all(row["expected_subtasks"] is None for row in rows.values())
 
 
-def test_written_rows_are_read_back_as_the_problem(tmp_path: Path) -> None:
-    """What `score` reads is what the package holds."""
+def test_written_rows_give_the_same_problem(tmp_path: Path) -> None:
+    """`score` reads all that the package contains."""
     problem = loaded(tmp_path, read(tmp_path))
     assert problem.task_type is TaskType.BATCH
     assert [subtask.points for subtask in problem.subtasks] == [0, 30, 70]
@@ -139,7 +139,7 @@ def test_written_rows_are_read_back_as_the_problem(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("top", ["", "sum/"])
 def test_zip_is_read_like_the_folder(tmp_path: Path, top: str) -> None:
-    """As the IOI publishes them; the top folder is optional."""
+    """As the IOI publishes them. The top folder is optional."""
     folder = package(tmp_path)
     where = tmp_path / "sum-CMS.zip"
     with zipfile.ZipFile(where, "w") as archive:
@@ -163,7 +163,7 @@ COMMUNICATION: dict[str, Any] = {
 
 
 def test_communication_package(tmp_path: Path) -> None:
-    """Manager, stub and number of processes; `testlib.h` is the manager's."""
+    """Manager, stub and number of processes. `testlib.h` belongs to the manager."""
     problem = loaded(tmp_path, read(tmp_path, **COMMUNICATION))
     assert (problem.task_type, problem.processes) == (TaskType.COMMUNICATION, 2)
     assert problem.manager is not None
@@ -171,7 +171,7 @@ def test_communication_package(tmp_path: Path) -> None:
 
 
 def test_scripts_are_kept_and_compiled_programs_are_not(tmp_path: Path) -> None:
-    """CMS's loader leaves its compiled manager in the package; a manager may also be a script."""
+    """CMS's loader leaves its compiled manager in the package. A manager may also be a script."""
     task = read(tmp_path, **COMMUNICATION, **{"graders/manager": b"\x7fELF", "checker/checker": "#!/bin/sh\n"})
     files = dict(task.problem_rows[0]["grader_files"])
     assert "graders/manager" not in files
@@ -180,7 +180,7 @@ def test_scripts_are_kept_and_compiled_programs_are_not(tmp_path: Path) -> None:
 
 
 def test_params_may_be_absent(tmp_path: Path) -> None:
-    """CMS takes an empty or missing `task_type_params` for none."""
+    """CMS treats an empty `task_type_params` like a missing one."""
     without = {name: value for name, value in META.items() if name != "task_type_params"}
     rows = read(tmp_path, **{"problem.json": without}).problem_rows
     assert "task_type_parameters" not in dict(rows[0]["grader_files"])["graders/grader_config.json"]
@@ -189,8 +189,8 @@ def test_params_may_be_absent(tmp_path: Path) -> None:
         assert read(tmp_path, **{"problem.json": {**META, "task_type_params": params}}).problem_rows == rows
 
 
-def test_params_may_be_a_list_as_in_protocol_version_2(tmp_path: Path) -> None:
-    """CMS's own list of parameters, plain or as JSON text, says what names would."""
+def test_params_as_a_list(tmp_path: Path) -> None:
+    """As in protocol version 2: CMS's own list of parameters, as JSON or as JSON text."""
     params = ["grader", ["", ""], "comparator"]
     for stated in (params, json.dumps(params)):
         task = read(tmp_path, **{"problem.json": {**META, "protocol_version": 2, "task_type_params": stated}})
@@ -200,13 +200,13 @@ def test_params_may_be_a_list_as_in_protocol_version_2(tmp_path: Path) -> None:
 
 
 def test_subtask_by_regular_expression(tmp_path: Path) -> None:
-    """CMS's own form of a subtask: what its expression matches, from the beginning."""
+    """CMS's own form of a subtask: the expression is matched at the beginning of a name."""
     task = read(tmp_path, **{"subtasks/02-full.json": {"score": 70, "testcases": "[12]-"}})
     assert task.problem_rows[2]["test_names"] == ["1-01", "2-01"]
 
 
-def test_what_a_person_should_know_is_noted(tmp_path: Path) -> None:
-    """Things that spoil nothing, but are missing or left out."""
+def test_notes(tmp_path: Path) -> None:
+    """Missing and omitted parts that do not make the package unusable."""
     task = read(
         tmp_path,
         **{
@@ -259,8 +259,8 @@ def test_what_a_person_should_know_is_noted(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_incomplete_package_says_what_is_wrong(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
-    """Each names the package, the file and what is the matter."""
+def test_incomplete_packages(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+    """The message has the package, the file and the fault."""
     with pytest.raises(InputError) as caught:
         read(tmp_path, **changes)
     assert words in str(caught.value)
@@ -274,22 +274,22 @@ def test_incomplete_package_says_what_is_wrong(tmp_path: Path, changes: dict[str
         ({"problem.json": {**META, "score_type": "GroupSum"}}, "score type 'GroupSum'"),
     ],
 )
-def test_what_is_not_supported_is_refused_by_name(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
-    """Better no rows than rows that are scored by another rule."""
+def test_unsupported_features_are_refused(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+    """Otherwise the rows would be scored by another rule."""
     with pytest.raises(UnsupportedError) as caught:
         read(tmp_path, **changes)
     assert words in str(caught.value)
 
 
-def test_test_that_is_no_text_is_named(tmp_path: Path) -> None:
-    """Rows hold text; a binary test is refused when it is written."""
+def test_a_binary_test_is_refused(tmp_path: Path) -> None:
+    """Rows contain text, so a binary test is refused when it is written."""
     task = read(tmp_path, **{"tests/2-01.in": b"ok\xff"})
     with pytest.raises(InputError, match=r"tests/2-01\.in is not text \(byte 3 is not UTF-8\)"):
         list(task.tests())
 
 
-def test_other_formats_are_told_apart(tmp_path: Path) -> None:
-    """A missing file, and a TPS folder, get their own answer."""
+def test_other_formats_are_recognised(tmp_path: Path) -> None:
+    """A missing file and a TPS folder have their own messages."""
     with pytest.raises(InputError, match="there is no package"):
         import_package(tmp_path / "absent.zip", year=2025)
     (tmp_path / "problem.json").write_text('{"name": "sum", "type": "Batch"}')
@@ -299,7 +299,7 @@ def test_other_formats_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_package_without_subtasks_is_a_sum(tmp_path: Path) -> None:
-    """As CMS reads it: one sum, so that several submissions have the best total, not the best of each test."""
+    """As in CMS: of several submissions the best total counts, not the best result of each test."""
     lost = {f"subtasks/{name}.json": None for name in ("00-samples", "01-small", "02-full")}
     task = read(tmp_path, **lost)
     problem = loaded(tmp_path, task)
@@ -308,8 +308,8 @@ def test_package_without_subtasks_is_a_sum(tmp_path: Path) -> None:
     assert any("no subtasks/*.json" in note for note in task.notes)
 
 
-def test_where_cms_reads_a_subtask_otherwise(tmp_path: Path) -> None:
-    """Its loader takes names for the beginnings of names, and whole points only; each difference is noted."""
+def test_differences_from_cms_are_noted(tmp_path: Path) -> None:
+    """Its loader takes names of tests as beginnings of names, and only whole points."""
     more = {f"tests/1-011.{end}": "1\n" for end in ("in", "out")}
     small = {"subtasks/01-small.json": {"score": 30.5, "testcases": ["1-01", "0-01"]}}
     full = {"subtasks/02-full.json": {"score": 69, "testcases": ["2-01"]}}
@@ -320,6 +320,6 @@ def test_where_cms_reads_a_subtask_otherwise(tmp_path: Path) -> None:
 
 
 def test_score_type_is_kept(tmp_path: Path) -> None:
-    """The product is told from the minimum."""
+    """GroupMul is not read as GroupMin."""
     task = read(tmp_path, **{"problem.json": {**META, "score_type": "GroupMul"}})
     assert loaded(tmp_path, task).score_type is ScoreType.GROUP_MUL

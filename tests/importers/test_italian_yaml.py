@@ -1,4 +1,4 @@
-"""Tasks in the Italian YAML format: the rows they become, and what is said of those that are not complete."""
+"""Tasks in the Italian YAML format: the rows they become, and the messages for incomplete ones."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ MANAGED: dict[str, str | None] = {
 
 
 def read(tmp_path: Path, **changes: str | None) -> ImportedTask:
-    """Import a task with changes; `None` leaves a file out."""
+    """Import a task with changes. `None` leaves a file out."""
     return import_package(write_package(tmp_path / "somma", {**TASK, **changes}), year=2026)
 
 
 def test_a_batch_task(tmp_path: Path) -> None:
-    """Subtasks from gen/GEN; files by name are the default; a grader for each language that we know."""
+    """Subtasks are read from gen/GEN. Input and output are files by default. Each known language has its grader."""
     task = read(tmp_path)
     problem = loaded(tmp_path, task)
     assert (problem.name, problem.time_limit_s, problem.memory_limit_bytes) == ("La somma", 1.5, 256 << 20)
@@ -75,7 +75,7 @@ def test_a_batch_task(tmp_path: Path) -> None:
 
 
 def test_a_task_without_subtasks_is_a_sum(tmp_path: Path) -> None:
-    """White-diff without a checker, and standard streams where the names of files are empty."""
+    """Without a checker, white-diff is used. With empty file names, standard streams are used."""
     alone = {name: None for name in TASK if name.startswith(("sol/grader", "cor/"))}
     yaml = (
         "nome_breve: somma\nnome: S\ntimeout: 1\nmemlimit: 64\ninfile: ''\noutfile: ''\ntotal_value: 50\nn_input: 4\n"
@@ -91,7 +91,9 @@ def test_a_task_without_subtasks_is_a_sum(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("stub", "io"), [(None, ProcessIO.STD_IO), ("import somma\n", ProcessIO.FIFO_IO)])
 def test_a_task_with_a_manager(tmp_path: Path, stub: str | None, io: ProcessIO) -> None:
-    """A stub gets its FIFOs as arguments unless the task says otherwise, a program alone as its streams."""
+    """A stub gets its FIFOs as arguments unless the task says otherwise. A program without a stub gets them as its
+    streams.
+    """
     yaml = f"{TASK['task.yaml']}num_processes: 2\n"
     problem = loaded(tmp_path, read(tmp_path, **{**MANAGED, "sol/stub.py": stub, "task.yaml": yaml}))
     assert (problem.task_type, problem.processes, problem.process_io) == (TaskType.COMMUNICATION, 2, io)
@@ -108,8 +110,8 @@ REVERSED = {
 }
 
 
-def test_fifos_that_are_named_the_other_way_round_are_swapped(tmp_path: Path) -> None:
-    """In all programs of the task alike, so that they say the same to each other."""
+def test_fifos_in_reversed_order_are_swapped(tmp_path: Path) -> None:
+    """In all programs of the task, so that they still fit together."""
     task = read(tmp_path, **{**MANAGED, **REVERSED})
     texts = dict(task.problem_rows[0]["grader_files"])
     assert 'fopen(argv[2], "w"); fopen( argv [1] , "rb")' in texts["manager/manager.cpp"]
@@ -127,8 +129,10 @@ def test_fifos_that_are_named_the_other_way_round_are_swapped(tmp_path: Path) ->
         {"task.yaml": f"{TASK['task.yaml']}num_processes: 2\n"},
     ],
 )
-def test_fifos_that_are_not_all_reversed_stay(tmp_path: Path, changes: dict[str, str | None]) -> None:
-    """Where one source is in CMS's order or cannot be read, nothing is changed."""
+def test_fifos_are_not_swapped_if_one_source_has_the_order_of_cms(
+    tmp_path: Path, changes: dict[str, str | None]
+) -> None:
+    """Also if one source cannot be read. No source is changed."""
     files = {**MANAGED, **REVERSED, **changes}
     texts = dict(read(tmp_path, **files).problem_rows[0]["grader_files"])
     assert texts["manager/manager.cpp"] == files["check/manager.cpp"]
@@ -136,23 +140,23 @@ def test_fifos_that_are_not_all_reversed_stay(tmp_path: Path, changes: dict[str,
 
 
 def test_a_checker_beside_a_manager(tmp_path: Path) -> None:
-    """CMS does not use it: what the manager prints is the score."""
+    """CMS does not use it: the score is what the manager prints."""
     task = read(tmp_path, **{**MANAGED, "check/checker.cpp": "int main() {}\n"})
     problem = loaded(tmp_path, task)
     assert (problem.checker, problem.checker_after_manager) == (None, False)
     assert "check/checker.cpp (the manager is check/manager.py)" in "".join(task.notes)
 
 
-def test_a_checker_where_none_is_looked_for(tmp_path: Path) -> None:
-    """CMS looks for `check/checker` and `cor/correttore`; another name is noted, and outputs are compared."""
+def test_a_checker_with_another_name(tmp_path: Path) -> None:
+    """CMS only uses `check/checker` and `cor/correttore`. Another name is noted, and outputs are compared."""
     task = read(tmp_path, **{"cor/correttore.cpp": None, "cor/correttore": None, "cor/checker.cpp": "int main() {}\n"})
     assert loaded(tmp_path, task).checker_protocol is CheckerProtocol.WHITE_DIFF
     assert "cor/checker.cpp (outputs are compared without a checker)" in "".join(task.notes)
 
 
 @pytest.mark.parametrize("name", ["sol/grader.h", "sol/grader.txt", "sol/slow/grader.cpp"])
-def test_what_is_no_grader(tmp_path: Path, name: str) -> None:
-    """Submissions stand alone, as in CMS, if no file of a language's ending is a grader."""
+def test_files_that_are_no_grader(tmp_path: Path, name: str) -> None:
+    """Submissions stand alone, as in CMS, if no file has the extension of a language."""
     none = {"sol/grader.cpp": None, "sol/grader.py": None, "sol/grader.pas": None, "sol/soluzione.cpp": None}
     problem = loaded(tmp_path, read(tmp_path, **{**none, "sol/somma.h": None, name: "// no grader\n"}))
     assert problem.linked == ()
@@ -161,7 +165,7 @@ def test_what_is_no_grader(tmp_path: Path, name: str) -> None:
 
 
 def parameters(score_type: str, text: str) -> str:
-    """A task.yaml that states its score type."""
+    """A task.yaml with this score type."""
     return f"{TASK['task.yaml']}n_input: 4\nscore_type: {score_type}\nscore_type_parameters: {text}\n"
 
 
@@ -178,7 +182,7 @@ def parameters(score_type: str, text: str) -> str:
 def test_score_type_parameters(
     tmp_path: Path, score_type: str, text: str, subtasks: list[tuple[float, int, float | None]]
 ) -> None:
-    """Tests by number, by regular expression, by name; as lists or as objects."""
+    """Tests by number, by regular expression or by name; as lists or as objects."""
     problem = loaded(tmp_path, read(tmp_path, **{"task.yaml": parameters(score_type, text)}))
     assert problem.score_type == score_type
     assert [(one.points, len(one.tests), one.threshold) for one in problem.subtasks] == subtasks
@@ -223,8 +227,8 @@ def test_score_type_parameters(
         ({"task.yaml": parameters("GroupSum", "[[1, 1]]")}, "score type 'GroupSum' is not supported"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, changes: dict[str, str | None], words: str) -> None:
-    """Each with the package, the file and what is the matter."""
+def test_invalid_tasks(tmp_path: Path, changes: dict[str, str | None], words: str) -> None:
+    """The message has the package, the file and the fault."""
     with pytest.raises(InputError) as caught:
         read(tmp_path, **changes)
     assert words in str(caught.value)

@@ -1,4 +1,4 @@
-"""Problem packages of Kattis and DOMjudge: the rows they become, and what is refused by name."""
+"""Problem packages of Kattis and DOMjudge: the rows they become, and what is refused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from tests.importers.packages import loaded
 
 
 def test_pass_fail_package_is_one_subtask(tmp_path: Path) -> None:
-    """Samples come first; the default validator's flags, DOMjudge's time limit and the format's defaults hold."""
+    """Samples come first. The flags of the default validator, DOMjudge's time limit and the format's
+    defaults are used.
+    """
     task = read(tmp_path, PASS_FAIL)
     problem = loaded(tmp_path, task)
     assert [(one.name, one.points, one.tests) for one in problem.subtasks] == [
@@ -30,7 +32,7 @@ def test_pass_fail_package_is_one_subtask(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("year", "standard"), [(2023, "gnu++17"), (2024, "gnu++20")])
 def test_the_standard_of_the_year(tmp_path: Path, year: int, standard: str) -> None:
-    """A program with a function `ssize` of its own, and `using namespace std`, does not compile with C++20."""
+    """A program with its own function `ssize` and `using namespace std` does not compile as C++20."""
     task = import_package(package(tmp_path, PASS_FAIL), year=year)
     assert loaded(tmp_path, task).cxx_std == standard
 
@@ -45,14 +47,14 @@ def test_the_standard_of_the_year(tmp_path: Path, year: int, standard: str) -> N
     ],
 )
 def test_flags_that_accept_more_are_refused(tmp_path: Path, changes: dict[str, str | None], words: str) -> None:
-    """A pass-fail problem whose grader accepts what was rejected on some test is none of all its tests."""
+    """If a grader accepts submissions that fail a test, a pass-fail problem has no set of tests that all must pass."""
     with pytest.raises(UnsupportedError) as caught:
         read(tmp_path, PASS_FAIL, **changes)
     assert words in str(caught.value)
 
 
 def test_flags_that_change_nothing_are_read(tmp_path: Path) -> None:
-    """Which error is told, how points are added, and any of a single test."""
+    """Flags that choose which error is reported, that add points, or that apply to a single test."""
     changes = {
         "data/secret/testdata.yaml": "grader_flags: first_error max\n",
         "data/sample/testdata.yaml": "grader_flags: accept_if_any_accepted\n",
@@ -60,8 +62,10 @@ def test_flags_that_change_nothing_are_read(tmp_path: Path) -> None:
     assert [row["subtask"] for row in read(tmp_path, PASS_FAIL, **changes).problem_rows] == ["all"]
 
 
-def test_ignored_samples_count_only_where_their_rejection_ends_it(tmp_path: Path) -> None:
-    """Source: the format's `ignore_sample`; without `on_reject: break` secret data is judged whatever samples get."""
+def test_ignored_samples_count_only_with_on_reject_break(tmp_path: Path) -> None:
+    """Source: the format's `ignore_sample`. Without `on_reject: break`, secret data is judged after a
+    rejected sample.
+    """
     secret = ["secret/02", "secret/10"]
     for policy, subtasks in (
         ("continue", [("sample", 0, ["sample/1"]), ("all", 1, secret)]),
@@ -79,7 +83,9 @@ def test_ignored_samples_count_only_where_their_rejection_ends_it(tmp_path: Path
 
 
 def test_verdicts_come_from_folders_and_tags(tmp_path: Path) -> None:
-    """DOMjudge's tag stands above the folder; a program of several files in one language is one, else left out."""
+    """DOMjudge's tag has precedence over the folder. Several files in one language are one program; others are left
+    out.
+    """
     task = read(tmp_path, PASS_FAIL)
     assert stated(task) == {
         "accepted/good.c": {"all": "AC"},
@@ -102,7 +108,7 @@ def test_verdicts_come_from_folders_and_tags(tmp_path: Path) -> None:
 
 
 def test_programs_in_other_languages_are_counted(tmp_path: Path) -> None:
-    """The first of them by name; files of Git and of editors are not submissions."""
+    """A note has their number and the first of their names. Files of Git and of editors are not submissions."""
     others = {f"submissions/accepted/{number}.rb": "puts 1\n" for number in range(7)}
     hidden = {f"submissions/accepted/{name}": "" for name in (".gitkeep", ".vscode/settings.json")}
     task = read(tmp_path, PASS_FAIL, **others, **hidden)
@@ -113,13 +119,13 @@ def test_programs_in_other_languages_are_counted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("folder", ["bad", "invalid_inputs", "invalid_answer", "invalid_outputs", "valid_output"])
 def test_data_that_tests_the_package_is_left_out(tmp_path: Path, folder: str) -> None:
-    """By the names of the format and of BAPCtools."""
+    """Recognised by the names that the format and BAPCtools use."""
     rows = read(tmp_path, PASS_FAIL, **{f"data/{folder}/no.in": "no answer"}).problem_rows
     assert rows == read(tmp_path / "without", PASS_FAIL).problem_rows
 
 
 def test_validator_becomes_the_checker(tmp_path: Path) -> None:
-    """With its headers, and what is compiled together with each submission."""
+    """With its headers, and with the files that are compiled together with each submission."""
     changes = {
         "problem.yaml": "validation: custom\nvalidator_flags: strict\n",
         "output_validators/check/validate.cc": '#include "validate.h"\nint main() {}\n',
@@ -140,7 +146,7 @@ def test_validator_becomes_the_checker(tmp_path: Path) -> None:
 
 
 def test_flags_of_a_named_validator(tmp_path: Path) -> None:
-    """Before 2023 a group may name the validator beside its flags."""
+    """Before 2023 a group may give the validator's name with its flags."""
     check = {"problem.yaml": "validation: custom\n", "output_validators/check.py": "import sys\nsys.exit(42)\n"}
     flags = {"data/secret/testdata.yaml": "output_validator_flags: {name: check, flags: strict 7}\n"}
     problem = loaded(tmp_path, read(tmp_path, PASS_FAIL, **check, **flags))
@@ -151,7 +157,7 @@ def test_flags_of_a_named_validator(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("first_line", ["", "#! /usr/env/python3\n", "#!/opt/pypy3\n"])
 def test_python_validator_is_a_script(tmp_path: Path, first_line: str) -> None:
-    """It gets the first line that makes it one, in place of one that names a file which may be missing here."""
+    """It gets an interpreter line if it has none, or if the named interpreter may be missing here."""
     script = f"{first_line}import sys\nsys.exit(42)\n"
     changes = {"problem.yaml": "validation: custom\n", "output_validator/check.py": script}
     problem = loaded(tmp_path, read(tmp_path, PASS_FAIL, **changes))
@@ -160,7 +166,7 @@ def test_python_validator_is_a_script(tmp_path: Path, first_line: str) -> None:
 
 
 def test_python_2_validator_is_refused(tmp_path: Path) -> None:
-    """It would be a judge error of every submission."""
+    """Otherwise every submission would be JE."""
     changes = {"problem.yaml": "validation: custom\n", "output_validator/check.py": "print 'x'\n"}
     with pytest.raises(UnsupportedError, match=r"output_validator/check\.py is Python 2, which is not supported"):
         read(tmp_path, PASS_FAIL, **changes)
@@ -198,17 +204,19 @@ def test_python_2_validator_is_refused(tmp_path: Path) -> None:
         (PASS_FAIL, {"submissions/mixed/x.cpp": "// @EXPECTED_RESULTS@: SOMETIMES"}, "expects 'SOMETIMES'"),
     ],
 )
-def test_bad_packages_are_named(
+def test_invalid_packages(
     tmp_path: Path, files: dict[str, str | None], changes: dict[str, str | None], words: str
 ) -> None:
-    """Each says what is wrong and where."""
+    """The message has the fault and its place."""
     with pytest.raises(InputError) as caught:
         read(tmp_path, files, **changes)
     assert words in str(caught.value)
 
 
-def test_linked_tests_are_read_from_a_folder_and_missed_in_no_archive(tmp_path: Path) -> None:
-    """Groups share tests by links: a folder's are followed, an archive's would be lost in silence."""
+def test_linked_tests(tmp_path: Path) -> None:
+    """Groups share tests by links. In a folder links are followed; in an archive they are an error, because tests would
+    be missing.
+    """
     where = package(tmp_path, SCORING, **{"submissions/partially_accepted/half.cpp": None})
     (where / "data/secret/three").symlink_to("two")
     problem = loaded(tmp_path, import_package(where, year=2026))

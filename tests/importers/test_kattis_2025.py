@@ -28,7 +28,7 @@ CHECK = {"output_validator/check.py": "import sys\nsys.exit(42)\n"}
 
 
 def test_groups_of_a_draft(tmp_path: Path) -> None:
-    """Points in `testdata.yaml`, as in the versions before: groups are read as those are."""
+    """Points are in `testdata.yaml`, as in earlier versions, so groups are read as in those."""
     changes = {"problem.yaml": f"problem_format_version: 2023-07-draft\n{SCORING['problem.yaml']}"}
     assert [(row["subtask"], row["score"]) for row in read(tmp_path, SCORING, **changes).problem_rows] == [
         ("sample", 0),
@@ -38,7 +38,7 @@ def test_groups_of_a_draft(tmp_path: Path) -> None:
 
 
 def test_groups_since_2025(tmp_path: Path) -> None:
-    """Aggregations, and what a group requires; nothing is inherited from `secret`."""
+    """Aggregations and required groups. Nothing is inherited from `secret`."""
     problem = loaded(tmp_path, read(tmp_path, NEW))
     assert [(one.name, one.points, one.tests) for one in problem.subtasks] == [
         ("sample", 0.0, ("sample/1",)),
@@ -51,8 +51,8 @@ def test_groups_since_2025(tmp_path: Path) -> None:
     assert problem.checker_protocol is CheckerProtocol.TOKENS
 
 
-def test_what_a_required_group_requires(tmp_path: Path) -> None:
-    """A group that is not run is not passed: so what it requires is required of the groups behind it too."""
+def test_required_groups_are_transitive(tmp_path: Path) -> None:
+    """A group that is not run is not passed, so later groups also require what it requires."""
     changes = {
         "data/secret/test_group.yaml": "require_pass: sample\n",
         "data/secret/two/test_group.yaml": "max_score: 30\nrequire_pass: secret/one\n",
@@ -75,10 +75,8 @@ def test_what_a_required_group_requires(tmp_path: Path) -> None:
         ("require_pass: sample\nscore_aggregation: pass-fail\n", {"secret": 100}),
     ],
 )
-def test_secret_tests_without_groups_that_require_the_samples(
-    tmp_path: Path, secret: str, subtasks: dict[str, float]
-) -> None:
-    """A submission that fails on a sample gets nothing."""
+def test_secret_tests_that_require_the_samples(tmp_path: Path, secret: str, subtasks: dict[str, float]) -> None:
+    """Without groups: a submission that fails a sample gets no points."""
     changes: dict[str, str | None] = {
         "data/secret/test_group.yaml": secret,
         "data/secret/2.in": "",
@@ -91,7 +89,7 @@ def test_secret_tests_without_groups_that_require_the_samples(
 
 
 def test_a_static_validator_of_a_pass_fail_problem(tmp_path: Path) -> None:
-    """It could reject a submission that the tests accept."""
+    """It is refused, because it could reject a submission that passes the tests."""
     yaml = "problem_format_version: 2025-09\nname: New\nlimits: {time_limit: 1.0}\n"
     group = {"data/secret/test_group.yaml": "static_validation_score: pass-fail\n"}
     with pytest.raises(InputError, match=r"data/secret/test_group\.yaml states a static validation test case"):
@@ -99,8 +97,8 @@ def test_a_static_validator_of_a_pass_fail_problem(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("kind", "task_type"), [("pass-fail", "Batch"), ("[interactive]", "Interactive")])
-def test_a_validator_that_is_there_is_used_since_2023(tmp_path: Path, kind: str, task_type: str) -> None:
-    """Nothing in problem.yaml says so any more."""
+def test_an_existing_validator_is_used_since_2023(tmp_path: Path, kind: str, task_type: str) -> None:
+    """problem.yaml does not mention it any more."""
     yaml = f"problem_format_version: 2023-07-draft\nname: New\nlimits: {{time_limit: 1.0}}\ntype: {kind}\n"
     problem = loaded(tmp_path, read(tmp_path, PASS_FAIL, **{"problem.yaml": yaml, ".timelimit": None, **CHECK}))
     assert problem.task_type == task_type
@@ -128,8 +126,8 @@ def test_a_validator_that_is_there_is_used_since_2023(tmp_path: Path, kind: str,
         (CHECK, "uses scores of the package's output validator"),
     ],
 )
-def test_what_is_not_supported_since_2025(tmp_path: Path, changes: dict[str, str | None], words: str) -> None:
-    """By name, before anything is scored."""
+def test_unsupported_features_since_2025(tmp_path: Path, changes: dict[str, str | None], words: str) -> None:
+    """The message has the feature. Nothing is scored."""
     with pytest.raises(InputError) as caught:
         read(tmp_path, NEW, **changes)
     assert words in str(caught.value)

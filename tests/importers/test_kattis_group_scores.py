@@ -1,4 +1,4 @@
-"""The subtasks of random Kattis packages give the points that judging group by group gives.
+"""The subtasks of random Kattis packages give the same points as judging group by group.
 
 The model below judges as problemtools does: in order, stopping where `on_reject` says so, and with the default grader.
 """
@@ -59,7 +59,7 @@ class Packages:
         self._random = random.Random(seed)
 
     def root(self) -> TestGroup:
-        """With a group of samples, and one of secret data."""
+        """The root, with a group of samples and a group of secret data."""
         config = {**_DEFAULTS, "on_reject": "continue", "grader_flags": self._pick("", "ignore_sample")}
         inner = self._config({**_DEFAULTS, "on_reject": "continue"})
         groups = (self._leaf("data/sample", inner, self._pick(0, 1)), self._group("data/secret", inner, 2))
@@ -91,7 +91,7 @@ class Packages:
 
 
 def different(root: TestGroup) -> Iterator[str]:
-    """The submissions whose points differ, by which tests they pass."""
+    """The submissions with different points, as sets of passed tests."""
     subtasks = scoring_subtasks(Path("package"), root, custom=False)
     tests = root.all_tests
     for bits in itertools.product((False, True), repeat=len(tests)):
@@ -104,7 +104,7 @@ def different(root: TestGroup) -> Iterator[str]:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_subtasks_give_the_points_of_the_groups(seed: int) -> None:
-    """For every submission, by the tests that it passes; or the package is refused."""
+    """For every set of passed tests; or the package is refused."""
     packages, compared = Packages(seed), 0
     for _ in range(_PACKAGES):
         root = packages.root()
@@ -120,7 +120,7 @@ def test_subtasks_give_the_points_of_the_groups(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_pass_fail_problems_accept_what_the_groups_accept(seed: int) -> None:
-    """The only subtask with points has the tests that decide; or the package is refused."""
+    """The only subtask with points has the deciding tests; or the package is refused."""
     packages, compared = Packages(seed), 0
     for _ in range(_PACKAGES):
         root = packages.root()

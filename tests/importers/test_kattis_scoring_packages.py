@@ -1,4 +1,4 @@
-"""Problem packages of Kattis that score: what their test groups become, and what no subtask can express."""
+"""Kattis packages with scoring: what their test groups become, and what no subtask can express."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.importers.packages import loaded
 
 
 def test_groups_become_subtasks(tmp_path: Path) -> None:
-    """Each group is worth its minimum; samples are shown and worth nothing; grades are stated by group."""
+    """Each group scores its minimum. Samples are shown and worth 0 points. Expected grades are stated by group."""
     task = read(tmp_path, SCORING)
     problem = loaded(tmp_path, task)
     assert [(one.name, one.points, one.tests) for one in problem.subtasks] == [
@@ -30,8 +30,8 @@ def test_groups_become_subtasks(tmp_path: Path) -> None:
     }
 
 
-def test_sum_of_tests_is_a_subtask_a_test(tmp_path: Path) -> None:
-    """Where a group breaks at the first rejection, a test counts only if all before it were accepted."""
+def test_a_sum_of_tests_is_one_subtask_per_test(tmp_path: Path) -> None:
+    """If a group stops at the first rejection, a test counts only if all earlier tests passed."""
     flags = {"data/secret/two/testdata.yaml": "accept_score: 35\non_reject: break\ngrader_flags: ''\n"}
     problem = loaded(tmp_path, read(tmp_path, SCORING, **flags))
     assert [(one.name, one.points, one.tests) for one in problem.subtasks[2:]] == [
@@ -49,8 +49,8 @@ SUM_BELOW: dict[str, str | None] = {
 }
 
 
-def test_how_ignored_samples_would_be_added_decides_nothing(tmp_path: Path) -> None:
-    """Of the secret data alone, sum, min and max are the same."""
+def test_the_aggregation_with_ignored_samples_does_not_matter(tmp_path: Path) -> None:
+    """With only the secret data left, sum, min and max are the same."""
     stated = {"data/testdata.yaml": "on_reject: continue\ngrader_flags: min ignore_sample\n", **SUM_BELOW}
     problem = loaded(tmp_path, read(tmp_path, SCORING, **stated))
     assert [(one.name, one.points) for one in problem.subtasks] == [("sample", 0.0), ("one", 30.0), ("two", 70.0)]
@@ -94,15 +94,17 @@ def test_how_ignored_samples_would_be_added_decides_nothing(tmp_path: Path) -> N
         ({"include/cpp/runner.cpp": "// no fork()\nint twice() { return fork(); }\n"}, "starts processes of its own"),
     ],
 )
-def test_what_no_minimum_can_express_is_refused(tmp_path: Path, changes: dict[str, str | None], words: str) -> None:
-    """By name, before anything is scored."""
+def test_rules_that_no_minimum_can_express_are_refused(
+    tmp_path: Path, changes: dict[str, str | None], words: str
+) -> None:
+    """The message has the rule. Nothing is scored."""
     with pytest.raises(UnsupportedError) as caught:
         read(tmp_path, SCORING, **changes)
     assert words in str(caught.value)
 
 
-def test_settings_of_problem_yaml_outrank_those_of_groups(tmp_path: Path) -> None:
-    """As in problemtools, where old packages may state them for all groups."""
+def test_settings_of_problem_yaml_have_precedence_over_groups(tmp_path: Path) -> None:
+    """As in problemtools, where old packages can give them for all groups."""
     changes = {"problem.yaml": "type: scoring\ngrading: {accept_score: 20, on_reject: first_error}\n"}
     changes["data/secret/two/testdata.yaml"] = "accept_score: 70\ngrader_flags: sum\non_reject: continue\n"
     rows = read(tmp_path, SCORING, **changes).problem_rows
@@ -116,7 +118,7 @@ def test_settings_of_problem_yaml_outrank_those_of_groups(tmp_path: Path) -> Non
 
 
 def test_points_of_submissions_that_fail_a_test(tmp_path: Path) -> None:
-    """Kattis gives them none, unless the outer groups are accepted nevertheless; a note says so."""
+    """Kattis gives them no points, unless the outer groups are accepted all the same. A note says so."""
     changes = {"data/secret/testdata.yaml": "grader_flags: first_error\n"}
     task = read(tmp_path, SCORING, **changes)
     assert [note for note in task.notes if note.startswith("Kattis gives no points to a submission that fails a test")]
@@ -142,8 +144,8 @@ RULES: dict[str, tuple[str, set[int] | str]] = {
 }
 
 
-def test_own_grader_may_add_up_groups(tmp_path: Path) -> None:
-    """Where it is stated for all groups at once, it must add up those of groups; anything else is refused."""
+def test_an_own_grader_for_all_groups(tmp_path: Path) -> None:
+    """If it is given for all groups at once, it must add up the points of groups. Otherwise it is refused."""
     require_full_isolation()
     adding = """
 import sys
@@ -171,7 +173,7 @@ print("AC", sum(scores) if worth is None else min(scores) * worth)
         "graders/grader.py": adding.replace("scores[-1:]", "scores"),
     }
     assert [one.points for one in loaded(tmp_path, read(tmp_path / "b", SCORING, **all_groups)).subtasks] == [0, 30, 70]
-    ignored = {"data/testdata.yaml": changes["data/testdata.yaml"]}  # the samples' points, which are none, are added
+    ignored = {"data/testdata.yaml": changes["data/testdata.yaml"]}  # the samples' points, which are 0, are added
     assert [
         one.points for one in loaded(tmp_path, read(tmp_path / "c", SCORING, **{**all_groups, **ignored})).subtasks
     ] == [0, 30, 70]
@@ -181,8 +183,8 @@ print("AC", sum(scores) if worth is None else min(scores) * worth)
             read(tmp_path / other, SCORING, **changes)
 
 
-def test_a_package_for_domjudge_scores_groups_once(tmp_path: Path) -> None:
-    """Its tag for points tells it; elsewhere each test of a group that sums is worth the group's points."""
+def test_a_package_for_domjudge_scores_each_group_once(tmp_path: Path) -> None:
+    """DOMjudge's tag for points shows it. In other packages each test of a group that sums has the group's points."""
     summed = {"data/secret/two/testdata.yaml": "grader_flags: sum\naccept_score: 35\n"}
     points = [one.points for one in loaded(tmp_path, read(tmp_path / "a", SCORING, **summed)).subtasks]
     assert points == [0, 30, 35, 35]
@@ -190,7 +192,7 @@ def test_a_package_for_domjudge_scores_groups_once(tmp_path: Path) -> None:
     tagged = {f"submissions/partial/{name}.cpp": stated.format(name) for name in ("30", "21.43")}
     task = read(tmp_path / "b", SCORING, **summed, **tagged)
     assert [one.points for one in loaded(tmp_path / "c", task).subtasks] == [0, 30, 35]
-    counted = {"data/testdata.yaml": "on_reject: continue\n"}  # samples too, but they are worth nothing
+    counted = {"data/testdata.yaml": "on_reject: continue\n"}  # samples count too, but are worth 0 points
     task = read(tmp_path / "d", SCORING, **summed, **tagged, **counted)
     assert [one.points for one in loaded(tmp_path / "e", task).subtasks] == [0, 30, 35]
     rows = {row["label"]: row for row in task.solution_rows}
@@ -199,8 +201,8 @@ def test_a_package_for_domjudge_scores_groups_once(tmp_path: Path) -> None:
     assert any("each group gets its points once" in note for note in task.notes)
 
 
-def test_old_packages_for_kattis_state_points_in_the_same_words(tmp_path: Path) -> None:
-    """They are not for DOMjudge if a submission is to have more than DOMjudge would give."""
+def test_old_packages_for_kattis_with_the_same_tag(tmp_path: Path) -> None:
+    """A package is not for DOMjudge if a submission is expected to get more points than DOMjudge gives."""
     files = {
         "data/secret/two/testdata.yaml": "grader_flags: sum\naccept_score: 35\n",
         "submissions/accepted/all.cpp": "// @EXPECTED_SCORE@: 100\nint main() {}\n",
@@ -210,8 +212,8 @@ def test_old_packages_for_kattis_state_points_in_the_same_words(tmp_path: Path) 
     assert not any("DOMjudge scores" in note for note in task.notes)
 
 
-def test_settings_that_are_not_read(tmp_path: Path) -> None:
-    """A misspelt one would change the points."""
+def test_unknown_settings(tmp_path: Path) -> None:
+    """A misspelt setting would change the points."""
     task = read(tmp_path, SCORING, **{"data/secret/testdata.yaml": "acept_score: 5\ngrader_flags: always_accept\n"})
     assert "settings of test groups that the format does not have are not read: acept_score" in task.notes
 
@@ -220,7 +222,7 @@ TAGGED = {"submissions/accepted/all.cpp": "// @EXPECTED_SCORE@: 100\nint main() 
 
 
 def test_scores_of_a_validator_for_domjudge(tmp_path: Path) -> None:
-    """A group with a `range` alone, as in DOMjudge's own example, has the points that the validator gives."""
+    """A group with only a `range`, as in DOMjudge's own example, has the points that the validator gives."""
     changes = {
         "problem.yaml": "type: scoring\nvalidation: custom\n",
         "output_validators/check.py": "import sys\nsys.exit(42)\n",
@@ -242,28 +244,28 @@ def test_scores_of_a_validator_for_domjudge(tmp_path: Path) -> None:
             read(tmp_path / words[:8], SCORING, **changes)
 
 
-def test_points_that_are_no_number_are_refused(tmp_path: Path) -> None:
-    """Also where what submissions are stated to have is compared with them."""
+def test_points_that_are_not_numbers_are_refused(tmp_path: Path) -> None:
+    """Also where the expected points of submissions are compared with them."""
     with pytest.raises(InputError, match="accept_score"):
         read(tmp_path, SCORING, **{"data/secret/one/testdata.yaml": "accept_score: [30]\n"}, **TAGGED)
 
 
-def test_groups_that_are_worth_nothing(tmp_path: Path) -> None:
-    """For DOMjudge a group without `accept_score` is; if all are, no submission would get points."""
+def test_groups_without_points(tmp_path: Path) -> None:
+    """For DOMjudge a group without `accept_score` has 0 points. If all have 0, the package is refused."""
     groups = dict.fromkeys(("data/secret/one/testdata.yaml", "data/secret/two/testdata.yaml"))
     with pytest.raises(InputError, match="no group of tests is worth points; state accept_score"):
         read(tmp_path, SCORING, **groups, **TAGGED)
 
 
-def test_lowest_of_groups_is_one_subtask(tmp_path: Path) -> None:
-    """Where groups get all or nothing, the lowest of them is what the cheapest is worth, if everything is accepted."""
+def test_the_minimum_over_groups_is_one_subtask(tmp_path: Path) -> None:
+    """If groups get all or nothing, the minimum is the points of the cheapest group, given if all tests pass."""
     problem = loaded(tmp_path, read(tmp_path, SCORING, **{"data/secret/testdata.yaml": "grader_flags: min\n"}))
     subtasks = [(one.name, one.points, one.tests) for one in problem.subtasks]
     assert subtasks[1:] == [("secret", 30, ("secret/one/1", "secret/two/1", "secret/two/2"))]
 
 
-def test_grades_of_other_groups_are_not_compared(tmp_path: Path) -> None:
-    """A comment that names too few or too many test groups spoils no package; it is noted and left out."""
+def test_grades_for_another_number_of_groups_are_ignored(tmp_path: Path) -> None:
+    """A comment with grades for too few or too many groups is noted and left out."""
     task = read(tmp_path, SCORING, **{"submissions/mixed/x.cpp": "// @EXPECTED_GRADES@ AC"})
     assert task.notes == ("submissions/mixed/x.cpp states 1 grades for 2 test groups: they are not compared",)
     stated = {row["label"]: row.get("expected_subtasks") for row in task.solution_rows}
@@ -271,8 +273,10 @@ def test_grades_of_other_groups_are_not_compared(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_own_grader_is_tried(tmp_path: Path, name: str) -> None:
-    """Its rule is taken over if it is the lowest score times the points, rounded down or not, and else refused."""
+def test_an_own_grader_is_run_on_examples(tmp_path: Path, name: str) -> None:
+    """If its rule is the lowest score times the points, possibly rounded down, the rule is used. Otherwise it is
+    refused.
+    """
     require_full_isolation()
     rule, expected = RULES[name]
     flags = {"data/secret/one/testdata.yaml": "grading: custom\ngrader_flags: min worth=30\n"}
@@ -294,7 +298,7 @@ def test_own_grader_is_tried(tmp_path: Path, name: str) -> None:
 
 
 def test_scores_in_points_are_parts_of_the_group(tmp_path: Path) -> None:
-    """Without a grader of its own a validator's score is in points, up to the group's."""
+    """Without its own grader, a validator's score is in points, up to the points of the group."""
     changes = {
         "problem.yaml": "type: scoring\nvalidation: custom score\n",
         "output_validators/check.py": "import sys\nsys.exit(42)\n",
@@ -308,8 +312,8 @@ def test_scores_in_points_are_parts_of_the_group(tmp_path: Path) -> None:
         read(tmp_path / "b", SCORING, **changes)
 
 
-def test_a_group_behind_one_that_breaks(tmp_path: Path) -> None:
-    """It is worth something only if all before it were accepted; samples too, where the whole breaks."""
+def test_a_group_after_one_that_stops(tmp_path: Path) -> None:
+    """It has points only if all earlier groups pass; also samples, if the whole problem stops."""
     changes = {"data/testdata.yaml": "on_reject: break\ngrader_flags: ignore_sample\n"}
     problem = loaded(tmp_path, read(tmp_path, SCORING, **changes))
     assert [(one.name, one.points, one.tests) for one in problem.subtasks] == [
@@ -319,7 +323,7 @@ def test_a_group_behind_one_that_breaks(tmp_path: Path) -> None:
     ]
 
 
-def test_means_are_parts(tmp_path: Path) -> None:
+def test_means_become_shares(tmp_path: Path) -> None:
     """Of tests in a group, and of groups in a group."""
     changes = {
         "data/secret/testdata.yaml": "grader_flags: avg\n",

@@ -1,4 +1,4 @@
-"""What packages of Kattis and DOMjudge state of submissions beyond a folder that is called like a verdict."""
+"""What Kattis and DOMjudge packages state about submissions, beyond folders with the name of a verdict."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read(tmp_path: Path, files: Mapping[str, str | None], **changes: str | None)
 
 
 def stated(task: ImportedTask) -> dict[str, Any]:
-    """What is stated of each submission: of the whole, of subtasks, of points."""
+    """The statements about each submission: of the whole, of subtasks, of points."""
     return {
         row["label"]: (row["expected"], row["expected_subtasks"], row.get("expected_total"))
         for row in task.solution_rows
@@ -48,7 +48,7 @@ def stated(task: ImportedTask) -> dict[str, Any]:
 
 
 def test_default_folders(tmp_path: Path) -> None:
-    """`rejected` and `brute_force` are statements too; another folder is none."""
+    """`rejected` and `brute_force` are statements too. Another folder is not."""
     found = {name: subtasks for name, (_, subtasks, _) in stated(read(tmp_path, NEW)).items()}
     assert found == {
         "accepted/a.py": {"all": "AC"},
@@ -60,7 +60,7 @@ def test_default_folders(tmp_path: Path) -> None:
 
 
 def test_rejected_in_old_packages(tmp_path: Path) -> None:
-    """Where no file states more."""
+    """If no file states more."""
     task = read(tmp_path, PASS_FAIL, **{"submissions/rejected/r.cpp": "int main() {}\n"})
     assert stated(task)["rejected/r.cpp"][1] == {"all": ALL_BUT_AC}
 
@@ -81,13 +81,13 @@ def test_rejected_in_old_packages(tmp_path: Path) -> None:
     ],
 )
 def test_submissions_yaml(tmp_path: Path, text: str, label: str, verdicts: str | None) -> None:
-    """Every pattern that fits holds; that of a default folder replaces what it says."""
+    """Every matching pattern applies. A pattern for a default folder replaces the folder's statement."""
     found = stated(read(tmp_path, NEW, **{"submissions/submissions.yaml": f"{text}\n"}))[label][1]
     assert found == (None if verdicts is None else {"all": verdicts})
 
 
 def test_submissions_yaml_of_groups(tmp_path: Path) -> None:
-    """Groups that are subtasks, points, and what cannot be compared."""
+    """Groups that are subtasks, points, and statements that cannot be compared."""
     text = """
 other/e.py:
   secret/one: {permitted: [AC]}
@@ -112,8 +112,8 @@ accepted/a.py:
 TWO = {f"submissions/other/two/{name}": "" for name in ("main.py", "run.py", "z.py")}
 
 
-def test_the_entry_point_of_several_files(tmp_path: Path) -> None:
-    """That file is the first, which is started; without it `main.py` is. In C++ there is nothing to choose."""
+def test_the_entry_point_of_a_program_with_several_files(tmp_path: Path) -> None:
+    """This file comes first and is started. The default is `main.py`. In C++ there is no choice."""
     cpp = {f"submissions/other/three/{name}": "" for name in ("a.cpp", "b.cpp")}
     text = "other/two: {entrypoint: run.py}\nother/three: {entrypoint: x}\nother/e.py: {entrypoint: e.py}\n"
     for written, files in ((text, ["run.py", "main.py", "z.py"]), ("{}\n", ["main.py", "run.py", "z.py"])):
@@ -134,7 +134,7 @@ def test_the_entry_point_of_several_files(tmp_path: Path) -> None:
     ],
 )
 def test_entry_points_that_cannot_be_started(tmp_path: Path, files: dict[str, str], entry: str, words: str) -> None:
-    """Another file must not be started instead without a word."""
+    """They are refused, so that no other file is started silently."""
     with pytest.raises((InputError, UnsupportedError), match=words):
         read(tmp_path, NEW, **files, **{"submissions/submissions.yaml": f"other/two: {{entrypoint: {entry}}}\n"})
 
@@ -153,14 +153,14 @@ def test_entry_points_that_cannot_be_started(tmp_path: Path, files: dict[str, st
         ("'" + "{a,b}" * 20 + "': {}", "stands for more than 10000 patterns"),
     ],
 )
-def test_submissions_yaml_that_makes_no_sense(tmp_path: Path, text: str, words: str) -> None:
-    """Named, with where."""
+def test_invalid_submissions_yaml(tmp_path: Path, text: str, words: str) -> None:
+    """The message has the place."""
     with pytest.raises(InputError, match=words):
         read(tmp_path, GROUPS, **{"submissions/submissions.yaml": f"{text}\n"})
 
 
-def test_stars_take_no_time() -> None:
-    """However many of them do not fit."""
+def test_patterns_with_many_stars_are_fast() -> None:
+    """Also if they do not match."""
     assert not _fits("*a" * 5_000 + "b", "a" * 10_000)
     assert _fits("*a" * 5_000, "a" * 10_000)
     assert _fits("x*y*z", "x12y34z")
@@ -168,7 +168,7 @@ def test_stars_take_no_time() -> None:
 
 
 def test_partly_accepted_is_neither_all_nor_nothing(tmp_path: Path) -> None:
-    """Unless it says more of its points."""
+    """The points are between these, unless the submission states its points."""
     files = {
         "submissions/partially_accepted/some.cpp": "int main() {}\n",
         "submissions/partially_accepted/points.cpp": "// @EXPECTED_SCORE@: 30\nint main() {}\n",
@@ -179,8 +179,8 @@ def test_partly_accepted_is_neither_all_nor_nothing(tmp_path: Path) -> None:
     assert found["partially_accepted/points.cpp"][2] == 30
 
 
-def test_accepted_may_mean_one_group(tmp_path: Path) -> None:
-    """In an old package that says so, and has no folder for what is accepted in part."""
+def test_accepted_can_mean_one_group(tmp_path: Path) -> None:
+    """In an old package with this flag and without a folder for partially accepted submissions."""
     any_group = {"data/secret/testdata.yaml": "grader_flags: accept_if_any_accepted\n"}
     of_some = {"submissions/partially_accepted/half.cpp": None}
     label = "accepted/all.cpp"
@@ -204,8 +204,8 @@ PYTHON_3 = {
 }
 
 
-def test_python_2_is_said_to_be_so(tmp_path: Path) -> None:
-    """It would be CE, and disagree."""
+def test_python_2_is_noted(tmp_path: Path) -> None:
+    """Such a solution would be CE and disagree."""
     sources = {f"submissions/accepted/{name}.py": text for name, text in (PYTHON_2 | PYTHON_3).items()}
     task = read(tmp_path, PASS_FAIL, **sources)
     labels = {row["label"] for row in task.solution_rows}
@@ -225,8 +225,8 @@ constants:
 """
 
 
-def test_constants_stand_for_their_values(tmp_path: Path) -> None:
-    """In validators, included files and submissions; neither in test data nor where nothing of that name is stated."""
+def test_constants_are_replaced(tmp_path: Path) -> None:
+    """In validators, included files and submissions. Test data and unknown names are not changed."""
     sequences = "{{n}} {{word}} {{big}} {{big.tex}} {{big.value}} {{none}} {{n.none}} {{ n }}\n"
     files = {
         "problem.yaml": CONSTANTS,
@@ -247,14 +247,14 @@ def test_constants_stand_for_their_values(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["constants: 5", "constants: {1x: 5}", "constants: {a: [1]}", "constants: {a: {tex: 1}}"]
 )
-def test_constants_that_make_no_sense(tmp_path: Path, text: str) -> None:
-    """Named."""
+def test_invalid_constants(tmp_path: Path, text: str) -> None:
+    """The message has the constant."""
     with pytest.raises(InputError, match="constant"):
         read(tmp_path, NEW, **{"problem.yaml": f"{NEW['problem.yaml']}{text}\n"})
 
 
 def test_domjudge_settings_alone_are_enough(tmp_path: Path) -> None:
-    """`problem.yaml` may be left out."""
+    """`problem.yaml` may be missing."""
     settings = "short-name = sums\nname = 'Sums'\ntimelimit = '2.5'\n"
     files = {**PASS_FAIL, "problem.yaml": None, ".timelimit": None}
     task = read(tmp_path, files, **{"domjudge-problem.ini": settings})
@@ -263,8 +263,8 @@ def test_domjudge_settings_alone_are_enough(tmp_path: Path) -> None:
     assert len(list(task.tests())) == 3
 
 
-def test_a_validator_beside_domjudge_settings_alone(tmp_path: Path) -> None:
-    """DOMjudge uses it; where `problem.yaml` does not name it Kattis does not, and a note says so."""
+def test_a_validator_with_only_domjudge_settings(tmp_path: Path) -> None:
+    """DOMjudge uses it. If `problem.yaml` does not name it, Kattis does not, and a note says so."""
     check = {"output_validators/check.py": "import sys\nsys.exit(42)\n"}
     files = {**PASS_FAIL, **check, "problem.yaml": None, ".timelimit": None}
     settings = "short-name = sums\ntimelimit = 1\nspecial_compare = 'on_the_server'\n"
@@ -276,7 +276,7 @@ def test_a_validator_beside_domjudge_settings_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("key", "default"), [("special_compare", "compare"), ("special_run", "run")])
 def test_programs_of_a_domjudge_server(tmp_path: Path, key: str, default: str) -> None:
-    """They are not in the package, and judge in place of what is."""
+    """They are refused: they are not in the package, and replace its own programs."""
     with pytest.raises(UnsupportedError, match=f"names {key} 'floats', a program of a DOMjudge server"):
         read(tmp_path, PASS_FAIL, **{"domjudge-problem.ini": f"{key} = 'floats'\n"})
     with pytest.raises(UnsupportedError, match="a program of a DOMjudge server"):
@@ -285,7 +285,7 @@ def test_programs_of_a_domjudge_server(tmp_path: Path, key: str, default: str) -
 
 
 def test_which_time_limit_counts(tmp_path: Path) -> None:
-    """That of problem.yaml, as in DOMjudge and problemtools; a .timelimit must be the same."""
+    """That of problem.yaml, as in DOMjudge and problemtools. A .timelimit must be the same."""
     settings = {"domjudge-problem.ini": "timelimit = 3\n", "problem.yaml": "limits: {time_limit: 4.0}\n"}
     row = read(tmp_path, PASS_FAIL, **settings, **{".timelimit": None}).problem_rows[0]
     assert row["time_limit"] == 4.0
@@ -297,7 +297,7 @@ def test_which_time_limit_counts(tmp_path: Path) -> None:
     assert given.problem_rows[0]["time_limit"] == 1
 
 
-def test_included_files_take_the_place_of_a_submissions_own(tmp_path: Path) -> None:
+def test_included_files_replace_a_submission_s_own(tmp_path: Path) -> None:
     """A folder may have copies of them, which must not be linked twice."""
     copies = {f"submissions/accepted/{name}": "// copied\n" for name in ("one/grader.cpp", "one/x.h", "two/grader.cpp")}
     copies |= {f"submissions/accepted/{name}": "x = 0\n" for name in ("three/main.py", "three/include.py")}
@@ -310,8 +310,8 @@ def test_included_files_take_the_place_of_a_submissions_own(tmp_path: Path) -> N
     assert found["accepted/three/main.py"] == (None, {"main.py": "x = 0\n", "include.py": "x = 1\n"})
 
 
-def test_what_is_included_in_python_lies_beside_each_submission(tmp_path: Path) -> None:
-    """As a file of the submission; a folder of another language is none of its own."""
+def test_files_included_in_python_are_beside_each_submission(tmp_path: Path) -> None:
+    """They are files of the submission. A folder for another language is left out."""
     files = {"include/python3/include.py": "x = 1\n", "include/cpp/include.h": "", "include/c/include.h": ""}
     task = read(tmp_path, NEW, **files, **{"submissions/accepted/two/a.py": "", "submissions/accepted/two/main.py": ""})
     found = {row["label"]: (row["code"], list(row.get("source_files", ()))) for row in task.solution_rows}
@@ -332,10 +332,8 @@ BUILT = {
 
 
 @pytest.mark.parametrize(("kind", "role"), [("pass-fail", "checker"), ("interactive", "interactor")])
-def test_a_validator_that_a_script_builds_is_brought_with_all_that_it_reads(
-    tmp_path: Path, kind: str, role: str
-) -> None:
-    """The script is the checker, or the interactor, and the files lie beside it."""
+def test_a_validator_built_by_a_script(tmp_path: Path, kind: str, role: str) -> None:
+    """The script is the checker or the interactor, and all files of its folder are beside it."""
     problem = loaded(tmp_path, read(tmp_path, NEW, **BUILT, **{"problem.yaml": f"{NEW['problem.yaml']}type: {kind}\n"}))
     program, beside = (
         (problem.checker, problem.checker_files) if role == "checker" else (problem.manager, problem.manager_files)
@@ -354,16 +352,14 @@ def test_a_validator_that_a_script_builds_is_brought_with_all_that_it_reads(
         ({"output_validator/v/lib/a.h": ""}, "output_validator/v/lib/a.h lies in a folder beside"),
     ],
 )
-def test_what_a_script_cannot_build_is_refused_by_name(
-    tmp_path: Path, changes: dict[str, str | None], words: str
-) -> None:
-    """Rows hold texts in one folder."""
+def test_scripts_that_cannot_build_are_refused(tmp_path: Path, changes: dict[str, str | None], words: str) -> None:
+    """Rows can only contain texts in one folder."""
     with pytest.raises(UnsupportedError, match=words):
         read(tmp_path, NEW, **{**BUILT, **changes})
 
 
 def test_refusals_name_the_format(tmp_path: Path) -> None:
-    """That was recognised, or that it seems to be."""
+    """The recognised or probable format."""
     with pytest.raises(UnsupportedError, match=r"\[read as a problem package in the Kattis format, version 2025-09\]"):
         read(tmp_path, NEW, **{"problem.yaml": "problem_format_version: 2025-09\ntype: submit-answer\n"})
     with pytest.raises(

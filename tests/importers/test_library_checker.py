@@ -1,4 +1,4 @@
-"""Problems in the layout of Library Checker: the rows they become, and what is said of those that are not complete."""
+"""Problems in the layout of Library Checker: the rows they become, and the messages for incomplete ones."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ PROBLEM: dict[str, str | None] = {
 
 
 def read(tmp_path: Path, **changes: str | None) -> ImportedTask:
-    """Import a problem with changes; `None` leaves a file out."""
+    """Import a problem with changes. `None` leaves a file out."""
     where = tmp_path / "repository" / "sample" / "aplusb"
     where.mkdir(parents=True)
     for name, content in {**PROBLEM, **changes}.items():
@@ -67,7 +67,9 @@ def read(tmp_path: Path, **changes: str | None) -> ImportedTask:
 
 
 def test_problem_becomes_one_subtask(tmp_path: Path) -> None:
-    """Its tests in the order of `info.toml`; the checker with the headers that the repository has and makes."""
+    """Its tests are in the order of `info.toml`. The checker has the headers of the repository and the
+    generated one.
+    """
     task = read(tmp_path)
     written = write_rows([task], tmp_path / "rows")
     found = load_problems(open_source(written.problems), open_source(written.tests), BlobStore(tmp_path / "cache"))
@@ -82,8 +84,8 @@ def test_problem_becomes_one_subtask(tmp_path: Path) -> None:
     }
 
 
-def test_statuses_are_stated(tmp_path: Path) -> None:
-    """What must occur, and what else may; functions for a grader are left out by name."""
+def test_expected_statuses(tmp_path: Path) -> None:
+    """The verdicts that must occur and that may occur. Functions for a grader are left out, with a note."""
     task = read(tmp_path)
     assert {row["label"]: row["expected_subtasks"] for row in task.solution_rows} == {
         "correct.cpp": {"all": "AC"},
@@ -109,20 +111,22 @@ def test_statuses_are_stated(tmp_path: Path) -> None:
         ({"info.toml": INFO.replace("2.0", '"2"')}, "timelimit in info.toml is '2'"),
     ],
 )
-def test_bad_problems_are_named(tmp_path: Path, changes: dict[str, str | None], words: str) -> None:
-    """Each says what is wrong and what to do."""
+def test_invalid_problems(tmp_path: Path, changes: dict[str, str | None], words: str) -> None:
+    """The message has the fault and what to do."""
     with pytest.raises(InputError) as caught:
         read(tmp_path, **changes)
     assert words in str(caught.value)
 
 
 def test_tests_without_hashes_are_noted(tmp_path: Path) -> None:
-    """Nothing shows then that they are the right ones."""
+    """Without hashes it cannot be checked that the tests are right."""
     assert "there is no hash.json" in read(tmp_path, **{"hash.json": None}).notes[0]
 
 
 def test_headers_of_other_folders(tmp_path: Path) -> None:
-    """Beside the solution, above it, in folders of either, and of those that these include: all in one folder."""
+    """Beside the solution, above it, in folders of these, and in those that the headers include: all become files of
+    one folder.
+    """
     task = read(
         tmp_path,
         **{
@@ -152,7 +156,7 @@ def test_headers_of_other_folders(tmp_path: Path) -> None:
 
 
 def test_headers_outside_are_not_read(tmp_path: Path) -> None:
-    """However an include words it."""
+    """With any form of the path in the include."""
     (tmp_path / "secret.h").write_text("secret")
     words = ["../../../../secret.h", "../../common/../../secret.h", str(tmp_path / "secret.h"), "../../../secret.h"]
     correct = "".join(f'#include "{name}"\n' for name in words)
@@ -160,8 +164,8 @@ def test_headers_outside_are_not_read(tmp_path: Path) -> None:
     assert "secret" not in json.dumps(task.problem_rows)
 
 
-def test_two_headers_of_one_name_are_refused(tmp_path: Path) -> None:
-    """Of which a row can hold one."""
+def test_two_headers_with_one_name_are_refused(tmp_path: Path) -> None:
+    """A row can contain only one of them."""
     changes = {
         "sol/correct.cpp": '#include "../a/x.h"\n#include "../b/x.h"\nint main() {}\n',
         "a/x.h": "// a\n",

@@ -1,4 +1,4 @@
-"""Subtasks that name their tests by a regular expression: which tests, and never an endless search."""
+"""Subtasks that name their tests by a regular expression: which tests match, and the search ends in any case."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ def test_names_match_at_their_beginning(pattern: str, chosen: tuple[str, ...]) -
         ("\ud800", "is not a regular expression"),
     ],
 )
-def test_what_chooses_nothing_is_named(pattern: str, words: str) -> None:
-    """With the package, the subtask and the expression."""
+def test_expressions_without_a_match(pattern: str, words: str) -> None:
+    """The message has the package, the subtask and the expression."""
     with pytest.raises(InputError, match=rf"^package\.zip: .*{words}"):
         select_tests(WHERE, [("all", ""), ("small", pattern)], NAMES)
 
 
 @pytest.mark.parametrize("pattern", ["(a*)*b", "(a|a)*b", "(a|aa)+$", "(.*)*(.*)*(.*)*x", r"((a?){40}a{40})*c"])
-def test_an_expression_without_an_end_is_refused(pattern: str) -> None:
-    """Python's matcher tries every way to part a name; a CPU limit ends it."""
+def test_an_expression_with_exponential_time_is_refused(pattern: str) -> None:
+    """Python's matcher tries every way to split a name. A CPU limit ends it."""
     words = r"takes more than 2 s together; the time was over at subtask small: .*\. Write simpler expressions, or list"
     with pytest.raises(InputError, match=words):
         select_tests(WHERE, [("all", ""), ("small", pattern), ("large", "a")], ["a" * 60 + "!"])
 
 
-def test_all_expressions_of_a_package_share_the_time() -> None:
-    """Thousands of which each takes a part of a second would keep the import busy for hours."""
+def test_all_expressions_of_a_package_share_one_limit() -> None:
+    """Otherwise thousands of expressions, each a part of a second, would keep the import busy for hours."""
     slow = ("slow", "(a*)*b|a")  # matches after 0.2 s with 22 letters
     words = (
         r"^package\.zip: to match the regular expressions of 5001 subtasks with the names of 1 tests takes more than"

@@ -1,4 +1,4 @@
-"""Packages whose solutions are files: CMS exports and Italian YAML: the rows they become."""
+"""Packages whose solutions are output files, in CMS exports and Italian YAML: the rows they become."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PACKAGE: dict[str, Any] = {
 
 
 def zipped(**files: str) -> bytes:
-    """A zip of these files, in a folder of it."""
+    """A zip with these files in one folder."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, text in files.items():
@@ -46,7 +46,7 @@ def read(tmp_path: Path, **changes: Any) -> ImportedTask:
 
 
 def test_outputs_of_solutions_become_rows(tmp_path: Path) -> None:
-    """A folder, a zip and loose files are a solution each; no limits are asked for; programs are left out and noted."""
+    """A folder, a zip and loose files are a solution each. No limits are needed. Programs are left out, with a note."""
     task = read(tmp_path)
     assert loaded(tmp_path, task).output_only_tests == ("0-01", "1-01")
     assert {row["label"]: (row["code"], row["outputs"], row["expected"]) for row in task.solution_rows} == {
@@ -58,7 +58,7 @@ def test_outputs_of_solutions_become_rows(tmp_path: Path) -> None:
 
 
 def test_a_program_and_outputs(tmp_path: Path) -> None:
-    """The subtasks say for which tests outputs count; a source beside outputs is of the same solution."""
+    """The subtasks say on which tests outputs count. A source beside outputs belongs to the same solution."""
     params = {"task_type_parameters_BatchAndOutput_compilation": "alone"}
     meta = {
         **META,
@@ -96,15 +96,15 @@ def test_a_program_and_outputs(tmp_path: Path) -> None:
         ({"solutions/wrong/output_0-01.txt": "1"}, "the folder is the label, and unknown expectation 'wrong'"),
     ],
 )
-def test_what_is_no_solution_says_so(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
-    """With the package and the path."""
+def test_invalid_solutions(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+    """The message has the package and the path."""
     with pytest.raises(InputError, match=r"outs: solutions/") as caught:
         read(tmp_path, **changes)
     assert words in str(caught.value)
 
 
 def test_italian_tasks(tmp_path: Path) -> None:
-    """`output_only`, and lists of numbers of tests."""
+    """`output_only`, and lists of test numbers."""
     files = {
         "task.yaml": "name: outs\ntitle: Outputs\noutput_only: true\nn_input: 2\n",
         **{f"input/input{n}.txt": f"{n}\n" for n in range(2)},
@@ -129,7 +129,7 @@ def test_italian_tasks(tmp_path: Path) -> None:
 
 
 def test_tps_tasks(tmp_path: Path) -> None:
-    """Folders and zips that `solutions.json` names; programs, which TPS would run, are left out and noted."""
+    """Folders and zips that `solutions.json` names. Programs, which TPS would run, are left out, with a note."""
     files = {
         "problem.json": {"name": "outs", "type": "OutputOnly", "time_limit": 100.0, "memory_limit": 256},
         "subtasks.json": {"subtasks": {"one": {"index": 1, "score": 100}}},
@@ -155,8 +155,8 @@ def test_tps_tasks(tmp_path: Path) -> None:
     assert any("left out, as the task takes outputs only: maker.cpp" in note for note in task.notes)
 
 
-def test_zips_together_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is small; what they hold stays in memory."""
+def test_the_total_size_of_zips_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each zip is small, but their contents are kept in memory."""
     monkeypatch.setattr(package, "_LARGEST_OF_ZIPS", 1 << 20)
     big = dict.fromkeys(RIGHT, "1" * 100000)
     assert len(read(tmp_path / "few", **{"solutions/correct/one.zip": zipped(**big)}).solution_rows) == 4

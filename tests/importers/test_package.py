@@ -1,4 +1,4 @@
-"""Packages: the same files from a folder, a zip and any tar; nothing leaves the package, nothing is unpacked."""
+"""Packages: a folder, a zip and any tar give the same files. No path leaves the package, and nothing is unpacked."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ JUNK = {
 
 
 def as_folder(path: Path, files: dict[str, bytes]) -> Path:
-    """The files below a folder."""
+    """Write the files below a folder."""
     for name, content in files.items():
         (path / name).parent.mkdir(parents=True, exist_ok=True)
         (path / name).write_bytes(content)
@@ -39,7 +39,7 @@ def as_folder(path: Path, files: dict[str, bytes]) -> Path:
 
 
 def as_tar(mode: str) -> Callable[[Path, dict[str, bytes]], Path]:
-    """The files in a tar with this compression."""
+    """A function that writes the files to a tar with this compression."""
 
     def make(path: Path, files: dict[str, bytes]) -> Path:
         with tarfile.open(path, f"w:{mode}") as archive:  # type: ignore[call-overload]
@@ -57,16 +57,16 @@ KINDS = [as_folder, as_zip, as_tar(""), as_tar("gz"), as_tar("xz"), as_tar("bz2"
 
 
 def look(package: Package) -> dict[str, bytes]:
-    """All files, read in another order than the archive's."""
+    """The contents of all files, read in reverse order."""
     return {name: package.read(name) for name in reversed(package.names())}
 
 
 @pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
 @pytest.mark.parametrize("top", ["", "sum/", "./", "a/b/"])
-def test_every_kind_holds_the_same_files(
+def test_every_kind_has_the_same_files(
     tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path], top: str
 ) -> None:
-    """With or without a top folder, and whatever a desktop has added."""
+    """With or without a top folder, and with the files that desktops add."""
     files = {top + name: content for name, content in FILES.items()}
     where = make(tmp_path / "package", {**JUNK, **files})
     with open_package(where) as package:
@@ -78,10 +78,10 @@ def test_every_kind_holds_the_same_files(
 
 @pytest.mark.parametrize("name", ["../evil", "/etc/evil", "sum/../../evil", "..\\evil", "sum/a/../../../x"])
 @pytest.mark.parametrize("make", [as_zip, as_tar("")], ids=lambda make: make.__name__)
-def test_paths_that_lead_out_end_the_import(
+def test_paths_outside_of_the_package_end_the_import(
     tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path], name: str
 ) -> None:
-    """The archive is not opened any further, and the path is named."""
+    """The message has the path. The archive is not read any further."""
     where = make(tmp_path / "package", {"problem.json": b"{}", name: b"x"})
     with pytest.raises(InputError, match=r"which leads out of the package"), open_package(where):
         raise AssertionError("opened")
@@ -89,10 +89,10 @@ def test_paths_that_lead_out_end_the_import(
 
 @pytest.mark.parametrize("name", ["tests/1\n.in", "tests/\x1b[31m.in", "tests/\udcff.in", "a\x85b/1.in"])
 @pytest.mark.parametrize("make", [as_folder, as_zip, as_tar("")], ids=lambda make: make.__name__)
-def test_names_that_are_no_text_end_the_import(
+def test_names_that_are_not_text_end_the_import(
     tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path], name: str
 ) -> None:
-    """No terminal shows them, and no row can hold them; the message itself can be shown."""
+    """Neither a terminal nor a row can contain them. The message itself can be displayed."""
     if make is as_zip and "\udcff" in name:
         pytest.skip("zipfile writes names as UTF-8 only")
     where = make(tmp_path / "package", {"problem.json": b"{}", name: b"x"})
@@ -101,8 +101,8 @@ def test_names_that_are_no_text_end_the_import(
     assert str(caught.value).isprintable()
 
 
-def test_names_in_any_script_are_names(tmp_path: Path) -> None:
-    """Authors write their own names, and desktops put odd blanks between words."""
+def test_names_in_any_script_are_accepted(tmp_path: Path) -> None:
+    """Authors use names in their languages, and desktops put unusual blanks into names."""
     files = {
         "problem.json": b"{}",
         "solutions/correct/José Å.cpp": b"",
@@ -113,8 +113,8 @@ def test_names_in_any_script_are_names(tmp_path: Path) -> None:
         assert len(package.names()) == 3
 
 
-def test_links_in_archives_are_no_files(tmp_path: Path) -> None:
-    """A link could show a file of this machine as one of the package."""
+def test_links_in_archives_are_ignored(tmp_path: Path) -> None:
+    """A link could make a file of this machine appear as one of the package."""
     with tarfile.open(tmp_path / "p.tar", "w") as archive:
         info = tarfile.TarInfo("problem.json")
         info.size = 2
@@ -134,8 +134,8 @@ def test_links_in_archives_are_no_files(tmp_path: Path) -> None:
                 package.read("tests/1.in")
 
 
-def test_dangling_link_in_a_folder_says_where_it_points(tmp_path: Path) -> None:
-    """TPS folders link `testlib.h` to a submodule that is easily forgotten."""
+def test_dangling_link_in_a_folder(tmp_path: Path) -> None:
+    """The message has its target. TPS folders link `testlib.h` to a submodule that is easily forgotten."""
     as_folder(tmp_path, {"problem.json": b"{}"})
     os.symlink("../tps/testlib.h", tmp_path / "testlib.h")
     with open_package(tmp_path) as package, pytest.raises(InputError, match=r"a link to \.\./tps/testlib\.h, which is"):
@@ -143,8 +143,8 @@ def test_dangling_link_in_a_folder_says_where_it_points(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", KINDS[1:], ids=lambda make: make.__name__)
-def test_archive_that_was_cut_off_is_named(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]) -> None:
-    """A download that stopped ends in an error of ours, wherever it stopped."""
+def test_truncated_archive(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]) -> None:
+    """A download that was cut at any byte gives an error of ours."""
     noise = {f"noise/{n}": os.urandom(20_000) for n in range(20)}
     whole = make(tmp_path / "whole", {**FILES, **noise}).read_bytes()
     for part in (0.02, 0.3, 0.6, 0.9):
@@ -154,8 +154,8 @@ def test_archive_that_was_cut_off_is_named(tmp_path: Path, make: Callable[[Path,
             look(package)
 
 
-def test_damaged_member_is_named(tmp_path: Path) -> None:
-    """A checksum that does not match names the file inside."""
+def test_damaged_member(tmp_path: Path) -> None:
+    """If a checksum differs, the message has the file inside."""
     where = as_zip(tmp_path / "p.zip", {"problem.json": b"{}", "tests/1.in": os.urandom(1000)})
     content = bytearray(where.read_bytes())
     content[content.index(b"tests/1.in") + 500] ^= 0xFF
@@ -164,27 +164,27 @@ def test_damaged_member_is_named(tmp_path: Path) -> None:
         package.read("tests/1.in")
 
 
-def test_encrypted_member_is_named(tmp_path: Path) -> None:
-    """An archive with a password is not a crash."""
+def test_encrypted_member(tmp_path: Path) -> None:
+    """An archive with a password gives an error and no traceback."""
     where = as_zip(tmp_path / "p.zip", {"problem.json": b"{}"})
     content = bytearray(where.read_bytes())
-    content[6] |= 1  # the local header's flag
+    content[6] |= 1  # the flag in the local header
     content[content.index(b"PK\x01\x02") + 8] |= 1
     where.write_bytes(content)
     with open_package(where) as package, pytest.raises(InputError, match=r"problem\.json cannot be read.*password"):
         package.read("problem.json")
 
 
-def test_member_that_is_too_large_is_not_read(tmp_path: Path) -> None:
-    """A file that expands to gigabytes is refused by its stated size."""
+def test_too_large_member(tmp_path: Path) -> None:
+    """A file that expands to gigabytes is refused by its stated size, before it is read."""
     with (tmp_path / "problem.json").open("wb") as file:
         file.truncate(1024 * 1024 * 1024 + 1)
     with open_package(tmp_path) as package, pytest.raises(InputError, match="more than such a file may be"):
         package.read("problem.json")
 
 
-def test_what_is_no_package_says_so(tmp_path: Path) -> None:
-    """Some other file, a folder without `problem.json`, and a folder of several packages."""
+def test_other_files_are_no_packages(tmp_path: Path) -> None:
+    """Another file, a folder without `problem.json`, and a folder with several packages."""
     (tmp_path / "x.pdf").write_bytes(b"%PDF")
     with pytest.raises(InputError, match="neither a folder nor a zip or tar"), open_package(tmp_path / "x.pdf"):
         pass
@@ -196,8 +196,8 @@ def test_what_is_no_package_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("content", "words"), [(b"{", "is not JSON"), (b"[]", "is not a JSON object")])
-def test_broken_json_names_the_file(tmp_path: Path, content: bytes, words: str) -> None:
-    """Which file of which package."""
+def test_invalid_json(tmp_path: Path, content: bytes, words: str) -> None:
+    """The message has the file and the package."""
     as_folder(tmp_path, {"problem.json": content})
     with open_package(tmp_path) as package, pytest.raises(InputError, match=rf"{tmp_path}: problem\.json {words}"):
         package.json("problem.json")

@@ -1,4 +1,4 @@
-"""A package that was only downloaded: nothing of this machine is read by it, and it costs no more than it may."""
+"""A downloaded package: it cannot read files of this machine, and needs limited time, memory and disk space."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ PLACES = frozenset({"zipfile", "tarfile", "gzip", "bz2", "lzma", "os", "shutil",
 
 @pytest.mark.parametrize("path", sorted(IMPORTERS.glob("*.py")), ids=lambda path: path.name)
 def test_one_module_opens_files(path: Path) -> None:
-    """`package_files.py`, and `rows_out.py` what it writes; all others ask a package.
+    """`package_files.py` reads packages, `rows_out.py` opens what it writes. All other modules use `Package`.
 
-    (`name_patterns.py` starts an interpreter, which reads nothing of it.)
+    (`name_patterns.py` starts an interpreter, which reads no file of the package.)
     """
     tree = ast.parse(path.read_text(encoding="utf-8"))
     calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
@@ -65,46 +65,46 @@ READERS: list[tuple[Callable[..., object], str]] = [
 
 
 def secret(tmp_path: Path) -> Path:
-    """A file that is not of the package."""
+    """A file outside of the package."""
     path = tmp_path / "secret"
     path.write_text("root:secret:1:")
     return path
 
 
 def fifo(tmp_path: Path, at: Path) -> None:
-    """A FIFO, at which a reader waits for ever."""
+    """Create a FIFO, on which a reader would wait forever."""
     os.mkfifo(at)
 
 
 def device(tmp_path: Path, at: Path) -> None:
-    """A link to a file without end."""
+    """Create a link to a file without an end."""
     at.symlink_to("/dev/zero")
 
 
 def to_a_secret(tmp_path: Path, at: Path) -> None:
-    """A link to another file of this machine."""
+    """Create a link to another file of this machine."""
     at.symlink_to(secret(tmp_path))
 
 
 def to_a_secret_by_dots(tmp_path: Path, at: Path) -> None:
-    """The same by a relative path."""
+    """Create the same link with a relative path."""
     secret(tmp_path)
     at.symlink_to("../" * (len(at.relative_to(tmp_path).parts) - 1) + "secret")
 
 
 def to_a_fifo_inside(tmp_path: Path, at: Path) -> None:
-    """A link to a FIFO of the package itself."""
+    """Create a link to a FIFO inside the package."""
     os.mkfifo(at.with_name("the-fifo"))
     at.symlink_to("the-fifo")
 
 
 def a_socket(tmp_path: Path, at: Path) -> None:
-    """A socket."""
+    """Create a socket."""
     put_socket(at)
 
 
 def to_itself(tmp_path: Path, at: Path) -> None:
-    """A link to itself."""
+    """Create a link to itself."""
     at.symlink_to(at.name)
 
 
@@ -113,10 +113,10 @@ TRAPS = [fifo, device, to_a_secret, to_a_secret_by_dots, to_a_fifo_inside, a_soc
 
 @pytest.mark.parametrize("trap", TRAPS, ids=lambda trap: trap.__name__)
 @pytest.mark.parametrize(("read", "root_file"), READERS, ids=lambda value: getattr(value, "__module__", None))
-def test_no_root_file_is_anything_else(
+def test_the_root_file_must_be_a_regular_file(
     tmp_path: Path, read: Callable[..., object], root_file: str, trap: Callable[[Path, Path], None]
 ) -> None:
-    """Every importer says which file it is, and reads nothing of it."""
+    """Every importer names the file and reads nothing of it."""
     where = tmp_path / "package"
     where.mkdir()
     trap(tmp_path, where / root_file)
@@ -126,8 +126,8 @@ def test_no_root_file_is_anything_else(
 
 
 @pytest.mark.parametrize("trap", TRAPS, ids=lambda trap: trap.__name__)
-def test_no_other_file_is_either(tmp_path: Path, trap: Callable[[Path, Path], None]) -> None:
-    """Tests and sources alike."""
+def test_other_files_must_be_regular_files(tmp_path: Path, trap: Callable[[Path, Path], None]) -> None:
+    """Tests and sources."""
     where = tmp_path / "package"
     (where / "tests").mkdir(parents=True)
     (where / "problem.json").write_text("{}")
@@ -139,8 +139,8 @@ def test_no_other_file_is_either(tmp_path: Path, trap: Callable[[Path, Path], No
 
 
 @pytest.mark.parametrize("kind", ["folder", "zip", "tar"])
-def test_a_pointer_of_git_lfs_is_no_test_data(tmp_path: Path, kind: str) -> None:
-    """A package that was cloned without Git LFS would have pointers as inputs and answers."""
+def test_a_git_lfs_pointer_is_no_test_data(tmp_path: Path, kind: str) -> None:
+    """A package that was cloned without Git LFS has pointers as inputs and answers."""
     package = tmp_path / "package"
     package.mkdir()
     (package / "1.in").write_bytes(LFS_POINTER)
@@ -152,8 +152,8 @@ def test_a_pointer_of_git_lfs_is_no_test_data(tmp_path: Path, kind: str) -> None
         files.read(next(member for name, member in files.members.items() if name.endswith("1.in")), "1.in")
 
 
-def test_a_package_that_is_a_pointer_of_git_lfs(tmp_path: Path) -> None:
-    """The archive itself."""
+def test_a_package_that_is_a_git_lfs_pointer(tmp_path: Path) -> None:
+    """The archive itself is a pointer."""
     path = tmp_path / "package.zip"
     path.write_bytes(LFS_POINTER)
     with pytest.raises(InputError, match=r"package\.zip is a pointer of Git LFS"), open_files(path):
@@ -161,7 +161,7 @@ def test_a_package_that_is_a_pointer_of_git_lfs(tmp_path: Path) -> None:
 
 
 def test_links_inside_a_package_are_followed(tmp_path: Path) -> None:
-    """To files and folders of it, as authors make them; the package itself may be a link."""
+    """Links to its files and folders, as authors make them. The package itself may be a link."""
     where = tmp_path / "package"
     (where / "tests").mkdir(parents=True)
     (where / "problem.json").write_text("{}")
@@ -173,8 +173,8 @@ def test_links_inside_a_package_are_followed(tmp_path: Path) -> None:
         assert package.read("tests/2.in") == package.read("more/2.in") == b"1"
 
 
-def test_a_folder_outside_is_not_entered(tmp_path: Path) -> None:
-    """Neither `/` nor the folder above; what would be missed is named."""
+def test_a_folder_outside_is_not_read(tmp_path: Path) -> None:
+    """Neither `/` nor the parent folder. The message has the link, because its files would be missing."""
     where = tmp_path / "package"
     where.mkdir()
     (where / "problem.json").write_text("{}")
@@ -187,8 +187,8 @@ def test_a_folder_outside_is_not_entered(tmp_path: Path) -> None:
             package.refuse_links("tests")
 
 
-def test_links_that_multiply_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each folder with two links to the next: 2^20 paths of 20 folders."""
+def test_the_number_of_linked_paths_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of 20 folders has two links to the next: 2^20 paths."""
     for level in range(20):
         folder = tmp_path / f"p/{level:02}"
         folder.mkdir(parents=True)
@@ -201,8 +201,8 @@ def test_links_that_multiply_are_bounded(tmp_path: Path, monkeypatch: pytest.Mon
         raise AssertionError("opened")
 
 
-def test_deep_folders_are_bounded(tmp_path: Path) -> None:
-    """No recursion without an end."""
+def test_the_depth_of_folders_is_limited(tmp_path: Path) -> None:
+    """The recursion ends with an error."""
     deep = tmp_path / "p" / "/".join("d" * 200)
     deep.mkdir(parents=True)
     with pytest.raises(InputError, match="deeper than 64"), open_package(tmp_path / "p"):
@@ -234,15 +234,15 @@ MERGED = "a: &a {x: 1}\n" + "".join(
     ],
     ids=["aliases", "merges", "itself", "itself-named", "deep", "number", "date", "large", "python"],
 )
-def test_yaml_that_stands_for_too_much(tmp_path: Path, text: str, words: str) -> None:
-    """Refused before anything is made of it."""
+def test_yaml_that_expands_too_much(tmp_path: Path, text: str, words: str) -> None:
+    """It is refused before its values are created."""
     (tmp_path / "task.yaml").write_text(text)
     with open_package(tmp_path, "task.yaml") as package, pytest.raises(InputError, match=words):
         package.yaml("task.yaml")
 
 
-def test_yaml_with_aliases_as_authors_write_them(tmp_path: Path) -> None:
-    """A few of them are ordinary."""
+def test_yaml_with_a_few_aliases(tmp_path: Path) -> None:
+    """Authors use a few, and they are accepted."""
     (tmp_path / "task.yaml").write_text("base: &base {memory: 1, time: 2}\nlimits: {<<: *base, time: 3}\n")
     with open_package(tmp_path, "task.yaml") as package:
         assert package.yaml("task.yaml")["limits"] == {"memory": 1, "time": 3}
@@ -257,15 +257,15 @@ def test_yaml_with_aliases_as_authors_write_them(tmp_path: Path) -> None:
         "x = '" + "y" * (1 << 20),
     ],
 )
-def test_toml_that_is_none(tmp_path: Path, text: str) -> None:
-    """Deep, long, or large."""
+def test_invalid_toml(tmp_path: Path, text: str) -> None:
+    """Too deep, too long, or too large."""
     (tmp_path / "info.toml").write_text(text)
     with open_package(tmp_path, "info.toml") as package, pytest.raises(InputError):
         package.toml("info.toml")
 
 
 def tar_of(path: Path, size: int, pack: Callable[[Path], object] | None = None) -> Path:
-    """A tar of a problem.json and a file of blanks."""
+    """Write a tar with a problem.json and a file of blanks."""
     plain = io.BytesIO()
     with tarfile.open(fileobj=plain, mode="w") as archive:
         for name, content in (("problem.json", b"{}"), ("tests/1.in", b" " * size)):
@@ -278,10 +278,10 @@ def tar_of(path: Path, size: int, pack: Callable[[Path], object] | None = None) 
 
 
 @pytest.mark.parametrize("pack", [gzip.open, bz2.open, lzma.open], ids=lambda pack: pack.__module__)
-def test_a_compressed_tar_is_bounded_by_its_size(
+def test_a_compressed_tar_may_expand_by_a_limited_factor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: Callable[..., object]
 ) -> None:
-    """Nothing more is written to disk than it may expand to."""
+    """No more than that is written to disk."""
     monkeypatch.setattr(package_files, "_LEAST_EXPANDED", 1 << 20)
     bomb = tar_of(tmp_path / "p.tar.x", 64 << 20, lambda path: pack(path, "wb"))
     with pytest.raises(InputError, match=r"expands to more than [\d,]+; .*unpack it and import"), open_package(bomb):
@@ -291,16 +291,16 @@ def test_a_compressed_tar_is_bounded_by_its_size(
         assert len(package.read("tests/1.in")) == 1 << 18
 
 
-def test_a_full_disk_is_said_before_it_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A gigabyte stays free."""
+def test_a_gigabyte_of_disk_space_stays_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An archive that needs more is refused."""
     monkeypatch.setattr(package_files, "_KEPT_FREE", 1 << 60)
     packed = tar_of(tmp_path / "p.tgz", 1000, partial(gzip.open, mode="wb"))
     with pytest.raises(SetupError, match="set TMPDIR"), open_package(packed):
         raise AssertionError("opened")
 
 
-def test_a_zip_is_bounded_by_its_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By what its entries say together, and none gives more than it says."""
+def test_a_zip_may_expand_by_a_limited_factor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stated sizes of its entries are added up, and no entry gives more than its stated size."""
     monkeypatch.setattr(package_files, "_LEAST_EXPANDED", 1 << 20)
     with zipfile.ZipFile(tmp_path / "p.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("problem.json", "{}")
@@ -311,8 +311,8 @@ def test_a_zip_is_bounded_by_its_size(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK])
-def test_large_headers_of_a_tar_are_not_read(tmp_path: Path, kind: bytes) -> None:
-    """tarfile would take them into memory as a whole."""
+def test_large_tar_headers_are_refused(tmp_path: Path, kind: bytes) -> None:
+    """`tarfile` would read them into memory completely."""
     info = tarfile.TarInfo("x")
     info.type, info.size = kind, 1 << 21
     with gzip.open(tmp_path / "p.tgz", "wb") as file:
@@ -321,8 +321,8 @@ def test_large_headers_of_a_tar_are_not_read(tmp_path: Path, kind: bytes) -> Non
         raise AssertionError("opened")
 
 
-def test_a_zip_in_a_package_is_bounded(tmp_path: Path) -> None:
-    """Outputs that contestants submit come in one."""
+def test_a_zip_inside_a_package_is_limited(tmp_path: Path) -> None:
+    """For example a zip with submitted outputs."""
     inner = io.BytesIO()
     with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("output_01.txt", b" " * (1 << 21))
@@ -330,8 +330,8 @@ def test_a_zip_in_a_package_is_bounded(tmp_path: Path) -> None:
         list(package_files.zipped_files(inner.getvalue(), lambda _: True, 1 << 20))
 
 
-def test_a_header_beside_stays_beside(tmp_path: Path) -> None:
-    """What a collection shares is read from its folder, and nothing around it."""
+def test_headers_of_a_collection_are_read_only_from_its_folder(tmp_path: Path) -> None:
+    """Files outside of this folder are not read."""
     common = tmp_path / "common"
     common.mkdir()
     (common / "a.h").write_text("// a")
@@ -357,13 +357,13 @@ def test_a_header_beside_stays_beside(tmp_path: Path) -> None:
         (library_checker.import_package, "info.toml", "timelimit = 1\n[[tests]]\nname = 'x'\nnumber = 1000000000\n"),
     ],
 )
-def test_numbers_without_measure(tmp_path: Path, read: Callable[..., object], root_file: str, text: str) -> None:
-    """No loop of a billion, no infinity as a limit: an error in words."""
+def test_absurd_numbers_are_refused(tmp_path: Path, read: Callable[..., object], root_file: str, text: str) -> None:
+    """They cause no loop over a billion values and no infinite limit, but an error with a message."""
     (tmp_path / root_file).write_text(text)
     with pytest.raises(InputError):
         read(tmp_path, year=2024)
 
 
-def test_a_package_is_what_importers_are_given() -> None:
-    """They cannot make one without its files having been opened here."""
+def test_importers_get_a_package() -> None:
+    """They cannot create one except through `PackageFiles`, which opens its files."""
     assert Package.__init__.__annotations__["files"] == "PackageFiles"

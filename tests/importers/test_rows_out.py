@@ -1,4 +1,4 @@
-"""Written rows: whole or not at all, and a contest can be imported day by day."""
+"""Written rows: files are written completely or not at all, and a contest can be imported day by day."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def task(name: str, *, year: int = 2025, tests: int = 2, text: str = "1\n") -> I
 
 
 def content(folder: Path) -> dict[str, list[tuple[int, str]]]:
-    """Year and problem of each row, by file."""
+    """The year and problem of each row, by file."""
     return {
         path.name: [
             (row["year"], row.get("problem_id") or row["id"]) for row in map(json.loads, path.read_text().splitlines())
@@ -54,7 +54,7 @@ def test_three_files_are_written(tmp_path: Path) -> None:
 
 
 def test_other_problems_stay(tmp_path: Path) -> None:
-    """A second import adds its problems and replaces those it brings again, in that year only."""
+    """A second import adds its problems, and replaces equal ones of the same year only."""
     write_rows([task("a"), task("b"), task("a", year=2024)], tmp_path)
     write_rows([task("a", tests=1, text="new\n"), task("c")], tmp_path)
     found = content(tmp_path)
@@ -63,15 +63,15 @@ def test_other_problems_stay(tmp_path: Path) -> None:
     assert "new" in (tmp_path / "problems.jsonl").read_text()
 
 
-def test_a_problem_is_given_once(tmp_path: Path) -> None:
-    """Two packages of the same task cannot both be meant."""
+def test_a_problem_in_two_packages_is_an_error(tmp_path: Path) -> None:
+    """It is not clear which package is meant."""
     with pytest.raises(InputError, match="the problem 2025/a is in several of the packages"):
         write_rows([task("a"), task("a")], tmp_path)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_test_that_cannot_be_read_leaves_the_old_files(tmp_path: Path) -> None:
-    """A file takes its name when it is whole."""
+def test_an_unreadable_test_keeps_the_old_files(tmp_path: Path) -> None:
+    """A file is renamed to its final name when it is complete."""
     write_rows([task("a")], tmp_path)
     before = (tmp_path / "tests.jsonl").read_bytes()
 
@@ -87,8 +87,8 @@ def test_a_test_that_cannot_be_read_leaves_the_old_files(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("out", ["", "new/rows"])
-def test_a_test_that_cannot_be_read_leaves_nothing(tmp_path: Path, out: str) -> None:
-    """Neither problems without tests nor the folders that were made for them."""
+def test_an_unreadable_test_leaves_no_new_files(tmp_path: Path, out: str) -> None:
+    """Neither problems without tests nor the folders that were created for them stay."""
 
     def fail() -> Iterator[dict[str, Any]]:
         yield {"year": 2025, "problem_id": "b"}
@@ -100,23 +100,23 @@ def test_a_test_that_cannot_be_read_leaves_nothing(tmp_path: Path, out: str) -> 
 
 
 @pytest.mark.parametrize("value", ["\ud800", 1 << 64])
-def test_what_json_cannot_hold_is_named(tmp_path: Path, value: object) -> None:
-    """A surrogate that YAML lets through, or a number of any size."""
+def test_values_that_json_cannot_contain(tmp_path: Path, value: object) -> None:
+    """A surrogate that YAML accepts, or a number of any size. The message has its place."""
     broken = replace(task("a"), problem_rows=({"year": 2025, "id": "a", "name": value},))
     with pytest.raises(InputError, match=r"problems\.jsonl: a row of 'a' cannot be JSON: .*correct the package"):
         write_rows([broken], tmp_path)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
-    """A file in its place, say."""
+def test_a_folder_that_cannot_be_created(tmp_path: Path) -> None:
+    """For example a file in its place. The message has the path."""
     (tmp_path / "file").write_text("")
     with pytest.raises(SetupError, match=r"cannot write .*problems\.jsonl.*choose another folder"):
         write_rows([task("a")], tmp_path / "file")
 
 
-def test_rows_that_are_there_and_damaged_are_not_dropped(tmp_path: Path) -> None:
-    """What cannot be read is not replaced behind the user's back."""
+def test_existing_damaged_rows_are_not_replaced(tmp_path: Path) -> None:
+    """The import is refused, because the rows would be lost without the user's knowledge."""
     (tmp_path / "problems.jsonl").write_text("rubbish\n")
     with pytest.raises(InputError, match=r"problems\.jsonl, row 1: is not JSON"):
         write_rows([task("a")], tmp_path)

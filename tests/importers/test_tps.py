@@ -1,4 +1,4 @@
-"""TPS task folders: rows with a verdict per subtask, and what is said of folders without tests."""
+"""TPS task folders: rows with a verdict for each subtask, and the messages for folders without tests."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ COMMUNICATION: dict[str, Any] = {
 
 
 def folder(tmp_path: Path, **changes: Any) -> Path:
-    """A task folder; a change of `None` leaves the file out."""
+    """A task folder. A change to `None` leaves the file out."""
     return write_package(tmp_path / "sum", {**FOLDER, **changes})
 
 
@@ -67,8 +67,8 @@ def read(tmp_path: Path, **changes: Any) -> ImportedTask:
     return import_package(folder(tmp_path, **changes), year=2022, day="day1")
 
 
-def test_folder_becomes_rows(tmp_path: Path) -> None:
-    """Subtasks are named and ordered by their index, as TPS's exporter does; memory is in MiB."""
+def test_rows_of_a_folder(tmp_path: Path) -> None:
+    """Subtasks are named and ordered by their index, as in TPS's exporter. Memory limits are in MiB."""
     task = read(tmp_path)
     assert [(row["subtask"], row["score"], row["test_names"]) for row in task.problem_rows] == [
         ("00-samples", 0, ["0-01"]),
@@ -81,8 +81,8 @@ def test_folder_becomes_rows(tmp_path: Path) -> None:
     assert task.notes == ()
 
 
-def test_verdicts_are_stated_per_subtask(tmp_path: Path) -> None:
-    """One for all, and exceptions; by the names that the rows have."""
+def test_expected_verdicts_per_subtask(tmp_path: Path) -> None:
+    """One verdict for all subtasks and exceptions, with the subtask names of the rows."""
     rows = {row["label"]: row for row in read(tmp_path).solution_rows}
     assert rows["time_limit/slow.cpp"]["expected_subtasks"] == {
         "00-samples": "correct",
@@ -95,15 +95,15 @@ def test_verdicts_are_stated_per_subtask(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("other", [None, "checker/checker.py"])
-def test_a_checker_that_is_not_there_is_asked_for(tmp_path: Path, other: str | None) -> None:
-    """Outputs would be compared with the model solution's, blank by blank, in silence."""
+def test_a_missing_checker_is_an_error(tmp_path: Path, other: str | None) -> None:
+    """Otherwise outputs would silently be compared with those of the model solution."""
     changes = {"checker/checker.cpp": None, **({} if other is None else {other: "print(1)"})}
     with pytest.raises(InputError, match=r"there is no checker/checker\.cpp; .* set has_checker to false"):
         read(tmp_path, **changes)
 
 
-def test_written_rows_are_read_back_as_the_problem(tmp_path: Path) -> None:
-    """Batch with grader and checker."""
+def test_written_rows_give_the_same_problem(tmp_path: Path) -> None:
+    """A Batch task with grader and checker."""
     problem = loaded(tmp_path, read(tmp_path))
     assert [file.path for file in problem.linked] == ["graders/grader.cpp"]
     assert [file.path for file in problem.headers] == ["graders/sum.h"]
@@ -112,7 +112,7 @@ def test_written_rows_are_read_back_as_the_problem(tmp_path: Path) -> None:
 
 
 def test_communication_folder(tmp_path: Path) -> None:
-    """Stub and manager take the places they have in an export; a checker counts only where it is stated."""
+    """Stub and manager get the paths that they have in an export. A checker counts only if it is stated."""
     problem = loaded(tmp_path, read(tmp_path, **COMMUNICATION))
     assert (problem.task_type, problem.processes) == (TaskType.COMMUNICATION, 2)
     assert [file.path for file in problem.linked] == ["graders/stub.cpp"]
@@ -128,23 +128,23 @@ def test_communication_folder(tmp_path: Path) -> None:
     [({"grader/py/grader.py": "import sum"}, "grader"), ({**COMMUNICATION, "grader/py/stub.py": "import sum"}, "stub")],
 )
 def test_graders_of_other_languages(tmp_path: Path, changes: dict[str, Any], name: str) -> None:
-    """Each language has its folder; what submissions in it are joined with goes along, as it does from an export."""
+    """Each language has its folder. The files that submissions are linked with are included, as in an export."""
     others = {f"grader/c/{name}.c": '#include "sum.h"', "grader/py/sum.py": "an example", "grader/java/stub.java": "x"}
     problem = loaded(tmp_path, read(tmp_path, **{**changes, **others}))
     assert {file.path for file in problem.linked} == {f"graders/{name}{ending}" for ending in (".c", ".cpp", ".py")}
     assert [file.path for file in problem.headers] == ["graders/sum.h"]
 
 
-def test_parts_may_be_switched_off(tmp_path: Path) -> None:
-    """Without grader a submission stands alone, without checker outputs are compared."""
+def test_grader_and_checker_can_be_switched_off(tmp_path: Path) -> None:
+    """Without a grader a submission stands alone; without a checker outputs are compared."""
     meta = {**META, "has_grader": False, "has_checker": False}
     problem = loaded(tmp_path, read(tmp_path, **{"problem.json": meta, "solution/main.cpp": "int main() {}"}))
     assert problem.linked == ()
     assert problem.checker_protocol is CheckerProtocol.WHITE_DIFF
 
 
-def test_what_a_person_should_know_is_noted(tmp_path: Path) -> None:
-    """Solutions of which nothing is stated, and samples without tests."""
+def test_notes(tmp_path: Path) -> None:
+    """Solutions without a statement, and samples without tests."""
     task = read(tmp_path, **{"solution/old.cpp": "x", "tests/mapping": "small 1-01\nfull 1-01\nfull big-01\n"})
     notes = "\n".join(task.notes)
     assert "solution/old.cpp" in notes
@@ -156,7 +156,7 @@ def test_what_a_person_should_know_is_noted(tmp_path: Path) -> None:
 
 
 def test_subtasks_by_regular_expression(tmp_path: Path) -> None:
-    """Where there is no mapping, but every subtask states an expression."""
+    """If there is no mapping, but every subtask has an expression."""
     expressions = {"samples": "0", "small": "[01]-", "full": ".*"}
     subtasks: dict[str, dict[str, Any]] = {
         name: {**meta, "regex": expressions[name]} for name, meta in SUBTASKS["subtasks"].items()
@@ -208,8 +208,8 @@ NO_TESTS: dict[str, Any] = {name: None for name in FOLDER if name.startswith("te
         ({**COMMUNICATION, "grader/manager.cpp": None}, "needs a manager"),
     ],
 )
-def test_incomplete_folder_says_what_is_wrong(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
-    """Each names the folder, the file and what is the matter."""
+def test_incomplete_folders(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+    """The message has the folder, the file and the fault."""
     with pytest.raises(InputError) as caught:
         read(tmp_path, **changes)
     assert words in str(caught.value)
@@ -225,8 +225,8 @@ def test_incomplete_folder_says_what_is_wrong(tmp_path: Path, changes: dict[str,
         ("tests/0-01.in", ""),
     ],
 )
-def test_links_that_an_archive_would_lose_are_named(tmp_path: Path, link: str, words: str) -> None:
-    """TPS folders link `testlib.h` and the like to another repository; an archive's links are not followed."""
+def test_links_in_an_archive_are_named(tmp_path: Path, link: str, words: str) -> None:
+    """TPS folders link `testlib.h` and other files to another repository. Links in an archive are not followed."""
     where = folder(tmp_path)
     (where / "gen").mkdir()
     for path in (where / link, where / "gen/Makefile"):
@@ -237,19 +237,19 @@ def test_links_that_an_archive_would_lose_are_named(tmp_path: Path, link: str, w
         archive.add(where, "sum")
     with pytest.raises(InputError) as caught:
         import_package(packed, year=2022)
-    said = f"{packed}: {link} is a link; unpack the archive and import the folder {words}".rstrip()
-    assert str(caught.value) == f"{said} [read as a TPS task folder]"
+    message = f"{packed}: {link} is a link; unpack the archive and import the folder {words}".rstrip()
+    assert str(caught.value) == f"{message} [read as a TPS task folder]"
 
 
-def test_exceptions_may_name_a_subtask_that_was_left_out(tmp_path: Path) -> None:
+def test_exceptions_for_an_omitted_subtask(tmp_path: Path) -> None:
     """Samples without tests are stated like other subtasks."""
     task = read(tmp_path, **{"tests/mapping": "small 1-01\nfull 1-01\nfull big-01\n"})
     slow = next(row for row in task.solution_rows if row["label"] == "time_limit/slow.cpp")
     assert slow["expected_subtasks"] == {"01-small": "correct", "02-full": "time_limit"}
 
 
-def test_two_steps_has_one_file_and_a_grader(tmp_path: Path) -> None:
-    """Where CMS links two files with a manager, TPS links one with its grader, which runs twice as well."""
+def test_two_steps_with_one_file_and_a_grader(tmp_path: Path) -> None:
+    """CMS links two files with a manager. TPS links one file with its grader, and the program also runs twice."""
     problem = loaded(tmp_path, read(tmp_path, **{"problem.json": {**META, "type": "TwoSteps"}}))
     assert (problem.task_type, problem.processes) == (TaskType.TWO_STEPS, 2)
     assert [file.path for file in problem.linked] == ["graders/grader.cpp"]
@@ -260,7 +260,7 @@ def test_two_steps_has_one_file_and_a_grader(tmp_path: Path) -> None:
         check_fits(two, problem)
 
 
-def test_forgotten_submodule_is_named(tmp_path: Path) -> None:
+def test_a_missing_submodule_is_named(tmp_path: Path) -> None:
     """IOI 2022 links `testlib.h` to a submodule."""
     where = folder(tmp_path, **{"checker/testlib.h": None})
     os.symlink("../../tps/problem-assets/testlib.h", where / "checker" / "testlib.h")
@@ -268,8 +268,8 @@ def test_forgotten_submodule_is_named(tmp_path: Path) -> None:
         import_package(where, year=2022)
 
 
-def test_other_formats_are_told_apart(tmp_path: Path) -> None:
-    """A missing folder, and a CMS export, get their own answer."""
+def test_other_formats_are_recognised(tmp_path: Path) -> None:
+    """A missing folder and a CMS export have their own messages."""
     with pytest.raises(InputError, match="there is no package"):
         import_package(tmp_path / "absent", year=2022)
     (tmp_path / "problem.json").write_text('{"code": "sum", "task_type": "Batch"}')
@@ -278,7 +278,7 @@ def test_other_formats_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_communication_of_2017_has_fifos_and_a_checker(tmp_path: Path) -> None:
-    """A stub of that time opens its FIFOs by name, and a checker judges what the manager printed."""
+    """A stub from that year opens its FIFOs by name, and a checker judges the manager's output."""
     old = {"problem.json": {**META, "type": "Communication"}, "grader/manager.cpp": "manager"}
     stub = {"grader/cpp/grader.cpp": '#include "sum.h"\nint main(int argc, char** argv) { return argv[2][0]; }'}
     problem = loaded(tmp_path, read(tmp_path, **old, **stub))

@@ -1,1 +1,1 @@
-"""Tests of `ioi_eval/jobs`: the files of a box, and its answers."""
+"""Tests of `ioi_eval/jobs`: the files of a box, and the answers from it."""

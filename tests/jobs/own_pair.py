@@ -52,7 +52,7 @@ PLAIN = small_problem(
 
 
 class Boxes:
-    """One sandbox for all tests, the runner as it was compiled there, and the sample contest."""
+    """One sandbox for all tests, the runner that was compiled there, and the sample contest."""
 
     def __init__(self, loop: asyncio.Runner, sandbox: LocalSandbox, cache: Path) -> None:
         self.loop = loop
@@ -69,14 +69,14 @@ class Boxes:
 
 
 def pair_job(boxes: Boxes, problem: Problem, code: str, case: TestCase = CASE, **config: Any) -> Job:
-    """The job of our own pair for a problem that is told as a row; `config` is what its configuration has besides."""
+    """The job of our own pair for a problem in the form of a row. `config` is added to its configuration."""
     sources = (*problem.linked_with(Language.CPP), *problem.headers)
     files = [(f"graders/{source.name}", source.content) for source in sources]
     files += [("graders/manager.cpp", problem.manager.content)] if problem.manager else []
     files += [("checker/checker.cpp", problem.checker.content)] if problem.checker else []
     files += [(f"checker/{source.name}", source.content) for source in problem.checker_files]
     prefix = f"task_type_parameters_{problem.task_type.value}_"
-    told: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "task_type": problem.task_type.value,
         "code": problem.key.id.lower(),
         "time_limit": problem.time_limit_s,
@@ -96,7 +96,7 @@ def pair_job(boxes: Boxes, problem: Problem, code: str, case: TestCase = CASE, *
         "memory_limit": problem.memory_limit_bytes,
         "grader_files": [
             *((name, content.decode()) for name, content in files),
-            ("graders/grader_config.json", json.dumps(told | config)),
+            ("graders/grader_config.json", json.dumps(settings | config)),
         ],
     }
     texts = [None if part is None else content_of(part).decode() for part in (case.input, case.answer)]
@@ -104,12 +104,12 @@ def pair_job(boxes: Boxes, problem: Problem, code: str, case: TestCase = CASE, *
 
 
 def content_of(content: bytes | Blob) -> bytes:
-    """Test data, wherever it is."""
+    """Test data, in memory or on disk."""
     return content if isinstance(content, bytes) else content.path.read_bytes()
 
 
 def judged(boxes: Boxes, problem: Problem, code: str, case: TestCase = CASE, **config: Any) -> tuple[str, float, str]:
-    """Verdict, as the words name it, score and message of a program on one test.
+    """The verdict (read from the feedback), score and message of a program on one test.
 
     Raises:
         SandboxError: it was not judged.
@@ -131,14 +131,14 @@ NAMES = {
 
 
 def verdict_of(score: float, feedback: str) -> str:
-    """The name of what score and feedback say."""
+    """The name of the verdict that score and feedback express."""
     if score > 0:
         return "AC" if score == 1 else "PA"
     return next((name for words, name in NAMES.items() if feedback.startswith(words)), "WA")
 
 
 def fault(boxes: Boxes, job: Job) -> SandboxError | None:
-    """What our own pair says is not the submission's fault; `None` if it has judged."""
+    """The error of our own pair that is not the submission's fault; `None` if it has judged."""
     try:
         scripts_answer.require_judged(boxes.execute(job))
     except SandboxError as error:
@@ -147,7 +147,7 @@ def fault(boxes: Boxes, job: Job) -> SandboxError | None:
 
 
 def with_checker(source: str, protocol: CheckerProtocol = CheckerProtocol.CMS) -> Problem:
-    """The sum, judged by a program."""
+    """The sum task, judged by a checker."""
     checker = SourceFile(path="checker/checker.cpp", content=b"#include <cstdio>\n" + source.encode())
     return dataclasses.replace(PLAIN, checker=checker, checker_protocol=protocol)
 
@@ -181,7 +181,7 @@ int main(int argc, char **argv) {
 
 
 def talking(processes: int, io: ProcessIO, *, result: str = 'sum == PROCESSES * 7 ? "1" : "0"') -> Problem:
-    """A task in which each process answers one question of the manager's."""
+    """A task in which each process answers one question of the manager."""
     manager = MANAGER.replace("RESULT", result).replace("PROCESSES", str(processes))
     stub = STUB.replace("USES_FIFOS", str(int(io is ProcessIO.FIFO_IO)))
     return dataclasses.replace(
@@ -203,7 +203,9 @@ exec ./.true-runner "$@"
 
 
 def says_its_plan(job: Job) -> Job:
-    """The same job with a runner that compiles, and instead of judging prints its plan, of which `run` complains."""
+    """The same job with a runner that compiles, and prints its plan instead of judging. `run` reports
+    that as an error.
+    """
     (runner,) = (file for file in job.files if file.name == "runner")
     others = tuple(file for file in job.files if file.name != "runner")
     moved = dataclasses.replace(runner, name=".true-runner"), dataclasses.replace(runner, content=SAYS_ITS_PLAN)

@@ -14,13 +14,13 @@ from ioi_eval.sandbox.piston import answer
 
 
 def recorded(shared: Path, generation: str, name: str) -> Execution:
-    """The execution that a real server answered."""
+    """The recorded execution of a real server."""
     transcript = json.loads((shared / "piston-transcripts" / generation / f"{name}.json").read_bytes())
     return answer.execution(transcript["http_status"], json.dumps(transcript["response"]).encode())
 
 
 def verdict_of(execution: Execution) -> str:
-    """Our verdict, in the table's form."""
+    """Our verdict in the notation of the table."""
     try:
         compiled = compile_outcome(execution, memory_limit_bytes=30_000_000)
         if compiled.verdict is not None:
@@ -39,6 +39,6 @@ def execution(**run: Any) -> Execution:
 
 
 def compilation(stderr: str, *, code: int | None = 1, stdout: str = "Problem name: x\n", **more: Any) -> Execution:
-    """An execution whose compile stage failed with these words."""
+    """An execution whose compile stage failed with this stderr."""
     stage = Stage(stdout=stdout, stderr=stderr, code=code, **more)
     return Execution(run=stage, compile=stage)

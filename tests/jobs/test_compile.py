@@ -1,4 +1,4 @@
-"""The end of a compilation: a compiler that ends by itself with an error is the only certain sign of a bad program."""
+"""The end of a compilation: only a compiler that ends by itself with an error is certain evidence against a program."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PROBLEM = small_problem(
 
 
 def source(code: str) -> tuple[SourceFile, ...]:
-    """The files of a submission of one."""
+    """The files of a submission with one file."""
     return Submission(id="s", problem=PROBLEM.key, code=code).source_files()
 
 
@@ -61,13 +61,15 @@ def answer(*, artifacts: dict[str, bytes] | None = None, **changes: Any) -> Comp
         ({"signal": 9, "code": 0}, Verdict.JE, "killed by SIGKILL", True),
         ({"killed": 9}, Verdict.JE, "killed by SIGKILL", True),
         ({"code": 0}, Verdict.JE, "produced no program", False),
-        # words on the program's own channel buy a repetition, and no verdict
+        # words that a program can make the compiler print lead to a repetition, and change no verdict
         ({"output": "g++: fatal error: Killed signal terminated program cc1plus"}, Verdict.CE, "exit code 1", True),
         ({"output": "ld: final link failed: No space left on device"}, Verdict.CE, "exit code 1", True),
     ],
 )
-def test_who_is_to_blame(changes: dict[str, Any], verdict: Verdict, words: str, doubtful: bool) -> None:
-    """CE where the compiler or a limit of the program's own says so, JE where our machine does."""
+def test_verdict_by_the_end_of_the_compiler(
+    changes: dict[str, Any], verdict: Verdict, words: str, doubtful: bool
+) -> None:
+    """CE if the compiler refuses the program or the program exceeds a limit, JE if our machine is at fault."""
     outcome = compile_outcome(RECIPE, answer(**changes), CompileLimits(), message_chars=1000)
     assert outcome.verdict is verdict
     assert words in outcome.message
@@ -84,8 +86,8 @@ def test_who_is_to_blame(changes: dict[str, Any], verdict: Verdict, words: str, 
         "virtual memory exhausted: Cannot allocate memory\n",
     ],
 )
-def test_a_compiler_that_ran_out_of_something_is_asked_once_more(words: str) -> None:
-    """rustc ends by itself then, with a code of its own: so the words decide, for a repetition alone."""
+def test_a_compiler_without_resources_is_run_again(words: str) -> None:
+    """rustc then ends with its usual exit code for errors, so its message decides. It only leads to a repetition."""
     failed = answer(code=101, output=words)
     assert is_doubtful(failed)
     assert compile_outcome(RECIPE, failed, CompileLimits(), message_chars=1000).verdict is Verdict.CE
@@ -104,7 +106,9 @@ SAID_IN_A_PROGRAM = "Cannot allocate memory, Killed signal terminated program cc
     ],
 )
 def test_a_program_with_an_error_is_not_compiled_alone(program: str, doubtful: bool, tmp_path: Path) -> None:
-    """Whatever else the compiler says: the program is wrong, and other jobs need not wait for a second opinion."""
+    """The program is wrong whatever else the compiler says, so no repetition alone is needed, for which other jobs
+    would wait.
+    """
     (tmp_path / "x.cpp").write_text(program, encoding="utf-8")
     done = subprocess.run(["g++", "-c", "x.cpp"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1
@@ -115,45 +119,45 @@ def test_a_program_with_an_error_is_not_compiled_alone(program: str, doubtful: b
 @pytest.mark.parametrize(
     "words",
     [
-        # the assembler reads the part that a killed compiler has written
+        # the assembler reads the incomplete output of a killed compiler
         "g++: fatal error: Killed signal terminated program cc1plus\n{standard input}:7: Error: open CFI at the end\n",
         "a.cpp:9:1: fatal error: error writing to -: No space left on device\ncompilation terminated.\n",
         "a.cpp:9:1: internal compiler error: Killed (program cc1plus)\n",
     ],
 )
-def test_errors_that_a_machine_causes_are_doubted(words: str) -> None:
-    """They are not errors at a place in the source."""
+def test_errors_that_the_machine_may_have_caused_are_doubtful(words: str) -> None:
+    """They name no place in the source."""
     assert is_doubtful(answer(output=words))
 
 
 @pytest.mark.parametrize(("code", "verdict"), [(65, Verdict.CE), (1, Verdict.JE), (120, Verdict.JE)])
-def test_only_a_refusal_by_its_own_exit_code_is_the_program_s_fault(code: int, verdict: Verdict) -> None:
-    """An interpreter that cannot start, or has no disk, ends by itself, too, and not with 0."""
+def test_only_the_exit_code_for_a_refusal_is_the_program_s_fault(code: int, verdict: Verdict) -> None:
+    """An interpreter that cannot start, or has no disk space, also ends with an exit code other than 0."""
     recipe = replace(RECIPE, refusal=65)
     assert compile_outcome(recipe, answer(code=code), CompileLimits(), message_chars=1000).verdict is verdict
 
 
-def test_an_artifact_is_no_failure() -> None:
-    """Warnings or not: what was built was built."""
+def test_an_answer_with_an_artifact_is_a_success() -> None:
+    """With or without warnings."""
     outcome = compile_outcome(RECIPE, answer(code=0, artifacts={"a.out": b"x"}), CompileLimits(), message_chars=9)
     assert outcome.verdict is None
 
 
-def test_compiler_that_was_not_started_is_our_failure() -> None:
-    """No step, no verdict on the program."""
+def test_a_compiler_that_was_not_started_is_our_failure() -> None:
+    """Without a step there is no verdict on the program."""
     nothing = CompileAnswer(steps=(), artifacts={}, isolation=Isolation.FULL)
     assert compile_outcome(RECIPE, nothing, CompileLimits(), message_chars=9).verdict is Verdict.JE
 
 
 def test_long_messages_are_cut_at_a_line() -> None:
-    """A flood of diagnostics does not fill the results, and says that it was cut."""
+    """Many diagnostics are cut, with a note, so that results stay small."""
     outcome = compile_outcome(RECIPE, answer(output="error: x\n" * 1000), CompileLimits(), message_chars=50)
     assert len(outcome.message) < 200
     assert "more characters" in outcome.message
 
 
-def test_submission_never_meets_the_graders_source_and_its_object_only_at_the_link() -> None:
-    """What the first step can see is the program and the headers."""
+def test_the_grader_s_source_is_not_in_the_box_of_a_submission() -> None:
+    """The first step has the program and the headers. The grader's object file is only in the link step."""
     recipe = submission_recipe(PROBLEM, source("int f() {}"), (("linked0.o", b"object"),), GCC, std=None)
     first, second = recipe.steps
     assert [path for path, _ in first.files] == ["nile.cpp", "nile.h"]
@@ -164,16 +168,16 @@ def test_submission_never_meets_the_graders_source_and_its_object_only_at_the_li
     )
 
 
-def test_option_wins_over_the_problems_standard() -> None:
-    """For what is linked together alike: `--std`."""
+def test_the_option_std_has_precedence_over_the_problem() -> None:
+    """For the submission and the grader."""
     recipe = submission_recipe(PROBLEM, source(""), (), GCC, std="gnu++23")
     grader = grader_recipe(PROBLEM, GCC, std="gnu++23")
     assert grader is not None
     assert all("-std=gnu++23" in one.steps[0].argv for one in (recipe, grader))
 
 
-def test_keys_tell_apart_what_would_be_built_differently() -> None:
-    """Source, command, toolchain: each is in the name of the artifact."""
+def test_keys_differ_if_the_build_differs() -> None:
+    """The name of an artifact depends on source, command and toolchain."""
     base = known_good_recipe(GCC)
     (first, second) = base.steps
     others = [
@@ -190,6 +194,6 @@ def test_keys_tell_apart_what_would_be_built_differently() -> None:
 
 
 def test_lone_surrogates_in_code_do_not_stop_a_compilation() -> None:
-    """JSON can carry them, a file cannot."""
+    """JSON can contain them, a file cannot."""
     recipe = submission_recipe(PROBLEM, source("// \ud800"), (), GCC, std=None)
     assert dict(recipe.steps[0].files)["nile.cpp"] == b"// ?"

@@ -1,4 +1,4 @@
-"""The harness's report about a run can be forged by a program: any report can be stored."""
+"""A program can forge the harness's report about a run. Any report can be stored."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tests.box_answers import answer_text
 NONCE = "0123456789abcdef" * 2
 
 
-def report_of(said: str) -> HarnessReport:
-    """The report of a run whose program wrote so to where its report belongs."""
+def report_of(report_text: str) -> HarnessReport:
+    """The report of a run whose program wrote this text in place of the report."""
     line = {
         "test": 0, "verdict": None, "score": None, "message": "", "cpu_us": 0, "wall_us": 0, "idle_us": 0,
         "memory_bytes": 0, "code": 0, "signal": 0, "limit": None, "attempted": {}, "stderr": "",
-        "judge": {"cpu_us": 0, "wall_us": 0}, "report": said.encode().decode("latin-1"),
+        "judge": {"cpu_us": 0, "wall_us": 0}, "report": report_text.encode().decode("latin-1"),
     }  # fmt: skip
     stage = Stage(stdout=answer_text([line], NONCE), stderr="", code=0)
     return run_answer(stage, NONCE, names={0: "0"}, time_limit_s=1.0).tests[0].returned.report
@@ -35,14 +35,14 @@ ANYTHING = st.recursive(
 )
 
 
-@given(said=st.fixed_dictionaries({}, optional=dict.fromkeys(("phase", "exit", "error", "traceback"), ANYTHING)))
-def test_every_report_can_be_written(said: dict[str, Any]) -> None:
-    """Halves of characters, numbers, lists: the texts that are made of them are such as a file can hold."""
-    report = report_of(json.dumps(said))
+@given(fields=st.fixed_dictionaries({}, optional=dict.fromkeys(("phase", "exit", "error", "traceback"), ANYTHING)))
+def test_every_report_can_be_written(fields: dict[str, Any]) -> None:
+    """Lone surrogates, numbers, lists: the texts made of them can be written to a file."""
+    report = report_of(json.dumps(fields))
     orjson.dumps([report.phase, report.error, report.traceback])
 
 
-@pytest.mark.parametrize("said", ["", "{", "[]", "7", '"run"', '{"phase"', "[" * 100_000, "1" * 5000])
-def test_what_is_no_report_says_nothing(said: str) -> None:
-    """Broken JSON, other JSON, JSON that is too deep or too long to read."""
-    assert report_of(said) == HarnessReport()
+@pytest.mark.parametrize("report_text", ["", "{", "[]", "7", '"run"', '{"phase"', "[" * 100_000, "1" * 5000])
+def test_an_invalid_report_is_empty(report_text: str) -> None:
+    """Invalid JSON, JSON of another form, JSON that is too deep or too long."""
+    assert report_of(report_text) == HarnessReport()

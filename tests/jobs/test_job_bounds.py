@@ -1,4 +1,4 @@
-"""How many tests a job may contain: by the bounds of a target on output, requests and time."""
+"""How many tests a job may have, from a target's limits on output, requests and time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SETUP = setup_of(PROBLEM, PROGRAMS, Policy())
 
 
 def first_bundle(target: Target) -> int:
-    """How many tests the first job on a target holds."""
+    """The number of tests of the first job on a target."""
     return len(
         fitting(
             tuple(PlannedTest(test=name) for name in NAMES),
@@ -50,7 +50,7 @@ def first_bundle(target: Target) -> int:
 
 
 def test_no_bounds() -> None:
-    """The embedded sandbox takes them all."""
+    """On the embedded sandbox a job may have all tests."""
     assert first_bundle(TARGET) == 100
 
 
@@ -66,12 +66,12 @@ def test_no_bounds() -> None:
     ],
 )
 def test_each_bound(bounds: dict[str, int], tests: int) -> None:
-    """Whatever is reached first; one test is always tried: then the server says in its own words why not."""
+    """The lowest limit counts. One test is always sent: then the server's own error says what is too large."""
     assert first_bundle(replace(TARGET, **bounds)) == tests  # type: ignore[arg-type]
 
 
-def test_what_is_sent_fits() -> None:
-    """The largest bundle for a body bound stays below it, also if all of it goes as base64."""
+def test_the_largest_bundle_fits_into_a_request() -> None:
+    """The request stays below the limit even if all data is sent as base64."""
     body = 48 << 20
     found = bounds_of(replace(TARGET, max_body_bytes=body), SETUP)
     assert found.test_bytes is not None

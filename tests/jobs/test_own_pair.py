@@ -1,4 +1,4 @@
-"""Our own pair of scripts, in real boxes: the runner's rules, in the words of the classic contract."""
+"""Our own pair of scripts in real boxes: verdicts by the rules of our runner, in the format of huggingface/ioi."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SOLUTIONS: dict[str, dict[str, Any]] = {
     ],
 )
 def test_sample_solutions(boxes: Boxes, label: str, test: str, verdict: str) -> None:
-    """Every verdict of the sample contest, in both kinds of tasks, is the bundled profile's."""
+    """Each verdict of the sample contest, in both task types, equals that of the bundled profile."""
     problem = boxes.contest[label.split("/", maxsplit=1)[0]]
     found, score, message = judged(boxes, problem, SOLUTIONS[label]["code"], problem.tests[test])
     assert found == verdict, message
@@ -67,12 +67,12 @@ def test_sample_solutions(boxes: Boxes, label: str, test: str, verdict: str) -> 
     ],
 )
 def test_checker_protocols(boxes: Boxes, source: str, protocol: str, found: tuple[str, float, str]) -> None:
-    """Score and message of a checker, in each protocol."""
+    """The score and message of a checker, for each protocol."""
     assert judged(boxes, with_checker(source, CheckerProtocol(protocol)), SUM) == found
 
 
 def test_checker_gets_input_answer_and_output(boxes: Boxes) -> None:
-    """In CMS's order, each as it is."""
+    """In the order of CMS, each unchanged."""
     source = """int main(int, char **argv) {
         int a, b, right, said;
         FILE *in = fopen(argv[1], "r"), *answer = fopen(argv[2], "r"), *output = fopen(argv[3], "r");
@@ -85,7 +85,7 @@ def test_checker_gets_input_answer_and_output(boxes: Boxes) -> None:
 
 @pytest.mark.parametrize("answer", [b"\n", b"\n\n"])
 def test_an_empty_expected_output(boxes: Boxes, answer: bytes) -> None:
-    """Nothing is to be printed, and a program that prints 1 does not get 1 for it, as it does from the stock pair."""
+    """The program must print nothing. One that prints 1 gets 0; with the stock pair it gets 1."""
     case = dataclasses.replace(CASE, answer=answer)
     prints_one = '#include <cstdio>\nint main() { puts("1"); }\n'
     assert judged(boxes, PLAIN, prints_one, case)[:2] == ("WA", 0.0)
@@ -93,7 +93,9 @@ def test_an_empty_expected_output(boxes: Boxes, answer: bytes) -> None:
 
 
 def test_an_empty_text_is_an_expected_output() -> None:
-    """Whoever gives one says that nothing is to be printed; only our own scripts can tell it from none."""
+    """An empty text means that nothing is to be printed. Only our own scripts can distinguish it from no expected
+    output.
+    """
     ours = scripts_job.own_files(b"")
     row = {"id": "sum", "time_limit": 1, "memory_limit": 1 << 28, "grader_files": []}
     for beside, output, there in ((ours, "", True), (ours, None, False), (None, "", False)):
@@ -102,7 +104,7 @@ def test_an_empty_text_is_an_expected_output() -> None:
 
 
 def test_a_program_that_prints_no_score(boxes: Boxes) -> None:
-    """The words and the zero that the source's clients make of it; nothing of ours has failed."""
+    """The score is 0 with the feedback of the reference's clients. It is no failure of ours."""
     execution = boxes.execute(pair_job(boxes, PLAIN, "int main() {}", dataclasses.replace(CASE, answer=None)))
     require_judged(execution)
     assert score_and_feedback(execution) == ("0", "Unknown error")
@@ -115,15 +117,17 @@ def test_without_an_expected_output_the_program_s_own_is_the_score(boxes: Boxes)
 
 
 def test_files_by_name(boxes: Boxes) -> None:
-    """A program's input and output are files where the configuration names them."""
+    """Input and output of the program are files if the configuration names them."""
     problem = dataclasses.replace(PLAIN, input_file="sum.in", output_file="sum.out")
     code = SUM.replace("int a, b;", 'int a, b; freopen("sum.in", "r", stdin); freopen("sum.out", "w", stdout);')
     assert judged(boxes, problem, code) == ("AC", 1.0, "Output is correct")
     assert judged(boxes, problem, SUM)[1] == 0.0
 
 
-def test_pages_give_no_more_time(boxes: Boxes) -> None:
-    """A server may allow so little that a program with much memory would outlast it, which would not be a verdict."""
+def test_page_faults_give_no_more_time(boxes: Boxes) -> None:
+    """A server may allow so little time that a program with much memory would exceed the server's limit, which gives no
+    verdict.
+    """
     pages = "munmap(mmap(nullptr, 1 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0), 1 << 20);"
     code = f"#include <sys/mman.h>\nint main() {{ for (;;) {pages} }}"
     problem = dataclasses.replace(PLAIN, time_limit_s=0.2, memory_limit_bytes=2 << 30)
@@ -133,14 +137,14 @@ def test_pages_give_no_more_time(boxes: Boxes) -> None:
 
 
 def test_the_problem_s_own_standard(boxes: Boxes) -> None:
-    """C++20 where the problem says so."""
+    """The problem requires C++20."""
     code = '#include <compare>\n#include <cstdio>\nint main() { puts((1 <=> 2) < 0 ? "42" : ""); }\n'
     assert judged(boxes, PLAIN, code)[0] == "CE"
     assert judged(boxes, dataclasses.replace(PLAIN, cxx_std="gnu++20"), code)[0] == "AC"
 
 
 def test_a_checker_is_compiled_to_its_contest_s_standard(boxes: Boxes) -> None:
-    """As in the bundled profile, also where submissions are compiled to another one."""
+    """As in the bundled profile, also if submissions are compiled to another standard."""
     source = '#include <cstdio>\n#include <span>\nint main() { int one = 1; printf("%d", std::span(&one, 1)[0]); }\n'
     problem = with_checker(source, CheckerProtocol.CMS)
     assert judged(boxes, problem, SUM, judge_cxx_std="gnu++20")[0] == "AC"
@@ -148,8 +152,8 @@ def test_a_checker_is_compiled_to_its_contest_s_standard(boxes: Boxes) -> None:
         judged(boxes, problem, SUM)
 
 
-def test_the_pair_travels_in_a_job() -> None:
-    """`compile`, `run` and the runner lie beside the test, the runner executable."""
+def test_the_pair_is_in_the_job() -> None:
+    """`compile`, `run` and the runner are beside the test. The runner is executable."""
     row = {"id": "Sum", "time_limit": 1, "memory_limit": 1 << 26, "grader_files": []}
     files = {
         file.name: file for file in scripts_job.row_job(row, "", SUM, "", beside=scripts_job.own_files(b"ELF")).files

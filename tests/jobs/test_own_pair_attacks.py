@@ -1,4 +1,4 @@
-"""Submissions that try to steal from our own pair of scripts."""
+"""Submissions that try to get at secrets through our own pair of scripts."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ TAKEN = (
 )
 
 
-def test_the_compiler_reaches_neither_test_nor_judge(boxes: Boxes) -> None:
-    """What a submission might include is not there while it is compiled, nor is any other file of the machine."""
+def test_the_compiler_cannot_read_tests_or_judge_programs(boxes: Boxes) -> None:
+    """These files are not in the box while the submission is compiled. Nor are other files of the machine."""
     problem = dataclasses.replace(
         with_checker('int main() { puts("1"); }'),
         linked=(SourceFile(path="graders/grader.cpp", content=b"int main() {}"),),
@@ -92,15 +92,15 @@ ATTACKS = {
 }
 
 
-def test_what_the_attacks_read_is_there(boxes: Boxes) -> None:
-    """Else they would prove nothing."""
+def test_the_files_of_the_attacks_exist(boxes: Boxes) -> None:
+    """Otherwise the attacks would show nothing."""
     assert boxes.target.name == "local"
     assert [path for path in OF_THE_MACHINE[:2] if not Path(path).is_file()] == []
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_attacks_get_no_point(boxes: Boxes, attack: str) -> None:
-    """Neither answer nor checker nor the score's channel is in reach of the program, or of what it leaves behind."""
+    """Neither the program nor its leftover processes can reach the answer, the checker or the channel of the score."""
     checker = """#include <unistd.h>
     int main(int, char **argv) {
         usleep(300000);
@@ -113,8 +113,8 @@ def test_attacks_get_no_point(boxes: Boxes, attack: str) -> None:
     assert (verdict in ("WA", "TLE", "RE", "SV"), score) == (True, 0.0), (verdict, message)
 
 
-def test_a_manager_is_out_of_reach(boxes: Boxes) -> None:
-    """A process that runs beside the manager finds neither its input nor its memory."""
+def test_a_program_cannot_read_a_manager_s_input_or_memory(boxes: Boxes) -> None:
+    """The process runs at the same time as the manager."""
     problem = talking(1, ProcessIO.STD_IO, result='sum == 42 ? "1" : "0"')
     case = TestCase(name="t", input=b"7 42\n", answer=None)
     code = ATTACK + 'int answer(int, int) { everywhere(); return atoi(strstr(found.c_str(), "42") ? "42" : "0"); }'

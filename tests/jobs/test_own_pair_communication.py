@@ -1,4 +1,4 @@
-"""Our own pair of scripts and managers: Communication tasks, and how they are configured."""
+"""Our own pair of scripts with managers: Communication tasks and their configuration."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from tests.jobs.own_pair import Boxes, judged, pair_job, says_its_plan, talking,
 @pytest.mark.parametrize("io", ProcessIO)
 @pytest.mark.parametrize("processes", [1, 3])
 def test_communication(boxes: Boxes, processes: int, io: ProcessIO) -> None:
-    """Both ways to get FIFOs, one process and more, which know their index; the manager's own arguments."""
+    """FIFOs as arguments or as stdin and stdout, one process and several, which get their index; and the manager's own
+    arguments.
+    """
     problem = talking(processes, io)
     case = TestCase(name="t", input=b"7\n", answer=None)
     words = f"{processes} processes, argument a,b%c*"
@@ -31,7 +33,7 @@ def test_communication(boxes: Boxes, processes: int, io: ProcessIO) -> None:
 
 
 def test_checker_after_the_manager(boxes: Boxes) -> None:
-    """Where a Communication task has a checker, what the manager prints is the output that it judges."""
+    """If a Communication task has a checker, it judges the output of the manager."""
     checker = SourceFile(
         path="checker/checker.cpp",
         content=b"""#include <cstdio>
@@ -49,7 +51,7 @@ def test_checker_after_the_manager(boxes: Boxes) -> None:
 
 
 def test_a_loaded_machine_is_not_the_manager_s_fault(boxes: Boxes) -> None:
-    """The runner gives a test up, which is our failure, before a manager or the stage is over its wall clock."""
+    """The runner gives up a test, which is our failure, before the wall-clock limit of the manager or of the stage."""
     problem = dataclasses.replace(talking(3, ProcessIO.STD_IO), time_limit_s=2.5)
     case = TestCase(name="t", input=b"7\n", answer=None)
     job = pair_job(boxes, problem, "int answer(int n, int) { return n; }", case)
@@ -63,8 +65,8 @@ def test_a_loaded_machine_is_not_the_manager_s_fault(boxes: Boxes) -> None:
 
 
 @pytest.mark.parametrize("shape", ["flat", "object", "text"])
-def test_shapes_of_the_configuration(boxes: Boxes, shape: str) -> None:
-    """Flat keys, an object inside, or a JSON text inside: what rows of the data set and CMS packages hold."""
+def test_forms_of_the_configuration(boxes: Boxes, shape: str) -> None:
+    """Flat keys, a nested object, or JSON as a text: the forms in rows of the data set and in CMS packages."""
     problem = talking(3, ProcessIO.FIFO_IO)
     prefix = "task_type_parameters_Communication_"
     params = {f"{prefix}num_processes": 3, f"{prefix}user_io": "fifo_io", f"{prefix}compilation": "stub"}

@@ -1,6 +1,4 @@
-"""Failures that are not the submission's: our own pair of scripts never reports them by a failed compile stage or by a
-score.
-"""
+"""Failures that are not the submission's: our own pair never reports them as a failed compile stage or as a score."""
 
 from __future__ import annotations
 
@@ -27,8 +25,8 @@ from tests.jobs.own_pair import CASE, PLAIN, SUM, Boxes, content_of, fault, judg
         ('int main() { puts("1"); fputs("no number", stderr); return 7; }', "testlib"),
     ],
 )
-def test_a_checker_that_fails_is_no_score(boxes: Boxes, source: str, protocol: str) -> None:
-    """The checker's fault is an error for us, for good, and nothing that any client can take for a score."""
+def test_a_failing_checker_gives_no_score(boxes: Boxes, source: str, protocol: str) -> None:
+    """It is a permanent error for us. No client can take the answer for a score."""
     job = pair_job(boxes, with_checker(source, CheckerProtocol(protocol)), SUM)
     execution = boxes.execute(job)
     assert (execution.run.stdout, execution.run.code) == ("", 3)
@@ -49,7 +47,7 @@ def test_a_checker_that_fails_is_no_score(boxes: Boxes, source: str, protocol: s
     ],
 )
 def test_a_useless_configuration_is_not_the_submission_s_fault(boxes: Boxes, config: str) -> None:
-    """What the problem's files lack is never a compilation error."""
+    """If the problem's files are incomplete, it is not a compile error."""
     found = fault(boxes, with_config(pair_job(boxes, PLAIN, SUM), config))
     assert isinstance(found, SandboxError)
     assert not isinstance(found, TransientError)
@@ -57,7 +55,7 @@ def test_a_useless_configuration_is_not_the_submission_s_fault(boxes: Boxes, con
 
 
 def test_problem_programs_that_do_not_compile(boxes: Boxes) -> None:
-    """A checker, grader or manager with an error is the problem's fault; with the compiler's words."""
+    """An error in a checker, grader or manager is the problem's fault. The message is the compiler's."""
     broken = b"int main( {"
     checker = dataclasses.replace(with_checker(""), checker=SourceFile(path="checker/checker.cpp", content=broken))
     grader = dataclasses.replace(PLAIN, linked=(SourceFile(path="graders/grader.cpp", content=broken),))
@@ -70,7 +68,7 @@ def test_problem_programs_that_do_not_compile(boxes: Boxes) -> None:
 
 @pytest.mark.parametrize("task_type", list(TaskType)[:2])
 def test_a_protocol_without_its_checker(boxes: Boxes, task_type: TaskType) -> None:
-    """The problem's fault too, also after its manager has been compiled."""
+    """It is the problem's fault, also after its manager was compiled."""
     manager = SourceFile(path="graders/manager.cpp", content=b"int main() {}")
     problem = dataclasses.replace(
         PLAIN,
@@ -82,7 +80,7 @@ def test_a_protocol_without_its_checker(boxes: Boxes, task_type: TaskType) -> No
 
 
 def test_a_standard_that_the_compiler_does_not_know(boxes: Boxes) -> None:
-    """Says nothing of the program: a good one does not compile either."""
+    """It is no evidence against the program, because a good one does not compile either."""
     problem = dataclasses.replace(PLAIN, cxx_std="gnu++29")
     assert "the compiler does not compile a known good program either, with -std=gnu++29" in str(
         fault(boxes, pair_job(boxes, problem, SUM))
@@ -100,15 +98,17 @@ def test_a_standard_that_the_compiler_does_not_know(boxes: Boxes) -> None:
     ids=["object too large", "template depth", "constant"],
 )
 def test_limits_of_a_compilation(boxes: Boxes, code: str, words: str) -> None:
-    """What a submission does to its compiler is a compilation error, and its limit is named."""
+    """A program that makes the compiler exceed a limit is a compile error. The message names the limit."""
     verdict, score, message = judged(boxes, PLAIN, code)
     assert (verdict, score) == ("CE", 0.0)
     assert words in message
 
 
 @pytest.mark.parametrize("problem", [PLAIN, with_checker('int main() { puts("1"); }')], ids=["submission", "checker"])
-def test_compilers_that_take_too_long_together(boxes: Boxes, problem: Problem) -> None:
-    """The machine is too busy, which is told by `run`: a server that ended the stage would tell of a compile error."""
+def test_compilations_that_take_too_long_in_total(boxes: Boxes, problem: Problem) -> None:
+    """The machine is too busy. `run` reports it: if the server ended the compile stage, clients would see a compile
+    error.
+    """
     job = pair_job(boxes, problem, SUM)
     hurried = {"compile": lambda script: script.replace(b"set -u\n", b"set -u\nIOI_EVAL_COMPILE_S=0\n", 1)}
     files = [
@@ -127,7 +127,7 @@ def test_compilers_that_take_too_long_together(boxes: Boxes, problem: Problem) -
 
 @pytest.mark.parametrize(("size", "judges"), [(8 << 20, False), (64 << 20, True)], ids=["full", "not full"])
 def test_a_full_disk(boxes: Boxes, tmp_path: Path, size: int, judges: bool) -> None:
-    """It says nothing of the program."""
+    """It is no evidence against the program."""
     assert boxes.target.isolation is Isolation.FULL  # so there are user namespaces
     place(pair_job(boxes, PLAIN, SUM), tmp_path)
     script = f"""
@@ -152,7 +152,7 @@ def test_a_full_disk(boxes: Boxes, tmp_path: Path, size: int, judges: bool) -> N
 
 
 def place(job: Job, directory: Path) -> None:
-    """A job's files, as in a box."""
+    """Put a job's files into a directory, as in a box."""
     for file in job.files:
         path = directory / file.name
         path.parent.mkdir(exist_ok=True)
@@ -160,7 +160,7 @@ def place(job: Job, directory: Path) -> None:
 
 
 def test_without_isolation_the_runner_does_not_judge(boxes: Boxes) -> None:
-    """Where the runner refuses, there is no score and no verdict."""
+    """If the runner refuses, there is no score and no verdict."""
     job = pair_job(boxes, PLAIN, SUM)
     files = tuple(
         dataclasses.replace(file, content=b'#!/bin/sh\necho \'{"fault":"isolation","words":"none here"}\'; exit 3\n')
@@ -176,7 +176,7 @@ def test_without_isolation_the_runner_does_not_judge(boxes: Boxes) -> None:
 
 
 def test_a_job_without_the_runner_is_not_judged(boxes: Boxes) -> None:
-    """There is no judge but the runner."""
+    """Only the runner can judge."""
     job = pair_job(boxes, PLAIN, SUM, CASE)
     files = tuple(file for file in job.files if file.name != "runner")
     assert "there is no runner" in str(fault(boxes, dataclasses.replace(job, files=files)))

@@ -1,4 +1,4 @@
-"""Plans as text: every byte a word can hold survives, and nothing can break out of its word."""
+"""Plans as text: a word can hold every byte, and no value can end its word."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ioi_eval.model import Isolation
 
 
 def decode(encoded: str) -> str:
-    """What the runner makes of a word."""
+    """A word, decoded as the runner does it."""
     if encoded == "%":
         return ""
     return re.sub(rb"%([0-9A-F]{2})", lambda match: bytes([int(match[1], 16)]), encoded.encode("ascii")).decode("utf-8")
@@ -20,7 +20,7 @@ def decode(encoded: str) -> str:
 
 @given(st.text(alphabet=st.characters(codec="utf-8")))
 def test_word_survives(text: str) -> None:
-    """A word has no blank, no line end and no non-ASCII, and decodes to what it was."""
+    """An encoded word has no blank, no line end and only ASCII, and is decoded to the original."""
     encoded = word(text)
     assert re.fullmatch(r"[A-Za-z0-9._/,:=+@%-]+", encoded)
     assert decode(encoded) == text
@@ -28,12 +28,12 @@ def test_word_survives(text: str) -> None:
 
 @given(st.lists(st.text(alphabet=st.characters(codec="utf-8")), min_size=1))
 def test_words_in_one_value_survive(texts: list[str]) -> None:
-    """Arguments with commas and blanks stay apart, through both encodings."""
+    """Arguments with commas and blanks stay separate after both encodings."""
     assert [decode(part) for part in decode(word(words(texts))).split(",")] == texts
 
 
-def test_plan_reads_as_the_page_says() -> None:
-    """Lines, repeated keys, left-out values, the closing line."""
+def test_plan_has_the_documented_format() -> None:
+    """Lines, repeated keys, omitted values, the last line."""
     plan = RunnerPlan(mode="compile", nonce="ab" * 16, least=Isolation.FULL)
     plan.line("put", file="f0", **{"as": "a b.cpp"})
     plan.line("step", argv=("g++", "-c", ""))

@@ -25,8 +25,8 @@ INCLUDE = "#include <bits/stdc++.h>"
         f"/* a */ /* b */\r\n{INCLUDE}",
     ],
 )
-def test_it_is_the_first_thing(code: str) -> None:
-    """Blanks and comments before it change nothing."""
+def test_sources_that_begin_with_the_header(code: str) -> None:
+    """Blanks and comments before it do not matter."""
     assert begins_with_it(code.encode())
 
 
@@ -51,19 +51,19 @@ def test_it_is_the_first_thing(code: str) -> None:
         f"??={INCLUDE[1:]}",
     ],
 )
-def test_it_is_not_the_first_thing(code: str) -> None:
-    """The compiler would see something else before it."""
+def test_sources_that_do_not_begin_with_the_header(code: str) -> None:
+    """The compiler would read something else before it."""
     assert not begins_with_it(code.encode())
 
 
-def test_a_long_beginning_is_read_once() -> None:
-    """Megabytes of comments cost no more than reading them."""
+def test_a_long_comment_is_read_in_linear_time() -> None:
+    """Megabytes of comments take only the time of reading them."""
     assert begins_with_it(b"/* * / */ // x\n" * 200_000 + INCLUDE.encode())
     assert not begins_with_it(b"/* * / */ // x\n" * 200_000 + b"/*" * 200_000)
 
 
-def test_only_sources_that_begin_with_it_look_for_it() -> None:
-    """Each compilation for itself; the link step as it was."""
+def test_only_sources_that_begin_with_it_get_the_header() -> None:
+    """The recipe changes for each such source. Other sources and the link step stay the same."""
     problem = small_problem(
         key=ProblemKey(year=2026, id="Nile"),
         subtasks=(Subtask(name="01", points=100, tests=("a",)),),
@@ -83,7 +83,7 @@ def test_only_sources_that_begin_with_it_look_for_it() -> None:
     assert (second, link) == plain.steps[1:]
 
 
-def test_other_compilers_do_without() -> None:
-    """Their precompiled headers are found in other ways."""
+def test_other_compilers_get_no_precompiled_header() -> None:
+    """They look for precompiled headers in other ways."""
     assert can_precompile(GCC)
     assert not can_precompile(Toolchain(command="c++", version="Debian clang version 14", machine="x", static=True))

@@ -1,4 +1,4 @@
-"""Whether Python can read a submission: the program's errors are told from the interpreter's."""
+"""Whether Python can parse a submission. Errors of the program are distinguished from failures of the interpreter."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PYTHON = Interpreter(version="cpython", numpy=None, path=sys.executable, sees=()
 
 
 def checked(directory: Path, program: bytes) -> tuple[bool, str]:
-    """Whether a step refused a program, rather than fail, and its words."""
+    """Whether the step refused a program (and did not fail itself), and its stderr."""
     recipe = submission_recipe(PYTHON, [SourceFile(path="x.py", content=program)])
     (step,) = recipe.steps
     for name, content in step.files:
@@ -37,20 +37,20 @@ def checked(directory: Path, program: bytes) -> tuple[bool, str]:
         (b"-" * 50_000 + b"1", "Error"),
     ],
 )
-def test_what_python_cannot_read_is_refused(tmp_path: Path, program: bytes, words: str) -> None:
-    """Whichever exception `compile` raises: it speaks of the program."""
-    refused, said = checked(tmp_path, program)
+def test_a_program_that_python_cannot_parse_is_refused(tmp_path: Path, program: bytes, words: str) -> None:
+    """With any exception of `compile`: it is about the program."""
+    refused, stderr = checked(tmp_path, program)
     assert refused
-    assert words in said
+    assert words in stderr
 
 
-def test_what_fails_around_a_program_is_not_its_refusal(tmp_path: Path) -> None:
-    """Here its result cannot be written; the program is right."""
+def test_another_failure_is_not_a_refusal(tmp_path: Path) -> None:
+    """Here the result cannot be written. The program is right."""
     (tmp_path / "checked").mkdir()
     assert checked(tmp_path, b"print(1)\n")[0] is False
 
 
-def test_a_program_that_can_be_read(tmp_path: Path) -> None:
-    """And is not executed."""
+def test_a_program_that_can_be_parsed(tmp_path: Path) -> None:
+    """It is not executed."""
     assert checked(tmp_path, b"1 / 0\n") == (False, "")
     assert (tmp_path / "checked").is_file()

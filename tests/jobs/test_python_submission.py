@@ -1,4 +1,4 @@
-"""A program in Python for an ordinary batch problem, in a real box: judged like any other."""
+"""A program in Python for a Batch problem, in a real box: judged like any other."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PROBLEM = small_problem(
 
 
 async def judged(cache: Path) -> RunAnswer:
-    """The program on all tests."""
+    """The result of the program on all tests."""
     async with LocalSandbox(slots=1) as sandbox:
         (target,) = sandbox.targets()
         builder = Builder(sandbox, ArtifactStore(cache), Policy())
@@ -54,7 +54,7 @@ async def judged(cache: Path) -> RunAnswer:
 
 
 def test_a_program_in_python(cache: Path) -> None:
-    """Right, wrong, and failed, by the rules of compiled programs."""
+    """A right output, a wrong one and a crash, by the rules for compiled programs."""
     outcomes = asyncio.run(judged(cache)).tests
     assert [outcome.verdict for outcome in outcomes.values()] == ["AC", "WA", "RE"]
     assert "ValueError" in outcomes[2].stderr

@@ -1,4 +1,4 @@
-"""The rules of time are defined in `graders/runner/rules.h`; programs and pages that repeat them agree with it."""
+"""The rules of time are defined in `graders/runner/rules.h`. Programs and pages that repeat them agree with it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ HEADER = boxfiles.read("runner/rules.h").decode("utf-8")
 
 
 def test_every_number_of_the_header_is_read() -> None:
-    """A line that is written otherwise would be lost."""
+    """A line in another format would not be found."""
     assert len(rules.RULES) == len(re.findall(r"^constexpr int64_t k\w+", HEADER, re.MULTILINE)) == 11
     assert rules.numbers("constexpr int64_t kA = 1'500;\nconstexpr int kB = 2;\n") == {"kA": 1500}
 
 
-def test_what_follows_from_the_rules() -> None:
-    """A limit of 2 s: stopped at 2.6 s of CPU time or 3 s idle, given up at 30 s, or 130 s with a manager of 10 s."""
+def test_limits_computed_from_the_rules() -> None:
+    """With a limit of 2 s a program is stopped at 2.6 s of CPU time or 3 s of idle time, and given up at 30 s, or 130 s
+    with a manager of 10 s.
+    """
     assert rules.cpu_stop_ms(2.0) == 2600
     assert rules.usual_wall_ms(2.0) == 2 * (2600 + 1000)
     assert rules.given_up_ms(2.0) == 30_000
@@ -26,30 +28,30 @@ def test_what_follows_from_the_rules() -> None:
     assert rules.pages_ms(256 << 20) == 1310
 
 
-def test_the_protocol_tells_them() -> None:
-    """Each rule stands in PROTOCOL.md with its numbers."""
+def test_the_protocol_page_has_the_rules() -> None:
+    """Each rule is in PROTOCOL.md with its numbers."""
     text = " ".join(boxfiles.read("PROTOCOL.md").decode("utf-8").split())
-    told = rules.RULES
+    numbers = rules.RULES
     for words in (
-        f"`{told['kCpuPercent'] / 100} L + {told['kCpuSlackMs']}`",
-        f"`L + {told['kIdleSlackMs']}`",
-        f"`{told['kGivenUpTimes']} (L + M) + {told['kGivenUpSlackMs']}`",
-        f"up to {told['kPageUs']} µs for each page fault",
-        f"`{told['kPagesTimes']} L + {told['kPagesSlackMs']}`",
+        f"`{numbers['kCpuPercent'] / 100} L + {numbers['kCpuSlackMs']}`",
+        f"`L + {numbers['kIdleSlackMs']}`",
+        f"`{numbers['kGivenUpTimes']} (L + M) + {numbers['kGivenUpSlackMs']}`",
+        f"up to {numbers['kPageUs']} µs for each page fault",
+        f"`{numbers['kPagesTimes']} L + {numbers['kPagesSlackMs']}`",
     ):
         assert words in text
 
 
-def test_the_script_repeats_them() -> None:
-    """`run` cannot read a header where it is: its few numbers are those of the rules, `JudgeLimits` and `RunPolicy`."""
-    said = dict(re.findall(r"^(\w+)=(\d+)$", boxfiles.read("run").decode("utf-8"), re.MULTILINE))
+def test_the_script_has_the_numbers_of_the_rules() -> None:
+    """`run` cannot read the header. Its numbers are those of the rules, `JudgeLimits` and `RunPolicy`."""
+    in_script = dict(re.findall(r"^(\w+)=(\d+)$", boxfiles.read("run").decode("utf-8"), re.MULTILINE))
     limits = JudgeLimits()
-    assert int(said["given_up_times"]) == rules.GIVEN_UP_TIMES
-    assert int(said["given_up_slack_ms"]) == rules.GIVEN_UP_SLACK_MS
-    assert int(said["judge_cpu_ms"]) == 1000 * limits.cpu_s
-    assert int(said["judge_wall_ms"]) == 1000 * limits.wall_s
+    assert int(in_script["given_up_times"]) == rules.GIVEN_UP_TIMES
+    assert int(in_script["given_up_slack_ms"]) == rules.GIVEN_UP_SLACK_MS
+    assert int(in_script["judge_cpu_ms"]) == 1000 * limits.cpu_s
+    assert int(in_script["judge_wall_ms"]) == 1000 * limits.wall_s
     policy = RunPolicy()
-    assert int(said["threads"]) == policy.threads
+    assert int(in_script["threads"]) == policy.threads
     assert f"output_bytes=$(({policy.output_bytes >> 20} << 20))" in boxfiles.read("run").decode("utf-8")
     assert f"stderr_bytes=$(({policy.stderr_bytes >> 10} << 10))" in boxfiles.read("run").decode("utf-8")
     assert f"judge_memory_bytes=$(({limits.memory_bytes >> 30} << 30))" in boxfiles.read("run").decode("utf-8")

@@ -1,4 +1,4 @@
-"""The runner's answer is believed as a whole or not at all."""
+"""The runner's answer is accepted completely or not at all."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ NAMES = {0: "0-01", 1: "0-02"}
 
 
 def stage(*lines: dict[str, Any], end: bool = True, **changes: Any) -> Stage:
-    """A run stage whose stdout holds these lines and, unless told otherwise, the right end line."""
+    """A run stage whose stdout has these lines and, by default, the right end line."""
     text = answer_text(lines, NONCE, **changes)
     return Stage(stdout=text if end else "".join(text.splitlines(keepends=True)[:-1]), stderr="", code=0)
 
 
 def line(**changes: Any) -> dict[str, Any]:
-    """A run line, AC unless changed."""
+    """A result line with AC, and with these changes."""
     return {
         "test": 0, "verdict": "AC", "score": "1.0", "message": "ok", "cpu_us": 1000, "wall_us": 2000, "idle_us": 0,
         "memory_bytes": 1 << 20, "code": 0, "signal": 0, "limit": None, "attempted": {}, "stderr": "",
@@ -36,12 +36,12 @@ def line(**changes: Any) -> dict[str, Any]:
 
 
 def read(answer: Stage) -> Any:
-    """Read a run answer under a limit of 1 s."""
+    """Read a run answer, with a time limit of 1 s."""
     return run_answer(answer, NONCE, names=NAMES, time_limit_s=1.0)
 
 
-def test_whole_answer_becomes_outcomes() -> None:
-    """Names, numbers, signals and bytes arrive as what they are."""
+def test_complete_answer_becomes_outcomes() -> None:
+    """Names, numbers, signals and bytes have the right types and values."""
     answer = read(stage(line(), line(test=1, verdict="RE", score="0", signal=11, code=0, message="\u00c3\u00a4")))
     assert answer.isolation is Isolation.FULL
     assert answer.tests[0].score == 1.0
@@ -52,8 +52,8 @@ def test_whole_answer_becomes_outcomes() -> None:
 
 
 @pytest.mark.parametrize("lost", [1, 60], ids=["a whole line", "part of a line"])
-def test_an_answer_that_a_limit_cut_off_names_the_setting(lost: int) -> None:
-    """Servers before isolate say SIGKILL and no more; by default 1,024 bytes are too many."""
+def test_the_error_for_a_cut_answer_names_the_setting(lost: int) -> None:
+    """Servers before isolate only report SIGKILL. Their default limit is 1,024 bytes."""
     whole = stage({"artifact": "a.out", "bytes": 90, "base64": "A" * 120}, end=False)
     cut = replace(whole, stdout=whole.stdout[:-lost], code=None, signal="SIGKILL")
     with pytest.raises(TransportError, match=r"cut off .*SIGKILL.* output \(PISTON_OUTPUT_MAX_SIZE\)") as raised:
@@ -61,8 +61,8 @@ def test_an_answer_that_a_limit_cut_off_names_the_setting(lost: int) -> None:
     assert "AAAA" not in str(raised.value)
 
 
-def test_judge_fault_has_no_score_and_names_the_program() -> None:
-    """JE: score None, whose fault, its words."""
+def test_je_has_no_score_and_names_the_program() -> None:
+    """The score is None. The outcome has the judge program and its message."""
     fault = {"program": "checker", "fault": "score", "words": "nan"}
     outcome = read(stage(line(verdict="JE", score=None, **fault))).tests[0]
     assert (outcome.verdict, outcome.score, outcome.judge_program) == (Verdict.JE, None, "checker")
@@ -73,7 +73,7 @@ def test_judge_fault_has_no_score_and_names_the_program() -> None:
     ("cpu_us", "near"), [(899_000, False), (900_000, True), (1_000_000, True), (1_100_000, True), (1_101_000, False)]
 )
 def test_near_limit_is_ten_percent(cpu_us: int, near: bool) -> None:
-    """Marked within 10 % of the limit on either side."""
+    """Times within 10 % of the limit, above or below, are marked."""
     assert read(stage(line(cpu_us=cpu_us))).tests[0].near_limit is near
 
 
@@ -97,21 +97,21 @@ def test_near_limit_is_ten_percent(cpu_us: int, near: bool) -> None:
     ],
 )
 def test_damaged_answer_is_a_transport_error(damaged: Stage) -> None:
-    """Nothing that is cut, doubled, contradictory or foreign becomes a verdict."""
+    """An answer that is cut, duplicated, contradictory or from another job gives no verdict."""
     with pytest.raises(TransportError):
         read(damaged)
 
 
-def test_faults_are_told_apart() -> None:
-    """Too little isolation is the machine's matter, a bad plan is ours."""
+def test_kinds_of_faults_raise_different_errors() -> None:
+    """Too little isolation is the machine's fault, a wrong plan is ours."""
     with pytest.raises(IsolationError, match="no seccomp"):
         read(Stage(stdout=json.dumps({"fault": "isolation", "words": "no seccomp", "nonce": NONCE}), stderr="", code=3))
     with pytest.raises(RejectedError, match="plan"):
         read(Stage(stdout=json.dumps({"fault": "plan", "words": "line 3", "nonce": NONCE}), stderr="", code=3))
 
 
-def test_an_answer_that_is_cut_after_a_judge_error_is_cut() -> None:
-    """A test's line tells a fault of a judge program; only the runner's own fault line ends an answer."""
+def test_an_answer_cut_after_a_judge_fault_is_incomplete() -> None:
+    """The fault of a judge program is in a test's line. Only the runner's own fault line may end an answer."""
     told = line(verdict="JE", score=None, fault="exit", program="checker", words="exit code 3")
     with pytest.raises(TransportError, match="cut off"):
         read(Stage(stdout=json.dumps(told) + "\n", stderr="", code=None, signal="SIGKILL"))
@@ -119,17 +119,17 @@ def test_an_answer_that_is_cut_after_a_judge_error_is_cut() -> None:
 
 @given(st.integers(min_value=0, max_value=2000), st.binary(max_size=8))
 @example(cut=2000, tail=b"}")
-def test_cut_anywhere_is_never_a_verdict(cut: int, tail: bytes) -> None:
-    """An answer cut at any byte, with or without rubbish after it, is refused."""
+def test_an_answer_cut_at_any_byte_is_refused(cut: int, tail: bytes) -> None:
+    """With or without other bytes after the cut."""
     whole = stage(line(), line(test=1)).stdout
     damaged = whole[: min(cut, len(whole) - 2)] + tail.decode("latin-1")
-    assume(damaged.strip() != whole.strip())  # rubbish that is just what was cut off
+    assume(damaged.strip() != whole.strip())  # the other bytes are just those that were cut
     with pytest.raises(SandboxError):
         read(Stage(stdout=damaged, stderr="", code=0))
 
 
 def test_artifacts_arrive_byte_for_byte() -> None:
-    """The artifact is what was sent; one of another length is refused."""
+    """The artifact has the bytes that were sent. One of another length is refused."""
     step = {
         "step": 0,
         "code": 0,
@@ -150,8 +150,8 @@ def test_artifacts_arrive_byte_for_byte() -> None:
         compile_answer(stage(step, artifact | {"base64": "!"}), NONCE)
 
 
-def test_a_score_that_was_changed_on_the_way() -> None:
-    """Each other digit makes a line that could be true; the checksum says that it is not."""
+def test_a_score_changed_in_transit_is_refused() -> None:
+    """With any other digit the line is valid, but the checksum differs."""
     answer = answer_text([line(verdict="PA", score="0.25")], NONCE)
     assert read(Stage(stdout=answer, stderr="", code=0)).tests[0].score == 0.25
     for digit in "0134567":
@@ -159,8 +159,10 @@ def test_a_score_that_was_changed_on_the_way() -> None:
             read(Stage(stdout=answer.replace('"0.25"', f'"0.{digit}5"'), stderr="", code=0))
 
 
-def test_a_program_that_was_changed_on_the_way() -> None:
-    """Of a compiled checker one byte, which no length shows: it would judge every later submission."""
+def test_a_program_changed_in_transit_is_refused() -> None:
+    """One changed byte of a compiled checker does not change its length. The checker would judge every later
+    submission.
+    """
     step = {
         "step": 0, "code": 0, "signal": 0, "limit": None, "cpu_us": 1, "wall_us": 1, "memory_bytes": 1, "output": "",
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Which runner a target's first job brings: its package's, the shipped one, or one that is compiled there."""
+"""Which runner a target's first job uses: that of its package, the shipped one, or one that is compiled there."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ COMPILED = b"compiled\n"
 def answer(
     directory: Path, *, shipped: bytes | None, mode: int = 0o755, judge: Path | None = None, changes: str = ""
 ) -> bytes:
-    """What the job gives in a directory, with a compiler that makes the same of everything.
+    """The output of the job in a directory, with a compiler that makes the same program of any source.
 
-    A network may change one byte of the source, or of the program on its way back.
+    `changes` simulates a network that changes one byte of the source, or of the returned program.
     """
     compiler = directory / "compiler"
     compiler.write_text("#!/bin/sh\nprintf 'compiled\\n' > runner\n")
@@ -51,14 +51,14 @@ def answer(
         text=True,
         check=False,
     )
-    said = done.stdout.replace("Y29t", "Y29s") if changes == "program" else done.stdout
-    stage = Stage(stdout=said, stderr=done.stderr, code=done.returncode)
+    stdout = done.stdout.replace("Y29t", "Y29s") if changes == "program" else done.stdout
+    stage = Stage(stdout=stdout, stderr=done.stderr, code=done.returncode)
     return runner_binary(Execution(run=stage), nonce, shipped)
 
 
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
-    """What our Piston package has of the runner."""
+    """The directory of our Piston package with a runner."""
     judge = tmp_path / "judge"
     judge.mkdir()
     (judge / "runner").write_bytes(SHIPPED + b"# the package's\n")
@@ -69,7 +69,7 @@ def package(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def noexec(tmp_path: Path) -> Iterator[Path]:
-    """A directory in which nothing can be started."""
+    """A directory in which no program can be started."""
     directory = tmp_path / "noexec"
     directory.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "noexec", "none", str(directory)], check=False).returncode:
@@ -81,39 +81,39 @@ def noexec(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o644], ids=["as here", "as on Piston"])
-def test_the_shipped_one_if_it_can_be_started(tmp_path: Path, mode: int) -> None:
-    """It need not travel back."""
+def test_the_shipped_runner_is_used_if_it_can_be_started(tmp_path: Path, mode: int) -> None:
+    """It is not sent back."""
     assert answer(tmp_path, shipped=SHIPPED, mode=mode) == SHIPPED
 
 
-def test_compiled_if_nothing_is_shipped_or_it_cannot_be_started(tmp_path: Path) -> None:
-    """By the target's compiler."""
+def test_otherwise_the_runner_is_compiled(tmp_path: Path) -> None:
+    """By the target's compiler, if no runner is shipped or it cannot be started."""
     assert answer(tmp_path, shipped=None) == COMPILED
     assert answer(tmp_path, shipped=BROKEN) == COMPILED
 
 
-def test_the_package_s_own_comes_first(tmp_path: Path, package: Path) -> None:
-    """Of the same sources only."""
+def test_the_package_s_runner_has_precedence(tmp_path: Path, package: Path) -> None:
+    """Only if it was built from the same sources."""
     assert answer(tmp_path, shipped=SHIPPED, judge=package).endswith(b"# the package's\n")
     (package / "runner.digest").write_text(hashlib.sha256(b"").hexdigest())
     assert answer(tmp_path, shipped=SHIPPED, judge=package) == SHIPPED
 
 
 @pytest.mark.root
-def test_untried_where_nothing_can_be_started(noexec: Path) -> None:
-    """As in Docker's `--tmpfs /tmp`; what is compiled there is not tried either."""
+def test_the_shipped_runner_is_not_tried_in_a_noexec_directory(noexec: Path) -> None:
+    """As with Docker's `--tmpfs /tmp`. A compiled runner is not tried there either."""
     assert answer(noexec, shipped=SHIPPED) == SHIPPED
 
 
 @pytest.mark.parametrize("changes", ["source", "program"])
-def test_what_was_changed_on_the_way_is_not_used(tmp_path: Path, changes: str) -> None:
-    """The runner is stored, and judges everything."""
+def test_a_runner_changed_in_transit_is_not_used(tmp_path: Path, changes: str) -> None:
+    """The runner is stored, and judges all later submissions."""
     assert answer(tmp_path, shipped=None) == COMPILED
     with pytest.raises(TransportError, match=r"changed on the way|hash differs"):
         answer(tmp_path, shipped=None, changes=changes)
 
 
-def test_nobody_says_shipped_who_was_given_nothing() -> None:
+def test_the_answer_shipped_without_a_shipped_runner_is_refused() -> None:
     """Such an answer is damaged."""
     nonce = secrets.token_hex(16)
     stage = Stage(stdout=f"{nonce}\nshipped\n{'0' * 64}  -\n{nonce}\n", stderr="", code=0)
@@ -121,8 +121,8 @@ def test_nobody_says_shipped_who_was_given_nothing() -> None:
         runner_binary(Execution(run=stage), nonce)
 
 
-def test_a_compiler_s_words_are_told(tmp_path: Path) -> None:
-    """There is no runner then."""
+def test_the_compiler_s_message_is_in_the_error(tmp_path: Path) -> None:
+    """There is no runner in this case."""
     (tmp_path / "runner").mkdir()
     with pytest.raises(SetupError, match="does not compile on this target"):
         answer(tmp_path, shipped=None)

@@ -1,4 +1,6 @@
-"""The code that writes plans and reads lines follows the schemas. (The runner: `tests/graders/runner_box.py`.)"""
+"""The code that writes plans and reads lines agrees with the schemas. (For the runner see
+`tests/graders/runner_box.py`.)
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,8 @@ def golden(kind: str) -> list[Path]:
 
 
 @pytest.mark.parametrize("path", golden("plan"), ids=lambda path: path.stem)
-def test_golden_plans_are_plans(path: Path) -> None:
-    """They are what Python writes (test_runner_golden.py). With an unknown key, or cut off, they are none."""
+def test_golden_plans_agree_with_the_schema(path: Path) -> None:
+    """Python writes them (test_runner_golden.py). With an unknown key, or truncated, they do not agree."""
     lines = plan_lines(path.read_bytes())
     assert not errors("plan", lines)
     assert errors("plan", lines[:-1])
@@ -37,8 +39,8 @@ def test_golden_plans_are_plans(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", golden("lines"), ids=lambda path: path.stem)
-def test_golden_lines_are_lines(path: Path) -> None:
-    """Each line by itself; and none with a member more."""
+def test_golden_lines_agree_with_the_schema(path: Path) -> None:
+    """Each line by itself. With another member a line does not agree."""
     for text in path.read_text(encoding="ascii").splitlines():
         line = json.loads(text)
         assert not errors("lines", line), text
@@ -46,7 +48,7 @@ def test_golden_lines_are_lines(path: Path) -> None:
 
 
 def test_the_schema_requires_what_the_reader_needs() -> None:
-    """If the reader does not believe a line without a member, then no line without it is one."""
+    """If the reader refuses a line without a member, the schema requires that member."""
 
     def read(line: dict[str, Any]) -> None:
         stage = Stage(stdout=answer_text([line], NONCE), stderr="", code=0)
@@ -66,8 +68,8 @@ def test_the_schema_requires_what_the_reader_needs() -> None:
     assert {"test", "verdict", "score", "cpu_us"} <= needed
 
 
-def test_both_have_the_same_words() -> None:
-    """Verdicts, isolation levels and protocols of the schemas are those of the package."""
+def test_the_schemas_have_the_package_s_values() -> None:
+    """Verdicts, isolation levels and protocols."""
     test = schema("lines")["$defs"]["test"]
     verdicts = {*test["properties"]["verdict"]["enum"]} - {None}
     assert verdicts == {verdict.value for verdict in Verdict} - {"CE", "NC", "SKIPPED"}

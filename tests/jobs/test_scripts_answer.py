@@ -1,4 +1,4 @@
-"""Classic answers: the source's mapping, and the stricter verdict, on recorded answers and on forgeries."""
+"""Classic answers: the mapping of huggingface/ioi, and our stricter verdict, on recorded and on forged answers."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ioi_eval.jobs.scripts_answer import score_and_feedback
 from ioi_eval.model import Execution, Stage, Verdict
 from tests.jobs.scripts_executions import execution, recorded, verdict_of
 
-# name of the transcript | score and first line of feedback by the source's mapping | our verdict; `JE!` is an error
-# that is raised, and repeated. Where the generations differ, v4's verdict comes after a slash.
+# name of the transcript | score and first line of feedback by the reference's mapping | our verdict. `JE!` is an error
+# that is raised, and the job is repeated. Where v3 and v4 differ, v4's verdict follows after a slash.
 RECORDED = r"""
 cms_ac | 1 Output is correct | AC
 cms_ac_bits | 1 Output is correct | AC
@@ -76,7 +76,7 @@ CASES = {
 @pytest.mark.parametrize("generation", ["v3", "v4"])
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_recorded_verdicts(shared: Path, name: str, generation: str) -> None:
-    """Each recorded classic answer gives the source's score and feedback, and our verdict."""
+    """Each recorded answer gives the reference's score and feedback, and our verdict."""
     feedback, verdicts = CASES[name]
     found = recorded(shared, generation, name)
     score, words = score_and_feedback(found)
@@ -86,28 +86,32 @@ def test_recorded_verdicts(shared: Path, name: str, generation: str) -> None:
 
 
 def test_every_recorded_job_of_the_package_has_a_verdict(shared: Path) -> None:
-    """No answer of the cms_ioi package is left out but two whose words differ by generation (tested below)."""
+    """No recorded answer of the cms_ioi package is missing, except two whose texts differ by generation
+    (tested below).
+    """
     names = {path.stem for path in (shared / "piston-transcripts" / "v3").glob("c*m*_*.json")}
     scripts_job = {name for name in names if name.startswith(("cms_", "comm_"))}
     assert scripts_job - set(CASES) == {"cms_big_output_10MB_ml64", "cms_hack_read_answer"}
 
 
 def test_page_cache_counted_as_memory(shared: Path) -> None:
-    """Under the problem's own limit newer servers judge a right answer of 10 MB wrong; so our jobs send more."""
+    """Under the problem's own limit, newer servers judge a right answer of 10 MB wrong. Therefore our jobs request more
+    memory.
+    """
     assert verdict_of(recorded(shared, "v3", "cms_big_output_10MB_ml64")) == "AC"
     assert verdict_of(recorded(shared, "v4", "cms_big_output_10MB_ml64")) == "WA"
 
 
 @pytest.mark.parametrize("generation", ["v3", "v4"])
-def test_words_of_the_program_before_the_checkers(shared: Path, generation: str) -> None:
-    """What a program wrote on stderr is in the message and changes nothing."""
+def test_stderr_of_the_program_changes_no_verdict(shared: Path, generation: str) -> None:
+    """It is in the message, before the checker's."""
     found = recorded(shared, generation, "cms_hack_read_answer")
     assert score_and_feedback(found)[1].startswith("opened /proc/")
     assert verdict_of(found) == "WA"
 
 
-def test_order_of_the_sources_mapping() -> None:
-    """Compilation, Python's memory, any output, the kill, the rest: the first that holds."""
+def test_order_of_the_reference_s_mapping() -> None:
+    """Compile error, MemoryError of Python, any output, SIGKILL, the rest: the first match counts."""
     failed = Stage(stdout="1\n", stderr="words", code=2)
     assert score_and_feedback(Execution(run=Stage(stdout="1", stderr="", code=0), compile=failed)) == (
         "0",
@@ -127,8 +131,8 @@ def test_order_of_the_sources_mapping() -> None:
     "stdout",
     ["nan", "inf", "-0.5", "1.5", "1000", "1e3", "0x1", "1_0", "one", "1 point", "١", "1e-400000000000x", "+1", "-0"],
 )
-def test_what_is_no_score(stdout: str) -> None:
-    """Anything but a plain finite number in [0, 1] is the checker's fault, never a score."""
+def test_invalid_scores_are_the_checker_s_fault(stdout: str) -> None:
+    """Only a plain finite number in [0, 1] is a score."""
     outcome = scripts_answer.test_outcome(execution(stdout=f"{stdout}\n"), "t1")
     assert (outcome.verdict, outcome.score, outcome.judge_program) == (Verdict.JE, None, "checker")
 
@@ -147,13 +151,13 @@ def test_what_is_no_score(stdout: str) -> None:
     ],
 )
 def test_scores(stdout: str, score: float, verdict: Verdict) -> None:
-    """The first line is the score; almost 1 is not 1."""
+    """The first line is the score. A number close to 1 is not 1."""
     outcome = scripts_answer.test_outcome(execution(stdout=stdout), "t1")
     assert (outcome.score, outcome.verdict) == (score, verdict)
 
 
-def test_words_on_stderr_never_decide_about_a_score() -> None:
-    """A right answer stays right, whatever the program wrote; a zero stays a zero."""
+def test_stderr_never_changes_a_score() -> None:
+    """Whatever the program writes, a right answer stays right and a zero stays a zero."""
     for words in ("Time limit exceeded (1.0s)", "Runtime error with exit code 1", "Compilation error", "MemoryError"):
         assert scripts_answer.test_outcome(execution(stderr=words), "t1").verdict is Verdict.AC
         zero = scripts_answer.test_outcome(execution(stdout="0\n", stderr=f"{words}\nwrong"), "t1")
@@ -161,12 +165,14 @@ def test_words_on_stderr_never_decide_about_a_score() -> None:
 
 
 def test_a_score_with_an_exit_code_is_the_checkers_fault() -> None:
-    """A checker that prints a score and then fails is not believed."""
+    """If a checker prints a score and then fails, its score does not count."""
     assert scripts_answer.test_outcome(execution(code=1), "t1").verdict is Verdict.JE
 
 
-def test_what_the_package_s_scripts_did_not_tell(shared: Path) -> None:
-    """An exit code without a score, and a problem that does not compile; the rest is the source's mapping's."""
+def test_answers_that_the_package_s_scripts_do_not_judge(shared: Path) -> None:
+    """An exit code without a score, and a problem that does not compile. For other answers the reference's mapping
+    applies.
+    """
     for name in ("cms_ac", "cms_ce", "cms_tle", "cms_tle_ignores_sigterm", "cms_no_correct_output"):
         scripts_answer.require_judged_by_package(recorded(shared, "v3", name))
     scripts_answer.require_judged_by_package(execution(stdout="", code=1, stderr="MemoryError"))
@@ -178,8 +184,8 @@ def test_what_the_package_s_scripts_did_not_tell(shared: Path) -> None:
             scripts_answer.require_judged_by_package(recorded(shared, "v4", name))
 
 
-def test_what_our_own_pair_did_not_judge() -> None:
-    """A compile stage that fails is believed only where its last line says what failed; a score only at exit code 0."""
+def test_answers_that_our_own_pair_does_not_judge() -> None:
+    """A failed compile stage counts only if its last line says what failed. A score counts only with exit code 0."""
     refused = Stage(stdout="Failed to compile sum\n", stderr="error", code=1)
     scripts_answer.require_judged(Execution(compile=refused, run=refused))
     scripts_answer.require_judged(execution())

@@ -1,4 +1,4 @@
-"""Answers of the classic profile: whose fault it is that something did not compile."""
+"""Answers of the classic profile in which a compilation failed: which program or machine is at fault."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.jobs.scripts_executions import compilation, execution, recorded
 
 
 def test_a_judge_program_that_does_not_compile_is_no_compile_error() -> None:
-    """The scripts' stdout, which no program reaches, tells whose source it was."""
+    """The stdout of the scripts, which no submission can write to, names the source that did not compile."""
     for program in ("checker", "manager", "grader"):
         words = f"graders/{program}.cpp:3:1: error: x\nCould not compile {program}\n"
         outcome = compile_outcome(compilation(words, stdout=f"No checker\nCompiling {program}\n"))
@@ -27,7 +27,7 @@ def test_a_judge_program_that_does_not_compile_is_no_compile_error() -> None:
 @pytest.mark.parametrize("program", ["checker", "manager", "grader"])
 @pytest.mark.parametrize("status", ["TO", "OL", "EL"])
 def test_a_limit_while_a_judge_program_is_compiled_is_no_compile_error(program: str, status: str) -> None:
-    """The submission's turn had not come, however much CPU time was used."""
+    """The submission was not compiled yet, however much CPU time was used."""
     stopped = compilation("", code=None, stdout=f"Compiling {program}\n", status=status, cpu_ms=60_000.0)
     with pytest.raises(TransientError, match=program):
         compile_outcome(stopped, cpu_limit_ms=60_000)
@@ -37,7 +37,7 @@ def test_a_limit_while_a_judge_program_is_compiled_is_no_compile_error(program: 
     ("measured", "is_compile_error"),
     [
         ({"cpu_ms": 59_000.0, "wall_ms": 60_010.0}, True),
-        ({"cpu_ms": 9_900.0, "wall_ms": 10_030.0}, True),  # a server that allows less than we ask for
+        ({"cpu_ms": 9_900.0, "wall_ms": 10_030.0}, True),  # a server that allows less than we request
         ({"cpu_ms": 10_020.0, "wall_ms": 25_000.0, "message": "Time limit exceeded"}, True),
         ({"cpu_ms": 20_000.0, "wall_ms": 60_010.0, "message": "Time limit exceeded (wall clock)"}, False),
         ({"wall_ms": 60_010.0}, False),
@@ -45,8 +45,10 @@ def test_a_limit_while_a_judge_program_is_compiled_is_no_compile_error(program: 
         ({}, False),
     ],
 )
-def test_only_a_compiler_that_used_its_time_is_over_it(measured: dict[str, Any], is_compile_error: bool) -> None:
-    """Wall clock alone says how busy the machine is, and nothing of the program."""
+def test_only_a_compiler_that_used_its_cpu_time_exceeds_the_limit(
+    measured: dict[str, Any], is_compile_error: bool
+) -> None:
+    """Wall clock alone shows how busy the machine is, and is no evidence against the program."""
     stopped = compilation("", code=None, status="TO", **measured)
     if is_compile_error:
         outcome = compile_outcome(stopped, cpu_limit_ms=60_000)
@@ -83,7 +85,7 @@ RECORDED_KILL = f"{KILLED}chmod: cannot access 'a.out': No such file or director
     ],
 )
 def test_a_fault_of_the_machine_at_a_judge_program_is_not_final(program: str, stderr: str) -> None:
-    """What may not happen again is asked for again, and not written down as the problem's fault."""
+    """A failure that may not occur again is repeated, and not stored as the problem's fault."""
     with pytest.raises(TransientError):
         compile_outcome(
             compilation(stderr, stdout=f"Compiling {program}\n", memory_bytes=4 << 30), memory_limit_bytes=4 << 30
@@ -98,8 +100,8 @@ def test_a_fault_of_the_machine_at_a_judge_program_is_not_final(program: str, st
         "/usr/bin/ld: /tmp/cc.o: in function `main':\nchecker.cpp:(.text+0x5): undefined reference to `f()'",
     ],
 )
-def test_a_compilers_word_on_a_judge_program_is_final(words: str) -> None:
-    """A compiler, assembler or linker that speaks of the source."""
+def test_a_compilers_error_on_a_judge_program_is_final(words: str) -> None:
+    """The message of a compiler, assembler or linker about the source."""
     assert compile_outcome(compilation(words, stdout="Compiling checker\n")).final
 
 
@@ -112,8 +114,8 @@ def test_a_compilers_word_on_a_judge_program_is_final(words: str) -> None:
         "/piston/packages/cms_ioi/1.0.0/compile: line 22: fork: Resource temporarily unavailable\n",
     ],
 )
-def test_a_starved_compiler_is_overload(stderr: str) -> None:
-    """No process left for the compiler says nothing about the program."""
+def test_a_compiler_without_processes_is_overload(stderr: str) -> None:
+    """If the compiler cannot start a process, it is no evidence against the program."""
     with pytest.raises(OverloadError):
         compile_outcome(compilation(stderr))
 
@@ -132,15 +134,19 @@ FULL = (
         "/usr/bin/ld: final link failed: No space left on device\ncollect2: error: ld returned 1 exit status\n",
     ],
 )
-def test_a_full_disk_says_nothing_of_the_program(stderr: str) -> None:
-    """The words of real compilers: however often, it is not a compilation error; doubted, as others may fill it."""
+def test_a_full_disk_is_no_compile_error(stderr: str) -> None:
+    """Messages of real compilers. Even after repetitions it is no compile error. It is doubtful, because other jobs may
+    fill the disk.
+    """
     with pytest.raises(TransientError, match="no room on the disk"):
         compile_outcome(compilation(stderr))
     assert is_doubtful(compilation(stderr))
 
 
 def test_a_killed_compiler() -> None:
-    """Killed at our memory limit is CE that names it; killed below it, or where nobody measured, is our failure."""
+    """Killed at our memory limit it is CE, and the message names the limit. Killed below it, or without a measurement,
+    it is our failure.
+    """
     limit = 100 << 20
     at_limit = compile_outcome(compilation(RECORDED_KILL, memory_bytes=limit - 4096), memory_limit_bytes=limit)
     assert (at_limit.verdict, at_limit.message.splitlines()[0]) == (
@@ -153,7 +159,9 @@ def test_a_killed_compiler() -> None:
 
 
 def test_recorded_memory_limit_of_the_compiler(shared: Path) -> None:
-    """v4's killed compiler is recognised; v3's, which crashed under its address space limit, is the compiler's word."""
+    """A compiler that v4 killed is recognised. With v3 the compiler crashed at its address space limit and printed an
+    error.
+    """
     v4 = recorded(shared, "v4", "compile_memory_limit")
     assert "over 28 MiB" in compile_outcome(v4, memory_limit_bytes=30_000_000).message
     with pytest.raises(TransientError):
@@ -180,8 +188,8 @@ def test_recorded_memory_limit_of_the_compiler(shared: Path) -> None:
         '#line 1 "g++: fatal error: cannot execute"\n#error x: vfork: Resource temporarily unavailable\n',
     ],
 )
-def test_forged_words_of_the_compiler(source: str, tmp_path: Path) -> None:
-    """A program that makes the real compiler say such words is CE; the words buy a repetition and nothing else."""
+def test_forged_messages_of_the_compiler(source: str, tmp_path: Path) -> None:
+    """A program that makes the real compiler print such messages is CE. They only lead to a repetition."""
     (tmp_path / "x.cpp").write_text(source, encoding="utf-8")
     command = ["g++", "-c", "x.cpp"]
     done = subprocess.run(
@@ -193,8 +201,8 @@ def test_forged_words_of_the_compiler(source: str, tmp_path: Path) -> None:
     assert is_doubtful(forged)
 
 
-def test_what_is_doubtful() -> None:
-    """A limit and a killed process are doubted once; a compiler that says no is not."""
+def test_doubtful_compilations() -> None:
+    """A limit and a killed process are repeated once. An error of the compiler is not."""
     assert is_doubtful(compilation("", code=None, signal="SIGKILL", status="TO"))
     assert not is_doubtful(compilation("x.cpp:1:1: error: expected"))
     assert not is_doubtful(execution())

@@ -1,4 +1,4 @@
-"""Classic jobs: the reference's files at the reference's paths, and the problems that the stock pair cannot judge."""
+"""Classic jobs: the reference's files at its paths, and problems that the stock pair cannot judge."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def contents(job: Job) -> dict[str, object]:
     return {file.name: file.content for file in job.files}
 
 
-def test_files_lie_where_the_source_says() -> None:
-    """Submission, input, expected output, grader files and configuration, under the contract's names."""
+def test_files_have_the_reference_s_paths() -> None:
+    """Submission, input, expected output, grader files and configuration."""
     job = scripts_job.job(BATCH, CASE, "int x;")
     config = json.loads(str(contents(job)["graders/grader_config.json"], "utf-8"))  # type: ignore[call-overload]
     assert contents(job) == {
@@ -84,7 +84,7 @@ def test_files_lie_where_the_source_says() -> None:
 
 
 def test_communication_configuration() -> None:
-    """Processes, their pipes and the manager's arguments are told in flat keys."""
+    """Number of processes, their pipes and the manager's arguments are in flat keys."""
     job = scripts_job.job(COMMUNICATION, replace(CASE, answer=None), "int x;")
     config = json.loads(str(contents(job)["graders/grader_config.json"], "utf-8"))  # type: ignore[call-overload]
     prefix = "task_type_parameters_Communication_"
@@ -97,8 +97,8 @@ def test_communication_configuration() -> None:
     assert "correct_output.txt" not in contents(job)
 
 
-def test_hard_limits_lie_above_the_problems() -> None:
-    """The run stage may take 3 s more than the problem allows, and memory for the judge beside the program's."""
+def test_limits_of_the_job_are_above_the_problem_s() -> None:
+    """The run stage has 3 s more than the problem's limit, and memory for the checker too."""
     job = scripts_job.job(BATCH, CASE, "")
     assert job.run_limits.wall_ms == 5_000
     assert job.run_limits.cpu_ms >= job.run_limits.wall_ms
@@ -106,8 +106,10 @@ def test_hard_limits_lie_above_the_problems() -> None:
     assert job.compile_limits is not None
 
 
-def test_a_job_with_the_runner_asks_for_no_more_than_workers_allow() -> None:
-    """600 s of wall clock and of CPU time by our package; since isolate more is refused with 400, and for good."""
+def test_a_job_with_the_runner_respects_the_workers_limits() -> None:
+    """Our package allows 600 s of wall clock and of CPU time. Workers with isolate refuse more with 400,
+    permanently.
+    """
     for time_limit_s in (2.0, 20.0, 200.0):
         row = {**ROW, "time_limit": time_limit_s}
         job = scripts_job.row_job(row, "", "", "", beside=scripts_job.own_files(b"elf"), max_wall_ms=600_000)
@@ -116,21 +118,21 @@ def test_a_job_with_the_runner_asks_for_no_more_than_workers_allow() -> None:
         assert job.run_limits.cpu_ms > 1000 * min(590, time_limit_s * 1.25 + JudgeLimits().cpu_s)
 
 
-def test_scripts_travel_with_a_row_s_job() -> None:
-    """Those that are given, and no others."""
+def test_given_scripts_are_in_a_row_s_job() -> None:
+    """The given scripts, and no others."""
     job = scripts_job.row_job(ROW, "", "", None, beside={"compile": b"# compile", "run": b"# run"})
     assert (contents(job)["compile"], contents(job)["run"]) == (b"# compile", b"# run")
     assert {"compile", "run"}.isdisjoint(contents(scripts_job.row_job(ROW, "", "", None)))
 
 
-def test_checker_arguments_are_refused_by_name() -> None:
-    """The package hands none on, and a checker without them may judge otherwise."""
+def test_checker_arguments_are_refused_with_the_reason() -> None:
+    """The package passes none, and without them a checker may judge differently."""
     with pytest.raises(UnsupportedError, match="gives a checker no arguments; use the bundled profile"):
         scripts_job.job(replace(BATCH, checker_args=("float_tolerance", "1e-6")), CASE, "")
 
 
-def test_test_data_stays_by_reference(tmp_path: Path) -> None:
-    """Data on disk is handed on as it is, not read."""
+def test_test_data_is_passed_by_reference(tmp_path: Path) -> None:
+    """Data on disk is passed without being read."""
     blob = Blob(path=tmp_path / "absent", size=10_000_000, sha256="0" * 64)
     job = scripts_job.job(BATCH, TestCase(name="t1", input=blob, answer=blob), "")
     assert JobFile(name="input.txt", content=blob) in job.files
@@ -150,14 +152,14 @@ def test_test_data_stays_by_reference(tmp_path: Path) -> None:
         (replace(BATCH, checker_protocol=CheckerProtocol.TESTLIB), CASE, "not testlib"),
     ],
 )
-def test_what_the_stock_pair_would_judge_wrongly(problem: Problem, case: TestCase, words: str) -> None:
-    """Where the stock pair would give a wrong score it is not asked; the reason is named."""
+def test_problems_that_the_stock_pair_would_judge_wrongly(problem: Problem, case: TestCase, words: str) -> None:
+    """The stock pair is not used if it would give a wrong score. The message has the reason."""
     with pytest.raises(UnsupportedError, match=words):
         scripts_job.job(problem, case, "")
 
 
 def test_a_row_s_job_has_the_row_s_files() -> None:
-    """Grader files go as they are, those without content are left out, as the source does."""
+    """Grader files are unchanged. Those without content are left out, as in the reference."""
     job = scripts_job.row_job(ROW, "1 2\n", "int x;", "3\n")
     assert contents(job) == {
         "graders/nile.cpp": b"int x;",
@@ -172,8 +174,10 @@ def test_a_row_s_job_has_the_row_s_files() -> None:
     assert job.run_limits.wall_ms == 5_000
 
 
-def test_a_problem_without_headers_gets_one_that_no_program_can_include() -> None:
-    """The stock pair needs its name; elsewhere such a header does not exist, so including it is a compilation error."""
+def test_a_problem_without_headers_gets_one_that_cannot_be_included() -> None:
+    """The stock pair needs the name of a header. On other workers no such header exists, so including it must be a
+    compile error.
+    """
     for headers in ((), (SourceFile(path="graders/testlib.h", content=b"x"),)):
         sent = contents(scripts_job.job(replace(BATCH, headers=headers), CASE, ""))["graders/nile.h"]
         assert isinstance(sent, bytes)
@@ -184,7 +188,7 @@ def test_a_problem_without_headers_gets_one_that_no_program_can_include() -> Non
 
 
 def test_the_cms_ioi_package_finds_the_submission_of_a_row() -> None:
-    """It compiles the file with the first header's name: `graders/?.cpp` where there is none."""
+    """The package compiles the file with the first header's name: `graders/?.cpp` if there is no header."""
     bare = {**ROW, "grader_files": [["checker/testlib.h", "x"], ["graders/testlib.h", "x"]]}
     sent = contents(scripts_job.row_job(bare, "", "", None))["graders/nile.h"]
     assert sent == contents(scripts_job.job(replace(BATCH, headers=()), CASE, ""))["graders/nile.h"]
@@ -196,7 +200,7 @@ def test_the_cms_ioi_package_finds_the_submission_of_a_row() -> None:
     assert contents(scripts_job.row_job(other, "", "", None, beside=ours))["graders/lib.h"] == b"x"
 
 
-def test_a_row_that_lacks_a_field_is_the_caller_s_to_mend() -> None:
-    """It names the field."""
+def test_a_row_without_a_field_is_an_error_that_names_it() -> None:
+    """The caller has to add the field."""
     with pytest.raises(InputError, match="time_limit"):
         scripts_job.row_job({key: value for key, value in ROW.items() if key != "time_limit"}, "", "", None)

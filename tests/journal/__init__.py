@@ -1,1 +1,1 @@
-"""Tests of `ioi_eval/journal`: stored outcomes, and how many of them survive a crash."""
+"""Tests of `ioi_eval/journal`: stored outcomes, and how they survive a crash."""

@@ -1,4 +1,4 @@
-"""A result survives being written down."""
+"""A result is equal after encoding and decoding."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ results = st.builds(
 
 
 @given(results)
-def test_a_result_comes_back_from_json_as_it_was(result: SubmissionResult) -> None:
-    """Encoding, JSON and decoding together change nothing."""
+def test_encoding_and_decoding_change_nothing(result: SubmissionResult) -> None:
+    """Through JSON, for any result."""
     assert decode_result(orjson.loads(orjson.dumps(encode_result(result)))) == result
 
 
-def test_an_outcome_that_stands_in_many_subtasks_is_written_once() -> None:
+def test_an_outcome_in_several_subtasks_is_written_once() -> None:
     """A year's problems list the same tests in up to ten subtasks."""
     shared = TestOutcome(test="1-01", verdict=Verdict.AC, score=1.0, message="Output is correct", cpu_ms=3.5)
     subtask = SubtaskResult(

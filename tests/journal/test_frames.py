@@ -1,4 +1,4 @@
-"""The journal's bytes, without a file."""
+"""The bytes of the journal, without a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ bodies = st.binary(max_size=200).map(lambda raw: raw.replace(b"\n", b""))
 
 @given(st.lists(bodies, min_size=1, max_size=5), st.integers(0, 10**12))
 def test_frames_are_found_one_after_the_other(several: list[bytes], safe: int) -> None:
-    """What was framed is found again: kind, keys, body and all."""
+    """Kind, keys and body of each frame are found again."""
     keys = keys_of(NILE, "a", "f")
     buffer = memoryview(b"".join(frames.encode(RecordKind.RESULT, keys, body, safe=safe) for body in several))
     found = list(frames.whole_frames(buffer, 0))
@@ -26,15 +26,17 @@ def test_frames_are_found_one_after_the_other(several: list[bytes], safe: int) -
 
 @given(bodies, st.data())
 def test_a_flipped_bit_is_noticed(body: bytes, data: st.DataObject) -> None:
-    """No single damaged bit leaves a frame valid."""
+    """With one damaged bit a frame is never valid."""
     frame = bytearray(frames.encode(RecordKind.RESULT, keys_of(NILE, "a", "f"), body, safe=0))
     bit = data.draw(st.integers(0, len(frame) * 8 - 1))
     frame[bit // 8] ^= 1 << (bit % 8)
     assert frames.frame_at(bytes(frame)) is None
 
 
-def test_keys_tell_problem_submission_and_fingerprint_apart() -> None:
-    """Ids repeat over problems, problems over years, and programs over ids."""
+def test_keys_distinguish_problem_submission_and_fingerprint() -> None:
+    """The same id occurs in several problems, the same problem id in several years, the same program
+    under several ids.
+    """
     first = keys_of(NILE, "1", "f")
     assert keys_of(NILE, "2", "f").program == first.program
     assert keys_of(NILE, "1", "f", found_by=("fence:cpp",)).program == first.program
@@ -48,8 +50,8 @@ def test_keys_tell_problem_submission_and_fingerprint_apart() -> None:
     assert first.submission not in {keys.submission for keys in others}
 
 
-def test_a_head_tells_the_length_of_its_record() -> None:
-    """A record longer than one read is fetched by that."""
+def test_the_head_has_the_length_of_its_record() -> None:
+    """So a record longer than one read can be read completely."""
     frame = frames.encode(RecordKind.COPY, keys_of(NILE, "1", "f"), b"x" * 10**5, safe=10**17)
     assert frames.body_length(frame[: frames.HEAD_BYTES]) == len(frame)
     assert frames.body_length(b"no head at all") is None

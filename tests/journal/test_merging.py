@@ -1,4 +1,4 @@
-"""Several journals as one."""
+"""Several journals are merged to one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Record = tuple[RecordKind, str, int, object]
 
 
 def write(directory: Path, *records: Record, contest: bool = True) -> Path:
-    """A journal of kinds, ids, programs and scores."""
+    """Write a journal with these kinds, ids, programs and scores."""
     with Journal(directory, options={}) as journal:
         for kind, submission, program, score in records:
             names = {"submission": submission, "problem": "nile", **({"year": 2024} if contest else {})}
@@ -26,7 +26,7 @@ def write(directory: Path, *records: Record, contest: bool = True) -> Path:
 
 
 def scores(directory: Path, *submissions: tuple[str, int]) -> list[object]:
-    """What the submissions of these programs are worth there; `None` if that is not known."""
+    """The scores of the submissions with these programs; `None` for unknown ones."""
     found = []
     with Journal(directory, options={}) as journal:
         for submission, program in submissions:
@@ -38,8 +38,8 @@ def scores(directory: Path, *submissions: tuple[str, int]) -> list[object]:
 
 
 @pytest.mark.parametrize("contest", [True, False])
-def test_shards_are_put_together(tmp_path: Path, contest: bool) -> None:
-    """What each has found out is there, once; a copy finds its program, whichever journal it is in."""
+def test_shards_are_merged(tmp_path: Path, contest: bool) -> None:
+    """Each result is there once. A copy finds its program in any of the journals."""
     one = write(tmp_path / "1", (RecordKind.RESULT, "a", 1, 5), (RecordKind.COPY, "b", 1, None), contest=contest)
     two = write(
         tmp_path / "2",
@@ -55,16 +55,16 @@ def test_shards_are_put_together(tmp_path: Path, contest: bool) -> None:
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [".lock", "journal"]
 
 
-def test_a_result_counts_before_a_failure(tmp_path: Path) -> None:
-    """Whichever was found first: one run has repeated what a judge program had failed at."""
+def test_a_result_has_precedence_over_a_failure(tmp_path: Path) -> None:
+    """In any order: one run has repeated a test at which the judge program had failed."""
     one = write(tmp_path / "1", (RecordKind.FINAL_JE, "a", 1, None), (RecordKind.RESULT, "b", 2, 3))
     two = write(tmp_path / "2", (RecordKind.RESULT, "a", 1, 5), (RecordKind.FINAL_JE, "b", 2, None))
     merge([one, two], tmp_path / "out")
     assert scores(tmp_path / "out", ("a", 1), ("b", 2)) == [5, 3]
 
 
-def test_a_copy_counts_as_the_result_that_it_copies(tmp_path: Path) -> None:
-    """Before a failure, whichever was found first; and before a result of a directory that is named later."""
+def test_a_copy_counts_like_the_copied_result(tmp_path: Path) -> None:
+    """It has precedence over a failure in any order, and over a result from a later directory."""
     copied = write(tmp_path / "1", (RecordKind.RESULT, "leader", 1, 5), (RecordKind.COPY, "a", 1, None))
     judged = write(tmp_path / "2", (RecordKind.RESULT, "a", 1, 9))
     failed = write(tmp_path / "3", (RecordKind.FINAL_JE, "a", 1, None))
@@ -76,7 +76,7 @@ def test_a_copy_counts_as_the_result_that_it_copies(tmp_path: Path) -> None:
 
 
 def test_conflicts_are_named_and_the_first_counts(tmp_path: Path) -> None:
-    """The same submission, or the same program of another one, is worth something else."""
+    """A conflict: the same submission, or another one with the same program, has another score."""
     one = write(tmp_path / "1", (RecordKind.RESULT, "a", 1, 5), (RecordKind.RESULT, "b", 2, 6))
     two = write(
         tmp_path / "2", (RecordKind.RESULT, "a", 1, 9), (RecordKind.RESULT, "c", 2, 8), (RecordKind.COPY, "d", 2, None)
@@ -89,15 +89,15 @@ def test_conflicts_are_named_and_the_first_counts(tmp_path: Path) -> None:
     ]
 
 
-def test_a_copy_without_its_program_is_told_of(tmp_path: Path) -> None:
-    """It is judged by the next run."""
+def test_a_copy_without_its_program_is_reported(tmp_path: Path) -> None:
+    """The next run judges it."""
     merged = merge([write(tmp_path / "1", (RecordKind.COPY, "a", 1, None))], tmp_path / "out")
     assert merged.unknown == 1
     assert scores(tmp_path / "out", ("a", 1)) == [None]
 
 
-def test_what_cannot_be_merged_is_refused_by_name(tmp_path: Path) -> None:
-    """And leaves nothing behind."""
+def test_journals_that_cannot_be_merged_are_refused(tmp_path: Path) -> None:
+    """The message has the reason. No file is written."""
     contest = write(tmp_path / "contest", (RecordKind.RESULT, "a", 1, 5))
     apps = write(tmp_path / "apps", (RecordKind.RESULT, "a", 1, 5), contest=False)
     (tmp_path / "diary").mkdir()

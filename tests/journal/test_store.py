@@ -1,4 +1,4 @@
-"""The journal on a real disk: torn, damaged, full, locked, killed."""
+"""The journal on a real disk: truncated, damaged, full, locked, killed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NILE = ProblemKey(year=2024, id="nile")
 
 
 def keys(number: int) -> Keys:
-    """The keys of the n-th submission."""
+    """The keys of submission n."""
     return keys_of(NILE, str(number), f"fingerprint {number}")
 
 
@@ -37,14 +37,14 @@ def write(directory: Path, numbers: range, **settings_: object) -> None:
 
 
 def read(directory: Path) -> dict[int, int]:
-    """Which of the first numbers are there, and what their records say."""
+    """The contents of the first records that exist."""
     with Journal(directory, options={}) as journal:
         places = {n: journal.find(keys(n)) for n in range(100)}
         return {n: journal.read(p.offset).body["n"] for n, p in places.items() if p is not None}
 
 
 def test_records_are_found_again_by_key_and_by_program(tmp_path: Path) -> None:
-    """A journal that was closed is whole when it is opened again."""
+    """A journal that was closed is complete when it is opened again."""
     write(tmp_path, range(5))
     assert read(tmp_path) == {n: n for n in range(5)}
     with Journal(tmp_path, options={}) as journal:
@@ -54,24 +54,24 @@ def test_records_are_found_again_by_key_and_by_program(tmp_path: Path) -> None:
         assert journal.notes == []
 
 
-def test_a_long_record_is_read_back_whole(tmp_path: Path) -> None:
-    """Records of hundreds of tests are longer than one read."""
+def test_a_long_record_is_read_completely(tmp_path: Path) -> None:
+    """Records with hundreds of tests are longer than one read."""
     with Journal(tmp_path, options={}) as journal:
         offset = journal.append(RecordKind.RESULT, keys(0), orjson.dumps({"text": "x" * 300_000}))
         journal.append(RecordKind.RESULT, keys(1), b"{}")
         assert len(journal.read(offset).body["text"]) == 300_000
 
 
-def test_every_run_leaves_its_options(tmp_path: Path) -> None:
-    """Who reads the journal sees which runs made it."""
+def test_every_run_writes_its_options(tmp_path: Path) -> None:
+    """So the journal shows which runs wrote it."""
     for number in range(2):
         with Journal(tmp_path, options={"run": number}):
             pass
     assert (tmp_path / "journal").read_bytes().count(b'{"run":') == 2
 
 
-def test_truncated_at_any_byte_it_keeps_what_was_whole(tmp_path: Path) -> None:
-    """`kill -9` at any of 1,000 bytes loses at most the record that was being written, and doubles none."""
+def test_truncated_at_any_byte_it_keeps_complete_records(tmp_path: Path) -> None:
+    """`kill -9` at any of 1,000 bytes loses at most the record that was being written, and duplicates none."""
     count = 12
     write(tmp_path / "whole", range(count))
     whole = (tmp_path / "whole" / "journal").read_bytes()
@@ -93,8 +93,8 @@ def test_truncated_at_any_byte_it_keeps_what_was_whole(tmp_path: Path) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(garbage=st.binary(min_size=1, max_size=300), cut=st.integers(0, 400))
-def test_a_tail_of_garbage_is_dropped_with_a_note(garbage: bytes, cut: int) -> None:
-    """Whatever a crash leaves at the end, the records before it stay and new ones follow."""
+def test_garbage_at_the_end_is_removed_with_a_note(garbage: bytes, cut: int) -> None:
+    """The records before it stay, and new ones follow."""
     with directory_in_memory() as directory:
         write(directory, range(2))
         path = directory / "journal"
@@ -105,8 +105,8 @@ def test_a_tail_of_garbage_is_dropped_with_a_note(garbage: bytes, cut: int) -> N
         assert read(directory) == {0: 0, 1: 1, 5: 5}
 
 
-def test_a_torn_tail_is_told(tmp_path: Path) -> None:
-    """The note says where, how much, and that nothing is lost for good."""
+def test_a_truncated_record_is_reported(tmp_path: Path) -> None:
+    """The note has the offset and the size, and says that nothing is lost permanently."""
     write(tmp_path, range(2))
     path = tmp_path / "journal"
     os.truncate(path, path.stat().st_size - 3)
@@ -116,10 +116,10 @@ def test_a_torn_tail_is_told(tmp_path: Path) -> None:
         assert "judged again" in journal.notes[0]
 
 
-def test_damage_in_what_was_safe_is_refused_with_its_offset(tmp_path: Path) -> None:
-    """A bad disk or an editor is not a crash: the user must know, and is told how to go on."""
+def test_damage_in_synced_records_is_refused_with_its_offset(tmp_path: Path) -> None:
+    """A bad disk or an editor caused it, not a crash. The message says how to continue."""
     write(tmp_path, range(3))
-    write(tmp_path, range(3, 6))  # its first record says that all of the first run's is safe
+    write(tmp_path, range(3, 6))  # its first record says that all records of the first run are synced
     path = tmp_path / "journal"
     damaged = bytearray(path.read_bytes())
     at = damaged.index(b'{"n":1}')
@@ -135,8 +135,8 @@ def test_damage_in_what_was_safe_is_refused_with_its_offset(tmp_path: Path) -> N
     assert read(tmp_path) == {0: 0}
 
 
-def test_a_hole_left_by_a_power_cut_is_cut_off(tmp_path: Path) -> None:
-    """Pages of the last, unsynced group may reach the disk in any order."""
+def test_a_hole_after_a_power_failure_is_removed(tmp_path: Path) -> None:
+    """The pages of the last, unsynced group may be written in any order."""
     write(tmp_path, range(2))
     with Journal(tmp_path, options={}, sync_records=10**6, sync_s=1e9) as journal:
         for number in range(2, 6):
@@ -150,8 +150,8 @@ def test_a_hole_left_by_a_power_cut_is_cut_off(tmp_path: Path) -> None:
     assert read(tmp_path) == {0: 0, 1: 1, 2: 2}
 
 
-def test_a_file_that_is_no_journal_is_left_alone(tmp_path: Path) -> None:
-    """Somebody's own file of that name is not overwritten."""
+def test_a_file_that_is_no_journal_is_not_changed(tmp_path: Path) -> None:
+    """A user's own file of that name is not overwritten."""
     (tmp_path / "journal").write_text("Dear diary\n")
     with pytest.raises(InputError, match="not a journal"):
         Journal(tmp_path, options={})
@@ -159,15 +159,15 @@ def test_a_file_that_is_no_journal_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_two_runs_into_one_directory_are_refused(tmp_path: Path) -> None:
-    """The second is told who is there; when the first has ended it may start."""
+    """The message to the second names the first. When the first has ended, the second may start."""
     with Journal(tmp_path, options={}), pytest.raises(InputError, match=f"process {os.getpid()} on .* is writing"):
         Journal(tmp_path, options={})
     with Journal(tmp_path, options={}):
         pass
 
 
-def test_starting_over_keeps_the_old_journal(tmp_path: Path) -> None:
-    """Days of work are not deleted by an option."""
+def test_no_resume_keeps_the_old_journal(tmp_path: Path) -> None:
+    """An option must not delete days of work."""
     write(tmp_path, range(3))
     for number in (1, 2):
         with Journal(tmp_path, options={}, resume=False) as journal:
@@ -177,8 +177,8 @@ def test_starting_over_keeps_the_old_journal(tmp_path: Path) -> None:
     assert read(tmp_path) == {0: 0, 1: 1, 2: 2}
 
 
-def test_failures_of_judge_programs_are_told_apart_and_never_lead(tmp_path: Path) -> None:
-    """A run that retries them must recognise them, and no copy may inherit one."""
+def test_final_jes_are_marked_and_never_copied(tmp_path: Path) -> None:
+    """A run with `--retry-failed` must recognise them, and no copy may get one."""
     with Journal(tmp_path, options={}) as journal:
         journal.append(RecordKind.FINAL_JE, keys(1), b"{}")
     with Journal(tmp_path, options={}) as journal:
@@ -194,7 +194,7 @@ def test_failures_of_judge_programs_are_told_apart_and_never_lead(tmp_path: Path
 
 
 def test_records_are_synced_in_groups(tmp_path: Path) -> None:
-    """So many, or so old: what the records themselves tell of the disk shows it."""
+    """After a number of records or a time. The records themselves show what was synced."""
     now = 0.0
 
     def safes() -> list[int]:
@@ -211,8 +211,8 @@ def test_records_are_synced_in_groups(tmp_path: Path) -> None:
         assert safes()[5] > safes()[4]
 
 
-def test_peeking_changes_nothing(tmp_path: Path) -> None:
-    """A dry run says what would be resumed, and writes nothing, not even a lock."""
+def test_peek_changes_nothing(tmp_path: Path) -> None:
+    """A dry run shows what would be resumed, and writes no file, not even a lock."""
     index, notes = peek(tmp_path)
     assert index.find(keys(0)) is None
     assert notes == ()
@@ -228,15 +228,15 @@ def test_peeking_changes_nothing(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
-    """The message names the path and what the system says."""
+def test_a_directory_that_cannot_be_created_is_named(tmp_path: Path) -> None:
+    """The message has the path and the error of the system."""
     (tmp_path / "file").touch()
     with pytest.raises(SetupError, match=r"file/out/journal: cannot be written: Not a directory"):
         Journal(tmp_path / "file" / "out", options={})
 
 
-def test_after_a_failed_fsync_only_what_was_synced_is_promised(tmp_path: Path) -> None:
-    """The kernel tells a failure once, and may have dropped what it could not write: success later says nothing."""
+def test_after_a_failed_fsync_nothing_more_is_reported_as_synced(tmp_path: Path) -> None:
+    """The kernel reports a failure once, and may have dropped the data. A later success is no evidence."""
     source, sink = os.pipe()  # can be written, and cannot be synced
     try:
         records = RecordFile(sink, 0, "journal")
@@ -253,8 +253,8 @@ def test_after_a_failed_fsync_only_what_was_synced_is_promised(tmp_path: Path) -
         os.close(sink)
 
 
-def test_a_journal_that_is_deleted_in_mid_run_is_missed(tmp_path: Path) -> None:
-    """Nothing says that what was judged is safe: the file is gone, or another one by now."""
+def test_a_journal_deleted_during_a_run_is_an_error(tmp_path: Path) -> None:
+    """The file is deleted or replaced. No record is reported as synced."""
     with Journal(tmp_path / "out", options={}) as journal:
         journal.require_there()
         shutil.rmtree(tmp_path / "out")
@@ -265,8 +265,8 @@ def test_a_journal_that_is_deleted_in_mid_run_is_missed(tmp_path: Path) -> None:
             journal.require_there()
 
 
-def test_temporary_records_are_gone_at_the_end(tmp_path: Path) -> None:
-    """It is a file without a name: nothing is left, whatever ends the process."""
+def test_temporary_records_leave_no_file(tmp_path: Path) -> None:
+    """The file has no name, so nothing is left however the process ends."""
     records = TemporaryRecords(tmp_path)
     records.append(keys(1), b'{"n":1}')
     assert list(tmp_path.iterdir()) == []
@@ -297,7 +297,7 @@ except SetupError as error:
 
 
 def fill(directory: Path, *limit: str) -> int:
-    """Write until the disk is full, and say which record was the last that was said to be done."""
+    """Write until the disk is full. Returns the last record that was reported as written."""
     run = subprocess.run(
         [sys.executable, "-c", FILL, str(directory), *limit], stdout=subprocess.PIPE, text=True, check=True
     )
@@ -307,15 +307,15 @@ def fill(directory: Path, *limit: str) -> int:
     return int(done)
 
 
-def test_a_file_that_may_not_grow_keeps_what_it_has(tmp_path: Path) -> None:
+def test_a_file_at_its_size_limit_keeps_its_records(tmp_path: Path) -> None:
     """A quota or RLIMIT_FSIZE: the record that did not fit leaves no trace."""
     done = fill(tmp_path, "50000")
     assert list(read(tmp_path)) == list(range(done + 1))
 
 
 @pytest.mark.root
-def test_a_full_disk_keeps_what_it_has(tmp_path: Path) -> None:
-    """On a real file system of 64 kB: error, valid journal, and on it goes when there is space."""
+def test_a_full_disk_keeps_the_records(tmp_path: Path) -> None:
+    """On a real file system of 64 kB: an error, a valid journal, and further records when there is space again."""
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(tmp_path)], check=False)
     if mounted.returncode:
         pytest.skip("may not mount a file system here")
@@ -347,14 +347,14 @@ with Journal(pathlib.Path(sys.argv[1]), options={}) as journal:
 """
 
 
-def test_killed_at_random_moments_and_resumed_it_ends_whole(tmp_path: Path) -> None:
-    """Nothing that was reported done is lost, nothing is there twice, however often `kill -9` strikes."""
+def test_killed_at_random_moments_and_resumed_it_is_complete(tmp_path: Path) -> None:
+    """After any number of `kill -9` no record that was reported as written is lost, and none is duplicated."""
     rng = random.Random(5)
     reported: list[int] = []
     kills = 0
     while True:
         strike = rng.randrange(100, 700) if kills < 6 else 10**6
-        command = [sys.executable, "-c", WRITER, str(tmp_path), str(strike + 100)]  # it is not done before it is killed
+        command = [sys.executable, "-c", WRITER, str(tmp_path), str(strike + 100)]  # it is killed before it is done
         child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert child.stdout is not None
         for count, line in enumerate(child.stdout):

@@ -1,4 +1,4 @@
-"""Comparators are read as they are written, or refused by name."""
+"""Names of comparators: parsed or refused."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ioi_eval.model.apps import Comparator
     ],
 )
 def test_unknown_comparators(text: str, words: str) -> None:
-    """What is not understood is an error that says what there is."""
+    """The error lists the known names."""
     with pytest.raises(InputError, match=words.replace("(", r"\(")):
         Comparator.parse(text)
 
@@ -48,10 +48,10 @@ def test_unknown_comparators(text: str, words: str) -> None:
     ],
 )
 def test_comparator_names(text: str) -> None:
-    """A comparator stands in results as it was asked for."""
+    """Results have a comparator's name as it was requested."""
     assert str(Comparator.parse(text)) == text
 
 
 def test_default_comparator() -> None:
-    """Trailing blanks do not count unless something else is asked for."""
+    """By default trailing blanks do not count."""
     assert str(Comparator()) == "lines"

@@ -1,4 +1,4 @@
-"""Fixtures for the code around a judge."""
+"""Fixtures for the tests of a run."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ def contest(tmp_path: Path) -> Contest:
 
 @pytest.fixture
 def scorer() -> ScriptedScorer:
-    """One that has judged nothing yet."""
+    """A scorer that has judged nothing yet."""
     return ScriptedScorer()

@@ -52,16 +52,16 @@ PROBLEMS: Mapping[ProblemKey, Problem] = {problem.key: problem for problem in (N
 
 
 class ScriptedScorer:
-    """Obeys words in the program; what follows `//` only tells programs apart.
+    """Follows words in the program. Text after `//` only makes programs different.
 
-    `S1 S2 S3`: the scores of the three tests; `CE`; `JE`: a failure of ours; `final`: the judge program's; `unfit`:
-    no target may judge it; `gone`: no endpoint left; `bug`: a bug of ours; `odd`: one that an odd row brings to
-    light; `wait`: does not end by itself; `stubborn`: not even when it is told to.
+    `S1 S2 S3`: the scores of the three tests; `CE`; `JE`: a failure of ours; `final`: a failure of the judge program;
+    `unfit`: no target may judge it; `gone`: no endpoint left; `bug`: a bug of ours; `odd`: a bug of ours that only an
+    odd row causes; `wait`: does not end by itself; `stubborn`: does not end when it is cancelled either.
 
     Args:
-        version: another one gives other fingerprints.
-        before: is called with every submission that is judged.
-        held: ids of submissions that wait, and for each that of the one which must have been read before it is judged.
+        version: another version gives other fingerprints.
+        before: is called with every submission before it is judged.
+        held: by the id of a submission, the id of another one that must be read before the first is judged.
     """
 
     def __init__(
@@ -79,13 +79,13 @@ class ScriptedScorer:
         self._read = {until: threading.Event() for until in self._held.values()}
 
     def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:
-        """What determines the outcome here."""
+        """The fingerprint for this version."""
         if submission.id in self._read:
             self._read[submission.id].set()
         return (f"{self._version}:{problem.key}:{submission.code}",)
 
     async def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = False) -> SubmissionResult:
-        """Do what the program says."""
+        """Follow the program's words."""
         if until := self._held.get(submission.id):
             assert await asyncio.to_thread(self._read[until].wait, 60)
         self.judged.append(submission.id)
@@ -152,7 +152,7 @@ class ScriptedScorer:
 
 
 class Silent(Progress):
-    """Progress that is kept, not shown."""
+    """A progress display that records what it is given and shows nothing."""
 
     every_s = math.inf
 
@@ -162,12 +162,12 @@ class Silent(Progress):
         self.tests = 0
 
     def advance(self, verdict: str, tests: int = 0) -> None:
-        """Keep it."""
+        """Record it."""
         self.verdicts.append(verdict)
         self.tests += tests
 
     def skip(self, became: str, rows: int) -> None:
-        """Keep them."""
+        """Record them."""
         self.verdicts += [became] * rows
 
     def _show(self, now: float) -> None:
@@ -178,10 +178,10 @@ class Silent(Progress):
 
 
 class Contest:
-    """A directory with a dump, and runs of it.
+    """A directory with a dump, and runs over it.
 
     Args:
-        directory: where all is.
+        directory: the directory of all files.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -192,11 +192,11 @@ class Contest:
         self.progress = Silent()
 
     def write(self, *rows: Mapping[str, Any]) -> None:
-        """Make the dump."""
+        """Write the dump."""
         self.dump.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
 
     def dump_reader(self, scorer: ScriptedScorer, selection: RowSelection | None = None) -> ContestDumpReader:
-        """The dump, read."""
+        """A reader of the dump."""
         problems = ProblemSet(problems=self.problems, unusable={})
         return ContestDumpReader(
             open_source(self.dump), selection or RowSelection(), problems, fingerprints=scorer.fingerprints
@@ -226,7 +226,7 @@ class Contest:
             )
 
     def results(self) -> list[dict[str, Any]]:
-        """What was written."""
+        """The rows of results."""
         return list(result_rows(self.out))
 
 

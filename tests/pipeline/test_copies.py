@@ -1,4 +1,4 @@
-"""Programs that stand in a dump more than once: judged once, with a result for each."""
+"""Programs that are in a dump several times: each is judged once, and each row has a result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.pipeline.scripted import Contest, ScriptedScorer, programs
 
 
 def test_identical_programs_are_judged_once(contest: Contest, scorer: ScriptedScorer) -> None:
-    """Copies have the result under their own name, and name their leader."""
+    """Copies have the result with their own id, and name the row that was judged."""
     contest.write(*programs("0.5", "1", "0.5", "0.5", "1"), {**programs("0.5", problem="tree")[0], "uuid": "t"})
     outcome = contest.run(scorer)
     assert sorted(scorer.judged) == ["t", "u0", "u1"]
@@ -24,17 +24,17 @@ def test_identical_programs_are_judged_once(contest: Contest, scorer: ScriptedSc
 
 
 class Hashing(ScriptedScorer):
-    """With the fingerprints of a real scorer."""
+    """A scorer with the fingerprints of a real one."""
 
     def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:
-        """One, as there is one way of judging."""
+        """One fingerprint, as there is one target."""
         toolchain = Toolchain(command="g++", version="12", machine="x86_64", static=True)
         target = Target(name="local", profile="bundled", toolchain=toolchain, slots=1, isolation=Isolation.FULL)
         return (Fingerprints(Policy()).of(problem, submission, target),)
 
 
-def test_a_program_is_the_same_wherever_it_was_found(contest: Contest) -> None:
-    """In a column or in a text: it is judged once, in a run and in the next one, and is not a duplicate of itself."""
+def test_a_program_in_a_column_or_a_text_is_the_same(contest: Contest) -> None:
+    """It is judged once in two runs, and is not a copy of itself."""
     found = {"code": "1 0 1 // int main() {}\n"}, {"generation": "So:\n```cpp\n1 0 1 // int main() {}\n```\n"}
     ids = {"year": 2024, "problem_id": "nile"}
 
@@ -54,8 +54,8 @@ def test_a_program_is_the_same_wherever_it_was_found(contest: Contest) -> None:
     assert [(row["uuid"], row["duplicate_of"]) for row in contest.results()] == [("b", "a"), ("a", None)]
 
 
-def test_copies_that_come_much_later_find_their_leader(contest: Contest, scorer: ScriptedScorer) -> None:
-    """The leader may have been judged long before, or by an earlier run."""
+def test_later_copies_find_their_leader(contest: Contest, scorer: ScriptedScorer) -> None:
+    """The leader may have been judged much earlier, or by an earlier run."""
     contest.write(*programs(*(f"1 // {n % 100}" for n in range(1000))))
     contest.run(scorer)
     assert len(scorer.judged) == 100
@@ -65,8 +65,10 @@ def test_copies_that_come_much_later_find_their_leader(contest: Contest, scorer:
     assert {row["duplicate_of"] for row in contest.results()[100:]} == {f"u{n}" for n in range(100)}
 
 
-def test_copies_that_are_done_wait_no_more(contest: Contest) -> None:
-    """How many may wait for leaders at a time is bounded; how many there are in a dump is not."""
+def test_only_waiting_copies_are_limited(contest: Contest) -> None:
+    """The number of copies that wait for their leaders at one time is limited. The number of copies in a
+    dump is not.
+    """
     half = FOLLOWERS * 3 // 4
     contest.write(*programs(*["1"] * half, *["0.5"] * half))
     scorer = ScriptedScorer(held={"u0": f"u{half - 1}", f"u{half}": f"u{2 * half - 1}"})
@@ -75,7 +77,7 @@ def test_copies_that_are_done_wait_no_more(contest: Contest) -> None:
 
 
 def test_without_dedupe_all_are_judged(contest: Contest, scorer: ScriptedScorer) -> None:
-    """For who measures time, or does not trust us."""
+    """For users who measure time, or who want to check the result."""
     contest.write(*programs("1", "1", "1"))
     contest.run(scorer, dedupe=False)
     assert scorer.judged == ["u0", "u1", "u2"]
@@ -83,7 +85,7 @@ def test_without_dedupe_all_are_judged(contest: Contest, scorer: ScriptedScorer)
 
 
 def test_rows_without_code_are_no_copies_of_each_other(contest: Contest, scorer: ScriptedScorer) -> None:
-    """There is no program that could be the same."""
+    """They have no program that could be the same."""
     rows = [{**row, "generation": "I do not know."} for row in programs(None, None)]
     contest.write(*rows)
     outcome = contest.run(scorer)
@@ -93,8 +95,8 @@ def test_rows_without_code_are_no_copies_of_each_other(contest: Contest, scorer:
     assert outcome.exit_code == 0
 
 
-def test_rows_without_code_are_judged_once_a_problem(contest: Contest, scorer: ScriptedScorer) -> None:
-    """They come to the same, and count as judged; with --no-dedupe each is judged, and the results are the same."""
+def test_rows_without_code_are_judged_once_per_problem(contest: Contest, scorer: ScriptedScorer) -> None:
+    """They have the same result and count as judged. With --no-dedupe each is judged, and the results are the same."""
     rows = [
         {**row, "generation": "I do not know.", "uuid": f"{row['problem_id']}-{n}"}
         for n, row in enumerate([*programs(*[None] * 70), *programs(*[None] * 3, problem="tree")])
@@ -114,7 +116,7 @@ def test_rows_without_code_are_judged_once_a_problem(contest: Contest, scorer: S
 
 
 def test_a_judge_error_is_never_copied(contest: Contest, scorer: ScriptedScorer) -> None:
-    """Every one of the identical programs is tried itself."""
+    """Each of the identical programs is judged."""
     contest.write(*programs("JE", "JE", "JE", "1 1 final", "1 1 final"))
     outcome = contest.run(scorer)
     assert sorted(scorer.judged) == ["u0", "u1", "u2", "u3", "u4"]

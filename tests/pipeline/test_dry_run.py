@@ -1,4 +1,4 @@
-"""The dry run."""
+"""The plan that `--dry-run` prints."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from ioi_eval.pipeline.dry_run import ProblemPlan, plan
 from tests.pipeline.scripted import NILE, Contest, ScriptedScorer, programs
 
 
-def test_a_plan_says_what_a_run_then_does(contest: Contest, scorer: ScriptedScorer) -> None:
-    """To judge, to copy, judged before, refused; and nothing is written."""
+def test_a_plan_agrees_with_the_run(contest: Contest, scorer: ScriptedScorer) -> None:
+    """It has the numbers of rows to judge, to copy, judged before and refused. Nothing is written."""
     contest.write(*programs("1", "0.5", "1 1 final"))
     contest.run(scorer)
     contest.write(
@@ -30,8 +30,8 @@ def test_a_plan_says_what_a_run_then_does(contest: Contest, scorer: ScriptedScor
     assert outcome.summary["this_run"]["copies"] == 2
 
 
-def test_a_plan_points_to_no_file_that_it_does_not_write(contest: Contest, scorer: ScriptedScorer) -> None:
-    """A long list of refused rows is cut, and names no report."""
+def test_a_plan_names_no_report(contest: Contest, scorer: ScriptedScorer) -> None:
+    """A long list of refused rows is cut. It does not refer to a report, because none is written."""
     contest.write(*({"uuid": f"x{n}", "problem_id": "nil", "code": "1"} for n in range(30)))
     text = plan(contest.dump_reader(scorer), peek(contest.out)[0]).describe()
     assert "… and 25 more" in text

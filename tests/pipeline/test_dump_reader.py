@@ -1,4 +1,4 @@
-"""Reading a dump: which rows are selected, and which errors are reported before anything is judged."""
+"""Reading a dump: which rows are selected, and which errors are reported before judging."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from tests.pipeline.scripted import NILE, PROBLEMS, Contest, ScriptedScorer, pro
 
 
 def test_a_survey_counts_rows_by_problem(contest: Contest) -> None:
-    """A row without a year is of 2024, one that does not say its problem counts apart."""
+    """A row without a year is for 2024. A row without a problem is counted separately."""
     contest.write(*programs("1", "2"), {"uuid": "x"}, {"uuid": "y", "problem_id": "tree", "year": "2023"})
     seen = survey(open_source(contest.dump), RowSelection())
     assert seen.counts == {NILE.key: 2, None: 1, ProblemKey(year=2023, id="tree"): 1}
     assert (seen.rows, len(seen.problems), seen.languages) == (4, 2, frozenset())
 
 
-def test_a_row_that_cannot_be_read_ends_nothing(contest: Contest, scorer: ScriptedScorer) -> None:
-    """A deeply nested one counts as one, and is refused when its turn comes; the others are judged."""
+def test_an_unreadable_row_does_not_end_the_run(contest: Contest, scorer: ScriptedScorer) -> None:
+    """A deeply nested row counts as a row and is refused when it is read. The other rows are judged."""
     contest.write(*programs("1", "2"))
     nested = "[" * 900 + "]" * 900
     with contest.dump.open("a") as file:
@@ -35,16 +35,16 @@ def test_a_row_that_cannot_be_read_ends_nothing(contest: Contest, scorer: Script
 
 
 @pytest.mark.parametrize(("name", "language"), [("Python 3", Language.PYTHON), ("Rust 2021", Language.RUST)])
-def test_a_survey_tells_of_the_languages_of_programs(contest: Contest, name: str, language: Language) -> None:
-    """Of those that are meant: interpreters and compilers are asked for before anything is judged."""
+def test_a_survey_finds_the_languages_of_programs(contest: Contest, name: str, language: Language) -> None:
+    """Only of selected rows. Interpreters and compilers are checked before judging."""
     contest.write(*programs("1"), {"uuid": "x", "problem_id": "tree", "year": 2023, "language": name})
     dump = open_source(contest.dump)
     assert survey(dump, RowSelection()).languages == {language}
     assert survey(dump, RowSelection(years=frozenset({2024}))).languages == frozenset()
 
 
-def test_a_selection_without_rows_says_what_there_is(contest: Contest) -> None:
-    """So that a slip in `--problem` is seen at once."""
+def test_a_selection_without_rows_lists_the_problems(contest: Contest) -> None:
+    """So a mistake in `--problem` is reported at once."""
     contest.write(*programs("1", "2"))
     selection = RowSelection(years=frozenset({2023}), problems=frozenset({"nile"}))
     with pytest.raises(InputError, match=r"has no row for --year 2023 --problem nile; it has 2024/nile \(2\)"):
@@ -61,7 +61,7 @@ def test_an_unreadable_row_is_found_before_anything_is_judged(contest: Contest) 
 
 
 def test_an_unusable_problem_is_refused_with_its_reason(contest: Contest, scorer: ScriptedScorer) -> None:
-    """What was wrong with the problem's rows is said of each submission to it."""
+    """Each submission to the problem is refused with the reason."""
     contest.write(*programs("1"))
     problems = ProblemSet(
         problems={}, unusable={NILE.key: InputError("problem 2024/nile: score type Sum is not supported")}
@@ -76,7 +76,7 @@ def test_an_unusable_problem_is_refused_with_its_reason(contest: Contest, scorer
 
 
 def test_equal_row_numbers_of_several_files_are_not_confused(tmp_path: Path, scorer: ScriptedScorer) -> None:
-    """Row 1 of each shard is another row; a repeated id is told with its file."""
+    """Row 1 of two files are different rows. The message for a repeated id names the file."""
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         contest = Contest(tmp_path / name)

@@ -1,4 +1,4 @@
-"""Journals whose lines were removed, doubled, moved, or joined from several journals: of both families."""
+"""Journals whose lines were removed, duplicated, moved, or joined from several journals, for both families."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Waiting: TypeAlias = Candidate[int, int]
 
 
 def waiting(name: str, program: int) -> Waiting:
-    """One to the only problem."""
+    """A submission to the only problem."""
     fingerprint = f"program {program}"
     return Candidate(
         problem=0,
@@ -48,7 +48,7 @@ def waiting(name: str, program: int) -> Waiting:
 
 
 def contest_result(one: Waiting) -> SubmissionResult:
-    """Its program scores one test in so many; the last of them is one that the judge program failed at."""
+    """A result with a score that only this program has. The last program has a final JE."""
     final = one.submission == PROGRAMS - 1
     score = (20 + one.submission) / 100
     outcomes = {name: TestOutcome(test=name, verdict=Verdict.PA, score=score, message="") for name in NILE.tests}
@@ -67,7 +67,7 @@ def apps_result(one: Waiting) -> AppsResult:
 
 @dataclass(frozen=True)
 class Family:
-    """How results of a family are made, kept and told apart."""
+    """How results of a family are made, stored and compared."""
 
     codec: ResultCodec[Any]
     result: Callable[[Waiting], Any]
@@ -81,7 +81,7 @@ FAMILIES = (
 
 
 def judge_all(directory: Path, family: Family, rows: list[Waiting]) -> None:
-    """What a run does: what is not known is judged, or is a copy."""
+    """Judge as a run does: rows without a stored result are judged or copied."""
     with (
         Journal(directory, options={}, sync_records=10**6) as journal,
         closing(TemporaryRecords(directory)) as our_failures,
@@ -95,7 +95,7 @@ def judge_all(directory: Path, family: Family, rows: list[Waiting]) -> None:
 
 
 def read_all(directory: Path, family: Family, rows: list[Waiting]) -> list[Any]:
-    """What each is worth; `None` where that is not known."""
+    """The stored result of each row; `None` if there is none."""
     with Journal(directory, options={}) as journal, closing(TemporaryRecords(directory)) as our_failures:
         store = ResultStore(journal, our_failures, family.codec)
         found = [store.find(row) for row in rows]
@@ -105,7 +105,7 @@ def read_all(directory: Path, family: Family, rows: list[Waiting]) -> list[Any]:
 
 
 def lines_of(directory: Path) -> list[bytes]:
-    """The journal's lines, the first of which is its magic."""
+    """The lines of the journal. The first one is its magic line."""
     return (directory / "journal").read_bytes().splitlines(keepends=True)
 
 
@@ -120,7 +120,7 @@ ROWS = st.lists(st.integers(0, PROGRAMS - 1), min_size=IDS, max_size=IDS).map(
 def test_edited_lines_never_make_a_wrong_result(
     family: Family, runs: tuple[list[Waiting], ...], data: st.DataObject
 ) -> None:
-    """What is found is what was found out; what is not found is judged again; then all is there."""
+    """Each result that is found is right. Rows without one are judged again, and then all results are there."""
     with directory_in_memory() as directory:
         lines: list[bytes] = []
         for number, rows in enumerate(runs):
@@ -133,7 +133,7 @@ def test_edited_lines_never_make_a_wrong_result(
 
 
 def check_edited(directory: Path, journal: bytes, family: Family, rows: list[Waiting]) -> None:
-    """A journal with this content gives right results or none, and all of them after another run."""
+    """A journal with this content gives right results or none, and after another run all of them."""
     directory.mkdir()
     (directory / "journal").write_bytes(journal)
     right = [family.worth(family.result(row)) for row in rows]
@@ -149,8 +149,8 @@ def check_edited(directory: Path, journal: bytes, family: Family, rows: list[Wai
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=["contest", "apps"])
-def test_two_shards_that_were_joined(tmp_path: Path, family: Family) -> None:
-    """As people do it: `cat a; tail -n +2 b`, or `cat a b`: no program gets the result of another."""
+def test_two_joined_journals(tmp_path: Path, family: Family) -> None:
+    """Joined by `cat a; tail -n +2 b` or by `cat a b`. No program gets the result of another."""
     shards = [waiting("a1", 1), waiting("a2", 1)], [waiting("b1", 2), waiting("b2", 2), waiting("b3", 1)]
     for number, shard in enumerate(shards):
         judge_all(tmp_path / str(number), family, shard)
@@ -163,8 +163,8 @@ def test_two_shards_that_were_joined(tmp_path: Path, family: Family) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=["contest", "apps"])
-def test_a_record_that_is_another_one_by_now_is_not_believed(tmp_path: Path, family: Family) -> None:
-    """An editor has changed the file while a run had it open: what stands there is of another submission."""
+def test_a_changed_record_is_not_used(tmp_path: Path, family: Family) -> None:
+    """An editor changes the file while a run has it open. Another submission's record is now at that offset."""
     rows = [waiting("a", 1), waiting("b", 2), waiting("c", 1)]
     judge_all(tmp_path, family, rows)
     with Journal(tmp_path, options={}) as journal, closing(TemporaryRecords(tmp_path)) as our_failures:
@@ -180,8 +180,8 @@ def test_a_record_that_is_another_one_by_now_is_not_believed(tmp_path: Path, fam
         assert journal.find(waiting("d", 1).keys) is None
 
 
-def test_a_result_counts_whatever_stands_behind_it(tmp_path: Path) -> None:
-    """Where lines were moved, a judge program's failure may stand behind the result of its repetition."""
+def test_a_result_counts_if_a_final_je_follows(tmp_path: Path) -> None:
+    """If lines were moved, the failure of a judge program may come after the result of its repetition."""
     one = keys_of("nile", "a", "f")
     with Journal(tmp_path, options={}) as journal:
         offset = journal.append(RecordKind.RESULT, one, b"{}")

@@ -1,4 +1,4 @@
-"""Writing results out: whole or not at all."""
+"""Result files are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ from ioi_eval.rows.source import Chain, Source
 from tests.pipeline.scripted import Contest, ScriptedScorer, programs
 
 
-def test_whatever_a_table_holds_is_written() -> None:
-    """Dates, decimals, bytes, keys that are not texts, integers beyond 64 bits: no reason to stop after hours."""
+def test_all_values_of_a_table_are_written() -> None:
+    """Dates, decimals, bytes, keys that are no texts, integers beyond 64 bits: none of them may end a
+    run after hours.
+    """
     row: dict[Any, Any] = {"when": datetime.date(2024, 9, 1), "price": decimal.Decimal("1.5"), "raw": b"\xff\x41"}
     row[7] = "seven"
     assert json.loads(to_json(row)) == {"when": "2024-09-01", "price": "1.5", "raw": "�A", "7": "seven"}
@@ -34,8 +36,8 @@ def test_whatever_a_table_holds_is_written() -> None:
     assert to_json(row).count(b"\n") == 1
 
 
-def test_a_file_is_replaced_only_by_a_whole_one(tmp_path: Path) -> None:
-    """Whatever ends the writing, the old file stays and no other is left."""
+def test_a_file_is_replaced_only_by_a_complete_one(tmp_path: Path) -> None:
+    """If writing ends early, the old file stays, and there is no other file."""
     path = tmp_path / "results.jsonl"
     path.write_text("old")
     with pytest.raises(TypeError), replacing(path) as file:
@@ -47,8 +49,8 @@ def test_a_file_is_replaced_only_by_a_whole_one(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    """With what is known of the journal: that it is there, or that it is gone."""
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    """The message also says whether the journal still exists."""
     (tmp_path / "journal").touch()
     (tmp_path / "results.jsonl").mkdir()
     for path, words in (
@@ -76,8 +78,8 @@ except SetupError as error:
 
 
 @pytest.mark.parametrize("limit", [60_000, 300_000], ids=["journal", "results"])
-def test_a_full_disk_is_an_error_and_the_run_goes_on_later(contest: Contest, limit: int) -> None:
-    """In the journal or in the results: what was judged before is not judged again."""
+def test_a_run_can_be_resumed_after_a_full_disk(contest: Contest, limit: int) -> None:
+    """The disk is full for the journal or for the results. Stored results are not judged again."""
     contest.write(*({**row, "prompt": "x" * 2000} for row in programs(*(f"1 // {n}" for n in range(200)))))
     child = [sys.executable, "-c", FILL, str(contest.directory), str(limit)]
     run = subprocess.run(
@@ -93,7 +95,9 @@ def test_a_full_disk_is_an_error_and_the_run_goes_on_later(contest: Contest, lim
 
 
 def test_integers_of_any_size_are_written() -> None:
-    """Beyond 64 bits as they are; beyond the digits that Python prints, in words; and what is not a number as null."""
+    """Beyond 64 bits they are written unchanged, beyond the digits that Python prints as a text. NaN and infinity are
+    null.
+    """
     row = {"a": 2**64, "b": [{"c": 10**5000}], "d": "x", "e": [float("nan"), float("inf")]}
     assert orjson.loads(to_json({"a": 2**64})) == {"a": float(2**64)}
     assert (
@@ -103,34 +107,34 @@ def test_integers_of_any_size_are_written() -> None:
 
 
 class Watched(Chain):
-    """A dump that notes what it is asked for."""
+    """A dump that records the calls of its methods."""
 
     def __init__(self, source: Source) -> None:
         super().__init__([source], source.describe())
         self.asked: list[str] = []
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
-        """Those of the dump."""
+        """The rows of the dump."""
         self.asked.append("whole rows" if columns is None else "some columns")
         yield from super().rows(columns)
 
     def forget(self) -> None:
-        """What was kept may go."""
+        """The copy of the dump may be deleted."""
         self.asked.append("forget")
 
 
 class WatchedContest(Contest):
-    """One whose dump is watched."""
+    """A contest whose dump is recorded."""
 
     def dump_reader(self, scorer: ScriptedScorer, selection: RowSelection | None = None) -> ContestDumpReader:
-        """The dump, read."""
+        """A reader of the dump."""
         dump_reader = super().dump_reader(scorer, selection)
         dump_reader.source = self.watched = Watched(open_source(self.dump))
         return dump_reader
 
 
-def test_what_was_kept_of_the_dump_goes_before_results_are_written(tmp_path: Path, scorer: ScriptedScorer) -> None:
-    """Both at once may not fit on the disk."""
+def test_the_copy_of_the_dump_is_deleted_before_results_are_written(tmp_path: Path, scorer: ScriptedScorer) -> None:
+    """The disk may not have space for both."""
     contest = WatchedContest(tmp_path)
     contest.write(*programs("1", "0.5"))
     contest.run(scorer)

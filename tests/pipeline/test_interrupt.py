@@ -1,4 +1,4 @@
-"""Ctrl-C and `kill -9`: however a run ends, the next one continues it."""
+"""Ctrl-C and `kill -9`: the next run continues an interrupted one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ sys.exit(outcome.exit_code)
 
 
 def start(contest: Contest, workers: int = 3, *, step_by_step: bool = False) -> subprocess.Popen[str]:
-    """Score the dump in another process, which names each submission that it judges, and then may wait for a line."""
+    """Score the dump in another process. It prints each submission that it judges, and waits for a line if
+    `step_by_step`.
+    """
     return subprocess.Popen(
         [sys.executable, "-c", CHILD, str(contest.directory), str(workers), *["step"] * step_by_step],
         stdin=subprocess.PIPE,
@@ -43,7 +45,7 @@ def start(contest: Contest, workers: int = 3, *, step_by_step: bool = False) -> 
 
 
 def read_until(child: subprocess.Popen[str], submission: str) -> None:
-    """Wait until it judges that one."""
+    """Wait until the process judges this submission."""
     assert child.stdout is not None
     for line in child.stdout:
         if line.strip() == submission:
@@ -52,8 +54,8 @@ def read_until(child: subprocess.Popen[str], submission: str) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=["Ctrl-C", "SIGTERM", "SIGHUP"])
-def test_a_signal_writes_what_is_there_and_the_next_run_goes_on(contest: Contest, number: signal.Signals) -> None:
-    """Exit code 130; results of what was judged, in order; the rest is pending."""
+def test_a_run_can_be_resumed_after_a_signal(contest: Contest, number: signal.Signals) -> None:
+    """The exit code is 130. The results so far are written in order, the others are pending."""
     contest.write(*programs("1", "0.5", "wait", "0"))
     child = start(contest, workers=1)
     read_until(child, "u2")
@@ -71,14 +73,14 @@ def test_a_signal_writes_what_is_there_and_the_next_run_goes_on(contest: Contest
 
 
 def test_the_summary_of_an_interrupted_run_says_so(contest: Contest) -> None:
-    """In this very process, with a signal to itself."""
+    """In this process, which sends the signal to itself."""
 
     def interrupt(submission: Submission) -> None:
         if submission.id == "u1":
             os.kill(os.getpid(), signal.SIGINT)
 
     contest.write(*programs("1", "wait", "1 //b"))
-    before = signal.getsignal(signal.SIGINT)  # ignored, if the tests were started in the background
+    before = signal.getsignal(signal.SIGINT)  # ignored if the tests were started in the background
     outcome = contest.run(ScriptedScorer(before=interrupt), workers=1)
     assert outcome.exit_code == 130
     assert outcome.summary["interrupted"]
@@ -88,11 +90,11 @@ def test_the_summary_of_an_interrupted_run_says_so(contest: Contest) -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_afterwards_signals_mean_what_they_meant_before() -> None:
-    """In a notebook's kernel, or below `asyncio.run`, somebody else has taken them over."""
+def test_signal_handlers_are_restored() -> None:
+    """In the kernel of a notebook, or under `asyncio.run`, the caller has its own handlers."""
 
     def own(number: int, frame: object) -> None:
-        """Of the caller."""
+        """The caller's handler."""
 
     async def run() -> None:
         with Interrupts().installed():
@@ -107,8 +109,8 @@ def test_afterwards_signals_mean_what_they_meant_before() -> None:
             signal.signal(number, handler)
 
 
-def test_the_second_signal_ends_it_at_once(contest: Contest) -> None:
-    """Even while the sandbox does not let go: no results, but nothing is lost either."""
+def test_the_second_signal_ends_the_run_at_once(contest: Contest) -> None:
+    """Even if the sandbox does not react to cancellation. No result file is written, but the journal is complete."""
     contest.write(*programs("1", "stubborn"))
     child = start(contest, workers=1)
     read_until(child, "u1")
@@ -125,8 +127,10 @@ def test_the_second_signal_ends_it_at_once(contest: Contest) -> None:
     assert scorer.judged == ["u1"]
 
 
-def test_killed_at_random_moments_it_ends_like_an_undisturbed_run(contest: Contest, tmp_path: Path) -> None:
-    """`kill -9` again and again, copies and judge programs' failures included: the same results, nothing twice."""
+def test_a_run_killed_at_random_moments_has_the_same_results(contest: Contest, tmp_path: Path) -> None:
+    """After repeated `kill -9` the results are the same, with copies and final JEs. No submission is judged twice
+    without need.
+    """
     dump = programs(*(["1 1 final", "0.5", "CE", None][n % 4] if n % 7 == 0 else f"1 // {n % 400}" for n in range(600)))
     dump = [{**row, "generation": "none"} for row in dump]
     undisturbed = Contest(tmp_path / "undisturbed")
@@ -150,10 +154,8 @@ def test_killed_at_random_moments_it_ends_like_an_undisturbed_run(contest: Conte
                 child.kill()
                 break
         child.communicate()
-        kills += (
-            child.returncode == -signal.SIGKILL
-        )  # it may have ended by itself before: 1, for failures that are final
+        kills += child.returncode == -signal.SIGKILL  # it may have ended by itself before, with 1 for the final JEs
         assert child.returncode in (1, -signal.SIGKILL if steps < 10**6 else 1)
     assert kills
-    assert judged <= len(whole.judged) + kills * 2 * 3  # those that were in flight
+    assert judged <= len(whole.judged) + kills * 2 * 3  # those that were running when it was killed
     assert contest.results() == undisturbed.results()

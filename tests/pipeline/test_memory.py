@@ -1,4 +1,4 @@
-"""Memory does not grow with the dump's texts, nor with the tests' outcomes."""
+"""Memory does not grow with the texts of a dump, nor with the outcomes of tests."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ print(peak[0])
 
 
 def write_dump(path: Path, rows: int) -> None:
-    """Rows of 5 kB, one in ten a copy."""
+    """Write rows of 5 kB; one in ten is a copy."""
     with path.open("w") as file:
         for number in range(rows):
             code = f"{number % 11 / 10} 1 {number % 7 / 6} // {number - number % 10 // 9}\n" + "int x;\n" * 50
@@ -55,7 +55,7 @@ def write_dump(path: Path, rows: int) -> None:
 
 @pytest.mark.full
 def test_100_000_rows_in_300_mb(contest: Contest) -> None:
-    """Anonymous memory, at its highest, of judging and of writing the results."""
+    """The peak of anonymous memory, for judging and for writing the results."""
     write_dump(contest.dump, 100_000)
     ended = subprocess.run(
         [sys.executable, "-c", CHILD, str(contest.directory)],

@@ -25,7 +25,7 @@ from tests.events.listener import Listener
 
 
 def test_a_bar_shows_rate_and_verdicts() -> None:
-    """On a terminal, or where it is asked for."""
+    """On a terminal, or if it is requested."""
     stream = io.StringIO()
     bar = progress_for(3, stream, bar=True)
     assert isinstance(bar, Bar)
@@ -38,8 +38,8 @@ def test_a_bar_shows_rate_and_verdicts() -> None:
     assert re.search(r"\d\.\d\d/s", last)
 
 
-def test_a_log_gets_a_line_now_and_then() -> None:
-    """No control characters, and not a line for every submission."""
+def test_a_log_has_a_line_at_intervals() -> None:
+    """It has no control characters, and not a line for every submission."""
     stream = io.StringIO()
     lines = progress_for(100, stream)
     assert isinstance(lines, Lines)
@@ -51,8 +51,10 @@ def test_a_log_gets_a_line_now_and_then() -> None:
     assert re.fullmatch(r"2/100 submissions, AC 1 WA 1, about \S+ \S+ left, [\d.]+/s\n", stream.getvalue())
 
 
-def test_a_log_tells_the_time_that_is_left() -> None:
-    """Going by what this run does itself; what it need not judge is counted apart from the verdicts."""
+def test_a_log_shows_the_remaining_time() -> None:
+    """It is estimated from the submissions that this run judges. Other rows are counted separately from
+    the verdicts.
+    """
     stream = io.StringIO()
     lines = Lines(1000, stream)
     lines._tally.started -= 1000
@@ -66,15 +68,15 @@ def test_a_log_tells_the_time_that_is_left() -> None:
     lines.read()
     lines.queue()
     lines.advance("AC")
-    assert re.fullmatch(  # 8 of 11 that were new had to be judged, each in 125 s: of 499 it will be 363
+    assert re.fullmatch(  # 8 of 11 new rows had to be judged, each in 125 s; of 499 rows, 363 are expected
         r"501/1000 submissions, new: WA 6 AC 2, about 12 h 3\d min left, 0\.01/s, "
         r"without 2 copies, 490 from earlier runs, 1 refused\n",
         stream.getvalue(),
     )
 
 
-def test_rows_that_are_skipped_say_nothing_about_the_others() -> None:
-    """Like rows from earlier runs that come one by one."""
+def test_skipped_rows_do_not_change_the_estimate() -> None:
+    """As rows of earlier runs that are read one by one do not."""
     tallies = [Tally(1000), Tally(1000)]
     tallies[0].skip("resumed", 900)
     for _ in range(900):
@@ -90,7 +92,9 @@ def test_rows_that_are_skipped_say_nothing_about_the_others() -> None:
 
 
 def test_copies_take_no_time() -> None:
-    """All but one of 10,000 rows are done, as copies of ten that took 100 s: that one takes 10 s, not minutes."""
+    """All but one of 10,000 rows are done: copies of ten programs that took 100 s. The last one is estimated at 10 s,
+    not minutes.
+    """
     tally = Tally(10_000)
     for place in range(10_000):
         tally.read()
@@ -102,8 +106,10 @@ def test_copies_take_no_time() -> None:
     assert tally.left_s(tally.started + 100) is None
 
 
-def test_programs_that_came_first_do_not_come_all_the_time() -> None:
-    """300 programs, then copies of them and rows without one: what waits is left, whatever is not read yet."""
+def test_programs_at_the_start_are_not_extrapolated() -> None:
+    """300 programs, then copies of them and rows without code. Only the waiting programs are left, also if rows are
+    unread.
+    """
     tally = Tally(100_000)
     for place in range(6000):
         tally.read()
@@ -117,8 +123,8 @@ def test_programs_that_came_first_do_not_come_all_the_time() -> None:
     assert tally.left_s(tally.started + 300) == pytest.approx(240 * 5)
 
 
-def test_rows_of_earlier_runs_tell_nothing_of_the_others() -> None:
-    """Half of the dump was judged before; of what is new every second program is to be judged."""
+def test_rows_of_earlier_runs_do_not_change_the_estimate() -> None:
+    """Half of the dump was judged before. Of the new rows every second one has to be judged."""
     tally = Tally(1000)
     for _ in range(500):
         tally.read()
@@ -134,7 +140,7 @@ def test_rows_of_earlier_runs_tell_nothing_of_the_others() -> None:
 
 
 def drawn(columns: int, *became: str) -> list[str]:
-    """What a terminal of so many columns is shown."""
+    """The output on a terminal with this number of columns."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     chunks: list[bytes] = []
@@ -160,8 +166,8 @@ def drawn(columns: int, *became: str) -> list[str]:
     return [line.rstrip() for line in re.split(r"[\r\n]+|\x1b\[A", shown) if line.strip()]
 
 
-def test_a_wide_terminal_shows_all() -> None:
-    """Judge errors first, as nobody may miss them; what earlier runs did is not in the rate."""
+def test_a_wide_terminal_shows_all_parts() -> None:
+    """Judge errors come first, because they must be noticed. Rows of earlier runs do not count in the rate."""
     *_, last = drawn(200, "AC", "AC", "WA", "JE", progress.COPY, *[progress.RESUMED] * 20)
     assert re.search(
         r"25/1000, new: JE 1 AC 2 WA 1, about \S+ \S+ left, 3/4 busy, [\d.]+/s, \d+ tests, without 1 copies, "
@@ -171,8 +177,10 @@ def test_a_wide_terminal_shows_all() -> None:
 
 
 @pytest.mark.parametrize("columns", [0, 20, 40, 60, 80, 120])
-def test_a_narrow_terminal_shows_what_matters_most(columns: int) -> None:
-    """No line is wider than it, as each drawing would leave a line behind; parts are shown whole or not at all."""
+def test_a_narrow_terminal_shows_the_first_parts(columns: int) -> None:
+    """No line is wider than the terminal, because each update would then leave a line behind. Parts are shown
+    completely or not at all.
+    """
     lines = drawn(columns, *["AC"] * 7, *["JE"] * 2, *["WA"] * 5, *["TLE"] * 3)
     assert max(map(len, lines)) < (columns or 80)
     assert "17/1000"[: max(columns - 6, 0)] in lines[-1] or columns == 0
@@ -185,13 +193,13 @@ def test_a_narrow_terminal_shows_what_matters_most(columns: int) -> None:
     ("room", "text"),
     [(0, ""), (3, "one"), (2, "on"), (7, "one"), (8, "one, two"), (12, "one, two"), (99, "one, two, 3 4")],
 )
-def test_parts_are_shown_whole(room: int, text: str) -> None:
-    """But for the first, of which a part is better than nothing."""
+def test_parts_are_shown_completely(room: int, text: str) -> None:
+    """Except the first part, which may be cut."""
     assert progress.fitted(["one", "two", "3 4"], room) == text
 
 
-def test_what_is_compiled_is_shown_first() -> None:
-    """While the first problem's checker is compiled, nothing else happens."""
+def test_the_compilation_at_the_start_is_shown() -> None:
+    """While the first problem's checker is compiled, nothing else changes."""
     stream, events = io.StringIO(), Events()
     bar = progress_for(3, stream, bar=True, events=events)
     what = {"problem": "2024/nile", "program": "checker", "target": "local"}
@@ -206,8 +214,8 @@ def test_what_is_compiled_is_shown_first() -> None:
     bar.close()
 
 
-def test_progress_is_told() -> None:
-    """Now and then, and at the end; nothing after it."""
+def test_progress_is_reported_to_listeners() -> None:
+    """At intervals and at the end. After the end nothing is reported."""
     listener = Listener()
     events = Events([listener])
     lines = progress_for(10, io.StringIO(), events=events, load=lambda: (2, 4))
@@ -222,8 +230,8 @@ def test_progress_is_told() -> None:
     assert (last["done"], last["resumed"], last["judged"], last["busy"]) == (2, 1, 1, None)
 
 
-def test_a_message_beside_a_bar_has_a_line_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also in a notebook, which shows no terminal's movements but the one to the beginning of the line."""
+def test_a_message_beside_a_bar_has_its_own_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also in a notebook, which supports only the return to the beginning of a line."""
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
     tell("before")
@@ -245,8 +253,8 @@ def test_a_message_beside_a_bar_has_a_line_of_its_own(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("bar", [True, False])
-def test_writing_is_shown_too(bar: bool) -> None:
-    """It may take minutes, in which a run seems to hang."""
+def test_writing_of_results_is_shown(bar: bool) -> None:
+    """It may take minutes, in which the run would seem to hang."""
     stream = io.StringIO()
     writing = progress_for(3, stream, bar=bar).writing()
     if isinstance(writing, Lines):
@@ -259,10 +267,10 @@ def test_writing_is_shown_too(bar: bool) -> None:
 
 
 @pytest.mark.parametrize("bar", [True, False])
-def test_a_terminal_that_is_closed_stops_nothing(bar: bool) -> None:
-    """Who logs out while a run goes on gets its results all the same."""
+def test_a_closed_terminal_does_not_end_the_run(bar: bool) -> None:
+    """A user who logs out while a run continues still gets the results."""
     source, sink = os.pipe()
-    os.close(source)  # whatever is written there is an error
+    os.close(source)  # writing to it is now an error
     with suppress(BrokenPipeError), os.fdopen(sink, "w", buffering=1) as stream:
         shown = progress_for(3, stream, bar=bar)
         if isinstance(shown, Lines):
@@ -276,6 +284,6 @@ def test_a_terminal_that_is_closed_stops_nothing(bar: bool) -> None:
     ("seconds", "words"),
     [(59.4, "59 s"), (60, "1 min"), (3569, "59 min"), (3571, "1 h 0 min"), (86399, "1 d 0 h"), (190_000, "2 d 4 h")],
 )
-def test_a_duration_is_told_roughly(seconds: float, words: str) -> None:
-    """Two units at most."""
+def test_a_duration_is_shown_in_two_units(seconds: float, words: str) -> None:
+    """At most two units are shown."""
     assert progress._duration(seconds) == words

@@ -1,4 +1,4 @@
-"""From a dump to results: order, resumption, which rows are judged, and what results have."""
+"""From a dump to results: order, resumption, selection of rows, and columns of the results."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ioi_eval.report.rows import OUR_COLUMNS, REFERENCE_COLUMNS
 from tests.pipeline.scripted import NILE, Contest, ScriptedScorer, programs
 
 
-def test_every_row_gets_its_result_in_the_dumps_order(contest: Contest, scorer: ScriptedScorer) -> None:
-    """Whatever the order of judging, row n of the results is row n of the dump, with all columns."""
+def test_results_are_in_the_order_of_the_dump(contest: Contest, scorer: ScriptedScorer) -> None:
+    """In any order of judging, row n of the results is for row n of the dump, with all its columns."""
     contest.write(*programs(*(f"{n % 3 / 2} // {n}" for n in range(50))))
     outcome = contest.run(scorer)
     results = contest.results()
@@ -29,14 +29,14 @@ def test_every_row_gets_its_result_in_the_dumps_order(contest: Contest, scorer: 
 
 
 def test_no_more_are_judged_at_once_than_there_are_workers(contest: Contest, scorer: ScriptedScorer) -> None:
-    """All workers work, and there are no others."""
+    """All workers are used, and never more."""
     contest.write(*programs(*(f"1 // {n}" for n in range(40))))
     contest.run(scorer, workers=4)
     assert scorer.max_at_once == 4
 
 
-def test_a_second_run_judges_nothing_and_writes_the_same(contest: Contest, scorer: ScriptedScorer) -> None:
-    """What is in the journal is done."""
+def test_a_second_run_judges_nothing(contest: Contest, scorer: ScriptedScorer) -> None:
+    """Stored results are used, and the files are the same."""
     contest.write(*programs("0.5", "1", "0.5", "CE", None))
     contest.run(scorer)
     first = (contest.out / "results.jsonl").read_bytes()
@@ -48,8 +48,8 @@ def test_a_second_run_judges_nothing_and_writes_the_same(contest: Contest, score
     assert contest.progress.verdicts == ["resumed"] * 5
 
 
-def test_another_way_of_judging_judges_again(contest: Contest) -> None:
-    """A fingerprint that changed makes another submission of it."""
+def test_another_fingerprint_judges_again(contest: Contest) -> None:
+    """Stored results count only for the same fingerprint."""
     contest.write(*programs("0.5", "1"))
     contest.run(ScriptedScorer("1"))
     scorer = ScriptedScorer("2")
@@ -58,16 +58,16 @@ def test_another_way_of_judging_judges_again(contest: Contest) -> None:
     assert len(contest.results()) == 2
 
 
-def test_starting_over_judges_again(contest: Contest, scorer: ScriptedScorer) -> None:
-    """`--no-resume`."""
+def test_no_resume_judges_again(contest: Contest, scorer: ScriptedScorer) -> None:
+    """With `--no-resume`, stored results are not used."""
     contest.write(*programs("1"))
     contest.run(scorer)
     contest.run(scorer, resume=False)
     assert scorer.judged == ["u0", "u0"]
 
 
-def test_what_cannot_be_judged_is_listed_and_the_rest_is_scored(contest: Contest, scorer: ScriptedScorer) -> None:
-    """Each reason is named with its rows; each row is in the results, without a score."""
+def test_rows_that_cannot_be_judged_are_listed(contest: Contest, scorer: ScriptedScorer) -> None:
+    """Each reason is listed with its rows. Each row is in the results, without a score. The other rows are scored."""
     good = programs("1")[0]
     contest.write(
         good,
@@ -105,7 +105,7 @@ def test_what_cannot_be_judged_is_listed_and_the_rest_is_scored(contest: Contest
 
 
 def test_a_row_with_several_programs_has_a_result_for_each(contest: Contest, scorer: ScriptedScorer) -> None:
-    """Named after the row, counted each, and found again when the run goes on."""
+    """Each result has an id made from the row's id, counts by itself, and is found again by the next run."""
     row = {"year": 2024, "problem_id": "nile", "uuid": "u", "model": "m"}
     texts = ["```cpp\n1\n```", "```cpp\n0.5\n```"]
     contest.write({**row, "generation": texts}, {**row, "uuid": "v", "code": ["1", "1", None]})
@@ -120,8 +120,8 @@ def test_a_row_with_several_programs_has_a_result_for_each(contest: Contest, sco
     assert (again.exit_code, other.judged) == (0, [])
 
 
-def test_lists_that_do_not_fit_are_one_refused_row(contest: Contest, scorer: ScriptedScorer) -> None:
-    """The others are judged."""
+def test_lists_of_different_length_are_one_refused_row(contest: Contest, scorer: ScriptedScorer) -> None:
+    """The other rows are judged."""
     bad = {"year": 2024, "problem_id": "nile", "uuid": "u", "code": ["1"], "generation": ["1", "2"]}
     contest.write(bad, *programs("1"))
     outcome = contest.run(scorer)
@@ -131,14 +131,14 @@ def test_lists_that_do_not_fit_are_one_refused_row(contest: Contest, scorer: Scr
 
 
 def test_the_same_id_for_two_problems_is_two_submissions(contest: Contest, scorer: ScriptedScorer) -> None:
-    """Ids need be unique only within a problem."""
+    """Ids must be unique only within a problem."""
     contest.write(*programs("1"), *programs("0.5", problem="tree"))
     assert contest.run(scorer).exit_code == 0
     assert [row["total_score"] for row in contest.results()] == [100, 50]
 
 
 def test_only_the_selected_rows_are_judged_and_written(contest: Contest, scorer: ScriptedScorer) -> None:
-    """`--year`, `--problem`, `--limit`: the limit counts rows of those."""
+    """`--year`, `--problem` and `--limit`. The limit counts selected rows."""
     contest.write(*programs("1 //a", problem="tree"), *programs("1", "1 //b", "1 //c"))
     contest.run(scorer, selection=RowSelection(years=frozenset({2024}), problems=frozenset({"nile"}), limit=2))
     assert [row["uuid"] for row in contest.results()] == ["u0", "u1"]
@@ -146,21 +146,21 @@ def test_only_the_selected_rows_are_judged_and_written(contest: Contest, scorer:
 
 
 class Patient(ScriptedScorer):
-    """Judges its second submission when the journal has the first one on the disk itself."""
+    """Judges its second submission only after the journal has been synced with the first one."""
 
     def __init__(self) -> None:
         super().__init__()
         self.synced = threading.Event()
 
     async def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = False) -> SubmissionResult:
-        """Wait, if it is the second."""
+        """Wait if it is the second one."""
         if self.judged:
             assert await asyncio.to_thread(self.synced.wait, 60)
         return await super().score(problem, submission, exhaustive=exhaustive)
 
 
-def test_results_reach_the_disk_while_nothing_new_comes(contest: Contest) -> None:
-    """A power cut during a long submission does not cost those before it."""
+def test_results_are_synced_while_a_submission_takes_long(contest: Contest) -> None:
+    """A power failure during a long submission does not lose the ones before it."""
     contest.write(*programs("1", "0.5"))
     scorer = Patient()
 
@@ -172,8 +172,8 @@ def test_results_reach_the_disk_while_nothing_new_comes(contest: Contest) -> Non
     assert contest.run(scorer, workers=1, journal=partial(Watched, sync_s=0.5)).exit_code == 0
 
 
-def test_columns_that_have_our_names_are_kept(contest: Contest, scorer: ScriptedScorer) -> None:
-    """A dump's own `verdict` goes on as `dump_verdict`; results that are judged again do not pile up columns."""
+def test_columns_with_our_names_are_renamed(contest: Contest, scorer: ScriptedScorer) -> None:
+    """A dump's own `verdict` becomes `dump_verdict`. If results are judged again, no further columns are added."""
     contest.write({**programs("0.5")[0], "verdict": "looks good", "target_subtask_score": 0.25, "subtask": "02-full"})
     contest.run(scorer)
     row = contest.results()[0]
@@ -184,8 +184,8 @@ def test_columns_that_have_our_names_are_kept(contest: Contest, scorer: Scripted
     assert contest.results()[0].keys() == row.keys()
 
 
-def test_results_of_the_tests_are_there(contest: Contest, scorer: ScriptedScorer) -> None:
-    """Time, memory, the checker's words, what was attempted: in the reference's columns and ours."""
+def test_results_contain_the_tests(contest: Contest, scorer: ScriptedScorer) -> None:
+    """Time, memory, the checker's message and refused calls, in the reference's columns and in ours."""
     contest.write({**programs("1 0 socket")[0], "subtask": "01-easy"})
     contest.run(scorer)
     row = contest.results()[0]
@@ -205,7 +205,7 @@ def test_results_of_the_tests_are_there(contest: Contest, scorer: ScriptedScorer
 
 
 def test_the_summary_adds_up(contest: Contest, scorer: ScriptedScorer) -> None:
-    """Best scores per subtask, the sum over them, CPU, isolation, notes; practice problems are in no contest."""
+    """Best scores per subtask, their sum, CPU time, isolation, notes. Practice problems count in no contest."""
     contest.write(*programs("1 1 0", "0.5 0.5 0.5", "CE"), *programs("1", problem="tree"))
     summary = contest.run(scorer).summary
     assert summary == orjson.loads((contest.out / "summary.json").read_bytes())

@@ -1,4 +1,4 @@
-"""Failures of every kind in a run: of the sandbox, of judge programs, of single rows, and our own."""
+"""Failures in a run: of the sandbox, of judge programs, of single rows, and our own bugs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ioi_eval.pipeline.stop_rule import MAX_FAILURES
 from tests.pipeline.scripted import Contest, ScriptedScorer, programs
 
 
-def test_our_failure_is_no_score_and_is_judged_again(contest: Contest, scorer: ScriptedScorer) -> None:
-    """JE: in the results of this run, in its exit code, and never in the journal."""
+def test_a_je_has_no_score_and_is_judged_again(contest: Contest, scorer: ScriptedScorer) -> None:
+    """It is in the results and the exit code of this run, but not in the journal."""
     contest.write(*programs("1", "JE"))
     outcome = contest.run(scorer)
     assert outcome.exit_code == 1
@@ -33,8 +33,8 @@ def test_our_failure_is_no_score_and_is_judged_again(contest: Contest, scorer: S
     assert scorer.judged == ["u0", "u1", "u1"]
 
 
-def test_a_judge_programs_failure_is_final_until_asked_for(contest: Contest, scorer: ScriptedScorer) -> None:
-    """It would only happen again: `--retry-failed` tries it nevertheless."""
+def test_a_failure_of_a_judge_program_is_final(contest: Contest, scorer: ScriptedScorer) -> None:
+    """A repetition would fail again. With `--retry-failed` it is judged again."""
     contest.write(*programs("1 1 final", "1"))
     assert contest.run(scorer).exit_code == 1
     row = contest.results()[0]
@@ -48,7 +48,7 @@ def test_a_judge_programs_failure_is_final_until_asked_for(contest: Contest, sco
 
 
 def test_unknown_scores_can_be_written_as_zero(contest: Contest, scorer: ScriptedScorer) -> None:
-    """For training loops that take numbers only; the verdict still says JE, and so does the exit code."""
+    """For training loops that need numbers. The verdict is still JE, and so is the exit code of the run."""
     contest.write(*programs("1 1 final"))
     assert contest.run(scorer, unscored=Unscored.ZERO).exit_code == 1
     row = contest.results()[0]
@@ -56,8 +56,8 @@ def test_unknown_scores_can_be_written_as_zero(contest: Contest, scorer: Scripte
     assert [s["weighted_score"] for s in row["all_subtasks_results"]] == [0, 40, 0]
 
 
-def test_a_dead_cluster_ends_the_run_and_it_goes_on_later(contest: Contest, scorer: ScriptedScorer) -> None:
-    """No endpoint left: everything else is left for the next run."""
+def test_a_run_can_be_resumed_after_all_endpoints_failed(contest: Contest, scorer: ScriptedScorer) -> None:
+    """Without an endpoint the run ends. The remaining submissions are left for the next run."""
     contest.write(*programs("1", "gone", *(f"1 // {n}" for n in range(500))))
     outcome = contest.run(scorer, workers=1)
     assert outcome.exit_code == 1
@@ -70,7 +70,7 @@ def test_a_dead_cluster_ends_the_run_and_it_goes_on_later(contest: Contest, scor
 
 
 def test_a_sandbox_that_always_fails_ends_the_run(contest: Contest, scorer: ScriptedScorer) -> None:
-    """A million rows need not all say the same."""
+    """Otherwise a million rows could all be JE."""
     contest.write(*programs(*(f"JE // {n}" for n in range(1000))))
     outcome = contest.run(scorer)
     assert outcome.exit_code == 1
@@ -78,8 +78,8 @@ def test_a_sandbox_that_always_fails_ends_the_run(contest: Contest, scorer: Scri
     assert "100 submissions in a row" in str(outcome.stopped_by)
 
 
-def test_rows_without_a_program_do_not_say_that_the_sandbox_works(contest: Contest, scorer: ScriptedScorer) -> None:
-    """They need none, so they do not put off the end of a run in which all else fails."""
+def test_rows_without_a_program_do_not_count_as_successes(contest: Contest, scorer: ScriptedScorer) -> None:
+    """They need no sandbox, so they do not reset the count of failures."""
     texts = [f"JE // {number}" if number % 5 == 0 else None for number in range(3000)]  # 51 in a batch
     contest.write(*programs(*texts))
     outcome = contest.run(scorer, workers=1, dedupe=False)
@@ -87,7 +87,7 @@ def test_rows_without_a_program_do_not_say_that_the_sandbox_works(contest: Conte
 
 
 def test_failures_with_results_between_them_do_not_end_the_run(contest: Contest, scorer: ScriptedScorer) -> None:
-    """A sandbox that judges one in sixty is slow to be of use, and not broken."""
+    """A sandbox that judges one submission in sixty is slow, and not broken."""
     failing = [f"JE // {number}" for number in range(120)]
     contest.write(*programs(*failing[:60], "1", *failing[60:], "0.5"))
     outcome = contest.run(scorer, workers=1)
@@ -95,8 +95,8 @@ def test_failures_with_results_between_them_do_not_end_the_run(contest: Contest,
     assert len(scorer.judged) == 122
 
 
-def test_problems_that_cannot_be_judged_here_do_not_end_the_run(contest: Contest, scorer: ScriptedScorer) -> None:
-    """A thousand refusals of one problem say nothing of the sandbox, and others are judged behind them."""
+def test_unsupported_problems_do_not_end_the_run(contest: Contest, scorer: ScriptedScorer) -> None:
+    """Refusals of one problem are no failures of the sandbox, and later submissions to others are judged."""
     contest.write(*programs(*(f"unfit // {n}" for n in range(150)), "1"))
     outcome = contest.run(scorer, workers=1)
     assert (outcome.stopped_by, outcome.exit_code) == (None, 1)
@@ -104,8 +104,8 @@ def test_problems_that_cannot_be_judged_here_do_not_end_the_run(contest: Contest
     assert outcome.summary["submissions"]["scored"] == 1
 
 
-def test_a_bug_of_ours_ends_the_run_loudly(contest: Contest, scorer: ScriptedScorer) -> None:
-    """It is never a verdict; what was judged before it stays."""
+def test_a_bug_of_ours_ends_the_run(contest: Contest, scorer: ScriptedScorer) -> None:
+    """It is never a verdict. Results from before it stay stored."""
     contest.write(*programs("1", "bug"))
     with pytest.raises(ExceptionGroup) as caught:
         contest.run(scorer, workers=1)
@@ -115,8 +115,10 @@ def test_a_bug_of_ours_ends_the_run_loudly(contest: Contest, scorer: ScriptedSco
     assert scorer.judged == ["u0", "u1", "u1"]
 
 
-def test_a_fault_of_ours_over_one_row_is_that_rows(contest: Contest, scorer: ScriptedScorer) -> None:
-    """It has no score, says where we failed, and is judged again; the others go on, however many of them there are."""
+def test_a_bug_caused_by_one_row_is_that_row_s_je(contest: Contest, scorer: ScriptedScorer) -> None:
+    """The row has no score and a message with the place of the bug, and is judged again. The run continues, with any
+    number of such rows.
+    """
     contest.write(*programs("1", *(f"odd // {n}" for n in range(MAX_FAILURES + 10)), "0.5"))
     outcome = contest.run(scorer, workers=1)
     assert outcome.exit_code == 1
@@ -132,8 +134,8 @@ def test_a_fault_of_ours_over_one_row_is_that_rows(contest: Contest, scorer: Scr
     assert len(scorer.judged) == MAX_FAILURES + 10
 
 
-def test_what_cannot_be_written_down_costs_its_row_only(contest: Contest, scorer: ScriptedScorer) -> None:
-    """A result that no journal can hold is that row's failure."""
+def test_a_result_that_cannot_be_stored_is_je(contest: Contest, scorer: ScriptedScorer) -> None:
+    """Only the row of that result fails."""
     contest.write(*programs("1", "0.5 // huge", "0.5"))
 
     class Picky(Journal):
@@ -148,8 +150,8 @@ def test_what_cannot_be_written_down_costs_its_row_only(contest: Contest, scorer
     assert "recording this row failed in ioi-eval itself" in found[1]["error"]
 
 
-def test_a_dump_that_breaks_off_is_an_error_with_its_line(contest: Contest, scorer: ScriptedScorer) -> None:
-    """Also if it happens only after the run has begun."""
+def test_a_truncated_dump_is_an_error_with_its_line(contest: Contest, scorer: ScriptedScorer) -> None:
+    """Also if it is noticed only after the run has begun."""
     contest.write(*programs("1", "1 //b"))
     with contest.dump.open("ab") as file:
         file.write(b'{"uuid": "torn", "ye')

@@ -32,7 +32,7 @@ from tests.apps_rows import ROWS, write_rows
 from tests.pipeline.scripted import Contest, ScriptedScorer, Silent, programs
 
 RUN_FACTS = ("started", "finished", "this_run", "cpu_s", "wall_s")
-SURE = 3  # so many rows at the start are judged by every earlier run
+ALWAYS_JUDGED = 3  # every earlier run has judged at least this number of rows at the start
 CONTEST_CODES = (
     "1",
     "0.5",
@@ -51,9 +51,9 @@ APPS_CODES: tuple[Any, ...] = ("AC", "WA", "JE", "final", "", "AC # 2", "WA # 2"
 
 
 def contest_rows(chance: random.Random) -> list[dict[str, Any]]:
-    """Rows of all kinds: judged, failed, refused, with several programs, with an id that is taken."""
-    rows = programs(*chance.choices(CONTEST_CODES[:4], k=SURE), *chance.choices(CONTEST_CODES, k=30))
-    for row in rows[SURE:]:
+    """Rows of all kinds: judged, failed, refused, with several programs, with a repeated id."""
+    rows = programs(*chance.choices(CONTEST_CODES[:4], k=ALWAYS_JUDGED), *chance.choices(CONTEST_CODES, k=30))
+    for row in rows[ALWAYS_JUDGED:]:
         row["problem_id"] = chance.choice(("nile", "nile", "tree", "tree", "unknown"))
         if chance.random() < 0.2:
             row["code"] = chance.choices(CONTEST_CODES, k=2)
@@ -73,10 +73,10 @@ def contest_run(directory: Path, rows: Sequence[dict[str, Any]], limit: int | No
 
 
 class Executor:
-    """Does what the programs say."""
+    """Follows words in the programs."""
 
     async def score(self, problem: AppsProblem, code: str) -> AppsResult:
-        """`AC`, `WA`, `JE` (a failure of ours), or `final` (the checker's)."""
+        """`AC`, `WA`, `JE` (our failure), or `final` (the checker's)."""
         word = code.split(maxsplit=1)[0]
         if word == "JE":
             raise TransportError("the answer was cut off")
@@ -87,8 +87,10 @@ class Executor:
 
 
 def apps_rows(chance: random.Random) -> list[dict[str, Any]]:
-    """Rows of all kinds, also for problems that were not selected, and without a name."""
-    rows: list[dict[str, Any]] = [{"problem_id": 0, "code": chance.choice(APPS_CODES[:2])} for _ in range(SURE)]
+    """Rows of all kinds, also for problems that were not selected, and without an id."""
+    rows: list[dict[str, Any]] = [
+        {"problem_id": 0, "code": chance.choice(APPS_CODES[:2])} for _ in range(ALWAYS_JUDGED)
+    ]
     for number in range(30):
         row = {
             "uuid": f"u{number}",
@@ -121,7 +123,7 @@ Run = Callable[..., None]
 
 
 def files_of(directory: Path) -> dict[str, Any]:
-    """What a run wrote, without the facts about the run."""
+    """The files of a run, without the facts about the run."""
     files: dict[str, Any] = {path.name: path.read_bytes() for path in sorted((directory / "out").glob("*.jsonl"))}
     summary = json.loads((directory / "out" / "summary.json").read_bytes())
     return {**files, "summary": {name: value for name, value in summary.items() if name not in RUN_FACTS}}
@@ -129,10 +131,10 @@ def files_of(directory: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("family", FAMILIES)
-def test_the_files_are_those_of_a_run_that_writes_all_after_judging(
+def test_files_are_equal_if_all_is_written_after_judging(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, family: str, seed: int
 ) -> None:
-    """Whatever the rows are, how many were judged before, and whether failed ones are judged again."""
+    """For any rows, any number judged before, and with or without judging failed rows again."""
     chance = random.Random(seed)
     make, run = FAMILIES[family]
     rows = make(chance)
@@ -158,12 +160,12 @@ def test_the_files_are_those_of_a_run_that_writes_all_after_judging(
     monkeypatch.setattr(ResultFiles, "_settled", lambda _: iter(()))
     run(here, rows, limit, **settings)
     assert found == files_of(here)
-    assert written[0] >= SURE
+    assert written[0] >= ALWAYS_JUDGED
     assert written[1] == 0
 
 
-def test_a_run_without_earlier_results_writes_after_judging(contest: Contest) -> None:
-    """No file is opened before."""
+def test_a_run_without_earlier_results_writes_only_at_the_end(contest: Contest) -> None:
+    """No result file is opened before."""
     contest.write(*programs("1", "0.5"))
     written: list[bool] = []
     scorer = ScriptedScorer(before=lambda _: written.append(bool(list(contest.out.glob(".*.new")))))
@@ -175,7 +177,7 @@ class Interrupting(ScriptedScorer):
     """Interrupts the run when it reads the submission `u25`."""
 
     def fingerprints(self, problem: Any, submission: Submission) -> tuple[str, ...]:
-        """As usual."""
+        """The usual fingerprints."""
         if submission.id == "u25" and not self.interrupted:
             self.interrupted = True
             os.kill(os.getpid(), signal.SIGINT)
@@ -184,8 +186,8 @@ class Interrupting(ScriptedScorer):
     interrupted = False
 
 
-def test_a_run_that_is_interrupted_while_it_writes_old_rows(contest: Contest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The other rows are written afterwards, each once; the next run judges what is left."""
+def test_a_run_interrupted_while_it_writes_old_rows(contest: Contest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other rows are written afterwards, each once. The next run judges the remaining ones."""
     contest.write(*programs(*(f"1 // {n}" for n in range(200))))
     contest.run(ScriptedScorer())
     before = (contest.out / "results.jsonl").read_bytes()
@@ -201,8 +203,8 @@ def test_a_run_that_is_interrupted_while_it_writes_old_rows(contest: Contest, mo
     assert [row["uuid"] for row in contest.results()] == [f"u{n}" for n in range(201)]
 
 
-def test_a_full_disk_ends_the_run_with_the_file_named(contest: Contest) -> None:
-    """Before anything is judged; the old results stay, and no other file."""
+def test_a_full_disk_ends_the_run_before_judging(contest: Contest) -> None:
+    """The message names the file. The old results stay, and there is no other file."""
     rows = [{**row, "prompt": "x" * 3_000_000} for row in programs("1", "0.5", "0")]
     contest.write(*rows[:2])
     contest.run(ScriptedScorer())

@@ -1,4 +1,6 @@
-"""Submissions that several kinds of targets may judge (a mixed cluster): records are found under the kind that did."""
+"""Submissions that several kinds of targets may judge (a mixed cluster): a record is found by the fingerprint of the
+kind that judged.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,12 @@ from tests.pipeline.scripted import Contest, ScriptedScorer, programs
 
 
 class Mixed(ScriptedScorer):
-    """Judges on targets of the kinds `old` and `new`; takes the one that it is told to.
+    """Judges on targets of the kinds `old` and `new`. `taken` says on which.
 
     Args:
-        kinds: those that are there, the first one met first.
+        kinds: the available kinds; the first one is expected.
         taken: the kind on which it judges.
-        held: as for any scripted scorer.
+        held: as in `ScriptedScorer`.
     """
 
     def __init__(self, *kinds: str, taken: str, held: Mapping[str, str] | None = None) -> None:
@@ -25,19 +27,19 @@ class Mixed(ScriptedScorer):
         self.kinds, self.taken = kinds, taken
 
     def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:
-        """One for each kind."""
+        """One fingerprint for each kind."""
         (plain,) = super().fingerprints(problem, submission)
         return tuple(f"{kind}:{plain}" for kind in self.kinds)
 
     async def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = False) -> SubmissionResult:
-        """The same on each kind, but for the fingerprint."""
+        """The result is the same on each kind except for its fingerprint."""
         result = await super().score(problem, submission, exhaustive=exhaustive)
         (plain,) = super().fingerprints(problem, submission)
         return replace(result, fingerprint=f"{self.taken}:{plain}")
 
 
-def test_what_was_judged_on_another_kind_than_expected_is_found(contest: Contest) -> None:
-    """In its own run's results, and when the run is resumed; each names the kind that judged."""
+def test_a_result_from_an_unexpected_kind_is_found(contest: Contest) -> None:
+    """It is found in the results of its own run and when the run is resumed. Each result names its kind."""
     contest.write(*programs("1 1 1", "0 1 1"))
     first = Mixed("old", "new", taken="new")
     assert contest.run(first).exit_code == 0
@@ -48,8 +50,8 @@ def test_what_was_judged_on_another_kind_than_expected_is_found(contest: Contest
     assert [row["verdict"] for row in contest.results()] == ["AC", "WA"]
 
 
-def test_a_kind_that_is_not_there_any_more_does_not_count(contest: Contest) -> None:
-    """Without the worker that judged it, a submission is judged anew: its record says what another would not."""
+def test_results_of_an_absent_kind_are_judged_again(contest: Contest) -> None:
+    """Without the worker that judged it, a submission is judged again, because another kind may give another result."""
     contest.write(*programs("1 1 1"))
     contest.run(Mixed("old", "new", taken="new"))
     alone = Mixed("old", taken="old")
@@ -59,7 +61,7 @@ def test_a_kind_that_is_not_there_any_more_does_not_count(contest: Contest) -> N
 
 
 def test_copies_follow_their_leader_on_whatever_kind_it_was_judged(contest: Contest) -> None:
-    """Identical programs are judged once, in one run and over two."""
+    """Identical programs are judged once, in one run and in two."""
     contest.write(*programs(*["1 1 1"] * 40))
     scorer = Mixed("old", "new", taken="new")
     assert contest.run(scorer).exit_code == 0
@@ -71,9 +73,10 @@ def test_copies_follow_their_leader_on_whatever_kind_it_was_judged(contest: Cont
     assert later.judged == []
 
 
-def test_a_copy_that_waited_for_room_follows_too(contest: Contest) -> None:
+def test_a_copy_that_waited_for_space_finds_its_leader(contest: Contest) -> None:
     """It was read, and expected on one kind, before its leader was judged on the other."""
-    last = -(-(ROWS + 2) // BATCH_ROWS) * BATCH_ROWS - 1  # of those that are read when there is no room any more
+    # the last row of those that are read while there is no space for more
+    last = -(-(ROWS + 2) // BATCH_ROWS) * BATCH_ROWS - 1
     contest.write(*programs("1 1 1", *(f"1 1 1 // {number}" for number in range(1, last)), "1 1 1"))
     scorer = Mixed("old", "new", taken="new", held={"u0": f"u{last}"})
     assert contest.run(scorer, workers=1).exit_code == 0
@@ -89,8 +92,8 @@ class Mended(Mixed):
         return await super()._score(problem, replace(submission, code=code), exhaustive)
 
 
-def test_a_retry_on_another_kind_stands(contest: Contest) -> None:
-    """The score that it found is what counts then, for copies too: it is not looked for again."""
+def test_the_result_of_a_retry_on_another_kind_counts(contest: Contest) -> None:
+    """Its score counts, also for copies. The submission is not judged again."""
     contest.write(*programs(*["1 1 1 final"] * 3))
     assert contest.run(Mended("old", "new", taken="old")).exit_code == 1
     assert contest.run(Mended("old", "new", taken="new"), retry_failed=True).exit_code == 0

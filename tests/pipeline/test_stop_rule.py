@@ -8,7 +8,7 @@ from ioi_eval.report.totals import CpuSplit
 
 
 def facts(*, is_stored: bool = False, is_sandbox_failure: bool = False) -> ResultFacts:
-    """The facts about a result, of which the rule reads two."""
+    """The facts about a result. The rule reads two of them."""
     return ResultFacts(
         verdict="",
         cpu=CpuSplit(),
@@ -25,12 +25,12 @@ RESULT, SANDBOX_FAILURE, OUR_BUG = facts(is_stored=True), facts(is_sandbox_failu
 
 
 def sandbox_fails(rule: StopRule, times: int) -> list[str | None]:
-    """What the rule says to each of so many failures of the sandbox."""
+    """The answers of the rule to this number of sandbox failures."""
     return [rule.observe(SANDBOX_FAILURE, bug_in_problem=None, was_in_sandbox=True) for _ in range(times)]
 
 
 def test_the_sandbox_may_fail_a_hundred_times_in_a_row() -> None:
-    """The last of them ends the run; a result before it begins the count anew, unless it needed no sandbox."""
+    """The hundredth failure ends the run. A result resets the count, unless it needed no sandbox."""
     rule = StopRule()
     assert not any(sandbox_fails(rule, MAX_FAILURES - 1))
     assert rule.observe(RESULT, bug_in_problem=None, was_in_sandbox=True) is None
@@ -39,16 +39,16 @@ def test_the_sandbox_may_fail_a_hundred_times_in_a_row() -> None:
     assert sandbox_fails(rule, 1) == ["100 submissions in a row could not be judged"]
 
 
-def test_a_failure_that_is_not_the_sandboxs_counts_for_nothing() -> None:
-    """A checker that crashes, or a problem for which no target is fit."""
+def test_failures_of_the_problem_do_not_count() -> None:
+    """A checker that crashes, or a problem that no target can judge."""
     rule = StopRule()
     sandbox_fails(rule, MAX_FAILURES - 1)
     assert rule.observe(facts(), bug_in_problem=None, was_in_sandbox=True) is None
     assert sandbox_fails(rule, 1) != [None]
 
 
-def test_our_own_code_may_fail_on_fifty_problems_in_a_row() -> None:
-    """However many rows they have: the rows of one problem may all be odd."""
+def test_bugs_on_fifty_problems_in_a_row_end_the_run() -> None:
+    """Each problem counts once, because all rows of one problem may be odd."""
     rule = StopRule()
 
     def fail(problem: int) -> str | None:

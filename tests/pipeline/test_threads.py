@@ -1,4 +1,4 @@
-"""Blocking work in threads, and work on many items."""
+"""Blocking work in threads, and workers that process many items."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pytest
 from ioi_eval.pipeline.threads import for_each, in_thread
 
 
-def test_a_cancelled_caller_waits_for_the_end() -> None:
-    """Else a thread would write to a journal that is being closed."""
+def test_a_cancelled_caller_waits_for_its_thread() -> None:
+    """Otherwise a thread could write to a journal that is being closed."""
     begun, may_end, ended = threading.Event(), threading.Event(), threading.Event()
 
     def work() -> None:
@@ -36,8 +36,8 @@ def test_a_cancelled_caller_waits_for_the_end() -> None:
     asyncio.run(main())
 
 
-def test_an_error_after_the_caller_was_cancelled_is_not_printed() -> None:
-    """On a full disk several threads fail at once: the first error ends the run, and the others say nothing more."""
+def test_an_error_of_a_cancelled_caller_s_thread_is_not_printed() -> None:
+    """On a full disk several threads fail at once. The first error ends the run, and the others are not shown."""
     begun, may_end = threading.Event(), threading.Event()
     printed: list[object] = []
 
@@ -62,15 +62,15 @@ def test_an_error_after_the_caller_was_cancelled_is_not_printed() -> None:
     assert not printed
 
 
-def test_results_and_errors_come_back() -> None:
-    """As from any function."""
+def test_results_and_errors_are_returned() -> None:
+    """As from a plain function call."""
     assert asyncio.run(in_thread(int, "12")) == 12
     with pytest.raises(ValueError, match="invalid literal"):
         asyncio.run(in_thread(int, "x"))
 
 
-def test_items_are_taken_in_order_by_so_many_workers() -> None:
-    """Each once; the next is read when a worker is free for it."""
+def test_items_are_processed_in_order_by_a_fixed_number_of_workers() -> None:
+    """Each item once. The next one is read when a worker is free."""
     begun: list[int] = []
     read: list[int] = []
     under_way, most = 0, 0
@@ -96,7 +96,7 @@ def test_items_are_taken_in_order_by_so_many_workers() -> None:
 
 @pytest.mark.parametrize("broken", ["items", "work"])
 def test_a_failure_ends_the_work_on_all_items(broken: str) -> None:
-    """Of the work, or of reading the items."""
+    """The failure of a worker, or of reading the items."""
 
     def items() -> Iterator[str]:
         yield "fine"

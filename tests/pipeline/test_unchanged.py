@@ -1,4 +1,4 @@
-"""A run with nothing new leaves the result files unchanged; after any possible change they are made again."""
+"""A run with nothing new leaves the result files unchanged. After any change they are written again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROWS = programs("0.5", "1", "0.5", "CE", None)
 
 
 def files(contest: Contest) -> dict[str, tuple[int, int]]:
-    """Which files stand there, and when they were written."""
+    """The result files with their modification times."""
     return {
         name: (status.st_ino, status.st_mtime_ns)
         for name in ("results.jsonl", "tests.jsonl", "inputs.jsonl")
@@ -26,8 +26,8 @@ def files(contest: Contest) -> dict[str, tuple[int, int]]:
     }
 
 
-def test_results_stay_as_often_as_nothing_is_new(contest: Contest, scorer: ScriptedScorer) -> None:
-    """Not a byte of them is written again; the summary is of the last run."""
+def test_results_are_not_written_again_if_nothing_is_new(contest: Contest, scorer: ScriptedScorer) -> None:
+    """No result file is written again. The summary is that of the last run."""
     contest.write(*ROWS)
     first = contest.run(scorer).summary
     before, judged = files(contest), list(scorer.judged)
@@ -36,15 +36,15 @@ def test_results_stay_as_often_as_nothing_is_new(contest: Contest, scorer: Scrip
         assert (files(contest), scorer.judged, outcome.exit_code) == (before, judged, 0)
         run = outcome.summary["this_run"]
         assert (run["judged"], run["copies"], run["resumed"]) == (0, 0, 5)
-        told = json.loads((contest.out / "summary.json").read_text())
-        for values in (outcome.summary, told):
+        summary = json.loads((contest.out / "summary.json").read_text())
+        for values in (outcome.summary, summary):
             same = {name for name in first if values[name] == json.loads(json.dumps(first[name]))}
             assert first.keys() - same <= {"this_run", "started", "finished"}
     assert contest.progress.verdicts == ["resumed"] * 5
 
 
 def edited(name: str) -> Callable[[Contest], dict[str, Any]]:
-    """Somebody has changed a file."""
+    """A function that changes a file."""
 
     def change(contest: Contest) -> dict[str, Any]:
         path = contest.out / name
@@ -55,7 +55,7 @@ def edited(name: str) -> Callable[[Contest], dict[str, Any]]:
 
 
 def deleted(name: str) -> Callable[[Contest], dict[str, Any]]:
-    """Or deleted it."""
+    """A function that deletes a file."""
 
     def change(contest: Contest) -> dict[str, Any]:
         (contest.out / name).unlink()
@@ -65,13 +65,13 @@ def deleted(name: str) -> Callable[[Contest], dict[str, Any]]:
 
 
 def grown(contest: Contest) -> dict[str, Any]:
-    """A row more."""
+    """Add a row."""
     contest.write(*ROWS, {**ROWS[0], "uuid": "new"})
     return {}
 
 
 def corrected(contest: Contest) -> dict[str, Any]:
-    """A column that judging does not look at; the file is as long as before, and as old."""
+    """Change a column that judging does not read. The dump keeps its size and modification time."""
     status = contest.dump.stat()
     contest.dump.write_bytes(contest.dump.read_bytes().replace(b"prompt 1", b"prompt X"))
     os.utime(contest.dump, ns=(status.st_atime_ns, status.st_mtime_ns))
@@ -95,10 +95,10 @@ CHANGES: dict[str, Callable[[Contest], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
-def test_whatever_changed_has_results_made_again(
+def test_any_change_has_results_written_again(
     contest: Contest, scorer: ScriptedScorer, change: Callable[[Contest], dict[str, Any]], tmp_path: Path
 ) -> None:
-    """And they are those of a run in a new directory."""
+    """They equal those of a run in a new directory."""
     contest.write(*ROWS)
     contest.run(scorer)
     before = files(contest)
@@ -114,8 +114,8 @@ def test_whatever_changed_has_results_made_again(
         assert (contest.out / name).read_bytes() == (fresh.out / name).read_bytes()
 
 
-def test_another_way_of_judging_has_results_made_again(contest: Contest, scorer: ScriptedScorer) -> None:
-    """Rules, limits, tests: whatever is in a fingerprint."""
+def test_another_fingerprint_has_results_written_again(contest: Contest, scorer: ScriptedScorer) -> None:
+    """Rules, limits or tests: anything in the fingerprint."""
     contest.write(*ROWS)
     contest.run(scorer)
     other = ScriptedScorer("2")
@@ -124,7 +124,7 @@ def test_another_way_of_judging_has_results_made_again(contest: Contest, scorer:
 
 
 def test_failures_of_ours_are_judged_again(contest: Contest, scorer: ScriptedScorer) -> None:
-    """Results that lack something are never final."""
+    """Results with a JE of ours are not final."""
     contest.write(*programs("1", "JE"))
     contest.run(scorer)
     contest.run(scorer)

@@ -14,7 +14,7 @@ Program: TypeAlias = Candidate[Problem, str | None]
 
 
 def candidate(name: str, problem: Problem = NILE, code: str | None = "int main() {}") -> Program:
-    """A submission that waits."""
+    """A waiting submission."""
     return Candidate(
         problem=problem,
         submission=code,
@@ -28,15 +28,17 @@ def candidate(name: str, problem: Problem = NILE, code: str | None = "int main()
 
 
 def taken(window: Window[Program]) -> list[str]:
-    """All that wait, in the order in which they are judged."""
+    """All waiting submissions, in the order of judging."""
     names = []
     while (one := window.take()) is not None:
         names.append(one.id)
     return names
 
 
-def test_before_anything_is_known_limits_decide() -> None:
-    """The most that all tests may take; of equals the first comes first; without code there is nothing to run."""
+def test_without_measured_times_limits_decide() -> None:
+    """The longest possible time of all tests decides. Equal ones are taken in order of arrival. A row without code
+    needs no time.
+    """
     window = Window[Program](Costs())
     slow = replace(TREE, time_limit_s=10)
     for one in (candidate("none", slow, None), candidate("a"), candidate("b"), candidate("slow", slow)):
@@ -44,8 +46,8 @@ def test_before_anything_is_known_limits_decide() -> None:
     assert taken(window) == ["slow", "a", "b", "none"]
 
 
-def test_what_was_observed_decides_over_limits() -> None:
-    """A problem with a generous limit is not slow for that."""
+def test_measured_times_have_precedence_over_limits() -> None:
+    """A problem with a generous limit is not necessarily slow."""
     costs = Costs()
     window = Window[Program](costs)
     generous = replace(TREE, time_limit_s=100)
@@ -59,12 +61,12 @@ def test_what_was_observed_decides_over_limits() -> None:
 
 
 def has_room(window: Window[Program]) -> bool:
-    """As of now."""
+    """Whether there is space now."""
     return not window.full
 
 
-def test_a_window_has_room_for_rows_and_for_bytes() -> None:
-    """Programs of megabytes fill it as well as many rows do; one always fits."""
+def test_a_window_is_limited_by_rows_and_by_bytes() -> None:
+    """Programs of megabytes fill it as many rows do. One program always fits."""
     window = Window[Program](Costs(), rows=2, code_bytes=1000)
     assert has_room(window)
     window.put(candidate("large", code="x" * 5000))

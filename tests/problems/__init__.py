@@ -1,1 +1,1 @@
-"""Tests of `ioi_eval/problems`: rows to problems."""
+"""Tests of `ioi_eval/problems`: rows become problems."""

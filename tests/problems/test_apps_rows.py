@@ -1,4 +1,4 @@
-"""Rows of APPS: each becomes a problem that is right, or one that says why it cannot be judged."""
+"""Rows of APPS: each becomes a right problem, or one with the reason why it cannot be judged."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ def problem(input_output: object, **columns: Any) -> AppsProblem:
 
 
 def stdin_row(inputs: Sequence[object], outputs: Sequence[object]) -> str:
-    """The column of a row for standard input."""
+    """The column `input_output` of a row for standard input."""
     return json.dumps({"inputs": inputs, "outputs": outputs})
 
 
 def call_row(inputs: Sequence[object], outputs: Sequence[object], fn_name: str = "f") -> str:
-    """The column of a row for calls."""
+    """The column `input_output` of a row for calls."""
     return json.dumps({"fn_name": fn_name, "inputs": inputs, "outputs": outputs})
 
 
-# --------------------------------------------------------------------------- what can be judged
+# --------------------------------------------------------------------------- rows that can be judged
 
 
 def test_text_and_object_are_the_same() -> None:
-    """The column may be JSON text or what it stands for."""
+    """The column may be JSON text or the object itself."""
     column = {"inputs": ["1\n", "2\n"], "outputs": ["a\n", "b\n"]}
     assert problem(column).tests == problem(json.dumps(column)).tests
     assert [test.number for test in problem(column).tests] == [0, 1]
     assert problem({**column, "fn_name": None}).fn_name is None
 
 
-def test_lines_and_texts() -> None:
-    """Lists of lines are joined; every input ends with a line feed, except an empty one; outputs stay as they are."""
+def test_lines_of_input_are_joined() -> None:
+    """Every input ends with a line feed, except an empty one. Outputs are not changed."""
     found = problem(stdin_row([["3", "1 2 3"], "4\n5", "", [], "6\r\n"], [["a", ""], "b", "", [], "c\n"]))
     assert found.fault is None
     tests = [test for test in found.tests if isinstance(test, StdinTest)]
@@ -57,15 +57,15 @@ def test_lines_and_texts() -> None:
     assert tests[0].given == ("3", "1 2 3")
 
 
-def test_half_emojis_can_be_piped() -> None:
-    """Text that UTF-8 cannot encode does not stop a run."""
+def test_lone_surrogates_do_not_stop_a_run() -> None:
+    """UTF-8 cannot encode them."""
     test = problem('{"inputs": ["\\ud800"], "outputs": ["\\ud800"]}').tests[0]
     assert isinstance(test, StdinTest)
     assert (test.stdin, test.answer) == (b"?\n", b"?")
 
 
 def test_megabytes_of_input() -> None:
-    """A test of 20 MB is kept whole."""
+    """A test of 20 MB is complete."""
     text = "123456789 " * 2_000_000
     test = problem(stdin_row([text], ["1"])).tests[0]
     assert isinstance(test, StdinTest)
@@ -73,7 +73,7 @@ def test_megabytes_of_input() -> None:
 
 
 def accepted(inputs: Sequence[object], outputs: Sequence[object], starter_code: str = "") -> list[tuple[Any, ...]]:
-    """Which results each test of a call-based row accepts."""
+    """The results that each test of a call-based row accepts."""
     found = problem(call_row(inputs, outputs), starter_code=starter_code)
     assert found.fault is None
     assert found.fn_name == "f"
@@ -97,12 +97,14 @@ def accepted(inputs: Sequence[object], outputs: Sequence[object], starter_code: 
     ],
 )
 def test_bare_and_wrapped_results(outputs: list[object], starter_code: str, expected: list[tuple[Any, ...]]) -> None:
-    """A result in a list of one element counts where the whole row is so, and the annotation does not forbid it."""
+    """A result in a list of one element also counts without the list, if all results of the row have this form and the
+    annotation does not forbid it.
+    """
     assert accepted([[0]] * len(outputs), outputs, starter_code) == expected
 
 
 def test_arguments_are_kept() -> None:
-    """Arguments of all kinds arrive as the row has them."""
+    """Arguments of all kinds are the same as in the row."""
     given = [[[1, 2], {"1": 2}, 1.5, None, True, "a"], []]
     tests = problem(call_row(given, [1, 2])).tests
     assert [test.given for test in tests] == [tuple(arguments) for arguments in given]
@@ -111,7 +113,7 @@ def test_arguments_are_kept() -> None:
 @where_digits_are_limited
 @pytest.mark.parametrize("digits", [4301, 10_000, 99_999])
 def test_integers_of_any_size(digits: int) -> None:
-    """Integers that Python refuses to read are exact, and the process's own limit stays what it was."""
+    """Integers that Python refuses to parse are exact, and the limit of the process is not changed."""
     before = sys.get_int_max_str_digits()
     text = "12" + "3" * (digits - 3) + "7"
     test = problem(f'{{"fn_name": "f", "inputs": [[{text}], [-{text}]], "outputs": [{text}, 1e400]}}').tests[0]
@@ -122,14 +124,14 @@ def test_integers_of_any_size(digits: int) -> None:
     assert sys.get_int_max_str_digits() == before
 
 
-def test_big_integer_both_signs() -> None:
-    """The halves of a number are put together in the right places."""
+def test_big_integers_of_both_signs() -> None:
+    """The parts of a number are joined correctly."""
     for exponent in (599, 600, 601, 1200, 5000):
         assert big_json.integer("1" + "0" * exponent) == 10**exponent
         assert big_json.integer("-" + "9" * exponent) == 1 - 10**exponent
 
 
-# --------------------------------------------------------------------------- what cannot
+# --------------------------------------------------------------------------- rows that cannot be judged
 
 
 @pytest.mark.parametrize(
@@ -167,7 +169,7 @@ def test_big_integer_both_signs() -> None:
     ],
 )
 def test_faults(column: object, fault: RowFault, words: str) -> None:
-    """Each kind of broken row has its own fault, and words that say what is wrong with it."""
+    """Each kind of broken row has its own fault and a message."""
     found = problem(column)
     assert found.fault is fault
     assert words in found.reason
@@ -175,14 +177,14 @@ def test_faults(column: object, fault: RowFault, words: str) -> None:
 
 
 def test_paired_tests_of_unequal_rows_are_kept() -> None:
-    """The graders that judge such rows find the tests that pair, and the numbers."""
+    """Graders that judge such rows get the paired tests, and the numbers of inputs and outputs."""
     found = problem(stdin_row(["1", "2", "3"], ["a", "b"]))
     assert len(found.tests) == 2
     assert (found.inputs, found.outputs) == (3, 2)
 
 
 def test_sound_rows_have_no_fault() -> None:
-    """Nothing is found where nothing is wrong."""
+    """A right row has no fault."""
     found = problem(stdin_row(["1"], ["2"]), difficulty=" Interview ", url=5, starter_code=None)
     assert (found.fault, found.reason, found.difficulty) == (None, "", "interview")
 
@@ -203,7 +205,7 @@ def test_sound_rows_have_no_fault() -> None:
     ],
 )
 def test_solutions(solutions: object, expected: tuple[str, ...], words: str) -> None:
-    """Reference solutions come as JSON text or as a list; broken ones say so."""
+    """Reference solutions are JSON text or a list. Broken ones raise an error with the reason."""
     found, fault = solutions_of(Row(source="rows.jsonl", number=1, values={"solutions": solutions}))
     assert found == expected
     assert words in fault
@@ -224,14 +226,14 @@ class Rows:
         return "the rows"
 
     def with_configs(self, names: Sequence[str]) -> Rows:  # noqa: ARG002 - the protocol has it
-        """All of them."""
+        """All configurations are the same."""
         return self
 
     def files(self) -> None:
-        """None: rows in memory."""
+        """None, because the rows are in memory."""
 
     def iterate(self, columns: Sequence[str] | None = None) -> Iterator[Row]:
-        """One at a time."""
+        """The rows one at a time."""
         for number, row in enumerate(self._rows, 1):
             kept = {name: value for name, value in row.items() if columns is None or name in columns}
             yield Row(source="the rows", number=number, values=kept)
@@ -252,20 +254,20 @@ class Rows:
     ],
 )
 def test_ids(columns: dict[str, Any], name: str) -> None:
-    """`problem_id` names a row, else `id`, else its place in the split."""
+    """The id is `problem_id`, otherwise `id`, otherwise the position in the split."""
     found = apps_problem(Row(source="rows", number=1, values=columns), 3)
     assert (found.id, found.instance_id) == (name, f"apps_{name}")
 
 
 @pytest.mark.parametrize("value", [True, ["a"], 1.5, ""])
 def test_unreadable_ids(value: object) -> None:
-    """A row that cannot be named ends the run: its results could not be told from others'."""
+    """A row without a usable id ends the run, because its results could not be told from others."""
     with pytest.raises(RowError, match="problem_id"):
         apps_problem(Row(source="rows", number=1, values={"problem_id": value}), 0)
 
 
-def test_ids_that_occur_twice() -> None:
-    """Two splits at once are refused, as both number their problems from 0."""
+def test_repeated_ids() -> None:
+    """Two splits at once are refused, because both number their problems from 0."""
     rows = [{"problem_id": number % 2, "input_output": stdin_row(["1"], ["1"])} for number in range(4)]
     with pytest.raises(InputError, match=r"rows 0 and 2 .* id 0.*give one"):
         list(read_rows(Rows(*rows), range(4)))
@@ -275,7 +277,7 @@ def test_ids_that_occur_twice() -> None:
 
 
 def test_real_rows(shared: Path) -> None:
-    """The rows of the data set itself are read: ids, kinds of tests, solutions."""
+    """Rows of the data set: ids, kinds of tests and solutions are right."""
     found = list(read_rows(open_source(shared / "tasks/apps/apps.jsonl"), range(5)))
     assert [problem.id for problem in found] == ["1", "111", "2287", "2404", "4184"]
     assert [problem.fault for problem in found] == [None] * 5

@@ -1,4 +1,4 @@
-"""Filters and samples: the right problems, and never a new number for one."""
+"""Filters and samples: they select the right problems and change no id."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROWS = [(str(100 + index), ("introductory", "interview", "competition")[index % 
 
 @pytest.fixture
 def split(tmp_path: Path) -> Path:
-    """A split whose even rows have no id of their own."""
+    """A split whose even rows have no id."""
     lines = []
     for index in range(20):
         row = {
@@ -34,21 +34,21 @@ def split(tmp_path: Path) -> Path:
 
 
 def ids(split: Path, selection: ProblemSelection) -> list[str]:
-    """What is taken of the split."""
+    """The ids of the selected rows."""
     source = open_source(split)
     chosen = choose(read_names(source), selection, source.describe())
     return [problem.id for problem in read_rows(source, chosen)]
 
 
-def test_everything(split: Path) -> None:
-    """Without a selection every row is taken, in order."""
+def test_without_a_selection(split: Path) -> None:
+    """Every row is selected, in order."""
     everything = [str(index if index % 2 == 0 else 1000 + index) for index in range(20)]
     assert ids(split, ProblemSelection()) == everything
     assert ids(split, ProblemSelection(limit=100)) == everything
 
 
 def test_ids_are_stable(split: Path) -> None:
-    """Whatever is filtered or sampled keeps the id it has in the whole split."""
+    """A selected row has the same id as in the whole split."""
     assert ids(split, ProblemSelection(difficulties=("INTERVIEW",), limit=3)) == ["0", "2", "4"]
     assert ids(split, ProblemSelection(difficulties=("competition",), limit=2)) == ["1001", "1003"]
     sampled = ids(split, ProblemSelection(limit=5, sampling=Sampling.RANDOM, seed=3))
@@ -59,12 +59,12 @@ def test_ids_are_stable(split: Path) -> None:
 
 @pytest.mark.parametrize("name", ["1003", "apps_1003", " apps_1003 "])
 def test_by_id(split: Path, name: str) -> None:
-    """Both spellings of an id select it."""
+    """Both forms of an id select it."""
     assert ids(split, ProblemSelection(ids=(name, "apps_4"))) == ["1003", "4"]
 
 
-def test_filters_add_up(split: Path) -> None:
-    """An id and a difficulty select what is both."""
+def test_filters_are_combined(split: Path) -> None:
+    """With an id and a difficulty, a row must match both."""
     assert ids(split, ProblemSelection(ids=("4", "1003"), difficulties=("interview", "Competition"))) == ["1003", "4"]
     assert ids(split, ProblemSelection(ids=("4", "1003"), difficulties=("interview",))) == ["4"]
 
@@ -77,14 +77,14 @@ def test_filters_add_up(split: Path) -> None:
         (ProblemSelection(ids=("1",), difficulties=("interview",)), "no problem of id 1;"),
     ],
 )
-def test_what_is_not_there(split: Path, selection: ProblemSelection, words: str) -> None:
-    """A name that nothing has is an error before anything is judged, not an empty result."""
+def test_unknown_names_are_errors(split: Path, selection: ProblemSelection, words: str) -> None:
+    """The error comes before judging; the result is not an empty selection."""
     with pytest.raises(InputError, match=words):
         ids(split, selection)
 
 
 @pytest.mark.parametrize("limit", [0, -1])
-def test_samples_of_nothing(limit: int) -> None:
+def test_samples_below_one(limit: int) -> None:
     """A sample has at least one problem."""
     with pytest.raises(InputError, match="sample"):
         ProblemSelection(limit=limit)
@@ -92,7 +92,7 @@ def test_samples_of_nothing(limit: int) -> None:
 
 @given(st.integers(1, 80), st.sampled_from(Sampling), st.integers(0, 5))
 def test_samples(limit: int, sampling: Sampling, seed: int) -> None:
-    """A sample has the size that was asked for, is the same for the same seed, and strata get their shares."""
+    """A sample has the requested size and is the same for the same seed. Strata get their shares."""
     selection = ProblemSelection(limit=limit, sampling=sampling, seed=seed)
     taken = choose(ROWS, selection, "rows")
     assert taken == choose(ROWS, selection, "rows")
@@ -105,23 +105,23 @@ def test_samples(limit: int, sampling: Sampling, seed: int) -> None:
             assert abs(sum(ROWS[index][1] == name for index in taken) - share) < 1
 
 
-def test_random_sample_is_the_one_that_mcpbr_takes() -> None:
-    """With its seed its users find the same problems."""
+def test_random_sample_equals_that_of_mcpbr() -> None:
+    """With mcpbr's seed its users get the same problems."""
     assert choose(ROWS, ProblemSelection(limit=9, sampling=Sampling.RANDOM, seed=42), "rows") == set(
         random.Random(42).sample(range(70), 9)
     )
 
 
 def test_seeds_differ() -> None:
-    """Another seed is another sample."""
+    """Another seed gives another sample."""
     samples = {
         choose(ROWS, ProblemSelection(limit=9, sampling=Sampling.RANDOM, seed=seed), "rows") for seed in range(5)
     }
     assert len(samples) == 5
 
 
-def test_what_is_behind_the_last_is_not_read(split: Path) -> None:
-    """Rows of the data set are megabytes; the last that is wanted is the last that is parsed."""
+def test_rows_after_the_last_selected_one_are_not_parsed(split: Path) -> None:
+    """Rows of the data set have megabytes."""
     with split.open("a") as file:
         file.write("\n{broken")
     source = open_source(split)

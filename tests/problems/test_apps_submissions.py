@@ -58,12 +58,12 @@ def read(rules: Rules = our_rules, **values: Any) -> list[AppsSubmission]:
     ids=str,
 )
 def test_forms(values: dict[str, Any], found: list[tuple[str | None, str]]) -> None:
-    """A text, a conversation, lists of either; `code` comes first; nothing is not code."""
+    """A text, a conversation, or a list of either. `code` has precedence. An empty value is no code."""
     assert [(one.code, one.extraction) for one in read(**values)] == found
 
 
 def test_arrays_are_lists() -> None:
-    """As tables have them."""
+    """As tables contain them."""
     import numpy as np
 
     values = np.array(["a=1", "a=2"], dtype=object)
@@ -89,14 +89,14 @@ def test_arrays_are_lists() -> None:
     ],
     ids=str,
 )
-def test_what_is_no_program_is_named(values: dict[str, Any], words: str) -> None:
-    """With file and row."""
+def test_an_invalid_program_is_an_error(values: dict[str, Any], words: str) -> None:
+    """The message has file and row."""
     with pytest.raises(RowError, match=f"dump.jsonl, row 3: {words}"):
         read(**values)
 
 
 def test_a_program_that_is_too_long_is_not_run() -> None:
-    """It says how long it is."""
+    """The reason has its length."""
     (one,) = read(code="x" * (MAX_CODE_BYTES + 1))
     assert one.code is None
     assert one.refused == "the program has 1,048,577 bytes, more than 1,048,576"
@@ -112,19 +112,19 @@ def test_a_program_that_is_too_long_is_not_run() -> None:
     ],
     ids=str,
 )
-def test_the_problem(values: dict[str, Any], problem: str) -> None:
-    """In either spelling, also in mcpbr's column."""
+def test_the_problem_of_a_row(values: dict[str, Any], problem: str) -> None:
+    """In either form, also in mcpbr's column."""
     assert problem_of(row(**values)) == problem
 
 
-def test_no_problem() -> None:
-    """The row's columns are named."""
+def test_a_row_without_a_problem() -> None:
+    """The message lists the row's columns."""
     with pytest.raises(RowError, match="problem_id is null"):
         problem_of(row(problem_id=None, code="x"))
 
 
 def test_rules_of_other_graders() -> None:
-    """Their profile finds the program where they do."""
+    """Under the profile of another grader, the program is extracted by that grader's rule."""
     text = "import x\nHere:\n```\ndef f():\n    pass\n```\nand\n```text\nout\n```\n"
     assert [(one.code, one.extraction) for one in read(RULES["eval-protocol"], generation=text)] == [
         ("def f():\n    pass", "eval-protocol")

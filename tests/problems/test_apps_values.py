@@ -51,7 +51,7 @@ JSON_VALUES = st.recursive(
 
 
 def types(value: Any) -> Any:
-    """The value with the types of everything in it: `==` alone takes 1 for True."""
+    """The value with the types of all its parts, because `==` takes 1 for True."""
     if isinstance(value, list | tuple):
         return (type(value), [types(item) for item in value])
     if isinstance(value, dict):
@@ -59,12 +59,12 @@ def types(value: Any) -> Any:
     return (type(value), value)
 
 
-# --------------------------------------------------------------------------- travel
+# --------------------------------------------------------------------------- encoding
 
 
 @given(VALUES)
-def test_what_travels_comes_back(value: Any) -> None:
-    """Every value arrives as it left, with its types, in ASCII."""
+def test_decoding_restores_the_encoded_value(value: Any) -> None:
+    """With all types. The encoded form is ASCII."""
     data = encode(value)
     assert data.isascii()
     assert types(decode(data)) == types(value)
@@ -84,14 +84,14 @@ def test_what_travels_comes_back(value: Any) -> None:
         ([HUGE], b'["l",["i","%b"]]' % hex(HUGE).encode()),
     ],
 )
-def test_spelling(value: Any, data: bytes) -> None:
-    """The spelling is the one that the harness knows."""
+def test_encoded_form(value: Any, data: bytes) -> None:
+    """It is the form that the harness uses."""
     assert encode(value) == data
 
 
 @pytest.mark.parametrize("value", [{1, 2}, object(), b"bytes", 1j, range(3)])
-def test_what_is_no_data_does_not_travel(value: Any) -> None:
-    """Nothing is carried under a false name."""
+def test_other_objects_are_not_encoded(value: Any) -> None:
+    """They must not become another value."""
     with pytest.raises(ValueFormatError, match="not data"):
         encode(value)
 
@@ -106,8 +106,8 @@ def test_what_is_no_data_does_not_travel(value: Any) -> None:
         pytest.param(b"9" * 5000, marks=where_digits_are_limited),
     ],
 )
-def test_hostile_bytes_are_no_value(data: bytes) -> None:
-    """Whatever a program writes where its result belongs, reading it ends, in one way."""
+def test_hostile_bytes_are_refused(data: bytes) -> None:
+    """Whatever a program writes in place of its result, decoding ends with the same error."""
     with pytest.raises(ValueFormatError):
         decode(data)
 
@@ -117,35 +117,35 @@ ALIKE = tuple(key * ((1 << 61) - 1) for key in range(1000))
 
 
 @pytest.mark.parametrize("keys", [ALIKE, tuple((key,) for key in ALIKE)])
-def test_keys_that_share_a_hash_are_no_value(keys: tuple[Any, ...]) -> None:
-    """A result cannot keep its judge busy by its keys."""
+def test_keys_with_equal_hashes_are_refused(keys: tuple[Any, ...]) -> None:
+    """Otherwise a result could keep the judge busy for a long time."""
     with pytest.raises(ValueFormatError, match="no value"):
         decode(encode([dict.fromkeys(keys)]))
 
 
 @pytest.mark.parametrize("opening", ['["l",', '["t",', '["d","",', '["d",["t"],'])
-def test_nothing_is_nested_more_deeply_than_the_harness_writes(opening: str) -> None:
-    """What only the program itself can have written is not a value, before anything fails on its depth."""
+def test_values_deeper_than_the_harness_writes_are_refused(opening: str) -> None:
+    """Only a program can have forged them. They are refused before the recursion fails."""
     decode((opening * 200 + "1" + "]" * 200).encode())
     with pytest.raises(ValueFormatError, match="no value: ValueFormatError"):
         decode((opening * 202 + "1" + "]" * 202).encode())
 
 
 def test_powers_of_two_are_keys() -> None:
-    """Honest keys share hashes too: 2^n and 2^(n + 61)."""
+    """Keys of honest programs can have equal hashes too: 2^n and 2^(n + 61)."""
     powers = {1 << n: n for n in range(10_000)}
     assert decode(encode(powers)) == powers
 
 
 def test_a_long_fraction_is_not_reduced() -> None:
-    """The harness writes lowest terms. Other terms are some program's own, and equal nothing."""
+    """The harness writes lowest terms. A fraction in other terms is forged and equals nothing."""
     third = Fraction(10**40_000, 3 * 10**40_000 - 1)
     assert decode(encode(third)) == third
     assert not equal(0.5, decode(b'["q",2,4]'))
 
 
-def test_items_that_share_a_hash_are_not_counted() -> None:
-    """Where their order does not count, the items of a result are not compared with each other one by one."""
+def test_comparison_without_order_is_not_quadratic() -> None:
+    """If the order does not count, items with equal hashes are not all compared with each other."""
 
     class Alike(int):
         compared = 0
@@ -161,8 +161,8 @@ def test_items_that_share_a_hash_are_not_counted() -> None:
     assert Alike.compared < 10_000
 
 
-def test_foreign_objects_equal_nothing() -> None:
-    """A set or a generator is named, and right nowhere."""
+def test_other_objects_equal_nothing() -> None:
+    """The type of a set or generator is known, and it is never a right result."""
     got = decode(b'["l",["o","set"]]')
     assert isinstance(got[0], Foreign)
     assert got[0].type_name == "set"
@@ -192,7 +192,9 @@ def call(*arguments: Any, expected: Any = None, accepts: tuple[Any, ...] | None 
     ],
 )
 def test_integer_keys(given_: tuple[Any, ...], expected: tuple[Any, ...]) -> None:
-    """What JSON did to the keys of the first argument is undone, and the other arguments stay."""
+    """JSON made the integer keys of the first argument to text. They are integers again, and other arguments are
+    unchanged.
+    """
     assert arguments_of(call(*given_)) == expected
 
 
@@ -246,20 +248,20 @@ def test_integer_keys(given_: tuple[Any, ...], expected: tuple[Any, ...]) -> Non
     ],
 )
 def test_equality(expected: Any, got: Any, right: bool) -> None:
-    """Values are compared as JSON carries them, numbers as Python compares them."""
+    """Values are compared as JSON represents them, numbers as in Python."""
     assert equal(expected, got) is right
 
 
 @given(JSON_VALUES)
 def test_everything_equals_itself(value: Any) -> None:
-    """A result that is the expected one is right, by every rule."""
+    """The expected value itself is right by every rule."""
     for name in ("exact", "float:0", "float:1e-6:1e-6", "case-insensitive", "unordered-lines"):
         assert equal(value, decode(encode(value)), Comparator.parse(name))
 
 
 @given(JSON_VALUES, JSON_VALUES)
-def test_rules_only_widen(expected: Any, got: Any) -> None:
-    """What is equal is right by every other rule too; without tolerance `float` is equality."""
+def test_other_rules_accept_all_equal_values(expected: Any, got: Any) -> None:
+    """Equal values are right by every rule. Without tolerance `float` is equality."""
     if equal(expected, got):
         for name in ("float:0", "case-insensitive", "unordered-lines"):
             assert equal(expected, got, Comparator.parse(name))
@@ -287,8 +289,8 @@ FORGED = (
 
 
 @pytest.mark.parametrize("comparator", RULES)
-def test_whatever_comes_is_compared(comparator: str) -> None:
-    """No result that a program can forge, bare or in a list or dictionary, makes a comparison fail."""
+def test_any_forged_value_can_be_compared(comparator: str) -> None:
+    """No forged result, alone or in a list or dictionary, makes a comparison fail."""
     for expected, forged in itertools.product(EXPECTED, FORGED):
         test = call(1, expected=expected)
         for data in (forged, f'["l",{forged}]', f'["t",["l",{forged}]]', f'["d","a",{forged}]', f'["d",{forged},1]'):
@@ -335,7 +337,7 @@ def test_rules(comparator: str, expected: Any, got: Any, right: bool) -> None:
 
 
 def test_numbers_beyond_floats() -> None:
-    """An integer or a fraction that is too large to be made a float of is compared exactly."""
+    """An integer or fraction that is too large for a float is compared exactly."""
     absolute, relative = Comparator.parse("float:1e-6"), Comparator.parse("float:0:1e-6")
     assert not equal(1.5, 10**400, absolute)
     assert not equal(10**400, 1.5, absolute)
@@ -344,15 +346,15 @@ def test_numbers_beyond_floats() -> None:
     assert equal(10**400, Fraction(2 * 10**400 + 1, 2), relative)
 
 
-def test_bare_or_wrapped() -> None:
-    """Whichever of the accepted values comes is right."""
+def test_any_accepted_value_is_right() -> None:
+    """For example a bare result and the same result in a list."""
     test = call(1, expected=[False], accepts=([False], False))
     for value, right in (([False], True), (False, True), ((False,), True), ([[False]], False), (None, False)):
         assert result_is_right(test, encode(value), Comparator()) is right
 
 
-def test_results_that_cannot_be_right_are_not_read() -> None:
-    """A result far longer than any spelling of the expected one is refused before it takes memory."""
+def test_far_too_long_results_are_not_decoded() -> None:
+    """A result much longer than any form of the expected value is refused, before it takes memory."""
     test = call(1, expected=[1])
     assert not result_is_right(test, b'["l",' + b" " * 10_000_000 + b"1]", Comparator())
     assert result_is_right(test, b'["l",' + b" " * 1_000 + b"1]", Comparator())

@@ -1,4 +1,4 @@
-"""The grader's configuration: every form is read, and no value that would change the judging is ignored."""
+"""The grader's configuration: every form is read, and no value that affects judging is ignored."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COMMON = {"task_type": "Communication", "code": "message", "time_limit": 3.0, "m
 
 
 def parse(task_type: TaskType | None = None, /, **values: Any) -> GraderConfig:
-    """Parse a configuration that is given as keywords."""
+    """Parse a configuration given as keywords."""
     return parse_grader_config(json.dumps(values), task_type)
 
 
@@ -38,8 +38,8 @@ def parse(task_type: TaskType | None = None, /, **values: Any) -> GraderConfig:
     ],
     ids=["flat", "object", "escaped", "unknown keys", "number as text"],
 )
-def test_every_shape_says_the_same(values: dict[str, Any]) -> None:
-    """Flat, nested and escaped configurations are one."""
+def test_all_forms_are_equal(values: dict[str, Any]) -> None:
+    """Flat, nested and escaped configurations."""
     assert parse(**values) == GraderConfig(
         task_type=TaskType.COMMUNICATION,
         code="message",
@@ -53,8 +53,8 @@ def test_every_shape_says_the_same(values: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("key", ["task_type_params", "task_type_parameters"])
-def test_lists_as_cms_keeps_them(key: str) -> None:
-    """By position, for each type that has parameters; as a JSON text too."""
+def test_parameters_as_lists_of_cms(key: str) -> None:
+    """By position, for each task type with parameters; also as JSON text."""
     found = parse(TaskType.BATCH, **{key: ["alone", ["input.txt", "output.txt"], "comparator"]})
     assert (found.linked, found.comparator) == (False, True)
     assert (found.input_file, found.output_file) == ("input.txt", "output.txt")
@@ -66,13 +66,13 @@ def test_lists_as_cms_keeps_them(key: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "{}", '{"task_type_params": null}', '{"task_type_params": ""}'])
-def test_silence_leaves_everything_to_others(text: str) -> None:
-    """No configuration, or an empty one, says nothing."""
+def test_an_empty_configuration_sets_nothing(text: str) -> None:
+    """A missing configuration and an empty one."""
     assert parse_grader_config(text, TaskType.BATCH) == GraderConfig(task_type=TaskType.BATCH)
 
 
 def test_batch_parameters() -> None:
-    """Of a Batch task: whether a grader is linked and whether a checker decides; the other type's are not looked at."""
+    """Whether a grader is linked, and whether a checker judges. Parameters of another task type are ignored."""
     prefix = "task_type_parameters_Batch_"
     found = parse(TaskType.BATCH, **{f"{prefix}compilation": "alone", f"{prefix}output_eval": "comparator"})
     assert (found.linked, found.comparator) == (False, True)
@@ -97,8 +97,8 @@ def test_batch_parameters() -> None:
         ([1, "add.%l"], "add"),
     ],
 )
-def test_what_a_submission_is_called(stated: object, name: str) -> None:
-    """As the submission format has it, if that is one program with a plain name."""
+def test_name_of_a_submission_s_file(stated: object, name: str) -> None:
+    """It is that of the submission format, if this has one program with a plain name."""
     config = parse(TaskType.BATCH, **({} if stated is None else {"submission_format": stated}))
     assert config.source_name == name
 
@@ -117,8 +117,8 @@ def test_what_a_submission_is_called(stated: object, name: str) -> None:
         ({"task_type_parameters_Batch_compilation": "both"}, "'both'"),
     ],
 )
-def test_what_would_be_judged_wrongly_is_refused_by_name(values: dict[str, Any], words: str) -> None:
-    """A value that we cannot honour is never passed over."""
+def test_unsupported_values_are_refused(values: dict[str, Any], words: str) -> None:
+    """A value that we cannot follow is never ignored."""
     with pytest.raises(UnsupportedError, match=words):
         parse_grader_config(json.dumps({"task_type": "Batch", **values}), None)
 
@@ -150,14 +150,14 @@ def test_what_would_be_judged_wrongly_is_refused_by_name(values: dict[str, Any],
         ('{"task_type_parameters_Communication_user_io": 1}', "it must be a text"),
     ],
 )
-def test_nonsense_is_an_error(text: str, words: str) -> None:
-    """Each says which key, which value and what is needed."""
+def test_invalid_values_are_errors(text: str, words: str) -> None:
+    """The message has the key, the value and what is needed."""
     with pytest.raises(InputError, match=words):
         parse_grader_config(text, None)
 
 
 def test_row_and_configuration_must_agree_on_the_type() -> None:
-    """Limits may differ, but not what would be run."""
+    """Their limits may differ, but not the task type."""
     with pytest.raises(InputError, match=r"the row says .* Batch, graders/grader_config.json says Communication"):
         parse(TaskType.BATCH, task_type="Communication")
     assert parse(TaskType.BATCH, task_type="batch").task_type is TaskType.BATCH
@@ -165,7 +165,7 @@ def test_row_and_configuration_must_agree_on_the_type() -> None:
 
 @given(st.text() | st.recursive(st.none() | st.booleans() | st.floats() | st.text(), st.lists).map(json.dumps))
 def test_any_text_is_read_or_refused(text: str) -> None:
-    """Whatever the file holds, the outcome is a configuration or an error of ours."""
+    """For any text, the result is a configuration or an error of ours."""
     try:
         parse_grader_config(text, None)
     except InputError:

@@ -1,4 +1,4 @@
-"""The use of each file, by the paths of real rows: a submission never sees a judge program's source."""
+"""The use of each file, by the paths of real rows. A submission never sees the source of a judge program."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ioi_eval.problems.grader_files import GraderFiles, classify, includes, read
 def sort(
     *paths: str, task_type: TaskType = TaskType.BATCH, link: bool = True, **contents: str
 ) -> tuple[GraderFiles, dict[str, list[str]]]:
-    """Classify files by path; `contents` gives a content to the file of that name without its ending."""
+    """Classify files by path. `contents` gives the content of a file by its name without extension."""
     pairs = [(path, contents.get(path.rsplit("/", 1)[-1].split(".")[0], "x")) for path in paths]
     files = classify(read_pairs(pairs), "Nile", task_type, link=link)
     names = {
@@ -25,7 +25,7 @@ def sort(
 
 
 def test_batch_as_in_real_rows() -> None:
-    """The submission sees the header; the checker's folder is the checker's."""
+    """The submission sees the header. Files in the checker's folder belong to the checker."""
     paths = ["checker/checker.cpp", "checker/testlib.h", "graders/grader.cpp", "graders/grader_config.json"]
     files, names = sort(*paths, "graders/nile.h", grader_config='{"code": "nile"}')
     assert names == {
@@ -38,7 +38,7 @@ def test_batch_as_in_real_rows() -> None:
 
 
 def test_communication_as_in_real_rows() -> None:
-    """`testlib.h` below graders/ is the manager's, and no source is anyone else's."""
+    """`testlib.h` below graders/ belongs to the manager, and no other program sees its source."""
     paths = ["graders/manager.cpp", "graders/nile.h", "graders/stub.cpp", "graders/testlib.h"]
     _, names = sort(*paths, "graders/stub.java", "graders/nile.cpp", task_type=TaskType.COMMUNICATION)
     assert names == {
@@ -59,24 +59,24 @@ def test_communication_as_in_real_rows() -> None:
     ],
 )
 def test_one_source_is_linked(task_type: TaskType, paths: list[str], linked: list[str]) -> None:
-    """Grader or stub by the task's type; CMS's loader takes a grader for a stub."""
+    """Grader or stub, by the task type. CMS's loader also accepts a grader as a stub."""
     assert sort(*paths, task_type=task_type)[1]["linked"] == linked
 
 
-def test_a_checker_that_a_script_builds() -> None:
-    """The script stands for the program, and may read any file beside it, one called like a checker too."""
+def test_a_checker_built_by_a_script() -> None:
+    """The script is the checker, and may read any file beside it, also one with the name of a checker."""
     _, names = sort("checker/build", "checker/checker.cpp", "checker/Makefile", "graders/nile.h")
     assert names["checker"] == ["checker/build", "checker/checker.cpp", "checker/Makefile"]
     assert sort("graders/build", "graders/checker.cpp")[1]["checker"][0] == "graders/checker.cpp"
 
 
-def test_nothing_is_linked_where_submissions_stand_alone() -> None:
-    """The file may lie there all the same."""
+def test_nothing_is_linked_with_stand_alone_submissions() -> None:
+    """The problem may have a grader file all the same."""
     assert sort("graders/grader.cpp", "graders/nile.h", link=False)[1]["linked"] == []
 
 
-def test_what_the_grader_includes_is_seen_too() -> None:
-    """A grader that includes `testlib.h` or a part of its own could not be compiled without them."""
+def test_files_that_the_grader_includes_are_visible() -> None:
+    """A grader that includes `testlib.h` or another file of its own needs them to compile."""
     _, names = sort(
         *("graders/grader.cpp", "graders/nile.h", "graders/testlib.h", "graders/lib.inc", "graders/secret.cpp"),
         grader='#include "nile.h"\n  # include "lib.inc"\n// #include "secret.cpp"\n#include <vector>',
@@ -85,8 +85,8 @@ def test_what_the_grader_includes_is_seen_too() -> None:
     assert names["headers"] == ["graders/nile.h", "graders/testlib.h", "graders/lib.inc"]
 
 
-def test_a_grader_that_includes_itself_ends() -> None:
-    """Circles of includes do not hang the reader, and the grader's own source stays hidden."""
+def test_a_grader_that_includes_itself() -> None:
+    """Cycles of includes end, and the grader's own source stays hidden."""
     _, names = sort(
         *("graders/grader.cpp", "graders/a.h", "graders/b.h"),
         grader='#include "a.h"\n#include "grader.cpp"',
@@ -98,7 +98,7 @@ def test_a_grader_that_includes_itself_ends() -> None:
 
 @pytest.mark.parametrize("path", ["checker/checker", "checker/checker.py", "checker/checker.sh", "checker.py"])
 def test_judge_programs_may_be_scripts(path: str) -> None:
-    """A script is taken as it is; whatever lies beside it may be used by it."""
+    """A script is used unchanged, and may use any file beside it."""
     files, _ = sort(path, "checker/words.txt", checker="#!/bin/sh\n")
     assert files.checker is not None
     assert files.checker.path == path
@@ -106,35 +106,35 @@ def test_judge_programs_may_be_scripts(path: str) -> None:
         assert [file.path for file in files.checker_files] == ["checker/words.txt"]
 
 
-def test_source_wins_over_script_and_a_binary_is_refused() -> None:
-    """A compiled checker in a data set cannot be trusted to be whole: rows hold text."""
+def test_source_has_precedence_over_script_and_a_binary_is_refused() -> None:
+    """A compiled checker in a data set may be damaged, because rows contain text."""
     assert sort("graders/manager", "graders/manager.cpp", manager="#!/bin/sh")[1]["manager"] == ["graders/manager.cpp"]
     with pytest.raises(InputError, match="checker/checker is neither C\\+\\+ source"):
         sort("checker/checker", checker="\x7fELF")
 
 
-def test_files_without_content_do_not_exist() -> None:
-    """The reference leaves them out of its requests. An empty header may be included, as in CMS's own tasks."""
+def test_files_without_content_are_left_out() -> None:
+    """The reference leaves them out of its requests. An empty header can be included, as in CMS's own tasks."""
     found = read_pairs([("a.h", None), ("b.h", ""), ("c.cpp", ""), ("d.cpp", "x")])
     assert [file.path for file in found] == ["b.h", "d.cpp"]
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../x.h", "graders/../../x.h", "", ".", "a\0b"])
-def test_paths_that_lead_out_are_refused(path: str) -> None:
+def test_paths_outside_of_the_box_are_refused(path: str) -> None:
     """A row's paths become files in a box."""
     with pytest.raises(InputError, match="only paths inside the problem are allowed"):
         read_pairs([(path, "x")])
 
 
 def test_a_path_has_one_content() -> None:
-    """The same file twice is one; two contents for one path cannot both be right."""
+    """The same file twice counts once. Two contents for one path are an error."""
     assert len(read_pairs([("a.h", "x"), ("./a.h", "x")])) == 1
     with pytest.raises(InputError, match=r"holds a\.h twice"):
         read_pairs([("a.h", "x"), ("a.h", "y")])
 
 
-def test_includes_in_quotes_only() -> None:
-    """System headers are the compiler's."""
+def test_only_includes_in_quotes_count() -> None:
+    """System headers belong to the compiler."""
     (file,) = read_pairs(
         [("a.cpp", '#include "x.h"\n#include <y.h>\n\t#  include\t"d/z.h" // why\n"#include \\"n.h\\""')]
     )

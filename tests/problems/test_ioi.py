@@ -1,4 +1,6 @@
-"""Problems from rows: right rows become complete problems; an error is named, and affects only its own problem."""
+"""Problems from rows: right rows become complete problems. An error is reported with its problem and
+affects no other.
+"""
 
 from __future__ import annotations
 
@@ -60,24 +62,24 @@ def load(tmp_path: Path, problems: Rows, tests: Rows, **options: Any) -> Problem
 
 
 def load_one(tmp_path: Path, **changes: Any) -> ProblemSet:
-    """Load the problem *sum*, changed, with all its tests."""
+    """Load the problem *sum* with these changes and all its tests."""
     return load(tmp_path, [problem_row(**changes)], [test_row("1-01"), test_row("1-02")])
 
 
 def why_not(tmp_path: Path, **changes: Any) -> InputError:
-    """Why the problem *sum*, changed, is unusable."""
+    """The reason why the problem *sum* with these changes is unusable."""
     found = load_one(tmp_path, **changes)
     assert not found.problems
     return found.unusable[KEY]
 
 
 def content_of(content: Content | None) -> bytes | None:
-    """The bytes, wherever they are."""
+    """The bytes of a value, in memory or on disk."""
     return content.path.read_bytes() if isinstance(content, Blob) else content
 
 
 def test_rows_of_a_problem_become_its_subtasks(tmp_path: Path) -> None:
-    """All columns find their place, in the order of the rows; tests of several subtasks are kept once."""
+    """All columns are used, in the order of the rows. A test in several subtasks is stored once."""
     second = problem_row(subtask="02-full", score=60, test_names=["2-01", "1-01"])
     tests = [test_row("2-01"), test_row("1-01"), test_row("unused"), test_row("1-02", test_output=None)]
     problem = load(tmp_path, [problem_row(), second], tests).problems[KEY]
@@ -98,7 +100,7 @@ def test_rows_of_a_problem_become_its_subtasks(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("column", ["checker_args", "validator_flags"])
 def test_checker_may_have_arguments(tmp_path: Path, column: str) -> None:
-    """A list or words in one text, by our name or by Kattis's; without a checker they are nobody's."""
+    """A list, or words in one text, under our name or Kattis's. Without a checker they are ignored."""
     for value, expected in (("float_tolerance 1e-6", ("float_tolerance", "1e-6")), (["a b", ""], ("a b", ""))):
         assert load_one(tmp_path, **{column: value}).problems[KEY].checker_args == expected
     assert load_one(tmp_path).problems[KEY].checker_args == ()
@@ -106,7 +108,7 @@ def test_checker_may_have_arguments(tmp_path: Path, column: str) -> None:
 
 
 def test_communication_has_its_own_parameters(tmp_path: Path) -> None:
-    """Processes, FIFOs and arguments are the configuration's; the row's column goes first."""
+    """Processes, FIFOs and arguments come from the configuration. The row's column has precedence."""
     prefix = "task_type_parameters_Communication_"
     config = {f"{prefix}num_processes": 2, f"{prefix}user_io": "fifo_io", f"{prefix}manager_args": "a b"}
     files = [*COMMUNICATION["grader_files"], ["graders/grader_config.json", json.dumps(config)]]
@@ -122,7 +124,7 @@ def test_communication_has_its_own_parameters(tmp_path: Path) -> None:
 
 
 def test_checker_after_the_manager(tmp_path: Path) -> None:
-    """A checker beside a manager judges what the manager printed, unless the row says that it does not."""
+    """A checker of a Communication task judges the manager's output, unless the row says otherwise."""
     files = [*COMMUNICATION["grader_files"], ["checker/checker.cpp", "x"]]
     changes = {**COMMUNICATION, "grader_files": files}
     problem = load_one(tmp_path, **changes).problems[KEY]
@@ -135,7 +137,7 @@ def test_checker_after_the_manager(tmp_path: Path) -> None:
 
 
 def test_without_a_checker_outputs_are_compared(tmp_path: Path) -> None:
-    """CMS's white-diff, where there is no checker, or the row or the configuration asks for it."""
+    """White-diff is used, as in CMS, if there is no checker, or if the row or the configuration requests it."""
     bare = [pair for pair in BATCH_FILES if not str(pair[0]).startswith("checker/")]
     diff = json.dumps({"task_type_parameters_Batch_output_eval": "diff"})
     for changes in (
@@ -163,15 +165,15 @@ def test_without_a_checker_outputs_are_compared(tmp_path: Path) -> None:
     ],
 )
 def test_standard(tmp_path: Path, year: int, changes: dict[str, Any], std: str) -> None:
-    """The year's own, unless the row has one."""
+    """It is that of the year, unless the row has its own."""
     problems = [problem_row(year=year, **changes)]
     tests = [test_row(name, year=year) for name in ("1-01", "1-02")]
     (problem,) = load(tmp_path, problems, tests).problems.values()
     assert problem.cxx_std == std
 
 
-def test_final_newlines_are_put_back_and_counted(tmp_path: Path) -> None:
-    """Data sets of the Hub have lost them; what is empty stays empty."""
+def test_missing_final_newlines_are_added_and_counted(tmp_path: Path) -> None:
+    """Data sets of the Hub have lost them. Empty values stay empty."""
     tests = [test_row("1-01", test_input="1 2", test_output="3"), test_row("1-02", test_input="4\n5", test_output="")]
     problem = load(tmp_path, [problem_row()], tests).problems[KEY]
     assert content_of(problem.tests["1-01"].input) == b"1 2\n"
@@ -181,8 +183,8 @@ def test_final_newlines_are_put_back_and_counted(tmp_path: Path) -> None:
     assert problem.notes == ("final newline added to 2 inputs and 1 output",)
 
 
-def test_large_values_go_to_disk_and_small_ones_do_not(tmp_path: Path) -> None:
-    """What comes back are the same bytes, and equal values are one file."""
+def test_large_values_are_stored_on_disk(tmp_path: Path) -> None:
+    """The bytes are the same, and equal values are one file. Small values stay in memory."""
     large = "ü 12345\n" * 10_000
     tests = [test_row("1-01", test_input=large), test_row("1-02", test_input=large)]
     problem = load(tmp_path, [problem_row()], tests).problems[KEY]
@@ -194,7 +196,7 @@ def test_large_values_go_to_disk_and_small_ones_do_not(tmp_path: Path) -> None:
 
 
 def test_small_values_do_not_fill_memory(tmp_path: Path) -> None:
-    """Of many small tests, those beyond a total of 16 MiB wait on disk as well."""
+    """Small tests beyond a total of 16 MiB are stored on disk too."""
     names = [str(n) for n in range(5000)]
     tests = [test_row(name, test_input=f"{name} " + "x" * 4000) for name in names]
     problem = load(tmp_path, [problem_row(test_names=names)], tests).problems[KEY]
@@ -203,8 +205,8 @@ def test_small_values_do_not_fill_memory(tmp_path: Path) -> None:
     assert content_of(problem.tests["4999"].input) == b"4999 " + b"x" * 4000 + b"\n"
 
 
-def test_problems_are_told_by_year_and_id(tmp_path: Path) -> None:
-    """The same id in two years is two problems, each with its own tests; filters choose."""
+def test_problems_are_identified_by_year_and_id(tmp_path: Path) -> None:
+    """The same id in two years is two problems, each with its own tests. Filters select by both."""
     problems = [problem_row(year=2023), problem_row(), problem_row(id="max")]
     tests = [test_row(name, year=year) for year in (2023, 2024) for name in ("1-01", "1-02")]
     tests += [test_row(name, problem_id="max", test_output="2\n") for name in ("1-01", "1-02")]
@@ -214,8 +216,8 @@ def test_problems_are_told_by_year_and_id(tmp_path: Path) -> None:
     assert [str(key) for key in load(tmp_path, problems, tests, ids=["sum"]).problems] == ["2023/sum", "2024/sum"]
 
 
-def test_problems_of_a_similar_name_are_found(tmp_path: Path) -> None:
-    """Another case, blanks around it, or the same id in another year; also among those that were not asked for."""
+def test_problems_with_a_similar_id_are_found(tmp_path: Path) -> None:
+    """Ids with other case, with blanks around them, or in another year; also among problems that were not selected."""
     problems = [problem_row(year=2023), problem_row()]
     tests = [test_row(name, year=year) for year in (2023, 2024) for name in ("1-01", "1-02")]
     for asked in (["sum"], ["Sum"]):
@@ -226,8 +228,8 @@ def test_problems_of_a_similar_name_are_found(tmp_path: Path) -> None:
     assert loaded.similar_to(ProblemKey(year=2024, id="max")) == ()
 
 
-def test_one_bad_problem_does_not_spoil_the_others(tmp_path: Path) -> None:
-    """What is wrong is kept with the problem it is wrong with."""
+def test_an_error_affects_only_its_problem(tmp_path: Path) -> None:
+    """The error is stored with its problem."""
     problems = [problem_row(), problem_row(id="bad", time_limit=0), problem_row(id="untested")]
     found = load(tmp_path, problems, [test_row("1-01"), test_row("1-02")])
     assert list(found.problems) == [KEY]
@@ -276,8 +278,8 @@ def test_one_bad_problem_does_not_spoil_the_others(tmp_path: Path) -> None:
         ({**COMMUNICATION, "grader_files": COMMUNICATION["grader_files"][1:]}, "no graders/stub.cpp, though"),
     ],
 )
-def test_what_makes_a_problem_unusable(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
-    """Each is named with its problem or its row, and never becomes 0 points."""
+def test_errors_that_make_a_problem_unusable(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+    """The message has the problem or row. Such a problem never gives 0 points."""
     error = why_not(tmp_path, **changes)
     with pytest.raises(InputError, match=words):
         raise error
@@ -301,8 +303,8 @@ def test_what_makes_a_problem_unusable(tmp_path: Path, changes: dict[str, Any], 
         ),
     ],
 )
-def test_what_is_not_supported_is_refused_by_name(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
-    """Refused, not scored wrongly, and told apart from what is merely broken."""
+def test_unsupported_features_are_refused(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+    """They are refused and not judged wrongly, and are distinguished from errors in rows."""
     error = why_not(tmp_path, **changes)
     assert isinstance(error, UnsupportedError)
     assert words in str(error)
@@ -310,7 +312,7 @@ def test_what_is_not_supported_is_refused_by_name(tmp_path: Path, changes: dict[
 
 
 def test_missing_tests_are_named(tmp_path: Path) -> None:
-    """Problem, subtask and test, and how many more."""
+    """With problem, subtask, test, and the number of further ones."""
     rows = [problem_row(), problem_row(subtask="02-full", test_names=["1-01", "2-01", "2-02"])]
     error = load(tmp_path, rows, [test_row("1-01"), test_row("1-02")]).unusable[KEY]
     assert f"problem 2024/sum: subtask 02-full names the test 2-01, which is not in {tmp_path}/t.jsonl" in str(error)
@@ -326,12 +328,12 @@ def test_missing_tests_are_named(tmp_path: Path) -> None:
     ],
 )
 def test_tests_that_cannot_be_used(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
-    """A test without input, or one that contradicts itself, spoils its problem."""
+    """A test without input, or two different rows of one test, make its problem unusable."""
     tests = [test_row("1-01"), test_row("1-02", **changes), test_row("1-02")]
     assert words in str(load(tmp_path, [problem_row()], tests).unusable[KEY])
 
 
-def test_the_same_test_twice_is_one(tmp_path: Path) -> None:
+def test_repeated_tests_count_once(tmp_path: Path) -> None:
     """Shards may overlap."""
     tests = [test_row("1-01"), test_row("1-02"), test_row("1-01")]
     assert list(load(tmp_path, [problem_row()], tests).problems) == [KEY]
@@ -347,20 +349,20 @@ def test_the_same_test_twice_is_one(tmp_path: Path) -> None:
     ],
 )
 def test_rows_of_a_problem_must_agree(tmp_path: Path, changes: dict[str, Any], field: str) -> None:
-    """Two limits for one problem cannot both hold; two titles may."""
+    """Different limits of one problem are an error, different titles are not."""
     rows = [problem_row(), problem_row(subtask="02-full", name="Summe", **changes)]
     error = load(tmp_path, rows, [test_row("1-01"), test_row("1-02")]).unusable[KEY]
     assert str(error).endswith(f"p.jsonl, row 2: {field} differs from that of the problem's first row")
 
 
-def test_a_subtask_is_there_once(tmp_path: Path) -> None:
-    """Rows that were concatenated twice are found."""
+def test_repeated_subtasks_are_an_error(tmp_path: Path) -> None:
+    """For example if rows were concatenated twice."""
     error = load(tmp_path, [problem_row(), problem_row()], [test_row("1-01")]).unusable[KEY]
     assert "row 2: subtask 01-small occurs twice" in str(error)
 
 
-def test_the_rows_limits_hold_and_the_difference_is_noted(tmp_path: Path) -> None:
-    """The configuration travels unread through many hands; where the row is silent, it is asked."""
+def test_the_row_s_limits_have_precedence(tmp_path: Path) -> None:
+    """A note has the difference. If the row has no limit, the configuration's is used."""
     config = json.dumps({"time_limit": 5.0, "memory_limit": 2147483648, "code": "SUM"})
     files = [*BATCH_FILES[:3], ["graders/grader_config.json", config]]
     problem = load_one(tmp_path, grader_files=files).problems[KEY]
@@ -380,13 +382,13 @@ def test_the_rows_limits_hold_and_the_difference_is_noted(tmp_path: Path) -> Non
         ([problem_row()], [], r"t\.jsonl is empty"),
     ],
 )
-def test_rows_that_belong_nowhere_end_the_run(tmp_path: Path, problems: Rows, tests: Rows, words: str) -> None:
-    """A row that does not say which problem it is for cannot be laid aside with that problem."""
+def test_rows_without_a_problem_end_the_run(tmp_path: Path, problems: Rows, tests: Rows, words: str) -> None:
+    """Such a row cannot be reported with its problem."""
     with pytest.raises(InputError, match=words):
         load(tmp_path, problems, tests)
 
 
-def test_swapped_problems_and_tests_are_told(tmp_path: Path) -> None:
-    """Not only that a column is missing."""
+def test_swapped_problems_and_tests_are_recognised(tmp_path: Path) -> None:
+    """The message says so, and not only that a column is missing."""
     with pytest.raises(RowError, match="looks like a test: are --problems and --tests swapped"):
         load(tmp_path, [test_row("1")], [problem_row()])

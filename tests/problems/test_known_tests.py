@@ -1,4 +1,4 @@
-"""Tests that an earlier run has read from files that have not changed: they are the same, and nothing else counts."""
+"""Tests that an earlier run has read from unchanged files: the stored tests are equal, and used in no other case."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ROWS: list[dict[str, Any]] = [
 
 
 def wanted(*names: str) -> tuple[Subtask, ...]:
-    """A subtask of these tests."""
+    """A subtask with these tests."""
     return (Subtask(name="all", points=100, tests=names),)
 
 
@@ -55,7 +55,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def write(path: Path, rows: Sequence[dict[str, Any]]) -> None:
-    """The same rows for both problems."""
+    """Write the same rows for two problems."""
     both = ({"year": 2024, "problem_id": key.id, **row} for key in ALL for row in rows)
     path.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in both))
 
@@ -66,7 +66,7 @@ class Counted(JsonLines):
     reads = 0
 
     def files(self) -> Sequence[Path]:
-        """The file: nothing else counts."""
+        """Only this file."""
         return (self._path,)
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
@@ -81,14 +81,14 @@ class Counted(JsonLines):
 
 
 def read(path: Path, cache: Path, problems: Any = None) -> tuple[dict[ProblemKey, TestData], bool]:
-    """The tests, and whether the file was read for them; by a new process's store."""
+    """The tests, and whether the file was read. A new store is used, as in a new process."""
     source = Counted(path)
     data = collect_tests(source, problems or ALL, BlobStore(cache))
     return data, source.reads > 0
 
 
 def test_the_same_tests_are_not_read_again(path: Path, tmp_path: Path) -> None:
-    """Contents, names, order, notes and what a row says of scores; stored contents are compared with their hashes."""
+    """Contents, names, order, notes and score columns are equal. Stored contents are compared with their hashes."""
     first, was_read = read(path, tmp_path / "cache")
     assert was_read
     assert [case.name for case in first[NILE].cases.values()] == ["small", "large", "no-answer"]
@@ -98,8 +98,8 @@ def test_the_same_tests_are_not_read_again(path: Path, tmp_path: Path) -> None:
     assert read(path, tmp_path / "other cache") != (first, False)
 
 
-def test_only_problems_that_are_not_known_are_read(path: Path, tmp_path: Path) -> None:
-    """And those of which other tests are wanted now."""
+def test_only_unknown_problems_are_read(path: Path, tmp_path: Path) -> None:
+    """Also problems of which other tests are needed now."""
     first, _ = read(path, tmp_path, {ROAD: ALL[ROAD]})
     both, was_read = read(path, tmp_path)
     assert was_read
@@ -112,7 +112,7 @@ def test_only_problems_that_are_not_known_are_read(path: Path, tmp_path: Path) -
 
 @pytest.mark.parametrize("how", ["rewritten", "replaced", "touched", "same size and time"])
 def test_a_file_that_changed_is_read_again(path: Path, tmp_path: Path, how: str) -> None:
-    """Also if its size and its time of modification were restored."""
+    """Also if its size and modification time were restored."""
     read(path, tmp_path / "cache")
     times = path.stat()
     time.sleep(0.02)  # longer than a tick of the kernel's clock for files
@@ -130,8 +130,8 @@ def test_a_file_that_changed_is_read_again(path: Path, tmp_path: Path, how: str)
     assert given.path.read_text().startswith("7" if how == "touched" else "8")
 
 
-def test_a_file_that_changes_while_it_is_read_is_not_known(path: Path, tmp_path: Path) -> None:
-    """Some of its rows may be from before."""
+def test_a_file_that_changes_while_it_is_read_is_not_stored(path: Path, tmp_path: Path) -> None:
+    """Some rows may be from before the change."""
 
     class Changing(Counted):
         def rows_from(self, columns: Sequence[str] | None, start: int) -> Iterator[Row]:
@@ -144,7 +144,7 @@ def test_a_file_that_changes_while_it_is_read_is_not_known(path: Path, tmp_path:
 
 
 def test_new_and_small_files_are_read_each_time(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A change in the same tick of the clock could not be seen; and small files are read at once."""
+    """A change in the same tick of the clock would not be noticed. Small files are quick to read."""
     monkeypatch.setattr(known_tests, "_LEAST_AGE_NS", 10**15)
     monkeypatch.setattr(known_tests, "_LEAST_COARSE_AGE_NS", 10**15)
     read(path, tmp_path / "cache")
@@ -157,10 +157,10 @@ def test_new_and_small_files_are_read_each_time(path: Path, tmp_path: Path, monk
 
 
 @pytest.mark.parametrize(("nanoseconds", "is_known"), [(0, False), (1, True)])
-def test_a_clock_of_whole_seconds_ticks_rarely(
+def test_file_systems_with_times_in_seconds(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nanoseconds: int, is_known: bool
 ) -> None:
-    """A file that was written a second ago could be changed with the same time; with a fine clock it could not."""
+    """A file that was written a second ago can change without another time. With finer times it cannot."""
     second = time.time_ns() // 10**9 * 10**9 - 10**9
     stat = os.stat(path)
     fields = {name: getattr(stat, name) for name in dir(stat) if name.startswith("st_")}
@@ -172,7 +172,7 @@ def test_a_clock_of_whole_seconds_ticks_rarely(
 
 
 def test_problems_with_errors_are_read_each_time(path: Path, tmp_path: Path) -> None:
-    """And have the same error each time; the others are known."""
+    """The error is the same each time. Other problems are stored."""
     problems = {NILE: wanted("small", "lost"), ROAD: ALL[ROAD]}
     errors = [str(read(path, tmp_path / "cache", problems)[0][NILE].error) for _ in range(2)]
     assert "names the test lost" in errors[0]
@@ -181,12 +181,12 @@ def test_problems_with_errors_are_read_each_time(path: Path, tmp_path: Path) -> 
 
 
 def stored(cache: Path) -> Path:
-    """The entry of a large input."""
+    """The stored file of a large input."""
     return next(file for file in cache.rglob("*") if file.is_file() and file.stat().st_size > 9000)
 
 
-def test_a_stored_test_that_is_gone_is_read_again(path: Path, tmp_path: Path) -> None:
-    """Also one that a crash has cut off."""
+def test_a_missing_stored_test_is_read_again(path: Path, tmp_path: Path) -> None:
+    """Also one that was truncated by a crash."""
     first, _ = read(path, tmp_path / "cache")
     stored(tmp_path / "cache").unlink()
     assert read(path, tmp_path / "cache") == (first, True)
@@ -195,8 +195,8 @@ def test_a_stored_test_that_is_gone_is_read_again(path: Path, tmp_path: Path) ->
     assert read(path, tmp_path / "cache") == (first, False)
 
 
-def test_a_stored_test_that_was_changed_is_an_error(path: Path, tmp_path: Path) -> None:
-    """As where it is read again; it is never used."""
+def test_a_changed_stored_test_is_an_error(path: Path, tmp_path: Path) -> None:
+    """Its content is never used."""
     read(path, tmp_path / "cache")
     entry = stored(tmp_path / "cache")
     entry.write_bytes(entry.read_bytes().replace(b"7", b"8"))
@@ -205,7 +205,7 @@ def test_a_stored_test_that_was_changed_is_an_error(path: Path, tmp_path: Path) 
 
 
 def test_a_damaged_note_is_not_used(path: Path, tmp_path: Path) -> None:
-    """Cut off, or with another byte."""
+    """It was truncated, or has a changed byte."""
     first, _ = read(path, tmp_path / "cache")
     notes = list((tmp_path / "cache" / "blobs" / "known").iterdir())
     assert len(notes) == 2
@@ -216,15 +216,15 @@ def test_a_damaged_note_is_not_used(path: Path, tmp_path: Path) -> None:
     assert read(path, tmp_path / "cache") == (first, False)
 
 
-def test_notes_of_other_code_are_not_used(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another version may read rows in another way."""
+def test_notes_of_another_version_are_not_used(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another version may read rows differently."""
     read(path, tmp_path / "cache")
     monkeypatch.setattr(known_tests, "_code", lambda: "another version")
     assert read(path, tmp_path / "cache")[1]
 
 
 def test_unused_notes_are_deleted(path: Path, tmp_path: Path) -> None:
-    """After two weeks, when another is stored."""
+    """After two weeks, when another note is stored."""
     store = BlobStore(tmp_path / "cache")
     for key in ("used", "unused"):
         store.remember(key, b"value")
@@ -237,16 +237,16 @@ def test_unused_notes_are_deleted(path: Path, tmp_path: Path) -> None:
 
 
 class Variant(JsonLines):
-    """A reader of another package, which changes what it reads."""
+    """A reader of another package, which changes the rows."""
 
     def rows_from(self, columns: Sequence[str] | None, start: int) -> Iterator[Row]:
-        """The rows, with another answer."""
+        """The rows with another answer."""
         for row in super().rows_from(columns, start):
             yield Row(source=row.source, number=row.number, values={**row.values, "test_output": "another"})
 
 
 def test_readers_of_other_packages_are_always_read(path: Path, tmp_path: Path) -> None:
-    """What they make of a file may depend on more than the file, and is not what ours made of it."""
+    """What they read may depend on more than the file, and differs from what our reader reads."""
     read(path, tmp_path / "cache")
     store = BlobStore(tmp_path / "cache")
     for _ in range(2):
@@ -256,7 +256,7 @@ def test_readers_of_other_packages_are_always_read(path: Path, tmp_path: Path) -
 
 
 def test_the_files_of_a_source(tmp_path: Path) -> None:
-    """Those of a folder in their order; another file in it is another source."""
+    """The files of a folder in order. A folder with another file is another source."""
     for name in ("b.jsonl", "a.jsonl"):
         write(tmp_path / name, ROWS)
     assert open_source(tmp_path).files() == [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]

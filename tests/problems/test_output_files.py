@@ -1,4 +1,4 @@
-"""Submissions of output files: the test of each file, and which other columns of a row count."""
+"""Submissions with output files: the test of each file, and which other columns of a row count."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PROGRAM = Submission(
 
 
 def read(problem: Problem = PROBLEM, **values: Any) -> Submission:
-    """The submission of a row with these columns, which holds a program too."""
+    """The submission of a row with these columns, which also has a program."""
     return with_outputs(PROGRAM, Row(source="dump", number=7, values=values), problem)
 
 
@@ -53,13 +53,13 @@ def read(problem: Problem = PROBLEM, **values: Any) -> Submission:
         ("OUTPUT_01.txt", None),
     ],
 )
-def test_a_file_is_told_by_its_name(name: str, test: str | None) -> None:
-    """As in CMS's submission format, or the test's name and `.out`."""
+def test_the_test_of_a_file_follows_from_its_name(name: str, test: str | None) -> None:
+    """As in CMS's submission format, or the test's name with `.out`."""
     assert named_test(name) == test
 
 
-def test_only_outputs_count_where_the_task_takes_nothing_else() -> None:
-    """A program, its sources, and that it was too long, are passed over; outputs stand in the order of the tests."""
+def test_only_outputs_count_in_output_only_tasks() -> None:
+    """A program, its sources and its length are ignored. Outputs are in the order of the tests."""
     found = read(outputs={"x.y.out": "2", "01.out": b"\xff", "output_output_2.txt": None})
     assert found.outputs == (OutputFile(test="01", content=b"\xff"), OutputFile(test="x.y", content=b"2"))
     assert (found.code, found.sources, found.refused, found.extraction) == (None, (), "", "outputs")
@@ -68,7 +68,7 @@ def test_only_outputs_count_where_the_task_takes_nothing_else() -> None:
 
 
 def test_rows_for_other_tasks_may_have_such_columns() -> None:
-    """Generations are often kept in `outputs`: for a Batch task nobody looks there."""
+    """The column `outputs` often has generations. For a Batch task it is ignored."""
     batch = Problem(**{name: getattr(PROBLEM, name) for name in PROBLEM.__slots__} | {"task_type": TaskType.BATCH})
     assert read(batch, outputs=["a text", 7]) is PROGRAM
 
@@ -84,21 +84,21 @@ def test_rows_for_other_tasks_may_have_such_columns() -> None:
     ],
 )
 def test_which_tests_take_an_output(stated: dict[str, Any], taken: tuple[str, ...]) -> None:
-    """CMS takes one for any test, and its submission format says which files may be there at all."""
+    """CMS accepts an output for any test. Its submission format lists the possible files."""
     values = {"task_type": "BatchAndOutput", f"{PREFIX}output_only_testcases": "02,", **stated}
     config = parse_grader_config(json.dumps(values), None)
     subtasks = (Subtask(name="1", points=1.0, tests=("01", "02")), Subtask(name="2", points=1.0, tests=("02", "03")))
     assert by_output(config, subtasks) == (taken, ("02",))
 
 
-def test_a_test_that_is_not_there_is_an_error() -> None:
-    """`1` where the tests are called `01` would let a program run where only outputs count."""
+def test_an_unknown_test_is_an_error() -> None:
+    """If `1` is given for the test `01`, a program would run on a test that only takes outputs."""
     text = json.dumps({"task_type": "BatchAndOutput", f"{PREFIX}output_only_testcases": "1"})
     with pytest.raises(InputError, match="an output is asked for test 1, which is in no subtask"):
         by_output(parse_grader_config(text, None), (Subtask(name="1", points=1.0, tests=("01",)),))
 
 
-def test_a_file_for_no_test_is_an_error() -> None:
-    """With the place of the row, the name, and what would be right."""
+def test_a_file_without_a_test_is_an_error() -> None:
+    """The message has the row, the name, and what is needed."""
     with pytest.raises(RowError, match=r"dump, row 7: the file '02\.out' is for no test .*output_01\.txt"):
         read(outputs={"02.out": "1"})

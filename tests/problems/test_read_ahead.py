@@ -1,4 +1,4 @@
-"""Rows that are read ahead are the same, in their order, and their reading ends with the caller."""
+"""Rows that are read ahead are the same and in the same order, and reading ends with the caller."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_same_rows_in_the_same_order(sizes: list[int]) -> None:
 
 
 def test_next_row_is_read_while_the_caller_works() -> None:
-    """The caller has the first row, and asks for no other, until the second has been read."""
+    """The second row is read before the caller requests it."""
     second_was_read = threading.Event()
 
     def rows() -> Iterator[Row]:
@@ -43,8 +43,8 @@ def test_next_row_is_read_while_the_caller_works() -> None:
         assert each.number == 2 or second_was_read.wait(60)
 
 
-def test_no_more_is_read_ahead_than_a_few_rows_of_megabytes() -> None:
-    """Or memory would hold the tests of a whole year if storing them is slow."""
+def test_few_rows_of_megabytes_are_read_ahead() -> None:
+    """Otherwise memory could contain the tests of a whole year if storing them is slow."""
     read = 0
 
     def rows() -> Iterator[Row]:
@@ -59,7 +59,7 @@ def test_no_more_is_read_ahead_than_a_few_rows_of_megabytes() -> None:
 
 @pytest.mark.parametrize("size", [10, 2_000_000])
 def test_error_comes_after_the_rows_before_it(size: int) -> None:
-    """As if they were read one by one, also if they do not fill a batch."""
+    """As without reading ahead, also if the rows do not fill a batch."""
 
     def rows() -> Iterator[Row]:
         yield row(1)
@@ -73,8 +73,8 @@ def test_error_comes_after_the_rows_before_it(size: int) -> None:
     assert seen == [1, 2, 3]
 
 
-def test_caller_that_stops_ends_the_thread() -> None:
-    """And the source is closed."""
+def test_the_thread_ends_if_the_caller_stops() -> None:
+    """The source is closed too."""
     closed = threading.Event()
 
     def rows() -> Iterator[Row]:
@@ -94,8 +94,8 @@ def test_caller_that_stops_ends_the_thread() -> None:
     assert not readers()
 
 
-def test_a_read_that_takes_long_keeps_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither a caller that stops (Ctrl-C) nor, as the thread is a daemon, the end of the process."""
+def test_a_slow_read_does_not_block_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a caller that stops (Ctrl-C) nor the end of the process waits for it: the thread is a daemon."""
     monkeypatch.setattr(read_ahead_module, "_END_S", 0.01)
     answered = threading.Event()
 

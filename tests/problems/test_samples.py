@@ -1,4 +1,4 @@
-"""Rows that hold several programs: one row for each of them."""
+"""Rows with several programs: each program becomes a row."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ASK = {"role": "user", "content": "Solve it."}
 
 
 def samples(**values: Any) -> list[dict[str, Any]]:
-    """The rows of a row's programs, without its problem."""
+    """The rows for the programs of a row, without its problem."""
     row = Row(source="dump.jsonl", number=3, values={"uuid": "u", **values})
     return [dict(sample.values) for sample in sample_rows(row, "uuid")]
 
@@ -33,13 +33,13 @@ def samples(**values: Any) -> list[dict[str, Any]]:
         {"outputs": {"output_01.txt": "1"}},
     ],
 )
-def test_a_row_of_one_program_stays_as_it_is(values: dict[str, Any]) -> None:
-    """Also where it is none: it is refused where programs are read, with the reason."""
+def test_a_row_with_one_program_is_unchanged(values: dict[str, Any]) -> None:
+    """Also a row without a program: it is refused later, where programs are read."""
     assert samples(**values) == [{"uuid": "u", **values}]
 
 
-def test_a_list_is_one_row_for_each_program() -> None:
-    """Each has a name of its own, and the columns that are not lists."""
+def test_each_program_of_a_list_is_a_row() -> None:
+    """Each row has its own id, and the columns that are no lists."""
     assert samples(generation=["a", None, "c"], model="m") == [
         {"uuid": "u/0", "generation": "a", "model": "m"},
         {"uuid": "u/1", "generation": None, "model": "m"},
@@ -50,13 +50,13 @@ def test_a_list_is_one_row_for_each_program() -> None:
 
 
 def test_lists_in_several_columns_belong_together() -> None:
-    """A generator that extracts the code keeps the texts beside it."""
+    """A generator that extracts the code also keeps the texts."""
     found = samples(code=["x", None], generation=["says x", "says nothing"])
     assert [(row["code"], row["generation"]) for row in found] == [("x", "says x"), (None, "says nothing")]
 
 
-def test_lists_as_tables_have_them() -> None:
-    """Arrays and tuples, nested too."""
+def test_lists_of_tables() -> None:
+    """Arrays and tuples, also nested."""
     numpy = pytest.importorskip("numpy")
     assert [row["code"] for row in samples(code=numpy.array(["x", "y"], dtype=object))] == ["x", "y"]
     assert [row["messages"] for row in samples(messages=((ASK,), (ASK, ASK)))] == [[ASK], [ASK, ASK]]
@@ -69,13 +69,13 @@ def test_lists_as_tables_have_them() -> None:
         ({"generation": []}, "generation: the list is empty"),
     ],
 )
-def test_lists_that_say_nothing_are_refused(values: dict[str, Any], words: str) -> None:
-    """With the place of the row."""
+def test_invalid_lists_are_refused(values: dict[str, Any], words: str) -> None:
+    """The message has the row."""
     with pytest.raises(RowError, match=f"dump.jsonl, row 3: .*{words}"):
         samples(**values)
 
 
-def test_a_row_without_a_name_stays_as_it_is() -> None:
-    """It is refused for that, and its programs have no names."""
+def test_a_row_without_an_id_is_unchanged() -> None:
+    """It is refused later, and its programs have no ids."""
     row = Row(source="dump.jsonl", number=3, values={"generation": ["a", "b"]})
     assert sample_rows(row, "uuid") == (row,)

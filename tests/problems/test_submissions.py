@@ -1,4 +1,4 @@
-"""Rows of a dump: the columns of dumps, and the messages if they are missing."""
+"""Rows of a dump: its columns, and the messages if they are missing."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ def read(id_column: str = "uuid", **values: Any) -> Submission:
     return submission_from_row(row, id_column=id_column)
 
 
-def test_code_column_wins_over_the_generation() -> None:
-    """Somebody has extracted it already."""
+def test_code_column_has_precedence_over_the_generation() -> None:
+    """The code was already extracted."""
     found = read(code="int g();", generation=GENERATION)
     assert found == Submission(id="u", problem=ProblemKey(year=2023, id="nile"), code="int g();")
     assert found.extraction == "column:code"
 
 
-def test_a_plain_mapping_is_a_row() -> None:
-    """As a reward function has it; and what is wrong with it is said."""
+def test_a_mapping_is_accepted_as_a_row() -> None:
+    """For example in a reward function. Errors name the column."""
     row = {"uuid": 5, "problem_id": "nile", "year": 2023, "generation": GENERATION}
     assert submission_from_row(row) == read(uuid=5, generation=GENERATION)
     with pytest.raises(RowError, match="submission_from_row, row 1: uuid is missing"):
@@ -54,7 +54,7 @@ def test_a_plain_mapping_is_a_row() -> None:
 
 
 @pytest.mark.parametrize("code", [None, "", " \n", float("nan")])
-def test_blank_code_leaves_it_to_the_generation(code: object) -> None:
+def test_without_code_the_generation_is_used(code: object) -> None:
     """Dumps have nulls and empty texts where their own extraction found nothing."""
     found = read(code=code, generation=GENERATION)
     assert found.code is not None
@@ -63,7 +63,7 @@ def test_blank_code_leaves_it_to_the_generation(code: object) -> None:
 
 
 def test_the_last_answer_of_a_conversation_is_read() -> None:
-    """What the user says is not a program; `code` and `generation` win where they hold something."""
+    """A user's message is not a program. `code` and `generation` have precedence if they are not empty."""
     messages = [
         {"role": "user", "content": "Like this:\n```cpp\nint wrong();\n```"},
         {"role": "assistant", "content": [{"type": "text", "text": GENERATION}]},
@@ -79,26 +79,26 @@ def test_the_last_answer_of_a_conversation_is_read() -> None:
 @pytest.mark.parametrize(
     ("messages", "words"), [("text", "messages is not a list of messages"), (["text"], "a message is of type str")]
 )
-def test_what_is_no_conversation_is_refused(messages: object, words: str) -> None:
-    """With the place of the row."""
+def test_invalid_conversations_are_refused(messages: object, words: str) -> None:
+    """The message has the row."""
     with pytest.raises(RowError, match=f"dump.jsonl, row 3: {words}"):
         read(messages=messages)
 
 
 @pytest.mark.parametrize("values", [{"code": None}, {"generation": "I give up."}, {"generation": None}])
-def test_no_program_is_no_error(values: dict[str, Any]) -> None:
+def test_a_row_without_a_program_is_no_error(values: dict[str, Any]) -> None:
     """A generation without code is judged: NC, score 0."""
     found = read(**values)
     assert (found.code, found.extraction, found.refused) == (None, "none", "")
 
 
-def test_a_year_that_is_absent_is_2024() -> None:
-    """As the reference has it; a null is as absent."""
+def test_a_missing_year_is_2024() -> None:
+    """As in the reference. Null counts as missing."""
     assert read(code="x", year=None).problem.year == 2024
     assert read(code="x", year="2022").problem.year == 2022
 
 
-def test_any_column_may_name_the_submission() -> None:
+def test_any_column_can_be_the_id() -> None:
     """Numbers become text."""
     assert read(id_column="solution_number", solution_number=17, code="x").id == "17"
     assert read(id_column="label", label="correct/a.cpp", code="x").id == "correct/a.cpp"
@@ -122,8 +122,8 @@ def test_any_column_may_name_the_submission() -> None:
         ({"code": "x", "language": "ccl"}, "its language is ccl, which is not supported"),
     ],
 )
-def test_a_row_that_cannot_be_used_says_why(values: dict[str, Any], words: str) -> None:
-    """File, line, column, and the columns that there are."""
+def test_an_unusable_row_is_an_error(values: dict[str, Any], words: str) -> None:
+    """The message has file, line, column and the existing columns."""
     with pytest.raises(RowError, match="dump.jsonl, row 3: .*" + words):
         read(**values)
 
@@ -131,14 +131,14 @@ def test_a_row_that_cannot_be_used_says_why(values: dict[str, Any], words: str) 
 @pytest.mark.parametrize(
     "language", ["cpp", "C++", "C++20", "cc", "gnu++17", "GNU C++17 (64)", "C++17 / g++", "cpp17", None, ""]
 )
-def test_cpp_is_known_by_many_names(language: str | None) -> None:
-    """A row that names no language is in C++."""
+def test_cpp_has_many_names(language: str | None) -> None:
+    """A row without a language is in C++."""
     assert read(code="x", language=language).language is Language.CPP
 
 
 @pytest.mark.parametrize("language", ["c", "C", "C11", "GNU C11", "gcc"])
-def test_c_is_a_language_of_its_own(language: str) -> None:
-    """Its program is looked for in blocks with its tag."""
+def test_c_is_a_separate_language(language: str) -> None:
+    """Its program is extracted from blocks with the tag of C."""
     generation = "```cpp\nint main() {}\n```\n```c\nint main(void) {}\n```\n"
     found = read(generation=generation, language=language)
     assert (found.language, found.code) == (Language.C, "int main(void) {}\n")
@@ -147,14 +147,14 @@ def test_c_is_a_language_of_its_own(language: str) -> None:
 
 @pytest.mark.parametrize("language", ["python", "Python3", "py", "Python 3.11.2", "PyPy 3", "Python 3 / CPython"])
 def test_python_is_extracted_by_its_own_rules(language: str) -> None:
-    """Its program is the last block tagged Python."""
+    """Its program is the last block with the tag of Python."""
     generation = "```cpp\nint main() {}\n```\n```python\nprint(1)\n```\n```cpp\nint f();\n```\n"
     found = read(generation=generation, language=language)
     assert (found.language, found.code, found.extraction) == (Language.PYTHON, "print(1)\n", "fence:python")
 
 
 def test_a_submission_needs_a_grader_in_its_language() -> None:
-    """One that has none, or is to another problem, is refused by name: as a compilation error it would score 0."""
+    """A submission to a problem without such a grader is refused with a reason. As a compile error it would score 0."""
     alone = Problem(
         key=ProblemKey(year=2023, id="nile"),
         name="nile",
@@ -176,8 +176,8 @@ def test_a_submission_needs_a_grader_in_its_language() -> None:
     check_fits(submission, replace(linked, linked=(*linked.linked, SourceFile(path="graders/grader.c", content=b""))))
 
 
-def test_programs_over_the_limit_are_refused_in_words() -> None:
-    """As CMS refuses them; bytes count, not letters, and a 50 MB program is not kept."""
+def test_programs_over_the_length_limit_are_refused() -> None:
+    """As in CMS. Bytes count, not characters, and a program of 50 MB is not kept."""
     assert read(code="x" * MAX_CODE_BYTES).refused == ""
     for code in ("x" * (MAX_CODE_BYTES + 1), "ü" * (MAX_CODE_BYTES // 2 + 1), "x" * 50_000_000):
         found = read(code=code)
@@ -188,8 +188,8 @@ def test_programs_over_the_limit_are_refused_in_words() -> None:
     assert submission_from_row(row, max_code_bytes=None).code == "x" * 200_000
 
 
-def test_a_problem_may_have_a_limit_of_its_own() -> None:
-    """It holds for submissions to that problem only: 256 KiB on DOMjudge are no reason for CE there."""
+def test_a_problem_can_have_its_own_length_limit() -> None:
+    """It applies to that problem only: a program of 256 KiB, which DOMjudge allows, is not CE there."""
     nile = replace(problem(), code_limit_bytes=200_000)
     values = {"uuid": "u", "problem_id": "nile", "year": 2023}
     for year, length, taken in ((2023, 200_000, True), (2023, 200_001, False), (2022, 200_000, False)):
@@ -214,8 +214,8 @@ def problem(*headers: str) -> Problem:
     )
 
 
-def test_what_a_problem_does_not_take_is_refused() -> None:
-    """An output where the program must make it, and a program where only outputs count."""
+def test_submissions_of_the_wrong_kind_are_refused() -> None:
+    """An output for a test on which the program must produce it, and a program where only outputs count."""
     given = Submission(id="s", problem=problem().key, code=None, outputs=(OutputFile(test="a", content=b"1"),))
     with pytest.raises(InputError, match="2023/nile takes no submitted output for test a"):
         check_fits(given, problem())
@@ -225,8 +225,8 @@ def test_what_a_problem_does_not_take_is_refused() -> None:
         check_fits(replace(given, code="int main() {}"), outputs_only)
 
 
-def test_includes_that_are_put_in_front_are_recorded() -> None:
-    """Everything's header, the problem's own, the namespace; and in `fixes` that it was done."""
+def test_added_includes_are_recorded() -> None:
+    """`bits/stdc++.h`, the problem's own header and the namespace are added, and the column `fixes` says so."""
     plain = read(code="int f();")
     assert plain.fixes == ()
     found = with_includes(plain, problem("nile.h"))
@@ -236,26 +236,26 @@ def test_includes_that_are_put_in_front_are_recorded() -> None:
     assert found.code.endswith("int f();")
 
 
-def test_header_that_a_problem_does_not_have_is_not_included() -> None:
-    """It would make a compile error of every program."""
+def test_a_header_that_the_problem_lacks_is_not_included() -> None:
+    """It would make every program a compile error."""
     found = with_includes(read(code="int main() {}"), problem("other.h"))
     assert found.code is not None
     assert "nile.h" not in found.code
     assert "#include <bits/stdc++.h>" in found.code
 
 
-def test_no_code_stays_no_code() -> None:
-    """There is nothing to put includes in front of."""
+def test_no_includes_without_code() -> None:
+    """A row without code is not changed."""
     assert with_includes(read(generation="no"), problem()) == read(generation="no")
 
 
 def test_lone_surrogates_in_the_code_column_can_be_compiled() -> None:
-    """JSON can carry them, UTF-8 cannot."""
+    """JSON can contain them, UTF-8 cannot."""
     assert read(code="// \ud800\nint f();").code == "// \ufffd\nint f();"
 
 
 def test_target_subtask_is_read_from_either_column() -> None:
-    """Generators write `subtask`, the reference's results `target_subtask`."""
+    """Generators write `subtask`, the reference's results have `target_subtask`."""
     rows: list[dict[str, Any]] = [
         {"subtask": "01-a"},
         {"subtask": "01-a", "target_subtask": "02-b"},
@@ -266,8 +266,8 @@ def test_target_subtask_is_read_from_either_column() -> None:
     assert found == ["01-a", "02-b", None, None]
 
 
-def test_columns_cover_all_that_is_read() -> None:
-    """A reader that asks for these columns only finds the same submission."""
+def test_columns_are_complete() -> None:
+    """If only these columns are read, the submission is the same."""
     values = {"uuid": "u", "year": 2023, "problem_id": "nile", "generation": GENERATION, "subtask": "01-a", "more": 1}
     kept = {name: value for name, value in values.items() if name in submission_columns("uuid")}
     rows = [Row(source="d", number=1, values=some) for some in (values, kept)]
@@ -283,8 +283,8 @@ def test_columns_cover_all_that_is_read() -> None:
         {"code": {"first.cpp": "int f();", "second.cpp": "int g();"}},
     ],
 )
-def test_a_program_of_several_files(columns: dict[str, Any]) -> None:
-    """By name, or as pairs; what a table adds to fill a row does not count."""
+def test_a_program_with_several_files(columns: dict[str, Any]) -> None:
+    """By name, or as pairs. Nulls that a table adds to a row are ignored."""
     found = read(**columns)
     assert [(file.path, file.content) for file in found.sources] == [
         ("first.cpp", b"int f();"),
@@ -309,20 +309,20 @@ def test_a_program_of_several_files(columns: dict[str, Any]) -> None:
         ({"source_files": 5}, "source_files is 5; it must be a list"),
     ],
 )
-def test_source_files_that_cannot_be_used(columns: dict[str, Any], words: str) -> None:
-    """Each says which, and why."""
+def test_invalid_source_files(columns: dict[str, Any], words: str) -> None:
+    """The message has the file and the reason."""
     with pytest.raises(RowError, match=words):
         read(**columns)
 
 
-def test_each_source_file_has_the_limit() -> None:
-    """Source: CMS, whose limit is of a file."""
+def test_the_length_limit_applies_to_each_file() -> None:
+    """Source: CMS, whose limit is for one file."""
     assert read(source_files={"a.cpp": "x" * 60_000, "b.cpp": "x" * 60_000}).refused == ""
     assert "has 100,001 bytes" in read(source_files={"a.cpp": "x" * 100_001, "b.cpp": ""}).refused
 
 
-def test_more_files_than_a_job_may_hold_are_refused() -> None:
-    """Each is a descriptor of the job: over the machine's limit it would be a judge error."""
+def test_too_many_files_are_refused() -> None:
+    """Each file needs a descriptor in the job. Above the machine's limit the result would be JE."""
     files = {f"h{number}.h": "" for number in range(31)}
     assert read(source_files={"a.cpp": "int a;", **files}).refused == ""
     found = read(source_files={"a.cpp": "int a;", "b.cpp": "", **files})
@@ -330,8 +330,8 @@ def test_more_files_than_a_job_may_hold_are_refused() -> None:
     assert "has 33 files; at most 32 are accepted" in found.refused
 
 
-def test_source_files_share_the_limit_of_a_problem() -> None:
-    """Source: DOMjudge, whose limit is of all files of a submission together."""
+def test_a_problem_s_own_length_limit_applies_to_all_files() -> None:
+    """Source: DOMjudge, whose limit is for all files of a submission together."""
     nile = replace(problem(), code_limit_bytes=120_000)
     values = {"uuid": "u", "problem_id": "nile", "year": 2023}
     for more, words in ((0, ""), (1, "has 120,001 bytes; the contest server accepts at most 120,000")):

@@ -1,4 +1,4 @@
-"""Scaled limits."""
+"""Time limits that are multiplied by a scale."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ PROBLEM = Problem(
 )
 
 
-def test_limit_and_scale_are_kept_together() -> None:
-    """The official limit can always be told: time_limit_s / time_scale."""
+def test_the_scale_is_stored_with_the_limit() -> None:
+    """The official limit is time_limit_s / time_scale."""
     once = scaled(PROBLEM, 1.5)
     assert (once.time_limit_s, once.time_scale) == (3.0, 1.5)
     assert (scaled(once, 2.0).time_limit_s, scaled(once, 2.0).time_scale) == (6.0, 3.0)
@@ -29,7 +29,7 @@ def test_limit_and_scale_are_kept_together() -> None:
 
 
 def test_all_problems_of_a_set_are_scaled() -> None:
-    """And those that cannot be judged stay named."""
+    """Problems that cannot be judged stay listed."""
     wrong = {ProblemKey(year=2024, id="y"): InputError("no tests")}
     found = scaled_set(ProblemSet(problems={PROBLEM.key: PROBLEM}, unusable=wrong), 0.5)
     assert found.problems[PROBLEM.key].time_limit_s == 1.0
@@ -37,12 +37,12 @@ def test_all_problems_of_a_set_are_scaled() -> None:
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "nan", "inf", "1000", "0.01", "slow", ""])
-def test_what_is_no_scale(text: str) -> None:
-    """Said with what was given."""
+def test_invalid_scales(text: str) -> None:
+    """The message has the given text."""
     with pytest.raises(InputError, match=r"--time-scale .*must be auto, or a number from 0\.1 to 100"):
         check_time_scale(text)
 
 
-def test_what_is_a_scale() -> None:
-    """Any decimal number in range."""
+def test_valid_scales() -> None:
+    """Any decimal number in the range."""
     assert [check_time_scale(text) for text in ("1", "0.1", "1.25", "1e2")] == [1.0, 0.1, 1.25, 100.0]

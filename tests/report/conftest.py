@@ -1,4 +1,4 @@
-"""The browser of the tests of the page, and the report that most of them look at."""
+"""The browser for tests of the page, and the report that most of them use."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from tests.small_results import contest_row, refused, test, write_results
 
 @pytest.fixture(scope="module")
 def tab() -> Iterator[Tab]:
-    """One browser for all."""
+    """One browser for all tests."""
     with browser_tab() as one:
         yield one
 
 
 @pytest.fixture
 def quiet(tab: Tab) -> Iterator[Tab]:
-    """The browser; after the test, it has said nothing, and asked for nothing but files."""
-    tab.said.clear()
-    tab.asked.clear()
+    """The browser. After the test, it must have had no console message and no request except for files."""
+    tab.messages.clear()
+    tab.requests.clear()
     yield tab
-    tab.value("1")  # what was said until now has arrived
-    assert tab.said == []
-    assert all(address.startswith(("file:", "data:,")) for address in tab.asked), tab.asked
+    tab.value("1")  # messages up to now have arrived
+    assert tab.messages == []
+    assert all(address.startswith(("file:", "data:,")) for address in tab.requests), tab.requests
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two models, three years, of everything a little."""
+    """Two models and three years, with a few rows of every kind."""
     directory = tmp_path_factory.mktemp("report")
     rows = [
         contest_row(f"{model}-{year}-{n}", float(n % 3 > 0), float(n % 4 > 0), model=model, year=year)

@@ -1,4 +1,4 @@
-"""A report made for the tests of its page, and what they do with it in a browser."""
+"""A report for the tests of its page, and what they do with it in a browser."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ OPENED = """new Promise((done) => {
 
 
 def page(directories: Sequence[Path], to: Path) -> Path:
-    """The report of these, in a file."""
+    """Write the report of these result directories to a file."""
     with to.open("wb") as file:
         Page(directories).write(file)
     return to
 
 
 def shown(tab: Tab) -> str:
-    """What the table of submissions says of itself."""
+    """The text above the table of submissions, with their number."""
     return str(tab.value("document.getElementById('found').textContent"))
 
 
 def type_in(tab: Tab, text: str) -> None:
-    """Search for it."""
+    """Type a text into the search field."""
     tab.value(
         f"{{ const s = document.getElementById('search'); s.value = {text!r}; s.dispatchEvent(new Event('input')) }}"
     )

@@ -1,4 +1,4 @@
-"""Why a text has no program, and why a program does not compile: the messages name the cause, and never guess."""
+"""Why a text has no program, and why a program does not compile. A message names a cause only if it is certain."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CUT_OFF = "inside a block that is not closed (was the generation cut off?)"
     ],
 )
 def test_why_a_text_has_no_program(text: str, language: Language, reason: str) -> None:
-    """The reasons that a user can remove."""
+    """Causes that a user can remove."""
     found = why_without_code(text, language, source="why")
     assert reason in found
     assert bool(reason) == bool(found)
@@ -54,11 +54,11 @@ def test_why_a_text_has_no_program(text: str, language: Language, reason: str) -
     ],
 )  # fmt: skip
 def test_why_a_program_does_not_compile(code: str, language: Language, name: str) -> None:
-    """A program in its own language has an error, and no other reason."""
+    """If the program is in the right language, the compile error is the only reason."""
     reason = why_not_compiled(code, language, source="why")
     assert f"the program looks like {name}, but is judged as " in reason if name else reason == ""
 
 
 def test_a_program_with_fences_is_a_text() -> None:
-    """Whoever has put the text of a model into `code` learns why nothing compiles."""
+    """If a model's text is in `code`, the message says so."""
     assert "Markdown fences" in why_not_compiled(f"So:\n```cpp\n{CPP}```", Language.CPP, source="")

@@ -1,4 +1,4 @@
-"""The table of official tasks: numbers, reasons, and disagreements without a reason."""
+"""The table of official tasks: counts, reasons, and disagreements without a reason."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def disagreement(problem: str = "2024/nile", solution: str = "correct/a.cpp", where: str = "01") -> dict[str, Any]:
-    """A statement that came out otherwise."""
+    """A statement that does not agree with the result."""
     decided = {
         "test": "1-05",
         "verdict": "TLE",
@@ -47,7 +47,7 @@ def disagreement(problem: str = "2024/nile", solution: str = "correct/a.cpp", wh
 
 
 def validation(*problems: str, disagreements: tuple[dict[str, Any], ...] = (), **other: Any) -> dict[str, Any]:
-    """What `validate` wrote of these problems, with 4 statements each."""
+    """The file that `validate` writes for these problems, with 4 statements each."""
     wrong = [one["problem"] for one in disagreements]
     counts = {key: {"solutions": 2, "statements": 4, "agreements": 4 - wrong.count(key)} for key in problems}
     empty: dict[str, Any] = {"undecided": [], "refused": [], "near_limit": [], "targets": ["local, full"]}
@@ -55,7 +55,7 @@ def validation(*problems: str, disagreements: tuple[dict[str, Any], ...] = (), *
 
 
 def reasons(tmp_path: Path, text: str) -> tuple[Reason, ...]:
-    """Reasons from a file of this text."""
+    """The reasons in a file with this text."""
     path = tmp_path / "reasons.toml"
     path.write_text(text)
     return read_reasons(path)
@@ -70,12 +70,12 @@ text = "This machine\\n is `slow`."
 
 
 def made(tmp_path: Path, *disagreements: dict[str, Any], text: str = REASON) -> FidelityTable:
-    """The table of one task."""
+    """The table for one task."""
     return fidelity_table([validation("2024/nile", disagreements=disagreements)], reasons(tmp_path, text))
 
 
-def test_numbers_of_several_runs_are_added_up() -> None:
-    """By task, and over all."""
+def test_counts_of_several_runs_are_added() -> None:
+    """By task, and for all tasks."""
     near = [close("a.cpp", "1-01", 0.95, 0.05), close("a.cpp", "1-02", 1.02, -0.02, verdict="TLE")]
     near += [close("b.cpp", "1-01", 0.99, 0.01)]
     runs = [
@@ -103,7 +103,7 @@ def close(solution: str, test: str, cpu_s: float, margin: float, *, verdict: str
 
 
 def test_solutions_close_to_a_limit_are_listed_by_their_margin() -> None:
-    """One row a solution, with its closest test, the closest solution first."""
+    """One row for each solution, with its closest test. The closest solution comes first."""
     near = [close("a.cpp", "1-01", 0.95, 0.05), close("a.cpp", "1-02", 1.02, -0.02, verdict="TLE")]
     near += [close("b.cpp", "1-01", 0.99, 0.01)]
     lines = fidelity_table([validation("2022/fish", near_limit=near)], ()).markdown.splitlines()
@@ -113,7 +113,7 @@ def test_solutions_close_to_a_limit_are_listed_by_their_margin() -> None:
 
 
 def test_a_reason_explains_its_solutions(tmp_path: Path) -> None:
-    """Everywhere, or in the subtasks that it names; with its Markdown, while strangers' words are escaped."""
+    """In all subtasks, or in those that it names. Its Markdown is kept; texts of others are escaped."""
     table = made(tmp_path, disagreement(), disagreement(solution="correct/b.cpp", where="02"))
     assert (table.open, table.idle) == (0, ())
     line = next(line for line in table.markdown.splitlines() if "correct/b.cpp" in line)
@@ -126,14 +126,16 @@ def test_a_reason_explains_its_solutions(tmp_path: Path) -> None:
 
 
 def test_a_reason_that_explains_nothing_is_named(tmp_path: Path) -> None:
-    """It is history, or another machine's."""
+    """It is outdated, or applies to another machine."""
     table = made(tmp_path)
     assert [reason.solutions for reason in table.idle] == [("correct/a.cpp", "correct/b.cpp")]
     assert "What came out otherwise" not in table.markdown
 
 
 def test_rows_of_tasks_that_were_not_judged_again_stay_marked(tmp_path: Path) -> None:
-    """With their disagreements and close times; once more, they are the same, and a task that is judged loses them."""
+    """With their disagreements and close times. If the page is made again it is the same. A task that is judged again
+    loses the mark.
+    """
     runs = [
         validation("2024/nile", "2024/nil", disagreements=(disagreement(),)),
         validation("2022/fish", near_limit=[close("a|b.cpp", "1-01", 0.95, 0.05)]),
@@ -156,8 +158,8 @@ def test_rows_of_tasks_that_were_not_judged_again_stay_marked(tmp_path: Path) ->
     assert whole.markdown == first
 
 
-def test_what_was_not_explained_earlier_is_still_not_explained() -> None:
-    """A row that is kept without its reason counts, so that nobody reads that nothing is open."""
+def test_earlier_rows_without_a_reason_are_counted() -> None:
+    """Otherwise the page would say that no disagreement is open."""
     first = fidelity_table([validation("2024/nile", disagreements=(disagreement(),))], ())
     kept = fidelity_table([validation("2024/nil")], (), first.markdown)
     assert (first.open, kept.open) == (1, 1)
@@ -165,13 +167,13 @@ def test_what_was_not_explained_earlier_is_still_not_explained() -> None:
 
 
 def test_a_task_counts_once() -> None:
-    """Two runs of it do not make twice as many agreements."""
+    """If a task is in two runs, it is an error, because its agreements would be counted twice."""
     with pytest.raises(InputError, match="2024/nile was validated in several"):
         fidelity_table([validation("2024/nile"), validation("2024/nile")], ())
 
 
-def test_half_a_validation_is_refused() -> None:
-    """Solutions that were not judged would look as if there were none."""
+def test_an_interrupted_validation_is_refused() -> None:
+    """Its unjudged solutions would look as if they did not exist."""
     with pytest.raises(InputError, match="interrupted before all its solutions were judged"):
         fidelity_table([{**validation("2024/nile"), "pending": 3}], ())
 
@@ -186,8 +188,8 @@ def test_half_a_validation_is_refused() -> None:
         (REASON + "since = 2024\n", "reason 1: it needs"),
     ],
 )
-def test_reasons_that_cannot_be_read(tmp_path: Path, text: str, words: str) -> None:
-    """A misspelt entry must not be silently without effect."""
+def test_invalid_reasons(tmp_path: Path, text: str, words: str) -> None:
+    """Otherwise a misspelt entry would be ignored."""
     with pytest.raises(InputError) as caught:
         reasons(tmp_path, text)
     assert words in str(caught.value)
@@ -198,8 +200,8 @@ def test_the_reasons_of_this_project_can_be_read() -> None:
     assert read_reasons(DOCS / "fidelity-reasons.toml")
 
 
-def test_the_page_says_where_packages_are_from() -> None:
-    """Of the tasks that are in it, whether they were judged again or not; tasks of unknown origin are named."""
+def test_the_page_names_the_origin_of_packages() -> None:
+    """For all tasks on it, also those that were not judged again. Tasks of unknown origin are named."""
     origins = [
         Origin(importer="tps", source="x/tasks", by="x", tasks=("2022/fish", "2022/cat")),
         Origin(importer="cms", source="x/other", by="y", tasks=("2024/nile",)),
@@ -234,8 +236,8 @@ tasks = ["2022/fish"]
         (ORIGIN + ORIGIN, "2022/fish is in two packages"),
     ],
 )
-def test_origins_that_cannot_be_read(tmp_path: Path, text: str, words: str) -> None:
-    """Named, as are reasons."""
+def test_invalid_origins(tmp_path: Path, text: str, words: str) -> None:
+    """They are refused like invalid reasons."""
     (tmp_path / "packages.toml").write_text(text)
     with pytest.raises(InputError) as caught:
         read_origins(tmp_path / "packages.toml")
@@ -247,7 +249,7 @@ FEWEST = {"cms": 5, "italian-yaml": 5, "kattis": 5, "library-checker": 5, "tps":
 
 
 def test_packages_of_several_authors_were_judged_for_each_importer() -> None:
-    """The committed page: whoever adds an importer shows that it reads what others have made."""
+    """On the committed page. A new importer must be shown to read packages of several authors."""
     page = (DOCS / "fidelity.md").read_text(encoding="utf-8")
     judged = {line.split()[1] for line in page.splitlines() if line.startswith("| 2")}
     origins = read_origins(DOCS / "fidelity-packages.toml")
@@ -258,8 +260,8 @@ def test_packages_of_several_authors_were_judged_for_each_importer() -> None:
     assert [importer for importer, fewest in FEWEST.items() if authors[importer] < fewest] == []
 
 
-def test_the_script_refuses_what_is_no_validation(tmp_path: Path) -> None:
-    """By name, and the document stays as it is."""
+def test_the_script_refuses_other_files(tmp_path: Path) -> None:
+    """The message names the file, and the document is not changed."""
     script = DOCS.parent / "scripts" / "fidelity_table.py"
     before = (DOCS / "fidelity.md").read_bytes()
     (tmp_path / "validation.json").write_text("{}")

@@ -15,7 +15,7 @@ from ioi_eval.report.frame import load_results
 
 
 def test_results_become_a_frame(tmp_path: Path) -> None:
-    """A row a submission, in order; an unknown score is NaN, not 0."""
+    """One row for each submission, in order. A missing score is NaN, not 0."""
     rows = [{"uuid": "a", "total_score": 100.0, "fixes": []}, {"uuid": "b", "total_score": None, "fixes": ["includes"]}]
     (tmp_path / "results.jsonl").write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
     frame = load_results(tmp_path)
@@ -26,8 +26,8 @@ def test_results_become_a_frame(tmp_path: Path) -> None:
     assert list(load_results(tmp_path / "results.jsonl")["uuid"]) == ["a", "b"]
 
 
-def test_a_run_that_is_not_complete_is_a_warning(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
-    """With its numbers, at the caller's line; complete runs, and those without a readable summary, have none."""
+def test_an_incomplete_run_gives_a_warning(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
+    """It has the counts, at the caller's line. Complete runs and runs without a readable summary give none."""
     (tmp_path / "results.jsonl").write_bytes(orjson.dumps({"uuid": "a", "total_score": 100.0}) + b"\n")
     summary = tmp_path / "summary.json"
     for content in (b"{", b"[]", b'{"submissions": 3}', b'{"submissions": {"pending": 0, "rows": 1}}'):
@@ -45,8 +45,8 @@ def test_a_run_that_is_not_complete_is_a_warning(tmp_path: Path, recwarn: pytest
         assert caught[0].filename == __file__
 
 
-def test_no_results_is_an_error_that_says_what_makes_them(tmp_path: Path) -> None:
-    """Also damaged ones."""
+def test_missing_results_are_an_error(tmp_path: Path) -> None:
+    """The message says which command writes results. Damaged ones are an error too."""
     with pytest.raises(InputError, match=f"ioi-eval score … --out {tmp_path}"):
         load_results(tmp_path)
     for name in ("results.jsonl", "tests.jsonl"):
@@ -71,12 +71,12 @@ TESTS: dict[str, dict[str, Any]] = {
 
 
 def subtasks() -> list[dict[str, Any]]:
-    """With their tests."""
+    """Subtasks with their tests."""
     return [{**one, "test_results": [TESTS[name] for name in one["test_results"]]} for one in SUBTASKS]
 
 
 def write_results(directory: Path, rows: int = 3) -> None:
-    """Rows that share their tests, one without any, and an old one that has its own."""
+    """Rows with shared tests, one without tests, and an old one with its own tests."""
     shown, line = compact.without_tests(subtasks())
     name, body = compact.named(line, lambda value: orjson.dumps(value) + b"\n")
     same: dict[str, Any] = {"all_subtasks_results": shown, "tests_id": name, "code": "int x;"}
@@ -87,8 +87,8 @@ def write_results(directory: Path, rows: int = 3) -> None:
     (directory / "tests.jsonl").write_bytes(body)
 
 
-def test_tests_are_put_back_as_they_were(tmp_path: Path) -> None:
-    """The columns of the reference, in its order, whether they are shared or not."""
+def test_shared_tests_are_put_back(tmp_path: Path) -> None:
+    """With the columns of the reference, in its order."""
     write_results(tmp_path)
     table = load_results(tmp_path)
     for place in (0, 1, 2, 4):
@@ -99,7 +99,7 @@ def test_tests_are_put_back_as_they_were(tmp_path: Path) -> None:
 
 
 def test_without_tests_and_with_few_columns(tmp_path: Path) -> None:
-    """What is not asked for is not there; what rows have in common is in memory once."""
+    """Columns that are not requested are left out. Values that rows share are in memory once."""
     write_results(tmp_path)
     table = load_results(tmp_path, tests=False)
     assert set(table) == {"uuid", "all_subtasks_results", "tests_id", "code", "error"}
@@ -111,7 +111,7 @@ def test_without_tests_and_with_few_columns(tmp_path: Path) -> None:
 
 
 def test_tests_of_programs_for_apps(tmp_path: Path) -> None:
-    """They are a column of their own."""
+    """They are a separate column."""
     test = {"test": 0, "verdict": "AC", "passed": True, "time_s": 0.5, "wall_s": None, "memory_bytes": 1, "message": ""}
     wrong = {**test, "verdict": "WA", "passed": False, "output": "0\n", "stderr": "", "code": -1}
     name, body = compact.named(compact.apps_line([test, wrong]), lambda value: orjson.dumps(value) + b"\n")

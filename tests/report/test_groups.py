@@ -1,4 +1,4 @@
-"""Groups: by which columns, their names, and that each has its own numbers."""
+"""Groups: their columns, their names, and that each has its own numbers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RUN = RunFacts(
 
 
 def grouping(tmp_path: Path, rows: list[dict[str, Any]], *by: str) -> tuple[str, ...]:
-    """The columns that are found for a dump of these rows."""
+    """The columns that are chosen for a dump with these rows."""
     return grouping_of([open_source(jsonl(tmp_path / "dump.jsonl", rows))], by).columns
 
 
@@ -48,12 +48,12 @@ def grouping(tmp_path: Path, rows: list[dict[str, Any]], *by: str) -> tuple[str,
     ],
 )
 def test_a_column_that_names_the_model_is_found(tmp_path: Path, row: dict[str, Any], columns: tuple[str, ...]) -> None:
-    """By its name, where it holds texts; settings of a model are none."""
+    """By its name, if it has texts. Settings of a model are not chosen."""
     assert grouping(tmp_path, [row]) == columns
 
 
-def test_columns_that_are_asked_for_come_first(tmp_path: Path) -> None:
-    """Several, also with commas; fields of columns; `none` for no groups."""
+def test_requested_columns_have_precedence(tmp_path: Path) -> None:
+    """Several columns, also separated by commas; fields of columns; `none` for no groups."""
     rows = [{"model": "a", "temperature": 0.7, "metadata": {"prompt": "p"}}]
     assert grouping(tmp_path, rows, "temperature,model", "metadata.prompt", "model") == (
         "temperature", "model", "metadata.prompt",
@@ -62,14 +62,16 @@ def test_columns_that_are_asked_for_come_first(tmp_path: Path) -> None:
 
 
 def test_a_column_that_no_row_has_is_refused(tmp_path: Path) -> None:
-    """With the columns that there are."""
+    """The message lists the existing columns."""
     with pytest.raises(InputError, match="--by modell: none of the first rows has anything in that column") as error:
         grouping(tmp_path, [{"model": "a", "code": "x"}], "modell")
     assert "the columns are: model, code" in str(error.value)
 
 
-def test_labels_are_short_lines_that_differ_where_values_do() -> None:
-    """Numbers of all tables alike; long prompts by their beginning and a hash; nothing that moves a cursor."""
+def test_labels_are_short_and_distinct() -> None:
+    """Numbers look the same from all tables. A long prompt is shown by its beginning and a hash. There are no control
+    characters.
+    """
     grouping = Grouping(columns=("a",))
     assert [grouping.labels({"a": value})[0] for value in (1, 1.0, "x", True, None, float("nan"), "", 0.7)] == [
         "1", "1", "x", "true", NONE, NONE, NONE, "0.7",
@@ -81,7 +83,7 @@ def test_labels_are_short_lines_that_differ_where_values_do() -> None:
     assert "\x1b" not in grouping.labels({"a": "\x1b[2J"})[0]
     assert grouping.labels({"a": {"b": [1]}}) == ('{"b":[1]}',)
     nested: list[Any] = []
-    for _ in range(200_000):  # how deep the JSON of Python 3.12 and newer goes is not set by us
+    for _ in range(200_000):  # the depth that JSON may have in Python 3.12 and newer is not set by us
         nested = [nested]
     assert grouping.labels({"a": nested}) == ("(a value that cannot be shown)",)
     if LIMITS_DIGITS:
@@ -91,7 +93,7 @@ def test_labels_are_short_lines_that_differ_where_values_do() -> None:
 
 @given(st.lists(st.one_of(st.text(max_size=90), st.integers(), st.booleans(), st.lists(st.integers())), max_size=20))
 def test_every_row_is_in_one_group(values: list[Any]) -> None:
-    """None is lost, none is counted twice, and labels can be shown anywhere."""
+    """No row is lost or counted twice, and labels can be displayed anywhere."""
     groups: Groups[list[Any]] = Groups(Grouping(columns=("a",)), list)
     for value in values:
         found = groups.of({"a": value})
@@ -102,16 +104,16 @@ def test_every_row_is_in_one_group(values: list[Any]) -> None:
     assert all(group["name"].isprintable() for group in listed)
 
 
-def test_groups_are_ordered_as_numbers_where_they_are() -> None:
-    """10 comes after 2; names after numbers."""
+def test_groups_are_in_numerical_order() -> None:
+    """10 comes after 2, and names come after numbers."""
     groups: Groups[list[Any]] = Groups(Grouping(columns=("a",)), list)
     for value in ("b", 10, 2, 0.5, "a"):
         groups.of({"a": value})
     assert [group["name"] for group in groups.as_list(lambda _: {})] == ["0.5", "2", "10", "a", "b"]
 
 
-def test_there_are_only_so_many_groups() -> None:
-    """What comes later is together, and said; a table of a hundred thousand lines would help nobody."""
+def test_the_number_of_groups_is_limited() -> None:
+    """Later groups are joined, with a note, because a table of a hundred thousand lines is useless."""
     groups: Groups[list[Any]] = Groups(Grouping(columns=("a",)), list)
     for value in range(2 * MAX_GROUPS):
         found = groups.of({"a": value})
@@ -124,7 +126,7 @@ def test_there_are_only_so_many_groups() -> None:
 
 
 def _example() -> dict[str, Any]:
-    """Two models of two programs each on one problem: one solves it always, the other never, or nobody knows."""
+    """Two models with two programs each on one problem. One model solves it twice, the other has one WA and one JE."""
     problem = small_problem(subtasks=(Subtask(name="a", points=100, tests=("1", "2")),))
     summary = Summary(grouping=Grouping(columns=("model",)))
     for number, (model, score) in enumerate([("good", 1.0), ("good", 1.0), ("bad|er", 0.0), ("bad|er", None)]):
@@ -142,7 +144,7 @@ def _example() -> dict[str, Any]:
 
 
 def test_each_group_has_all_numbers_of_its_own() -> None:
-    """And the whole has what it had."""
+    """The numbers of the whole are the same as without groups."""
     values = _example()
     groups = {group["name"]: group for group in values["groups"]}
     assert values["by"] == ["model"]
@@ -156,8 +158,8 @@ def test_each_group_has_all_numbers_of_its_own() -> None:
     assert values["pass_at_k"]["1"] == pytest.approx(2 / 3, abs=1e-6)
 
 
-def test_the_table_of_a_part_has_no_intervals() -> None:
-    """Neither have groups that are complete themselves. Problems without a result are named."""
+def test_the_table_of_an_incomplete_run_has_no_intervals() -> None:
+    """Nor have groups that are complete. Problems without a result are named."""
     problems = [
         small_problem(name=name, subtasks=(Subtask(name="a", points=100, tests=("1",)),)) for name in ("nile", "tree")
     ]
@@ -183,7 +185,7 @@ def test_the_table_of_a_part_has_no_intervals() -> None:
 
 
 def test_reports_show_groups_and_pool_nothing() -> None:
-    """A table of all groups first, each one's tables after; no pass@k over models."""
+    """First a table of all groups, then the tables of each group. There is no pass@k over several models."""
     values = _example()
     report = markdown_report(values)
     assert "## Groups by model" in report

@@ -1,4 +1,4 @@
-"""The page of a report: its contents, and that untrusted data is only ever text in it."""
+"""The page of a report: its contents, and that untrusted data is only text in it."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ HOSTILE = (
 
 
 def html(*directories: Path, noscript: str = "") -> str:
-    """The page of a report of these."""
+    """The page of a report of these results."""
     file = BytesIO()
     Page(directories).write(file, noscript=noscript)
     return file.getvalue().decode()
 
 
 def blocks(page: str) -> dict[str, Any]:
-    """The data in a page, by its name."""
+    """The data blocks of a page, by name."""
     found = {}
     for name, how, text in re.findall(r'<script type="text/plain" id="(.*?)" data-packed="(.*?)">(.*?)</script>', page):
         found[name] = orjson.loads(text if how == "json" else gzip.decompress(base64.b64decode(text)))
@@ -62,8 +62,8 @@ def blocks(page: str) -> dict[str, Any]:
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=7), st.integers(1, 7))
-def test_the_best_of_k_is_the_mean_over_all_ways_to_draw(values: list[int], k: int) -> None:
-    """As all combinations say."""
+def test_the_best_of_k_is_the_mean_over_all_subsets(values: list[int], k: int) -> None:
+    """Compared with all combinations."""
     k = min(k, len(values))
     drawn = [max(one) for one in itertools.combinations(values, k)]
     (mean,) = best_of(Counter(map(float, values)), [k])
@@ -71,7 +71,7 @@ def test_the_best_of_k_is_the_mean_over_all_ways_to_draw(values: list[int], k: i
 
 
 def test_numbers_of_a_contest(tmp_path: Path) -> None:
-    """By group: means of what was judged; judge errors, refused rows and times near a limit apart."""
+    """By group: means over judged submissions. Judge errors, refused rows and times near a limit are separate."""
     rows = [
         contest_row("a", 1.0, 1.0, model="m"),
         contest_row("b", 1.0, 0.0, model="m", near_limit=True),
@@ -94,8 +94,8 @@ def test_numbers_of_a_contest(tmp_path: Path) -> None:
     assert second["parts"] == [[0, 0], [25, 25]]
 
 
-def test_a_judge_error_is_no_zero_whatever_stands_for_it(tmp_path: Path) -> None:
-    """`--unscored-as zero` puts a 0 into rows; the report knows better."""
+def test_a_je_with_score_0_does_not_count_as_zero(tmp_path: Path) -> None:
+    """With `--unscored-as zero` rows have a 0 for JE. The report leaves them out all the same."""
     row = contest_row("a", None, 1.0) | {"total_score": 0.0, "all_subtasks_points": 0.0}
     row["all_subtasks_results"][0] |= {"score": 0.0, "weighted_score": 0.0}
     found = blocks(html(write_results(tmp_path, [row, contest_row("b", 1.0, 1.0)])))
@@ -107,7 +107,7 @@ def test_a_judge_error_is_no_zero_whatever_stands_for_it(tmp_path: Path) -> None
 
 
 def test_numbers_of_apps(tmp_path: Path) -> None:
-    """A score is a share of tests; limits are those of the run."""
+    """A score is the share of tests. Limits are those of the run."""
     options = {"time_limit_s": 10.0, "memory_limit_bytes": 1 << 30}
     rows = [apps_row("a", True, True), apps_row("b", True, False)]
     found = blocks(html(write_results(tmp_path, rows, {"options": options, "judged_by": "tokens"})))
@@ -120,8 +120,8 @@ def test_numbers_of_apps(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_results_of_an_earlier_version_have_their_tests_in_them(tmp_path: Path) -> None:
-    """They are shown all the same."""
+def test_results_of_an_earlier_version(tmp_path: Path) -> None:
+    """They contain their tests, which are shown too."""
     row = contest_row("a", 1.0, 0.0)
     (tmp_path / "results.jsonl").write_bytes(orjson.dumps(row) + b"\n")
     found = blocks(html(tmp_path))
@@ -130,7 +130,9 @@ def test_results_of_an_earlier_version_have_their_tests_in_them(tmp_path: Path) 
 
 
 def test_groups(tmp_path: Path) -> None:
-    """A model; where several directories have the same one, or none, the directory; or what a summary names."""
+    """A group is a model. If several directories have the same model or none, it is a directory, or the groups of a
+    summary.
+    """
     one = write_results(tmp_path / "one", [contest_row("a", 1.0, model_name="m", model_kwargs={"seed": 1})])
     two = write_results(tmp_path / "two", [contest_row("a", 1.0, model_name="m")])
     none = write_results(tmp_path / "none", [contest_row("a", 1.0)])
@@ -141,8 +143,8 @@ def test_groups(tmp_path: Path) -> None:
     assert Page([by]).group_names == ["model m, t.x 0.5"]
 
 
-def test_a_column_that_differs_in_every_row_does_not_make_a_thousand_groups(tmp_path: Path) -> None:
-    """The smallest are one."""
+def test_the_number_of_groups_on_the_page_is_limited(tmp_path: Path) -> None:
+    """The smallest groups are joined."""
     rows = [contest_row(str(n), 1.0, model=f"m{n}" if n < 100 else "m0") for n in range(150)]
     names = Page([write_results(tmp_path, rows)]).group_names
     assert len(names) == 41
@@ -150,8 +152,8 @@ def test_a_column_that_differs_in_every_row_does_not_make_a_thousand_groups(tmp_
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_what_strangers_wrote_is_no_markup(text: str, tmp_path: Path) -> None:
-    """Wherever it stands: the page has just the scripts of ours, and what is unseen is shown."""
+def test_untrusted_text_is_no_markup(text: str, tmp_path: Path) -> None:
+    """In any field: the page has only our scripts, and invisible characters are made visible."""
     directory = tmp_path / re.sub(r"[/\0]", "_", text)
     tests = [{"test_name": text, "score": 0.0, "status": "WA", "feedback": text, "stderr": text}]
     row = contest_row(text, 0.0, model=text, code=text * 3, compile_message=text, extraction=text, problem_id=text)
@@ -169,7 +171,7 @@ def test_what_strangers_wrote_is_no_markup(text: str, tmp_path: Path) -> None:
 
 
 def test_a_program_of_megabytes_is_cut(tmp_path: Path) -> None:
-    """And what is left out is said; of many tests those that failed are kept."""
+    """Omissions are counted. Of many tests the failed ones are kept."""
     row = contest_row("a", 0.0, code="x" * 5_000_000)
     tests = [{"test_name": str(n), "score": 1.0, "status": "AC"} for n in range(1000)]
     row["all_subtasks_results"][0]["test_results"] = [*tests, {"test_name": "last", "score": 0.0, "status": "WA"}]
@@ -180,8 +182,8 @@ def test_a_program_of_megabytes_is_cut(tmp_path: Path) -> None:
     assert (shown["tests"][0]["name"], len(shown["tests"]), shown["more"]) == ("last", 200, 801)
 
 
-def test_programs_take_turns_for_the_room(tmp_path: Path) -> None:
-    """A page has 5 MB at most, whatever there is to show; of every kind of submission it shows some."""
+def test_programs_of_every_kind_are_shown(tmp_path: Path) -> None:
+    """A page has at most 5 MB. It shows some submissions of each kind."""
     dice = random.Random(1)
     rows = [
         contest_row(str(n), float(n % 100 > 0), model=f"m{n % 2}", code=f"{dice.getrandbits(20_000):x}")
@@ -199,16 +201,16 @@ def test_programs_take_turns_for_the_room(tmp_path: Path) -> None:
         assert found[f"block-{block}"][index]["code"] == rows[place]["code"]
 
 
-def test_copies_share_what_is_shown(tmp_path: Path) -> None:
-    """A program that a thousand rows have stands there once."""
+def test_copies_share_their_details(tmp_path: Path) -> None:
+    """A program that a thousand rows have is on the page once."""
     rows = [contest_row("a", 0.0, fingerprint="f", duplicate_of="b" if n else None) for n in range(1000)]
     found = blocks(html(write_results(tmp_path, rows)))
     assert found["rows"]["detail"] == [[0, 0]] * 1000
     assert len(found["block-0"]) == 1
 
 
-def test_equal_texts_without_a_program_share_what_is_shown(tmp_path: Path) -> None:
-    """All have the fingerprint of an empty program; another text or another reason is shown apart."""
+def test_equal_texts_without_a_program_share_their_details(tmp_path: Path) -> None:
+    """All of them have the fingerprint of an empty program. Rows with another text or reason have their own details."""
     rows = [
         contest_row(str(n), 0.0, fingerprint="f", verdict="NC", code=None, compile_message=reason, generation=text)
         for n, (text, reason) in enumerate([("I", "no"), ("we", "no"), ("I", "cut off"), ("I", "no"), ("we", "no")])
@@ -220,8 +222,8 @@ def test_equal_texts_without_a_program_share_what_is_shown(tmp_path: Path) -> No
     ]  # fmt: skip
 
 
-def test_inputs_of_failing_tests_stand_there_once(tmp_path: Path) -> None:
-    """The first test that a program failed, of whichever directory; of an earlier version there are none."""
+def test_inputs_of_failing_tests_are_on_the_page_once(tmp_path: Path) -> None:
+    """Of the first test that a program failed, from any directory. Results of an earlier version have none."""
     rows = [contest_row(str(n), 1.0, float(n % 3 == 0), code=f"int {n};") for n in range(300)]
     inputs = {("2024/nile", "0-01"): b"not failed", ("2024/nile", "1-01"): b"3 4\n\xff\x07" + b"5" * 10**6}
     with_inputs = write_results(tmp_path / "one", rows, inputs=inputs)
@@ -236,8 +238,8 @@ def test_inputs_of_failing_tests_stand_there_once(tmp_path: Path) -> None:
     assert blocks(html(empty))["inputs"] == ["(empty)"]
 
 
-def test_inputs_have_a_quarter_of_the_room(tmp_path: Path) -> None:
-    """If each program fails another test the page stays within 5 MB, and has programs too."""
+def test_inputs_have_a_quarter_of_the_page(tmp_path: Path) -> None:
+    """If each program fails another test, the page stays within 5 MB and has programs too."""
     dice = random.Random(1)
     rows, inputs = [], {}
     for n in range(3000):
@@ -257,8 +259,10 @@ def test_inputs_have_a_quarter_of_the_room(tmp_path: Path) -> None:
         assert one["input"] == -1 or found["inputs"][one["input"]] == expected
 
 
-def test_groups_stand_beside_contestants(tmp_path: Path) -> None:
-    """With medals where cut-offs are known; each group has its own points; practice and other years do not count."""
+def test_groups_are_compared_with_contestants(tmp_path: Path) -> None:
+    """With medals if the points for them are known. Each group has its own points. Practice problems and other years do
+    not count.
+    """
     rows = [
         contest_row(f"{model}{n}", 1.0, float(model == "m"), model=model, problem_id=f"p{n}", year=2008)
         for model in "mn"
@@ -299,16 +303,16 @@ BAD = {
 
 
 @pytest.mark.parametrize("words", BAD)
-def test_what_are_no_results_is_said(words: str, tmp_path: Path) -> None:
-    """With the file, the line, and what to do."""
+def test_invalid_results(words: str, tmp_path: Path) -> None:
+    """The message has the file, the line, and what to do."""
     (tmp_path / "results.jsonl").write_bytes(BAD[words])
     with pytest.raises(InputError, match=words) as refusal:
         Page([tmp_path])
     assert str(tmp_path / "results.jsonl") in str(refusal.value)
 
 
-def test_directories_that_one_report_cannot_be_of(tmp_path: Path) -> None:
-    """None, the same twice, both families, a newer version, other subtasks, a row that lacks something."""
+def test_directories_that_cannot_be_in_one_report(tmp_path: Path) -> None:
+    """A missing one, the same one twice, both families, a newer version, other subtasks, an incomplete row."""
     contest = write_results(tmp_path / "contest", [contest_row("a", 1.0)])
     apps = write_results(tmp_path / "apps", [apps_row("a", True)])
     other = write_results(tmp_path / "other", [contest_row("a", 1.0, 0.0)])
@@ -331,20 +335,20 @@ def test_directories_that_one_report_cannot_be_of(tmp_path: Path) -> None:
             Page(directories)
 
 
-def test_no_rows_at_all(tmp_path: Path) -> None:
+def test_a_report_without_rows(tmp_path: Path) -> None:
     """An empty dump has a report too."""
     assert blocks(html(write_results(tmp_path, [])))["summary"]["rows"] == 0
 
 
-def test_results_of_one_program_are_not_mixed_up(tmp_path: Path) -> None:
-    """Judged twice, and once we failed: each row opens with its own tests."""
+def test_two_results_of_one_program_are_separate(tmp_path: Path) -> None:
+    """It was judged twice, once with JE. Each row shows its own tests."""
     rows = [contest_row("a", None, fingerprint="same"), contest_row("b", 1.0, fingerprint="same")]
     found = blocks(html(write_results(tmp_path, rows)))
     assert sorted(one["tests"][0]["verdict"] for one in found["block-0"]) == ["AC", "JE"]
 
 
 def test_a_test_that_one_subtask_skipped_has_the_result_of_another(tmp_path: Path) -> None:
-    """Where no subtask ran it, it is there once, as not run."""
+    """If no subtask ran it, it is listed once, as not run."""
     listed = {"first": ("a AC", "b WA"), "second": ("a SKIPPED", "b SKIPPED", "c SKIPPED"), "third": ("c SKIPPED",)}
     listed |= {"fourth": ("d SKIPPED", "e AC"), "fifth": ("d RE",)}
     row = contest_row("a", 0.0)
@@ -365,7 +369,7 @@ def test_a_test_that_one_subtask_skipped_has_the_result_of_another(tmp_path: Pat
 
 
 def test_a_submission_without_a_program_has_its_text_only(tmp_path: Path) -> None:
-    """Nothing ran, so its tests and subtasks say no more than its verdict."""
+    """Nothing was run, so its tests and subtasks would only repeat its verdict."""
     row = contest_row("a", 0.0, code=None, verdict="NC", fingerprint="none", generation="I do not know.")
     (shown,) = blocks(html(write_results(tmp_path, [row])))["block-0"]
     assert shown.items() >= {"text": "I do not know.", "extraction": "fence:cpp"}.items()

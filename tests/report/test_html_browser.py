@@ -1,4 +1,4 @@
-"""The page of a report in a real browser: it says nothing, fetches nothing, and can be used without a mouse."""
+"""The page of a report in a real browser: no console messages, no requests, and it can be used without a mouse."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ pytestmark = needs_chromium
 
 @pytest.mark.parametrize("width", [375, 768, 1440])
 @pytest.mark.parametrize("dark", [False, True])
-def test_it_fits_and_can_be_read(quiet: Tab, report: Path, width: int, dark: bool) -> None:
-    """Nothing is wider than the screen but what scrolls by itself; every text stands out from what is behind it."""
+def test_the_page_fits_and_has_enough_contrast(quiet: Tab, report: Path, width: int, dark: bool) -> None:
+    """Only elements that scroll are wider than the screen. Every text has enough contrast to its background."""
     quiet.open(report, width=width, dark=dark)
     assert quiet.value("document.documentElement.scrollWidth <= innerWidth")
     assert quiet.value("document.querySelectorAll('main section').length") == 9
@@ -57,8 +57,8 @@ _CONTRASTS = """(() => {
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_heat_map_can_be_read_at_every_value(quiet: Tab, tmp_path: Path, dark: bool) -> None:
-    """Also where the colours are of the middle."""
+def test_the_heat_map_has_enough_contrast_at_every_value(quiet: Tab, tmp_path: Path, dark: bool) -> None:
+    """Also at the middle of the colour scale."""
     rows = [contest_row(str(n), n / 100, n / 100, problem_id=f"p{n // 2}", model=f"m{n % 2}") for n in range(101)]
     quiet.open(page([write_results(tmp_path / "out", rows)], tmp_path / "heat.html"), dark=dark)
     assert quiet.value("new Set([...document.querySelectorAll('.heat td')].map((one) => one.textContent)).size") == 102
@@ -75,7 +75,9 @@ _TABLES = """[...document.querySelectorAll(".scroll")].filter((one) => one.clien
 
 @pytest.mark.parametrize("width", [375, 768, 1440])
 def test_wide_tables_scroll_in_their_own_box_and_say_so(quiet: Tab, report: Path, width: int) -> None:
-    """In a narrow window those that are wider, also those within others; by keyboard and for screen readers too."""
+    """In a narrow window, also tables inside others. They can be scrolled by keyboard, and screen
+    readers announce it.
+    """
     quiet.open(report, width=width)
     quiet.value("document.querySelector('#submissions-table tbody button').click()")
     quiet.value(OPENED)
@@ -83,10 +85,10 @@ def test_wide_tables_scroll_in_their_own_box_and_say_so(quiet: Tab, report: Path
     quiet.value(FRAMES)
     tables = quiet.value(_TABLES)
     assert len(tables) >= 10
-    for wide, *said in tables:
-        assert said[:3] == [wide] * 3
-        assert said[3:6] == ["auto", 0, "region"]
-        assert said[6]
+    for wide, *attributes in tables:
+        assert attributes[:3] == [wide] * 3
+        assert attributes[3:6] == ["auto", 0, "region"]
+        assert attributes[6]
     assert any(wide for wide, *_ in tables) == (width < 1000)
     assert bool(quiet.value("document.querySelectorAll('section > div > .wider').length")) == (width < 1000)
     assert quiet.value("document.documentElement.scrollWidth <= innerWidth")
@@ -94,8 +96,8 @@ def test_wide_tables_scroll_in_their_own_box_and_say_so(quiet: Tab, report: Path
     assert quiet.value(f"{opened} <= document.querySelector('#submissions .scroll').getBoundingClientRect().right")
 
 
-def test_groups_fit_where_a_difference_is_not_significant(quiet: Tab, tmp_path: Path) -> None:
-    """On a usual screen: the words are below the numbers, not beside them."""
+def test_the_table_of_groups_fits_on_a_usual_screen(quiet: Tab, tmp_path: Path) -> None:
+    """ "not significant" is below the numbers, not beside them."""
     rows = [
         contest_row(f"{model}-{problem}", (problem * (3 + group)) % 7 / 7, 0.5, model=model, problem_id=f"p{problem}")
         for group, model in enumerate(("small-7b", "middle-32b-tuned", "large-120b"))
@@ -108,8 +110,8 @@ def test_groups_fit_where_a_difference_is_not_significant(quiet: Tab, tmp_path: 
     assert quiet.value("document.querySelectorAll('#groups .wider').length") == 0
 
 
-def test_a_difference_is_of_common_problems(quiet: Tab, tmp_path: Path) -> None:
-    """Not shown where the groups' problems differ, and without an interval where they are few."""
+def test_a_difference_is_over_common_problems(quiet: Tab, tmp_path: Path) -> None:
+    """It is not shown if the groups have different problems. With few problems it has no interval."""
 
     def differences(problems: dict[str, int]) -> list[str]:
         rows = [
@@ -129,8 +131,8 @@ def test_a_difference_is_of_common_problems(quiet: Tab, tmp_path: Path) -> None:
     assert others in quiet.value(words)
 
 
-def test_a_run_that_is_not_complete_has_no_intervals(quiet: Tab, tmp_path: Path) -> None:
-    """A warning says so, in the words of the commands; one judge error alone is another warning."""
+def test_an_incomplete_run_has_no_intervals(quiet: Tab, tmp_path: Path) -> None:
+    """A warning says so, with the text of the commands. A JE gives another warning."""
     rows = [
         contest_row(f"{model}{n}{k}", n / 8, model=model, problem_id=f"p{n}")
         for model in "mn" for n in range(8) for k in range(3)
@@ -152,7 +154,7 @@ def test_a_run_that_is_not_complete_has_no_intervals(quiet: Tab, tmp_path: Path)
 
 
 def test_a_table_fades_only_where_more_follows(quiet: Tab, report: Path) -> None:
-    """Not at its end, nor while it has the focus, whose outline would fade too; its caption stays in sight."""
+    """Neither at its end, nor while it has the focus, because its outline would fade too. Its caption stays visible."""
     quiet.open(report, width=375)
     box = "document.querySelector('#groups .scroll')"
     quiet.value(f"{box}.scrollLeft = 1e6")
@@ -169,7 +171,7 @@ def test_a_table_fades_only_where_more_follows(quiet: Tab, report: Path) -> None
 
 
 def test_captions_name_what_is_shown(quiet: Tab, report: Path) -> None:
-    """Solved submissions are a share of submissions; years are not a kind of problem; a note says how to read."""
+    """Solved submissions are a share of submissions. Rows by year are labelled "year". Notes explain the numbers."""
     quiet.open(report)
     quiet.value(CHOSEN.format("heat-measure", "solved"))
     quiet.value(CHOSEN.format("heat-rows", "buckets"))
@@ -180,8 +182,8 @@ def test_captions_name_what_is_shown(quiet: Tab, report: Path) -> None:
     assert "worst verdict of its subtasks" in quiet.value("document.getElementById('verdicts').textContent")
 
 
-def test_heads_of_the_heat_map_break_between_words(quiet: Tab, tmp_path: Path) -> None:
-    """Names of groups with several columns, on a screen that is too narrow for all."""
+def test_column_heads_of_the_heat_map_break_between_words(quiet: Tab, tmp_path: Path) -> None:
+    """With names of groups from several columns, on a screen too narrow for all columns."""
     rows = [
         contest_row(f"{model}{heat}{n}", n / 3, model=model, problem_id=f"p{n}", temperature=heat)
         for model in ("small-7b", "large-120b")
@@ -208,7 +210,9 @@ _BROKEN_WORDS = """[...document.querySelectorAll(".heat thead th")].flatMap((hea
 
 
 def test_which_problem_is_hardest(quiet: Tab, tmp_path: Path) -> None:
-    """A sentence says it; a column has the mean of the groups, which can sort rows; a row that of the problems."""
+    """A sentence names it. A column has the mean over the groups, by which rows can be sorted; a row has the mean over
+    the problems.
+    """
     scores = {"m": {"a": 0.5, "b": 0.25, "c": 1.0}, "n": {"a": 0.5, "b": 0.25, "c": 0.0, "d": 1.0}}
     rows = [
         contest_row(f"{model}{problem}", score, score, model=model, problem_id=problem)
@@ -216,8 +220,8 @@ def test_which_problem_is_hardest(quiet: Tab, tmp_path: Path) -> None:
     ]  # fmt: skip
     rows.append(contest_row("unknown", None, problem_id="e", model="m"))
     quiet.open(page([write_results(tmp_path / "out", rows)], tmp_path / "hard.html"))
-    said = "document.getElementById('hardest').textContent"
-    assert quiet.value(said) == (
+    hardest = "document.getElementById('hardest').textContent"
+    assert quiet.value(hardest) == (
         "Hardest problem: 2024/b (mean score 25.0 %). Easiest problem: 2024/d (mean score 100.0 %)."
     )
     assert quiet.value(SHORT.format(".heat thead th")) == ["problem", "mean of the groups", "m", "n"]
@@ -230,22 +234,22 @@ def test_which_problem_is_hardest(quiet: Tab, tmp_path: Path) -> None:
         assert quiet.value(SHORT.format(".heat tbody th")) == [f"2024/{name}" for name in names]
     quiet.value("document.querySelectorAll('.controls input')[1].click()")
     assert quiet.value(SHORT.format(".heat thead th")) == ["problem", "m"]
-    assert "Easiest problem: 2024/c" in quiet.value(said)
+    assert "Easiest problem: 2024/c" in quiet.value(hardest)
 
 
-def test_no_problem_is_hardest_where_all_are_alike(quiet: Tab, tmp_path: Path) -> None:
-    """Nor is one problem alone; and one year has no rows of its own."""
+def test_no_problem_is_hardest_if_all_means_are_equal(quiet: Tab, tmp_path: Path) -> None:
+    """Nor is a single problem. With one year there are no rows by year."""
     for count in (1, 2):
         rows = [contest_row(f"{n}", 0.5, 0.5, problem_id=f"p{n}") for n in range(count)]
         quiet.open(page([write_results(tmp_path / str(count), rows)], tmp_path / "alike.html"))
-        said = quiet.value("document.getElementById('hardest')?.textContent ?? null")
-        assert said == ("No problem is hardest: all have the same mean score, 50.0 %." if count > 1 else None)
+        hardest = quiet.value("document.getElementById('hardest')?.textContent ?? null")
+        assert hardest == ("No problem is hardest: all have the same mean score, 50.0 %." if count > 1 else None)
         assert not quiet.value("document.getElementById('heat-rows')")
         assert quiet.value(SHORT.format(".heat tfoot td")) == ["50"] * (count - 1)
 
 
-def test_judge_errors_and_near_limits_are_apart(quiet: Tab, report: Path) -> None:
-    """They have a table, and buttons that show them below; they are in no bar of verdicts."""
+def test_judge_errors_and_near_limits_have_their_own_table(quiet: Tab, report: Path) -> None:
+    """Buttons show these submissions in the table below. They are not in the bars of verdicts."""
     quiet.open(report)
     rows = "[...document.querySelectorAll('#apart tbody tr')].map((row) => row.textContent)"
     assert quiet.value(rows) == ["first2024/nile Nile1121"]
@@ -258,14 +262,14 @@ def test_judge_errors_and_near_limits_are_apart(quiet: Tab, report: Path) -> Non
     assert quiet.value("document.body.innerText.match(/near (a |the )?limit/gi)") is None  # it is about time only
 
 
-def test_nothing_apart_can_be_shown_where_there_is_nothing(quiet: Tab, tmp_path: Path) -> None:
-    """Without judge errors, and without times near the limit, the buttons do nothing."""
+def test_buttons_without_submissions_are_disabled(quiet: Tab, tmp_path: Path) -> None:
+    """If there are no judge errors, or no times near the limit."""
     quiet.open(page([write_results(tmp_path / "out", [contest_row("a", 1.0, 0.0)])], tmp_path / "none.html"))
     assert quiet.value("[...document.querySelectorAll('#apart button')].map((one) => one.disabled)") == [True, True]
 
 
-def test_dates(quiet: Tab, report: Path) -> None:
-    """Charts are of the problems between two dates; the sliders say theirs."""
+def test_charts_follow_the_selected_dates(quiet: Tab, report: Path) -> None:
+    """Charts show the problems between two dates. The sliders announce their values."""
     quiet.open(report)
     slide = "{ const one = document.getElementById('date-from'); one.value = 2; " + TYPED + " }"
     quiet.value(slide)
@@ -274,8 +278,8 @@ def test_dates(quiet: Tab, report: Path) -> None:
     assert quiet.value(SHORT.format(".heat tbody th")) == ["2024/nile Nile"]
 
 
-def test_groups_beside_contestants(quiet: Tab, report: Path, tmp_path: Path) -> None:
-    """A section with medals and their source, only where there are any; of the groups that are chosen."""
+def test_groups_and_contestants_on_the_page(quiet: Tab, report: Path, tmp_path: Path) -> None:
+    """A section with medals and their source, for the selected groups. It is left out if there are no contestants."""
     quiet.open(report)
     assert not quiet.value("document.getElementById('contests')")
     rows = [contest_row(f"{m}{n}", 1.0, 0.5, model=m, problem_id=f"p{n}", year=2005) for n in range(6) for m in "mn"]
@@ -290,7 +294,7 @@ def test_groups_beside_contestants(quiet: Tab, report: Path, tmp_path: Path) -> 
 
 
 def test_rank_and_percentile_are_explained(quiet: Tab, tmp_path: Path) -> None:
-    """With the numbers of the first group that is shown, and how many contestants there are."""
+    """With the numbers of the first group that is shown, and the number of contestants."""
     rows = [contest_row(f"{m}{n}", n / 3, 0.5, model=m, problem_id=f"p{n}") for n in range(3) for m in "mn"]
     written = write_results(tmp_path / "out", [*rows, contest_row("x", 1.0, year=2023, model="other")])
     standings = [Standings(contest="IOI 2024", year="2024", totals=tuple(range(0, 200, 2)), source="a table")]
@@ -310,8 +314,8 @@ def test_rank_and_percentile_are_explained(quiet: Tab, tmp_path: Path) -> None:
     assert quiet.value(words).startswith("Compared with contestantsNo selected group has submissions to IOI 2024.")
 
 
-def test_what_was_written_to_harm_is_text(quiet: Tab, report: Path) -> None:
-    """Where it is shown too: program, compiler's words, test, its name."""
+def test_markup_in_untrusted_fields_is_text(quiet: Tab, report: Path) -> None:
+    """Also in the details: program, compile error, test and its name."""
     quiet.open(report)
     type_in(quiet, "odd")
     quiet.value("document.querySelector('#submissions-table tbody button').click()")
@@ -323,8 +327,10 @@ def test_what_was_written_to_harm_is_text(quiet: Tab, report: Path) -> None:
     assert "<b>a note</b>" in quiet.value("document.querySelector('main').textContent")
 
 
-def test_for_a_screen_reader(quiet: Tab, report: Path) -> None:
-    """Charts have names, and their numbers as tables with heads; controls have labels; ids and heads are in order."""
+def test_accessibility_for_screen_readers(quiet: Tab, report: Path) -> None:
+    """Charts have names, and their numbers as tables with column heads. Controls have labels. Ids and headings are in
+    order.
+    """
     quiet.open(report)
     assert quiet.value("[...document.querySelectorAll('[role=img]')].every((one) => one.getAttribute('aria-label'))")
     assert quiet.value("[...document.querySelectorAll('figure')].every((one) => one.querySelector('details table'))")
@@ -341,7 +347,7 @@ def test_for_a_screen_reader(quiet: Tab, report: Path) -> None:
 
 
 def test_apps(quiet: Tab, tmp_path: Path) -> None:
-    """Python programs: difficulties in the place of subtasks, shares of tests in that of points."""
+    """For Python programs, difficulties replace subtasks, and shares of tests replace points."""
     rows = [
         apps_row(
             f"s{n}", n % 2 == 0, n % 3 == 0, problem_id=str(n % 80), difficulty=("interview", "competition")[n % 2]
@@ -360,7 +366,7 @@ def test_apps(quiet: Tab, tmp_path: Path) -> None:
 
 
 def test_quantities_have_the_names_of_the_glossary(quiet: Tab, report: Path, tmp_path: Path) -> None:
-    """In the table of groups, in the heat map and over the charts, for both families."""
+    """In the table of groups, in the heat map and above the charts, for both families."""
     glossary = (Path(__file__).parents[2] / "docs" / "glossary.md").read_text(encoding="utf-8")
     rows = [apps_row("a", True, False), apps_row("b", True, True)]
     apps = page([write_results(tmp_path / "out", rows)], tmp_path / "apps.html")
@@ -374,22 +380,22 @@ def test_quantities_have_the_names_of_the_glossary(quiet: Tab, report: Path, tmp
         assert all(f"| {name.split(' (')[0].replace('@1', '@k')} |" in glossary for name in expected)
         heads = quiet.value(SHORT.format("#groups thead th"))
         assert [head.split(",")[0] for head in heads if "%" in head] == [expected[0], *reversed(expected[-2:])]
-        said = quiet.value("document.querySelector('main').textContent.toLowerCase()")
+        page_text = quiet.value("document.querySelector('main').textContent.toLowerCase()")
         other = ["average score", "together", "single one", "judged submissions", "solved (", "undecided"]
-        assert [name for name in other if name in said] == []
+        assert [name for name in other if name in page_text] == []
         titles = quiet.value(SHORT.format("#scores figcaption")) + quiet.value(SHORT.format("#pass-at-k figcaption"))
         assert all(title.split(" of k")[0].split(":")[0].lower() in (*expected, "best", "pass@k") for title in titles)
 
 
 @pytest.mark.parametrize("rows", [[], [refused("a", "no")], [contest_row("a", None)]], ids=["none", "refused", "JE"])
-def test_hardly_anything(quiet: Tab, tmp_path: Path, rows: list[dict[str, object]]) -> None:
-    """No submission, none that could be judged: a page that says so."""
+def test_a_page_without_judged_submissions(quiet: Tab, tmp_path: Path, rows: list[dict[str, object]]) -> None:
+    """No submission, or none that could be judged. The page says so."""
     quiet.open(page([write_results(tmp_path / "out", rows)], tmp_path / "empty.html"))
     assert shown(quiet).startswith(f"{len(rows)} submission")
     assert quiet.value("document.getElementById('loading').textContent") == ""
 
 
-def test_browser_that_cannot_unpack(quiet: Tab, tmp_path: Path) -> None:
+def test_a_browser_that_cannot_decompress(quiet: Tab, tmp_path: Path) -> None:
     """It shows the charts, and says why there is no table."""
     written = write_results(tmp_path / "out", [contest_row(f"a{n}", 1.0, 0.0) for n in range(1000)])
     old = quiet.call("Page.addScriptToEvaluateOnNewDocument", source="delete globalThis.DecompressionStream")
@@ -401,8 +407,8 @@ def test_browser_that_cannot_unpack(quiet: Tab, tmp_path: Path) -> None:
         quiet.call("Page.removeScriptToEvaluateOnNewDocument", identifier=old["identifier"])
 
 
-def test_what_may_mislead_is_said(quiet: Tab, report: Path, tmp_path: Path) -> None:
-    """Few problems, submissions written for one subtask, no standings; only where it is so."""
+def test_warnings_about_misleading_numbers(quiet: Tab, report: Path, tmp_path: Path) -> None:
+    """Few problems, submissions written for one subtask, no standings. Each warning is shown only if it applies."""
     rows = [contest_row(f"{m}{n}", 1.0, 0.0, model=m, problem_id=f"p{n}") for m in "mn" for n in range(25)]
     for row in rows[:5]:
         row["target_subtask"] = "01"
@@ -418,12 +424,12 @@ def test_what_may_mislead_is_said(quiet: Tab, report: Path, tmp_path: Path) -> N
 
 
 def test_the_head_names_the_problems(quiet: Tab, report: Path, tmp_path: Path) -> None:
-    """Their years, and their names where they are few."""
+    """Their years, and their names if there are few."""
     quiet.open(report)
-    said = "document.getElementById('about').textContent"
-    assert quiet.value(said).startswith(
+    about = "document.getElementById('about').textContent"
+    assert quiet.value(about).startswith(
         "127 submissions in 2 groups to 3 problems of 3 years (2022 to 2024) (Nile). Made by"
     )
     rows = [contest_row(f"{n}", 0.5, 0.5, problem_id=f"p{n}") for n in range(9)]
     quiet.open(page([write_results(tmp_path / "out", rows)], tmp_path / "many.html"))
-    assert quiet.value(said).startswith("9 submissions to 9 problems of 2024. Made by")
+    assert quiet.value(about).startswith("9 submissions to 9 problems of 2024. Made by")

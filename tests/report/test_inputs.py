@@ -1,4 +1,4 @@
-"""The beginnings of inputs beside results: bounded, whatever an input holds."""
+"""The beginnings of inputs beside results. Their length is limited for any input."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ioi_eval.report.inputs import INPUTS, Seen, beginning, input_line, places_o
 
 
 @given(st.binary(max_size=20), st.integers(0, 2 * KEPT_INPUT_BYTES))
-def test_a_line_is_bounded_whatever_the_input_holds(unit: bytes, times: int) -> None:
-    """Bytes that are not text become escapes; a line of any input is JSON of a few kilobytes."""
+def test_a_line_has_limited_length(unit: bytes, times: int) -> None:
+    """Bytes that are not text become escapes. For any input a line is JSON of a few kilobytes."""
     content = unit * times
     line = input_line("2024/nile", "01", beginning(content))
     assert line["bytes"] == len(content)
@@ -28,8 +28,10 @@ def test_a_line_is_bounded_whatever_the_input_holds(unit: bytes, times: int) -> 
         assert line["input"] == content.decode("utf-8", "backslashreplace")
 
 
-def test_a_character_is_not_cut(tmp_path: Path) -> None:
-    """One of several bytes at the end is left out; one that the input itself cuts is an escape. Of a file too."""
+def test_characters_of_several_bytes_are_not_cut(tmp_path: Path) -> None:
+    """A character that would be cut is left out. One that is cut in the input itself is an escape. The same holds for
+    files.
+    """
     path = tmp_path / "blob"
     path.write_bytes(b"a" * (KEPT_INPUT_BYTES - 1) + "é".encode() * 10**6)
     seen = beginning(Blob(path=path, size=path.stat().st_size, sha256=""))
@@ -37,8 +39,8 @@ def test_a_character_is_not_cut(tmp_path: Path) -> None:
     assert input_line("p", "t", beginning("é".encode()[:1]))["input"] == "\\xc3"
 
 
-def test_they_are_found_again(tmp_path: Path) -> None:
-    """By problem and test; nothing where there is no file, as in results of earlier versions."""
+def test_stored_inputs_are_found(tmp_path: Path) -> None:
+    """By problem and test. Without the file, as in results of earlier versions, none is found."""
     assert (places_of_inputs(tmp_path), stored_input(tmp_path, "p", "1")) == ({}, None)
     lines = [to_json(input_line("p", name, beginning(name.encode()))) for name in ("1", "2")]
     (tmp_path / INPUTS).write_bytes(b"".join(lines))
@@ -54,8 +56,8 @@ def test_they_are_found_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("error", [FileNotFoundError, KeyError, ValueError])
-def test_no_result_is_lost_for_want_of_an_input(error: type[Exception]) -> None:
-    """Where it cannot be had, the tests are written without it."""
+def test_results_are_written_without_a_missing_input(error: type[Exception]) -> None:
+    """If the input cannot be read, the tests are written without it."""
 
     def given(test: str) -> Seen:
         raise error(test)

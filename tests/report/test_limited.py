@@ -46,7 +46,7 @@ submissions = st.lists(
 
 
 def result_for(made: Any) -> SubmissionResult:
-    """What becomes of a submission with these scores of tests, unless its compilation decides."""
+    """The result of a submission with these scores of the tests, or with this verdict of the compilation."""
     of_tests, compiled = made[:2]
     found = outcomes("0123", *(Verdict.JE if score is None else score for score in of_tests))
     return result_of(PROBLEM, found, compiled=CompileOutcome(verdict=compiled), submission="u")
@@ -61,7 +61,7 @@ def light_row(row: dict[str, Any], problem: Problem, result: SubmissionResult, t
 def pair(
     of_tests: list[float | None], compiled: Verdict | None, target: str | None, meta: Any, generation: str
 ) -> tuple[dict[str, Any], LightRow]:
-    """The same submission as a whole row and as a light one."""
+    """The row of a submission in the results, and its light row."""
     result = result_for((of_tests, compiled))
     submission = Submission(id="u", problem=PROBLEM.key, code="x")
     row = {"metadata": meta, "generation": generation}
@@ -70,8 +70,8 @@ def pair(
 
 
 @given(submissions)
-def test_light_rows_are_chosen_like_whole_ones(made: list[Any]) -> None:
-    """Nothing that the choice depends on is lost."""
+def test_light_rows_are_selected_like_result_rows(made: list[Any]) -> None:
+    """They have all that the selection depends on."""
     pairs = [pair(*one) for one in made]
     whole, light = [one[0] for one in pairs], [one[1] for one in pairs]
     for limit in (5, 50):
@@ -79,8 +79,8 @@ def test_light_rows_are_chosen_like_whole_ones(made: list[Any]) -> None:
 
 
 @given(submissions)
-def test_what_the_chosen_are_worth_is_rounded_once(made: list[Any]) -> None:
-    """As the total of all submissions is, and never more than that."""
+def test_the_score_of_the_selection_is_rounded_once(made: list[Any]) -> None:
+    """Like the total of all submissions. It is at most that total."""
     light = [pair(*one)[1] for one in made]
     chosen = BestSubtasks(PROBLEM)
     for index in select(light):
@@ -89,14 +89,14 @@ def test_what_the_chosen_are_worth_is_rounded_once(made: list[Any]) -> None:
 
 
 def test_thirds_add_up_to_the_whole() -> None:
-    """33.335 thrice over is 100, where each alone is rounded up."""
+    """Three times 33.335 is 100. Rounded first, each would be rounded up."""
     problem = make_problem((33.335, "0"), (33.335, "1"), (33.33, "2"))
     result = result_of(problem, outcomes("012", 1.0, 1.0, 1.0), submission="u")
     assert limited_score([light_row({}, problem, result, None)], problem) == 100.0
 
 
-def test_a_light_row_is_light() -> None:
-    """However long the generation was, and however many tests there were."""
+def test_a_light_row_is_small() -> None:
+    """For any length of the generation and any number of tests."""
     _, row = pair([1.0] * 4, None, "03", None, "x" * 10**6)
     held = sum(sys.getsizeof(getattr(row, name)) for name in ("scores", "_length"))
     assert sys.getsizeof(row) + held < 300

@@ -20,7 +20,7 @@ COMPILED = CompileOutcome(verdict=None)
 
 
 def failed(*messages: str) -> Mapping[str, TestOutcome]:
-    """Tests that we failed to run, with these reasons."""
+    """Tests with JE and these reasons."""
     return {
         str(number): TestOutcome(test=str(number), verdict=Verdict.JE, score=None, message=message)
         for number, message in enumerate(messages, 1)
@@ -37,10 +37,10 @@ def failed(*messages: str) -> Mapping[str, TestOutcome]:
         (COMPILED, {n: TestOutcome(test=n, verdict=Verdict.AC, score=1.0, cpu_ms=3) for n in "123"}, 0, True),
     ],
 )
-def test_a_table_of_tests_is_shown_if_it_says_something(
+def test_a_table_of_tests_is_shown_if_useful(
     compiled: CompileOutcome, outcomes: Mapping[str, TestOutcome], reasons: int, has_tests: bool
 ) -> None:
-    """If nothing ran for one reason, the reason is there once; a test that is asked for is shown nevertheless."""
+    """If no test ran, for one reason, only the reason is shown. A test that is requested is always shown."""
     submission = Submission(id="s", problem=PROBLEM.key, code="int main() {}")
     result = submission_result(PROBLEM, submission, compiled, outcomes)
     judged = JudgedSubmission(problem=PROBLEM, submission=submission, fingerprint="f", result=result)
@@ -53,7 +53,7 @@ def test_a_table_of_tests_is_shown_if_it_says_something(
 
 
 def test_a_row_that_was_not_judged_has_no_points() -> None:
-    """It has a reason."""
+    """The reason is shown instead."""
     row = refused_row({"uuid": "s", "year": 2024, "problem_id": "nile"}, "row 3: there is no such problem")
     text = submission_text(row, ("2024/nile", "s"), Limits(), test=None, texts=TestTexts())
     assert text.splitlines()[:2] == ["2024/nile  s: not judged", "  why not judged: row 3: there is no such problem"]

@@ -15,7 +15,7 @@ pytestmark = needs_chromium
 
 
 def test_legend_of_the_chart_shows_submissions(quiet: Tab, report: Path) -> None:
-    """A verdict's name in the legend leads to the table."""
+    """A click on a verdict in the legend shows its submissions in the table."""
     quiet.open(report)
     quiet.value("document.querySelectorAll('#verdicts .legend button')[1].click()")
     assert shown(quiet).startswith("1 submission of 127")
@@ -29,8 +29,8 @@ _PICTURES = """[...document.querySelectorAll("figure > div")].map((one) => {
 
 
 def test_charts_are_drawn_without_scrolling(quiet: Tab, report: Path) -> None:
-    """At their final size before any frame is shown; if it is printed narrower they are as wide as the paper."""
-    still = "globalThis.ResizeObserver = class { observe() {} };"  # as in a page that is never shown
+    """They have their final size before a frame is displayed. On narrower paper they are as wide as the paper."""
+    still = "globalThis.ResizeObserver = class { observe() {} };"  # as in a page that is never displayed
     added = quiet.call("Page.addScriptToEvaluateOnNewDocument", source=still)
     try:
         quiet.open(report)
@@ -45,7 +45,7 @@ def test_charts_are_drawn_without_scrolling(quiet: Tab, report: Path) -> None:
 
 
 def test_charts_are_drawn_again_at_another_width(quiet: Tab, report: Path) -> None:
-    """Not only stretched: their letters have the same size."""
+    """They are not stretched: letters keep their size."""
     quiet.open(report)
     quiet.call("Emulation.setDeviceMetricsOverride", width=700, height=900, deviceScaleFactor=1, mobile=False)
     quiet.value(FRAMES)
@@ -58,7 +58,7 @@ def test_charts_are_drawn_again_at_another_width(quiet: Tab, report: Path) -> No
     [(1, ["0 %", "25 %", "50 %", "75 %", "100 %"]), (3, ["0 %", "10 %", "20 %", "30 %", "40 %"])],
 )
 def test_axes_have_round_ticks_with_units(quiet: Tab, tmp_path: Path, near: int, axis: list[str], width: int) -> None:
-    """Whatever the highest bar is; no two ticks touch."""
+    """For any height of the highest bar. No two ticks touch."""
     rows = [contest_row(str(n), 1.0, 0.0) for n in range(7 * near)]
     for n, row in enumerate(rows):
         row["all_subtasks_results"][0]["test_results"][0]["time_s"] = 0.05 + n % near / 3
@@ -75,8 +75,8 @@ def test_axes_have_round_ticks_with_units(quiet: Tab, tmp_path: Path, near: int,
 
 
 @pytest.mark.parametrize("width", [375, 1440])
-def test_lines_are_told_apart_without_colours(quiet: Tab, tmp_path: Path, width: int) -> None:
-    """Each has its own dashes, which its band has too, and its group's name at its end; no two names touch."""
+def test_lines_can_be_distinguished_without_colours(quiet: Tab, tmp_path: Path, width: int) -> None:
+    """Each line and its band have their own dashes, and the group's name is at its end. No two names touch."""
     rows = [
         contest_row(f"{m}-{p}-{n}", float(n % 5 < m), 0.0, model=f"model {m}", problem_id=f"p{p}")
         for m in range(8) for p in range(3) for n in range(5)
@@ -94,8 +94,8 @@ def test_lines_are_told_apart_without_colours(quiet: Tab, tmp_path: Path, width:
     assert quiet.value(right) <= width
 
 
-def test_why_curves_end_is_said(quiet: Tab, report: Path) -> None:
-    """With the number of submissions that there are of the problem that has fewest."""
+def test_the_end_of_curves_is_explained(quiet: Tab, report: Path) -> None:
+    """With the number of submissions to the problem that has fewest."""
     quiet.open(report)
     assert "No curve goes beyond k = 20: some problem has only 20" in quiet.value(
         "document.getElementById('pass-at-k').textContent"
@@ -103,7 +103,7 @@ def test_why_curves_end_is_said(quiet: Tab, report: Path) -> None:
 
 
 def test_half_is_rounded_up_everywhere(quiet: Tab, tmp_path: Path) -> None:
-    """In tables, in charts and in the heat map; a value is the same in each."""
+    """In tables, in charts and in the heat map: a value is the same in each."""
     rows = [
         contest_row(f"{p}-{n}", float(n < solved), 0.575 if n < solved else 0.0, problem_id=f"p{p}")
         for p, solved in enumerate((3, 5, 6, 7))
@@ -120,15 +120,15 @@ def test_half_is_rounded_up_everywhere(quiet: Tab, tmp_path: Path) -> None:
     assert quiet.value("document.querySelector('#pass-at-k tbody td').textContent") == found
 
 
-def test_what_charts_leave_out_is_said(quiet: Tab, report: Path) -> None:
-    """Shares of time and memory are of the submissions that ran."""
+def test_omissions_of_charts_are_stated(quiet: Tab, report: Path) -> None:
+    """Shares of time and memory only include submissions that ran."""
     quiet.open(report)
     assert "CPU time: 126 of 126 submissions" in quiet.value("document.getElementById('limits').textContent")
     assert quiet.value("document.querySelector('#limits figcaption').textContent").endswith("submissions that ran")
 
 
-def test_marks_of_bars_do_not_touch(quiet: Tab, tmp_path: Path) -> None:
-    """Neither one another nor the line above them, where the highest bars are side by side."""
+def test_labels_of_bars_do_not_touch(quiet: Tab, tmp_path: Path) -> None:
+    """Neither one another nor the line above, if the highest bars are side by side."""
     rows = [contest_row(f"{m}-{n}", 1.0, 0.0, model=f"m{m}") for m in range(6) for n in range(3)]
     quiet.open(page([write_results(tmp_path / "out", rows, SUMMARY)], tmp_path / "marks.html"), width=1280)
     marks = "[...document.querySelectorAll('#limits .charts > :first-child svg[role=img] .mark')]"
@@ -141,7 +141,7 @@ def test_marks_of_bars_do_not_touch(quiet: Tab, tmp_path: Path) -> None:
 
 
 def test_tables_of_numbers_have_the_whole_width(quiet: Tab, tmp_path: Path) -> None:
-    """Charts that stand side by side go below one another when a table is opened; words are not broken."""
+    """Charts that are side by side are placed below one another when a table is opened. Words are not broken."""
     rows = [
         contest_row(f"{m}-{n}", float(n % 2), 0.0, model=f"model-{m}b-tuned", problem_id="keepers")
         for m in range(6)
@@ -161,8 +161,8 @@ def test_tables_of_numbers_have_the_whole_width(quiet: Tab, tmp_path: Path) -> N
     assert quiet.value(f"{{ const r = new Range(); r.selectNodeContents({name}); r.getClientRects().length }}") == 2
 
 
-def test_in_black_and_white(quiet: Tab, report: Path) -> None:
-    """On paper nothing has a colour, controls are gone, and bars have edges."""
+def test_printed_in_black_and_white(quiet: Tab, report: Path) -> None:
+    """On paper there are no colours and no controls, and bars have edges."""
     quiet.open(report)
     quiet.call("Emulation.setEmulatedMedia", media="print")
     names = ["WA", "PA", "TLE", "RE", "g0", "g1", "g7"]

@@ -1,4 +1,4 @@
-"""The table of submissions on a report's page, in a real browser: search, filters, order, and what is opened."""
+"""The table of submissions on a report's page, in a real browser: search, filters, order, and opened submissions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ pytestmark = needs_chromium
 
 
 def test_search_filter_sort_and_pages(quiet: Tab, report: Path) -> None:
-    """The number that is found is said aloud; what is not known is last in either order."""
+    """Screen readers announce the number of matches. Missing values are last in either order."""
     quiet.open(report)
     assert shown(quiet) == "127 submissions of 127: 1 to 50 are shown"
     type_in(quiet, "FIRST 2023")
@@ -40,7 +40,7 @@ def test_search_filter_sort_and_pages(quiet: Tab, report: Path) -> None:
 
 
 def test_verdicts_are_named_and_filter(quiet: Tab, report: Path) -> None:
-    """Each has a button with its full name and number; several may be chosen; the legend has all of them."""
+    """Each has a button with its full name and number. Several can be selected. The legend lists all verdicts."""
     quiet.open(report)
     chips = SHORT.format("#filter-verdict button")
     assert quiet.value(chips) == [
@@ -67,7 +67,9 @@ _ARROW = "getComputedStyle(document.querySelector('th[aria-sort] button'), '::af
 
 
 def test_long_ids_are_short(quiet: Tab, tmp_path: Path) -> None:
-    """By their first characters, if these are no other id's; the whole id is in the title and with the program."""
+    """They are shortened to their first characters if no other id has these. The full id is in the title and with the
+    program.
+    """
     names = ["0123abcd" + "0" * 24, "4567abcd" + "0" * 24, "4567abcd" + "1" * 24, "named"]
     written = write_results(tmp_path / "out", [contest_row(name, 1.0, 0.0) for name in names])
     quiet.open(page([written], tmp_path / "ids.html"))
@@ -80,7 +82,7 @@ def test_long_ids_are_short(quiet: Tab, tmp_path: Path) -> None:
 
 
 def test_groups_and_dates_select_submissions_too(quiet: Tab, report: Path) -> None:
-    """The table holds what the charts are of, and offers no other group and problem."""
+    """The table has the submissions of the charts, and offers no other groups and problems."""
     quiet.open(report)
     quiet.value("{ const one = document.getElementById('date-from'); one.value = 2; " + TYPED + " }")
     assert shown(quiet).startswith("44 submissions of 44 in the problems selected above")
@@ -95,8 +97,8 @@ def test_groups_and_dates_select_submissions_too(quiet: Tab, report: Path) -> No
     assert told == ["No group is selected."] * 8
 
 
-def test_why_a_program_is_wrong(quiet: Tab, report: Path) -> None:
-    """The first failing test has its input, what was found, and says nothing of tests that passed."""
+def test_the_first_failing_test_is_shown(quiet: Tab, report: Path) -> None:
+    """With its input and the difference. Passed tests are not mentioned."""
     quiet.open(report)
     type_in(quiet, "odd")
     quiet.value("document.querySelector('#submissions-table tbody button').click()")
@@ -107,15 +109,15 @@ def test_why_a_program_is_wrong(quiet: Tab, report: Path) -> None:
     assert HARM in quiet.value("document.querySelector('.opened .failing pre').textContent")
 
 
-def test_copies_are_counted_left_out_and_lead_to_their_original(quiet: Tab, tmp_path: Path) -> None:
-    """In the notes with the group that has most; a copy that is opened names the submission that was judged."""
+def test_copies_are_counted_can_be_left_out_and_name_their_original(quiet: Tab, tmp_path: Path) -> None:
+    """A note names the group with most copies. An opened copy names the submission that was judged."""
     rows = [contest_row(f"{m}{n}", 1.0, 0.0, model=m) for m in "mn" for n in range(4)]
     for row in rows[1:3] + rows[5:]:
         row |= {"duplicate_of": "m0", "fingerprint": "of m0"}
     rows[-1]["duplicate_of"] = "of another run"
     quiet.open(page([write_results(tmp_path / "out", rows)], tmp_path / "copies.html"))
-    said = "document.getElementById('groups').textContent"
-    assert "Copies: 5 of 8 submissions (most in n: 3 of 4)." in quiet.value(said)
+    groups_text = "document.getElementById('groups').textContent"
+    assert "Copies: 5 of 8 submissions (most in n: 3 of 4)." in quiet.value(groups_text)
     quiet.value("document.getElementById('filter-copies').click()")
     assert shown(quiet).startswith("3 submissions of 8")
     quiet.value("document.getElementById('reset').click()")
@@ -133,7 +135,7 @@ def test_copies_are_counted_left_out_and_lead_to_their_original(quiet: Tab, tmp_
 
 
 def test_long_ids_are_in_the_order_of_their_characters(quiet: Tab, tmp_path: Path) -> None:
-    """Their digits are not numbers; other names are ordered by the numbers in them."""
+    """Digits in them are no numbers. Other ids are ordered by the numbers in them."""
     for number, names in enumerate((["00d7" + "e" * 28, "0c6e" + "a" * 28, "1" * 32], ["a2", "a10"])):
         written = write_results(tmp_path / str(number), [contest_row(name, 1.0) for name in reversed(names)])
         quiet.open(page([written], tmp_path / "ids.html"))
@@ -142,7 +144,7 @@ def test_long_ids_are_in_the_order_of_their_characters(quiet: Tab, tmp_path: Pat
 
 
 def test_the_text_of_a_submission_without_a_program(quiet: Tab, tmp_path: Path) -> None:
-    """Each has its own, with its beginning and its end; where results have none, the row of the dump is named."""
+    """Each has its own, with its beginning and its end. If results have none, the row of the dump is named."""
     rows = [
         contest_row(name, 0.0, code=None, verdict="NC", fingerprint="none", generation=text)
         for name, text in (("q1", "first"), ("q2", "second " + "x" * 9000 + " the end"), ("q3", None))
@@ -162,7 +164,7 @@ def test_the_text_of_a_submission_without_a_program(quiet: Tab, tmp_path: Path) 
 
 
 def test_an_opened_submission_fits_a_telephone(quiet: Tab, tmp_path: Path) -> None:
-    """Names of subtasks are not broken into letters, and what columns do not show is said."""
+    """Names of subtasks are not broken into letters, and hidden columns are mentioned."""
     rows = [contest_row("a" * 32, 1.0, 0.0, model="heron")]
     rows[0]["verdict"] = "TLE"
     rows[0]["all_subtasks_results"][1] |= {"subtask": "01-small-weights-of-each"}
@@ -179,7 +181,7 @@ def test_an_opened_submission_fits_a_telephone(quiet: Tab, tmp_path: Path) -> No
 
 
 def test_filters_can_always_be_reset_and_count_for_verdicts(quiet: Tab, report: Path) -> None:
-    """The button is there as soon as one is set; a verdict's number is of what the other filters leave."""
+    """The button appears as soon as a filter is set. A verdict's number counts what the other filters leave."""
     quiet.open(report)
     reset = "document.getElementById('reset').hidden"
     chips = SHORT.format("#filter-verdict button")
@@ -201,7 +203,7 @@ def test_filters_can_always_be_reset_and_count_for_verdicts(quiet: Tab, report: 
 
 
 def test_a_problem_that_is_clicked_is_shown_everywhere(quiet: Tab, report: Path) -> None:
-    """Its submissions and its subtasks; the search, for which a telephone would show its keyboard, has no focus."""
+    """Its submissions and its subtasks. The search field gets no focus, because a telephone would show its keyboard."""
     quiet.open(report)
     quiet.value("document.querySelectorAll('.heat tbody button')[2].click()")
     assert shown(quiet).startswith("44 submissions")
@@ -209,8 +211,8 @@ def test_a_problem_that_is_clicked_is_shown_everywhere(quiet: Tab, report: Path)
     assert quiet.value("document.activeElement.id") == "found"
 
 
-def test_keyboard(quiet: Tab, report: Path) -> None:
-    """The first key leads past the head; every control can be reached in the order of the page, and is seen."""
+def test_use_by_keyboard(quiet: Tab, report: Path) -> None:
+    """The first key skips the page's head. Every control can be reached in the order of the page, and is visible."""
     quiet.open(report)
     quiet.press("Tab")
     assert quiet.value("document.activeElement.textContent") == "Skip to the report"

@@ -1,4 +1,4 @@
-"""Rows as Parquet: a column's type fits all rows; without a common type it is text."""
+"""Rows as Parquet: a column's type fits all rows. Without a common type it is text."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ioi_eval.errors import InputError
 from ioi_eval.report.hub import card_with
 from ioi_eval.report.parquet import write_parquet
 
-ROWS = 700  # more than are looked at together
+ROWS = 700  # more than are inspected together
 
 
 def rows() -> Iterator[dict[str, Any]]:
-    """Each column is otherwise at its end than at its beginning."""
+    """The last rows of each column have other types than the first ones."""
     for number in range(ROWS):
         late = number >= ROWS - 3
         yield {
@@ -34,8 +34,8 @@ def rows() -> Iterator[dict[str, Any]]:
         }
 
 
-def test_types_are_those_of_all_rows(tmp_path: Path) -> None:
-    """Nothing is lost, whichever row it stands in."""
+def test_types_fit_all_rows(tmp_path: Path) -> None:
+    """No value of any row is lost."""
     path = tmp_path / "rows.parquet"
     assert write_parquet(path, rows) == ROWS
     found = pq.read_table(path).to_pylist()
@@ -47,8 +47,8 @@ def test_types_are_those_of_all_rows(tmp_path: Path) -> None:
     assert (json.loads(first["large"]), first["new"], last["new"]) == (1 << 80, None, True)
 
 
-def test_a_card_keeps_what_is_not_of_the_configuration() -> None:
-    """Other configurations, their columns, the licence and the text stay."""
+def test_a_card_keeps_other_configurations() -> None:
+    """With their columns, the licence and the text."""
     card = (
         "---\nlicense: mit\nconfigs:\n- config_name: a\n  data_files: old\n- config_name: b\n  data_files: b/*\n"
         "dataset_info:\n- config_name: a\n  features: []\n- config_name: b\n  features: []\n---\n\n# Mine\n"

@@ -1,4 +1,4 @@
-"""The summary as people see it: the terminal's table and the Markdown report."""
+"""The summary for users: the table on the terminal and the Markdown report."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ RUN = RunFacts(
 
 
 def problem(name: str, day: str | None = "1") -> Problem:
-    """Two subtasks over two tests."""
+    """A problem with two subtasks over two tests."""
     return small_problem(
         key=ProblemKey(year=2024, id=name),
         name=f"{name}|title",
@@ -55,7 +55,7 @@ NILE, TREE, PRACTICE = problem("nile"), problem("tree", "2"), problem("practice"
 
 
 def add(summary: Summary, of: Problem, name: str, *scores: float | None, target: str | None = "b") -> None:
-    """Add a submission with these scores, written for a subtask; `None` is a judge error."""
+    """Add a submission with these scores, written for a subtask. `None` is a judge error."""
     outcomes = {
         str(number): TestOutcome(
             test=str(number),
@@ -76,7 +76,7 @@ def add(summary: Summary, of: Problem, name: str, *scores: float | None, target:
 
 
 def example() -> dict[str, Any]:
-    """Two problems and a practice problem, a judge error, refused and pending rows."""
+    """Two problems and a practice problem, with a JE, refused and pending rows."""
     summary = Summary(unusable={ProblemKey(year=2024, id="sphinx"): ValueError("score type Sum")})
     add(summary, NILE, "n1", 1, 0.5)
     add(summary, NILE, "n2", 0.25, 1)
@@ -87,8 +87,8 @@ def example() -> dict[str, Any]:
     return summary.as_dict(RUN)
 
 
-def test_the_best_of_all_together_is_by_subtask() -> None:
-    """IOI's rule: each subtask's best counts, whoever reached it; a judge error makes it a lower bound."""
+def test_the_score_of_all_submissions_is_by_subtask() -> None:
+    """IOI's rule: each subtask counts with its best submission. A JE makes the score a lower bound."""
     values = example()
     nile, tree = (next(p for p in values["problems"] if p["problem"] == name) for name in ("nile", "tree"))
     assert (nile["best_score"], nile["all_submissions_score"]) == (70, 70)
@@ -97,8 +97,8 @@ def test_the_best_of_all_together_is_by_subtask() -> None:
     assert [s["undecided"] for s in tree["subtasks"]] == [0, 1]
 
 
-def test_equal_scores_count_for_the_first() -> None:
-    """But each judge error counts."""
+def test_of_equal_scores_the_first_is_best() -> None:
+    """Each judge error is counted."""
     summary = Summary()
     for number in range(3):
         add(summary, NILE, f"a{number}", 0.5, 0.25)
@@ -112,18 +112,18 @@ def test_equal_scores_count_for_the_first() -> None:
     assert (nile["submissions"], nile["undecided"]) == (9, 3)
 
 
-def test_practice_problems_are_no_part_of_a_contest() -> None:
+def test_practice_problems_do_not_count_in_a_contest() -> None:
     """The reference counts them in "/600"."""
     (contest,) = example()["contests"]
     assert (contest["problems"], contest["points"], contest["all_submissions_score"]) == (2, 200, 110)
 
 
 def test_a_contest_with_judge_errors_is_marked_as_a_lower_bound() -> None:
-    """110 of 200 is not what these submissions are worth, only what is known of it."""
+    """With the JE, 110 of 200 points are only known to be reached."""
     assert "| 2024 | 2 | 110?/200 |" in markdown_report(example())
 
 
-def test_counts_add_up_and_nothing_is_silently_left_out() -> None:
+def test_counts_add_up_to_all_rows() -> None:
     """Rows = scored + undecided + refused + pending."""
     values = example()
     counts = values["submissions"]
@@ -135,7 +135,7 @@ def test_counts_add_up_and_nothing_is_silently_left_out() -> None:
 
 
 def test_pass_at_k_needs_k_samples_of_every_problem() -> None:
-    """And a judge error is not a sample: tree has none that counts."""
+    """A JE is not a sample: tree has no sample that counts."""
     assert example()["pass_at_k"] == {}
     summary = Summary()
     for number in range(10):
@@ -143,8 +143,8 @@ def test_pass_at_k_needs_k_samples_of_every_problem() -> None:
     assert summary.as_dict(RUN)["pass_at_k"] == {"1": 0.3, "2": round(1 - 7 / 10 * 6 / 9, 6), "5": 0.916667, "10": 1.0}
 
 
-def test_the_table_shows_problems_and_what_went_wrong() -> None:
-    """All that a person needs first, on a terminal of any kind."""
+def test_the_table_shows_problems_and_failures() -> None:
+    """On any terminal it has what a user needs first."""
     text = terminal_report(example())
     lines = text.splitlines()
     assert lines[0] == (
@@ -171,8 +171,8 @@ def test_the_table_shows_problems_and_what_went_wrong() -> None:
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", text)
 
 
-def test_the_report_has_it_all_and_cells_stay_cells() -> None:
-    """Names and messages come from strangers: none breaks out of its table."""
+def test_the_report_is_complete_and_escapes_cells() -> None:
+    """Ids and messages are untrusted text. They cannot end a table cell."""
     text = markdown_report(example())
     assert "\n2 submissions, 0 with full marks." in text
     assert "\n1 submission, 0 with full marks." in text
@@ -195,8 +195,8 @@ def test_the_report_has_it_all_and_cells_stay_cells() -> None:
     assert widths == {7}
 
 
-def test_the_table_explains_question_marks_only_where_they_are() -> None:
-    """One learns from it that points are a lower bound."""
+def test_question_marks_are_explained_only_if_there_are_any() -> None:
+    """The explanation says that points are a lower bound."""
     summary = Summary()
     add(summary, NILE, "0", 1, 1)
     assert "?" not in terminal_report(summary.as_dict(RUN))
@@ -204,8 +204,8 @@ def test_the_table_explains_question_marks_only_where_they_are() -> None:
     assert "?" not in terminal_report(summary.as_dict(RUN))
 
 
-def test_a_target_that_is_no_subtask_is_noted() -> None:
-    """Its score stands nowhere, and the reader should know why; a dump may have a million such rows."""
+def test_an_unknown_target_subtask_is_noted() -> None:
+    """Its score is nowhere, and the note says why. A dump may have a million such rows."""
     summary = Summary()
     for number in range(3):
         add(summary, NILE, str(number), 1, 1, target=f"{number}")
@@ -222,13 +222,13 @@ def test_a_target_that_is_no_subtask_is_noted() -> None:
 
 
 def not_run(submission: Submission, outcome: CompileOutcome) -> JudgedSubmission:
-    """The submission, which was not compiled."""
+    """The submission with this compile outcome; nothing was run."""
     result = submission_result(NILE, submission, outcome, {}, target="local")
     return JudgedSubmission(problem=NILE, submission=submission, fingerprint="f", result=result)
 
 
 def test_programs_without_a_fence_are_noted() -> None:
-    """They are not code (NC), and whoever has taken the fences away should learn why all of them are."""
+    """They are NC. The note helps a user who removed the fences."""
     summary = Summary()
     bare = "int main() { return 0; }"
     for name, text in (("a", bare), ("b", "I cannot."), ("c", f"```cpp\n{bare}"), ("d", None), ("e", bare)):
@@ -246,7 +246,7 @@ def test_programs_without_a_fence_are_noted() -> None:
     ("language", "source"), [({}, "the row has no `language`"), ({"language": "C++"}, "its `language`")]
 )
 def test_blocks_in_another_language_are_noted(language: dict[str, str], source: str) -> None:
-    """All rows of a dump of Python without `language` have score 0; the notes and each row state the reason."""
+    """In a dump of Python programs without `language` all rows score 0. The notes and each row give the reason."""
     summary = Summary()
     row = {"generation": "So:\n```python\nprint(1)\n```\n", **language}
     submission = Submission(id="a", problem=NILE.key, code=None, extraction="none")
@@ -258,7 +258,9 @@ def test_blocks_in_another_language_are_noted(language: dict[str, str], source: 
 
 
 def test_reasons_of_compile_errors_are_noted() -> None:
-    """The text of a model in `code`, or a program in another language. What was found in a text is in its language."""
+    """A model's text in `code`, or a program in another language. A program that was extracted from a text is in its
+    tag's language.
+    """
     summary = Summary()
     fenced = "Here it is:\n```cpp\nint main() {}\n```\n"
     python = "n = int(input())\nprint(n)\n"
@@ -277,15 +279,15 @@ def test_reasons_of_compile_errors_are_noted() -> None:
 
 
 def test_an_empty_summary_is_no_error() -> None:
-    """Nothing may have been judged at all."""
+    """Possibly nothing was judged."""
     values = Summary().as_dict(RUN)
     assert "No submission was judged." in terminal_report(values)
     assert "0 of 0 submissions scored" in terminal_report(values)
     assert markdown_report(values).startswith("# Results")
 
 
-def test_reasons_are_bounded_though_rows_are_not() -> None:
-    """A dump with a million different mistakes does not fill memory or the terminal."""
+def test_the_number_of_reasons_is_limited() -> None:
+    """A dump with a million different mistakes fills neither memory nor the terminal."""
     refused = Refusals()
     for number in range(10_000):
         refused.add(f"unknown problem {number}", f"row {number}")
@@ -294,20 +296,20 @@ def test_reasons_are_bounded_though_rows_are_not() -> None:
     assert all(len(one["examples"]) <= 20 for one in refused.as_list())
 
 
-def test_text_from_strangers_does_not_command_the_terminal() -> None:
-    """Escape sequences and line breaks in ids, long messages."""
+def test_untrusted_text_is_harmless_on_the_terminal() -> None:
+    """Escape sequences and line breaks in ids, and long messages."""
     assert printable("a\x1b[2J\nb\u202e") == "a�[2J b�"
     assert len(printable("x" * 10_000)) == 501
 
 
 def test_tables_are_aligned() -> None:
-    """Numbers to the right, names to the left."""
+    """Numbers on the right, names on the left."""
     assert table(("a", "n"), [("xx", "1"), ("y", "10")]) == "a    n\n──  ──\nxx   1\ny   10"
     assert [points(value) for value in (None, 100.0, 33.33, 0.12345)] == ["–", "100", "33.33", "0.1235"]
 
 
 def test_a_half_is_rounded_up() -> None:
-    """As in the page, also where a sum of floats lies a little below the half; away from 0 on both sides."""
+    """As on the page, also if a sum of floats is a little below the half. Negative values are rounded away from 0."""
     numbers = [(28.125, 2), (62.5, 0), (0.1 + 0.7 - 0.3, 0), (-0.125, 2), (0.0, 2), (28.12, 2)]
     assert [half_up(*one) for one in numbers] == ["28.13", "63", "1", "-0.13", "0.00", "28.12"]
     assert half_up(28.125, 2, sign="+") == "+28.13"

@@ -33,7 +33,7 @@ COMPILED = CompileOutcome(verdict=None)
 
 
 def judged(scores: str, compiled: CompileOutcome = COMPILED) -> JudgedSubmission:
-    """A submission with these scores of the tests; `?` is a judge error."""
+    """A submission with these scores of the tests. `?` is a judge error."""
     outcomes = {
         name: TestOutcome(
             test=name,
@@ -49,7 +49,7 @@ def judged(scores: str, compiled: CompileOutcome = COMPILED) -> JudgedSubmission
 
 
 def test_almost_right_is_not_solved() -> None:
-    """The reference rounds 0.9999 to 1.0; the score here is the minimum as it is."""
+    """The reference rounds 0.9999 to 1.0. Here the score is the unrounded minimum."""
     row = result_row({}, judged("0.9999 1 1"), target_subtask="a")
     assert row["target_subtask_score"] == 0.9999
     assert row["target_subtask_status"] == "PA"
@@ -57,25 +57,23 @@ def test_almost_right_is_not_solved() -> None:
 
 
 def test_the_total_is_rounded_once() -> None:
-    """From the unrounded sum: 0.5 × 33.33 + 0.5 × 66.67 is 50, not 16.66 + 33.34 or so."""
+    """From the unrounded sum: 0.5 × 33.33 + 0.5 × 66.67 is 50, and not 16.66 + 33.34 for example."""
     row = result_row({}, judged("0.5 0.5 0.5"), target_subtask=None)
     assert row["all_subtasks_points"] == row["total_score"] == 50.0
     assert row["target_subtask_score"] is None
 
 
 @pytest.mark.parametrize(("unscored", "blank", "total"), [(Unscored.NULL, None, None), (Unscored.ZERO, 0.0, 33.33)])
-def test_what_is_not_known_is_null_or_zero_as_asked(
-    unscored: Unscored, blank: float | None, total: float | None
-) -> None:
-    """And the verdict says JE in both cases."""
+def test_a_missing_score_is_null_or_zero(unscored: Unscored, blank: float | None, total: float | None) -> None:
+    """By `unscored`. The verdict is JE in both cases."""
     row = result_row({}, judged("1 1 ?"), target_subtask="b", unscored=unscored)
     assert (row["target_subtask_score"], row["total_score"], row["verdict"]) == (blank, total, "JE")
     assert row["error"] == "test 3: checker crashed"
     assert row["all_subtasks_results"][1]["test_results"][1]["score"] is None
 
 
-def test_a_zero_beats_a_judge_error() -> None:
-    """What is decided has a score and no error."""
+def test_a_zero_decides_over_a_je() -> None:
+    """A decided subtask has a score and no error."""
     one = judged("? 0 1")
     assert one.result.score == 0
     assert judge_error(one.result) is None
@@ -85,7 +83,7 @@ def test_a_zero_beats_a_judge_error() -> None:
     ("verdict", "compiles", "score"), [(Verdict.CE, False, 0), (Verdict.NC, False, 0), (Verdict.JE, None, None)]
 )
 def test_whether_the_code_compiles(verdict: Verdict, compiles: bool | None, score: float | None) -> None:
-    """Yes, no, or we do not know."""
+    """True, false, or null if it is not known."""
     outcome = judged("", CompileOutcome(verdict=verdict, message="words"))
     row = result_row({"generation": "I do not know."}, outcome, target_subtask="a")
     assert (row["code_compiles"], row["total_score"], row["compile_message"]) == (compiles, score, "words")
@@ -95,7 +93,7 @@ def test_whether_the_code_compiles(verdict: Verdict, compiles: bool | None, scor
 
 
 def test_every_kind_of_row_has_the_same_columns() -> None:
-    """Tables want that."""
+    """Tables need that."""
     columns = {*REFERENCE_COLUMNS, *OUR_COLUMNS, "uuid"}
     assert result_row({"uuid": "u"}, judged("1 1 1"), target_subtask=None).keys() == columns
     assert refused_row({"uuid": "u"}, "unknown problem").keys() == columns
@@ -112,8 +110,8 @@ THEIRS = {
 """What a dump has that is made of somebody's results."""
 
 
-def test_what_others_found_is_no_result_of_ours() -> None:
-    """It goes on under another name, above all in the row of a program that was not judged at all."""
+def test_result_columns_of_a_dump_are_renamed() -> None:
+    """Otherwise a row that was not judged would show another program's result as ours."""
     theirs = {"code": "int main() {}", "target_subtask": "a"}
     refused = refused_row({"uuid": "u", **theirs, **THEIRS}, "unknown problem")
     assert {name: refused[f"dump_{name}"] for name in THEIRS} == THEIRS
@@ -124,29 +122,29 @@ def test_what_others_found_is_no_result_of_ours() -> None:
 
 
 def test_results_of_an_earlier_judging_are_replaced() -> None:
-    """A results file can be judged again: a row that is refused then has no score left."""
+    """A results file can be judged again. A row that is refused then has no score left."""
     earlier = result_row({"uuid": "u"}, judged("1 1 1"), target_subtask="a")
     refused = refused_row(earlier, "unknown problem")
     assert refused == refused_row({"uuid": "u", "code": "int main() {}", "target_subtask": "a"}, "unknown problem")
 
 
 def test_a_test_of_several_subtasks_counts_once() -> None:
-    """For CPU time and system calls; one that was skipped somewhere but ran elsewhere did run."""
+    """For CPU time and system calls. A test that was skipped in one subtask and ran in another counts as run."""
     result = judged("0 1 1").result
     assert [s.tests[1 - n].verdict for n, s in enumerate(result.subtasks)] == [Verdict.SKIPPED, Verdict.AC]
     assert sorted(outcome.test for outcome in distinct_outcomes(result)) == ["1", "2", "3"]
 
 
 def test_the_judged_code_is_in_the_row() -> None:
-    """As it was extracted, and mended if that was asked for."""
+    """As it was extracted, and with added includes if that was requested."""
     one = judged("1 1 1")
     mended = replace(one, submission=replace(one.submission, fixes=("includes",)))
     row = result_row({"generation": "```cpp\nint main() {}\n```"}, mended, target_subtask=None)
     assert (row["code"], row["extraction"], row["fixes"]) == ("int main() {}", "fence:cpp", ["includes"])
 
 
-def test_a_program_of_several_files_stays_in_several() -> None:
-    """As one text it would be another program when its row is judged again."""
+def test_a_program_with_several_files_keeps_its_files() -> None:
+    """Joined to one text it would be another program when the row is judged again."""
     one = judged("1 1 1")
     files = {"first.cpp": "int a;", "second.cpp": "int b;"}
     sources = tuple(SourceFile(path=name, content=text.encode()) for name, text in files.items())
@@ -157,7 +155,7 @@ def test_a_program_of_several_files_stays_in_several() -> None:
 
 
 @pytest.mark.parametrize(
-    ("verdict", "limit", "told"),
+    ("verdict", "limit", "expected"),
     [
         (Verdict.TLE, "idle", "idle"),
         (Verdict.TLE, None, "cpu"),
@@ -165,10 +163,10 @@ def test_a_program_of_several_files_stays_in_several() -> None:
         (Verdict.WA, None, None),
     ],
 )
-def test_which_limit_a_program_was_over(verdict: Verdict, limit: str | None, told: str | None) -> None:
-    """Also where it ended by itself, a little late: whether it was stopped first is a matter of chance."""
+def test_the_exceeded_limit(verdict: Verdict, limit: str | None, expected: str | None) -> None:
+    """Also if the program ended by itself a little late. Whether it was stopped before that is chance."""
     outcomes = {name: TestOutcome(test=name, verdict=verdict, score=0.0, limit=limit) for name in "123"}
     submission = Submission(id="u", problem=PROBLEM.key, code="x")
     result = submission_result(PROBLEM, submission, COMPILED, outcomes)
     row = result_row({}, replace(judged("0 0 0"), result=result), target_subtask=None)
-    assert row["all_subtasks_results"][0]["test_results"][0]["limit"] == told
+    assert row["all_subtasks_results"][0]["test_results"][0]["limit"] == expected

@@ -1,4 +1,4 @@
-"""Real contestants: tables, LiveOIBench's rows, and the points needed for medals."""
+"""Real contestants: tables, the rows of LiveOIBench, and the points needed for medals."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ E,90,bronze,2023
 
 
 @given(st.lists(st.floats(0, 600), min_size=1), st.floats(0, 600), st.floats(0, 600))
-def test_more_points_are_never_worth_less(totals: list[float], one: float, other: float) -> None:
-    """A rank lies between the first and one more than the last; a percentile between 0 and 100."""
+def test_more_points_never_give_a_worse_rank(totals: list[float], one: float, other: float) -> None:
+    """A rank is between 1 and the number of contestants plus 1, a percentile between 0 and 100."""
     standings = Standings(contest="c", totals=tuple(totals), cutoffs={"gold": 400.0, "bronze": 200.0})
     low, high = (standings.rank(points) for points in sorted((one, other)))
     assert low.rank is not None
@@ -37,8 +37,10 @@ def test_more_points_are_never_worth_less(totals: list[float], one: float, other
     assert order.index(str(high.medal)) <= order.index(str(low.medal))
 
 
-def test_a_table_has_a_contest_a_year(tmp_path: Path) -> None:
-    """With or without a byte order mark; a medal takes what its last one had; equals share a rank."""
+def test_a_table_has_a_contest_for_each_year(tmp_path: Path) -> None:
+    """With or without a byte order mark. A medal needs the points of its last holder. Equal contestants
+    share a rank.
+    """
     path = tmp_path / "ioi.csv"
     path.write_text(CSV, encoding="utf-8-sig")
     of_2024, of_2023 = read_standings(str(path))
@@ -59,7 +61,7 @@ def test_a_table_has_a_contest_a_year(tmp_path: Path) -> None:
 
 
 def live(**other: Any) -> dict[str, Any]:
-    """A contest as LiveOIBench has it: some cut-offs are not known, and some contestants have no points."""
+    """A contest in the format of LiveOIBench: some medal limits are unknown, and some contestants have no points."""
     ranking = [
         {"Rank": 1, "a": 100, "Total": 300, "Recalculated_Total": 200},
         {"Rank": 2, "Recalculated_Total": "90.5"},
@@ -72,7 +74,7 @@ def live(**other: Any) -> dict[str, Any]:
 
 
 def test_contests_of_liveoibench_are_read(tmp_path: Path) -> None:
-    """Points that were added up again for its problems come first; lists need not be texts."""
+    """Points recomputed for its problems have precedence. Lists need not be texts."""
     path = tmp_path / "contests.jsonl"
     no_ranking = {
         "contest_id": "x",
@@ -103,22 +105,22 @@ def test_contests_of_liveoibench_are_read(tmp_path: Path) -> None:
         ("b.jsonl", json.dumps(live(contestants_ranking='[{"Total": "?"}]')) + "\n", r"\? is not a number of points"),
     ],
 )
-def test_what_is_no_table_of_contestants_is_refused(name: str, text: str, words: str, tmp_path: Path) -> None:
-    """With the line, and what must stand there."""
+def test_invalid_tables_are_refused(name: str, text: str, words: str, tmp_path: Path) -> None:
+    """The message has the line and what is needed."""
     (tmp_path / name).write_text(text)
     with pytest.raises(InputError, match=words):
         read_standings(str(tmp_path / name))
 
 
-def test_there_must_be_a_file() -> None:
-    """Of either kind."""
+def test_a_missing_file_is_an_error() -> None:
+    """For both kinds of files."""
     for name in ("nowhere.csv", "nowhere.jsonl"):
         with pytest.raises(InputError, match=name):
             read_standings(name)
 
 
 def test_published_cutoffs_have_a_source_and_an_order() -> None:
-    """Gold took more than silver, silver more than bronze."""
+    """Gold needs more points than silver, and silver more than bronze."""
     found = published_cutoffs()
     assert [one.year for one in found] == [str(year) for year in range(1999, 2009)]
     for one in found:

@@ -1,4 +1,4 @@
-"""The list of submissions with system calls that no solution needs, from the rows of results."""
+"""The list of submissions with system calls that no solution needs, made from result rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ioi_eval.report.suspicious import suspicious_of, suspicious_report
 
 
 def row(**columns: Any) -> dict[str, Any]:
-    """A result row of a program that asked for a socket twice."""
+    """The result row of a program that tried `socket` twice."""
     attempted = [{"call": "socket", "count": 2}]
     return {
         "year": 2024,
@@ -19,14 +19,16 @@ def row(**columns: Any) -> dict[str, Any]:
     } | columns
 
 
-def test_a_column_that_has_a_name_of_ours_still_names_the_submission() -> None:
-    """`--id-column target`: in results that is where it was judged, and the dump's stands beside it."""
+def test_the_id_column_may_have_the_name_of_a_result_column() -> None:
+    """With `--id-column target`: in results, `target` is where the row was judged, and the dump's column is
+    `dump_target`.
+    """
     (found,) = suspicious_of([row(target="local, g++", dump_target="u1")], id_column="target")
     assert (found.submission, found.problem, found.attempted) == ("u1", "2024/nile", {"socket": 2})
 
 
 def test_the_list_counts_and_orders() -> None:
-    """Violations first, then who tried most; nobody else is on it."""
+    """Violations come first, then the submissions with most calls. Others are not listed."""
     violation = [{"test_results": [{"test_name": "1", "status": "SV"}]}]
     rows = [row(uuid="a"), row(uuid="b", attempted=[]), row(uuid="c", verdict="SV", all_subtasks_results=violation)]
     found = suspicious_of(rows, id_column="uuid")

@@ -1,4 +1,4 @@
-"""Texts of strangers: bounded, harmless on a terminal, and the first line that differs."""
+"""Texts of others: cut, harmless on a terminal, and the first line that differs."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from ioi_eval.report.texts import escaped, excerpt, first_difference
 
 
 @given(st.text())
-def test_nothing_is_left_that_a_terminal_obeys(text: str) -> None:
-    """Neither control characters nor such that turn the direction of writing; tabs stay."""
+def test_control_characters_are_removed(text: str) -> None:
+    """Also those that change the direction of writing. Tabs stay."""
     assert all(c.isprintable() or c == "\t" for c in escaped(text))
     assert all(c.isprintable() or c == "\t" for line in excerpt(text.encode("utf-8", "replace")) for c in line)
 
 
 @given(st.binary(max_size=3000))
-def test_an_excerpt_is_bounded(content: bytes) -> None:
-    """Whatever bytes a program prints."""
+def test_an_excerpt_has_limited_length(content: bytes) -> None:
+    """For any bytes that a program prints."""
     shown = excerpt(content, size=len(content), lines=5, width=40)
     assert len(shown) <= 6
     assert all(len(line) <= 40 * 10 + 40 for line in shown)
 
 
-def test_what_is_left_out_is_said() -> None:
-    """Of lines, of characters, of bytes that were not read."""
+def test_omissions_are_counted() -> None:
+    """Omitted lines, characters, and bytes that were not read."""
     assert escaped("\x1b[2J\u202e") == "\\x1b[2J\\u202e"
     assert escaped("a" * 9, width=3) == "aaa… (9 characters)"
     assert excerpt("1\n2\n3\n", lines=2) == ["1", "2", "… (3 lines in all)"]
@@ -33,7 +33,9 @@ def test_what_is_left_out_is_said() -> None:
 
 
 def test_the_first_line_that_differs_is_found() -> None:
-    """Blanks do not count, as for white-diff; what is missing is said; of beginnings only what both have counts."""
+    """Blanks do not count, as in white-diff. A missing line is reported. If only the beginnings of texts are known,
+    their common length is compared.
+    """
     assert first_difference(b"1\n2\n", b"1\n3\n", whole=True) == 'line 2: expected "2", found "3"'
     assert first_difference(b"1 2\n", b"1\t 2 \n\n", whole=True) is None
     assert first_difference(b"1\n2\n", b"1\n", whole=True) == 'line 2: expected "2", found ""'
@@ -43,7 +45,7 @@ def test_the_first_line_that_differs_is_found() -> None:
 
 
 @given(st.binary(max_size=200), st.binary(max_size=200))
-def test_a_text_does_not_differ_from_itself(one: bytes, other: bytes) -> None:
-    """And whether two differ does not depend on their order."""
+def test_comparison_is_symmetric(one: bytes, other: bytes) -> None:
+    """A text does not differ from itself."""
     assert first_difference(one, one, whole=True) is None
     assert (first_difference(one, other, whole=True) is None) == (first_difference(other, one, whole=True) is None)

@@ -1,4 +1,4 @@
-"""Two sets of results side by side: flips with their reasons, differences with intervals, and bad input."""
+"""Comparison of two sets of results: changed verdicts with reasons, differences with intervals, and bad input."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ SAME = {
 
 
 def row(name: str, verdict: str | None, score: float | None, problem: str = "nile", **other: Any) -> dict[str, Any]:
-    """A contest result of 100 points in one subtask."""
+    """The result row of a contest problem with one subtask of 100 points."""
     subtasks = [{"subtask": "a", "points": 100, "weighted_score": score, "status": verdict}] if verdict else []
     found = {"uuid": name, "problem_id": problem, "verdict": verdict, "total_score": score}
     return {**SAME, **found, "all_subtasks_results": subtasks, **other}
 
 
 def apps_row(name: str, verdict: str, passed: int | None, total: int = 4, **other: Any) -> dict[str, Any]:
-    """A result for APPS."""
+    """A result row for APPS."""
     found = {"submission": name, "problem_id": "1", "verdict": verdict, "passed": passed, "total": total}
     return {**SAME, **found, "judged_by": "lines", **other}
 
 
 def results(directory: Path, *rows: dict[str, Any], **summary: Any) -> ResultSet:
-    """Results with these rows."""
+    """Write results with these rows."""
     directory.mkdir(exist_ok=True)
     (directory / "results.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows))
     (directory / "summary.json").write_text(json.dumps({"ioi_eval": "1", "options": {}, **summary}))
@@ -43,12 +43,12 @@ def results(directory: Path, *rows: dict[str, Any], **summary: Any) -> ResultSet
 
 
 def compared(tmp_path: Path, before: list[dict[str, Any]], after: list[dict[str, Any]], **how: Any) -> Comparison:
-    """These rows, compared."""
+    """The comparison of these rows."""
     return compare_runs(results(tmp_path / "a", *before), results(tmp_path / "b", *after), **how)
 
 
-def test_flips_come_first_with_what_differs(tmp_path: Path) -> None:
-    """The worse ones first; changes of the score alone after them; a judge error is not a score."""
+def test_changed_verdicts_come_first_with_reasons(tmp_path: Path) -> None:
+    """Worse ones come first, changes of only the score last. A JE is not a score."""
     before = [row(name, "AC", 100) for name in "abcdefg"] + [
         row("h", "WA", 0),
         row("i", "PA", 50),
@@ -84,8 +84,8 @@ def test_flips_come_first_with_what_differs(tmp_path: Path) -> None:
     assert json.loads(json.dumps(comparison_json(found)))["changes"][0]["reasons"] == ["program"]
 
 
-def test_what_the_runs_say_of_themselves_is_a_reason(tmp_path: Path) -> None:
-    """Another version or standard: rules; another limit: limits."""
+def test_settings_of_the_runs_are_reasons(tmp_path: Path) -> None:
+    """Another version or standard is the reason "rules", another limit is "limits"."""
     before = results(tmp_path / "a", row("a", "AC", 100), options={"std": None, "time_limit_s": 1})
     after = results(tmp_path / "b", row("a", "CE", 0, fingerprint="g"), options={"std": "gnu++20", "time_limit_s": 2})
     assert compare_runs(before, after).changes[0].reasons == ("limits", "rules")
@@ -96,14 +96,14 @@ def test_what_the_runs_say_of_themselves_is_a_reason(tmp_path: Path) -> None:
 
 
 def test_both_families_are_compared(tmp_path: Path) -> None:
-    """The share of tests stands for the points."""
+    """For APPS the share of tests is compared in place of points."""
     found = compared(tmp_path, [apps_row("a", "WA", 2), apps_row("b", "AC", 4)], [apps_row("a", "AC", 4)])
     assert [(c.before.share, c.after.share, c.worse) for c in found.changes] == [(0.5, 1.0, False)]
     assert (found.only_before, found.regressed) == (1, True)
 
 
 def test_models_are_compared_by_their_problems(tmp_path: Path) -> None:
-    """Also two groups of one run; submissions have other names there."""
+    """Also for two groups of one run. Their submissions have different ids."""
     rows = [
         row(f"{model}{problem}{number}", "AC" if good else "WA", 100.0 * good, problem, model=model)
         for model, good in (("m1", 0), ("m2", 1))
@@ -126,8 +126,8 @@ def test_models_are_compared_by_their_problems(tmp_path: Path) -> None:
         compare_runs(one, one, only=only)
 
 
-def test_a_sentence_says_whether_a_difference_is_more_than_chance(tmp_path: Path) -> None:
-    """Of each mean, by its interval; of fewer than five problems it says that they are too few."""
+def test_a_sentence_on_the_significance_of_a_difference(tmp_path: Path) -> None:
+    """For each mean, by its interval. For fewer than five problems it says that they are too few."""
     before = [row(f"p{n}", "PA", 50, f"p{n}") for n in range(6)]
     after = [row(f"p{n}", "AC" if n == 0 else "PA", 100 if n == 0 else 60, f"p{n}") for n in range(6)]
     more, chance = (
@@ -156,16 +156,18 @@ def test_a_sentence_says_whether_a_difference_is_more_than_chance(tmp_path: Path
         ([row("a", "AC", 100, "tree")], {"by_problem": True}, "no problem in common"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(
+def test_runs_that_cannot_be_compared_are_refused(
     tmp_path: Path, rows: list[dict[str, Any]], how: dict[str, Any], words: str
 ) -> None:
-    """Each with what to do."""
+    """The message says what to do."""
     with pytest.raises(InputError, match=words):
         compared(tmp_path, [row("a", "AC", 100)], rows, **how)
 
 
-def test_results_that_are_none_are_refused(tmp_path: Path) -> None:
-    """Empty, damaged, of another tool, without the id column; those of the reference have no summary."""
+def test_invalid_results_are_refused(tmp_path: Path) -> None:
+    """Empty, damaged, from another program, without the id column. Results of the reference have no summary and are
+    accepted.
+    """
     with pytest.raises(InputError, match="is empty"):
         results(tmp_path / "a")
     with pytest.raises(
@@ -189,7 +191,7 @@ def test_results_that_are_none_are_refused(tmp_path: Path) -> None:
 
 
 def test_rows_of_the_reference_have_our_columns(tmp_path: Path) -> None:
-    """Every command that reads results sees verdict and points; a subtask without a status is refused."""
+    """Every command that reads results sees verdict and points. A subtask without a status is refused."""
     theirs = {"uuid": "a", "year": 2024, "problem_id": "nile", "code": "x", "code_compiles": True}
     subtasks = [{"subtask": name, "points": 50, "score": 0.5, "status": "PA"} for name in "ab"]
     found = results(tmp_path / "a", {**theirs, "all_subtasks_results": subtasks})
@@ -204,8 +206,8 @@ OUTCOMES = st.lists(st.sampled_from([("AC", 100.0), ("WA", 0.0), ("PA", 50.0), (
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(OUTCOMES, st.randoms(use_true_random=False))
-def test_the_other_way_round_everything_turns(tmp_path: Path, outcomes: list[Any], dice: Any) -> None:
-    """Lost is won, a difference has the other sign; a set does not differ from itself."""
+def test_swapping_the_runs_swaps_the_results(tmp_path: Path, outcomes: list[Any], dice: Any) -> None:
+    """Lost and won are swapped, and differences have the opposite sign. A run does not differ from itself."""
     shuffled = list(outcomes)
     dice.shuffle(shuffled)
     sides = [

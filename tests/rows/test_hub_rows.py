@@ -23,7 +23,7 @@ configs:
 
 @pytest.fixture
 def by_year(tmp_path: Path) -> Path:
-    """A data set in the layout of `open-r1/ioi-test-cases`: a configuration a year."""
+    """A data set in the layout of `open-r1/ioi-test-cases`: one configuration for each year."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -50,7 +50,7 @@ def two_splits(tmp_path: Path) -> Path:
 
 
 def through_datasets(tmp_path: Path, code: str, *args: object, **more: str) -> str:
-    """Run code with the caches of `datasets` of its own, and offline unless `more` says otherwise."""
+    """Run code with an empty cache of `datasets`, and offline unless `more` changes that."""
     environment = {**os.environ, "HF_HOME": str(tmp_path / "hf"), "HF_HUB_OFFLINE": "1", **more}
     code = (
         "import sys\nfrom ioi_eval.rows import open_source\nfrom ioi_eval.rows.hub import HubSource\n"
@@ -63,7 +63,7 @@ def through_datasets(tmp_path: Path, code: str, *args: object, **more: str) -> s
 
 
 def test_configurations_of_a_year_are_read(tmp_path: Path, by_year: Path) -> None:
-    """Only the wanted years are loaded, and rows know where they came from."""
+    """Only the selected years are loaded, and rows know their source."""
     code = """
 source = HubSource(sys.argv[1]).with_configs(["2024", "2025"])
 for row in [*source.iterate(["test_name"]), *source.iterate()]:
@@ -82,7 +82,7 @@ except InputError as error:
 
 
 def test_problems_are_read_from_all_splits(tmp_path: Path, two_splits: Path) -> None:
-    """IOI 2024 is in the test split; a dump is read from train only. Years are not configurations here."""
+    """IOI 2024 is in the test split. For a dump only the train split is read. Years are not configurations here."""
     code = """
 for all_splits in (True, False):
     source = HubSource(sys.argv[1], all_splits=all_splits).with_configs(["2024"])
@@ -94,8 +94,8 @@ for all_splits in (True, False):
     ]
 
 
-def test_unreachable_hub_says_what_the_name_was_taken_for(tmp_path: Path) -> None:
-    """A mistyped path of two parts looks like a Hub id: the message covers both."""
+def test_the_message_for_an_unreachable_hub(tmp_path: Path) -> None:
+    """A mistyped path with two parts looks like a Hub id. The message names both possibilities."""
     code = """
 for spec in ("open-r1/ioi", "open-r1/ioi-test-cases:2024"):
     try:
@@ -109,8 +109,10 @@ for spec in ("open-r1/ioi", "open-r1/ioi-test-cases:2024"):
     assert "open-r1/ioi-test-cases" in second
 
 
-def test_rows_of_several_files_beside_a_script_name_their_file(tmp_path: Path) -> None:
-    """Rows are counted in each file anew: two with the same number are not the same row."""
+def test_rows_of_several_files_have_their_file_s_name(tmp_path: Path) -> None:
+    """Rows are counted in each file, so the same number can mean different rows. The data set also has a loading
+    script.
+    """
     for file in ("test-00000-of-00002.jsonl", "test-00001-of-00002.jsonl", "train.jsonl"):
         put_rows(tmp_path / "hub", "lab/dump", [{"id": "a"}], file)
     (tmp_path / "hub" / "lab" / "dump" / "dump.py").write_text("import datasets\n")

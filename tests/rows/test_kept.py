@@ -1,4 +1,4 @@
-"""Rows that are kept so that their source is read once."""
+"""Rows that are kept on disk, so that their source is read once."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ class Counted(Source):
         self.reads: list[int] = []
 
     def describe(self) -> str:
-        """Of the file."""
+        """That of the file."""
         return self.source.describe()
 
     def digest(self) -> str | None:
-        """Of the file."""
+        """That of the file."""
         return self.source.digest()
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
-        """Those of the file."""
+        """The rows of the file."""
         self.reads.append(0)
         for row in self.source.rows(columns):
             self.reads[-1] += 1
@@ -52,12 +52,14 @@ class Counted(Source):
 
 @pytest.fixture
 def counted(tmp_path: Path) -> Counted:
-    """The rows in a file."""
+    """The rows of a file, with counts."""
     return Counted(open_source(write_rows(tmp_path / "dump.jsonl", ROWS)))
 
 
-def test_what_was_read_once_is_not_read_again(counted: Counted) -> None:
-    """Only whole rows are: they have columns that were not kept. Rows are the same either way, with their places."""
+def test_kept_columns_are_not_read_again(counted: Counted) -> None:
+    """Whole rows are read again, because they have columns that were not kept. Rows and their places are the same both
+    ways.
+    """
     kept = KeptColumns(counted, COLUMNS)
     first = list(kept.iterate(COLUMNS))
     assert [row.number for row in kept.iterate(("uuid", "code"))] == [1, 2, 3]
@@ -68,8 +70,8 @@ def test_what_was_read_once_is_not_read_again(counted: Counted) -> None:
     assert (kept.describe(), kept.digest()) == (counted.describe(), counted.digest())
 
 
-def test_a_beginning_is_not_all(counted: Counted) -> None:
-    """Who looks at the first rows only keeps nothing, and whoever comes next gets all."""
+def test_reading_a_part_keeps_nothing(counted: Counted) -> None:
+    """The next reader gets all rows."""
     kept = KeptColumns(counted, COLUMNS)
     assert len(list(islice(kept.iterate(COLUMNS), 2))) == 2
     assert [row.number for row in kept.iterate(COLUMNS)] == [1, 2, 3]
@@ -79,7 +81,7 @@ def test_a_beginning_is_not_all(counted: Counted) -> None:
 
 @pytest.mark.parametrize("start", [0, 1, 1023, 1024, 1025, 2048, 2499, 2500, 2501])
 def test_reading_can_start_at_any_row(start: int, tmp_path: Path) -> None:
-    """Of kept rows, of whole ones, of altered ones, and where nothing is kept."""
+    """Of kept rows, whole rows, altered rows, and if nothing is kept."""
     source = open_source(
         write_rows(tmp_path / "dump.jsonl", [{"uuid": str(n), "code": "x", "n": n} for n in range(2500)])
     )
@@ -94,15 +96,15 @@ def test_reading_can_start_at_any_row(start: int, tmp_path: Path) -> None:
 
 
 def test_all_columns_can_be_kept(counted: Counted) -> None:
-    """Then a source is read once, whoever asks."""
+    """The source is then read once, whatever is read from it."""
     kept = KeptColumns(counted, None)
     first = list(kept.iterate())
     assert list(kept.iterate(COLUMNS)) == list(kept.iterate()) == first
     assert counted.reads == [3]
 
 
-def test_where_nothing_can_be_kept_the_source_is_read(counted: Counted, tmp_path: Path) -> None:
-    """A disk that is full, or a folder that is gone, costs time and no rows."""
+def test_if_nothing_can_be_kept_the_source_is_read(counted: Counted, tmp_path: Path) -> None:
+    """If the disk is full or the folder is deleted, reading takes longer, and no rows are lost."""
     kept = KeptColumns(counted, COLUMNS, tmp_path / "gone")
     kept._file._max_size = 1  # type: ignore[union-attr]
     for _ in range(2):
@@ -111,7 +113,7 @@ def test_where_nothing_can_be_kept_the_source_is_read(counted: Counted, tmp_path
 
 
 def descriptors_below(directory: Path) -> list[str]:
-    """The files in a directory that this process has open, also those without a name."""
+    """The open files of this process in a directory, also those without a name."""
     found = []
     for number in os.listdir("/proc/self/fd"):
         with suppress(FileNotFoundError):
@@ -137,7 +139,9 @@ for _ in range(3):
 
 @pytest.mark.parametrize("limit", [0, 1, 5_000, 250_000])
 def test_a_disk_that_gets_full_gives_every_reader_all_rows(limit: int, tmp_path: Path) -> None:
-    """A limit of the size of files, in bytes, stands for the disk. What was written goes: others need the place."""
+    """A limit on file sizes, in bytes, simulates a full disk. The kept rows are deleted, because others
+    need the space.
+    """
     write_rows(tmp_path / "dump.jsonl", [{"uuid": str(number), "code": "x" * 40} for number in range(3000)])
     (tmp_path / "kept").mkdir()
     words = [sys.executable, "-c", FULL, str(tmp_path), str(limit)]
@@ -145,8 +149,8 @@ def test_a_disk_that_gets_full_gives_every_reader_all_rows(limit: int, tmp_path:
     assert ended.returncode == 0, ended.stderr.decode()
 
 
-def test_the_last_bytes_may_be_too_many(tmp_path: Path) -> None:
-    """They are written out when the last row was read, within what is tolerated."""
+def test_the_buffer_may_not_fit_at_the_end(tmp_path: Path) -> None:
+    """Its last bytes are written after the last row was read. An error is handled there too."""
     write_rows(tmp_path / "dump.jsonl", ROWS)
     (tmp_path / "kept").mkdir()
     program = FULL.replace("3000", str(len(ROWS)))
@@ -155,8 +159,8 @@ def test_the_last_bytes_may_be_too_many(tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stderr.decode()
 
 
-def test_what_was_kept_goes_when_only_whole_rows_are_read(counted: Counted, tmp_path: Path) -> None:
-    """Results need the disk. Whole rows that were kept stay, as results are written from them."""
+def test_forget_deletes_kept_columns_but_not_whole_rows(counted: Counted, tmp_path: Path) -> None:
+    """The results need the disk space. Kept whole rows stay, because results are written from them."""
     (tmp_path / "kept").mkdir()
     some, all_columns = (KeptColumns(counted, columns, tmp_path / "kept") for columns in (COLUMNS, None))
     for kept in (some, all_columns):

@@ -1,4 +1,4 @@
-"""Rows of tens of megabytes: they stream, each only once in memory, and damage in them is named."""
+"""Rows of tens of megabytes: they are streamed, each is in memory only once, and damage in them is reported."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def large_parquet(path: Path, compression: str = "none") -> list[str]:
     return texts
 
 
-def test_large_row_groups_are_decoded_apart(tmp_path: Path) -> None:
-    """Rows that another process decodes are the same, in order, and reading may stop in the middle."""
+def test_large_row_groups_are_decoded_in_another_process(tmp_path: Path) -> None:
+    """The rows are the same, in order, and reading may stop in the middle."""
     texts = large_parquet(tmp_path / "d.parquet")
     source = open_source(tmp_path / "d.parquet")
     assert [row.values["t"] for row in source.iterate(["t"])] == texts
@@ -36,7 +36,7 @@ def test_large_row_groups_are_decoded_apart(tmp_path: Path) -> None:
 
 
 def test_damage_in_a_large_row_group_is_named(tmp_path: Path) -> None:
-    """What the decoding process says about the file reaches the user."""
+    """The message of the decoding process about the file is shown to the user."""
     path = tmp_path / "d.parquet"
     large_parquet(path, compression="snappy")
     content = bytearray(path.read_bytes())
@@ -58,8 +58,8 @@ print(int(status["RssAnon"].split()[0]) // 1024, row.number)
 """
 
 
-def test_decoding_a_large_row_group_leaves_no_memory_behind(tmp_path: Path) -> None:
-    """Decoded in this process, 160 MB of texts in one dictionary stay with the allocator, about twice over."""
+def test_decoding_a_large_row_group_frees_its_memory(tmp_path: Path) -> None:
+    """If this process decoded 160 MB of texts in one dictionary, the allocator would keep about twice as much."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -113,10 +113,8 @@ def write_year(tmp_path: Path, tests: int, rows: int) -> tuple[Path, Path, Path,
     ("tests", "rows", "megabytes"),
     [(30, 2_000, 120), pytest.param(134, 100_000, 300, marks=pytest.mark.full)],
 )
-def test_a_year_of_tests_and_a_dump_pass_in_little_memory(
-    tmp_path: Path, tests: int, rows: int, megabytes: int
-) -> None:
-    """Under a kernel limit on anonymous memory far below the size of the data, everything is read and kept."""
+def test_a_year_of_tests_and_a_dump_need_little_memory(tmp_path: Path, tests: int, rows: int, megabytes: int) -> None:
+    """All rows are read and stored under a kernel limit on anonymous memory that is far below the size of the data."""
     problems, data, dump, size = write_year(tmp_path, tests, rows)
     argv = [sys.executable, "-c", MEASURE, problems, data, dump, tmp_path / "cache", megabytes]
     done = subprocess.run([str(word) for word in argv], capture_output=True, text=True, timeout=500, check=False)

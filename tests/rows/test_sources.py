@@ -18,7 +18,7 @@ from tests.row_files import KINDS, LFS_POINTER, ROWS, folder, jsonl, parquet, ro
 
 @pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
 def test_every_kind_gives_the_same_rows_twice(tmp_path: Path, make: Callable[[Path], Path]) -> None:
-    """Values, order and types are the same whatever the format, on each reading."""
+    """Values, order and types are the same in all formats and in each reading."""
     source = open_source(make(tmp_path / "data.jsonl"))
     assert rows_of(source) == ROWS
     assert rows_of(source) == ROWS
@@ -26,7 +26,7 @@ def test_every_kind_gives_the_same_rows_twice(tmp_path: Path, make: Callable[[Pa
 
 @pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
 def test_reading_can_start_at_any_row(tmp_path: Path, make: Callable[[Path], Path]) -> None:
-    """Also after the last one: only a source without rows is an error."""
+    """Also after the last row: only a source without any row is an error."""
     source = open_source(make(tmp_path / "data.jsonl"))
     rows = list(source.iterate())
     for start in range(len(ROWS) + 2):
@@ -34,14 +34,14 @@ def test_reading_can_start_at_any_row(tmp_path: Path, make: Callable[[Path], Pat
 
 
 @pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
-def test_only_wanted_columns_come(tmp_path: Path, make: Callable[[Path], Path]) -> None:
-    """Columns that are not there are no error: who needs them says so, with the row's place."""
+def test_only_requested_columns_are_read(tmp_path: Path, make: Callable[[Path], Path]) -> None:
+    """A missing column is no error here. The code that needs it reports it with the row."""
     source = open_source(make(tmp_path / "data.jsonl"))
     assert rows_of(source, ["n", "absent"]) == [{"n": 1}, {"n": 2}, {"n": 3}]
 
 
-def test_rows_know_their_place(tmp_path: Path) -> None:
-    """Numbers are those an editor shows: blank lines count, and so does each file for itself."""
+def test_rows_have_line_numbers(tmp_path: Path) -> None:
+    """As in an editor: blank lines count, and each file is counted separately."""
     path = tmp_path / "d.jsonl"
     path.write_bytes(b'\xef\xbb\xbf{"n":1}\n\n  \n{"n":2}')
     assert [(row.source, row.number) for row in open_source(path).iterate()] == [(str(path), 1), (str(path), 4)]
@@ -50,8 +50,8 @@ def test_rows_know_their_place(tmp_path: Path) -> None:
     assert places == [("1.jsonl", 1), ("3.jsonl.gz", 1), ("3.jsonl.gz", 2)]
 
 
-def test_rows_of_long_tables_know_their_place(tmp_path: Path) -> None:
-    """Numbers go on over the batches that a table is read in."""
+def test_rows_of_long_tables_have_row_numbers(tmp_path: Path) -> None:
+    """They continue over the batches in which a table is read."""
     import datasets
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -63,8 +63,8 @@ def test_rows_of_long_tables_know_their_place(tmp_path: Path) -> None:
         assert all(row.number == row.values["n"] for row in open_source(path).iterate())
 
 
-def test_one_split_is_taken_and_named(tmp_path: Path) -> None:
-    """Of a saved data set with splits, train is read unless all are wanted; what was taken can be shown."""
+def test_one_split_is_read_and_named(tmp_path: Path) -> None:
+    """Of a saved data set with splits, `train` is read unless all are requested. The description names the split."""
     path = saved_splits(tmp_path / "d")
     source = open_source(path)
     assert rows_of(source) == ROWS[:2]
@@ -74,8 +74,8 @@ def test_one_split_is_taken_and_named(tmp_path: Path) -> None:
     assert both.describe() == f"{path} (split test, train)"
 
 
-def test_splits_without_an_obvious_one_are_listed(tmp_path: Path) -> None:
-    """Where neither train nor test is there, the user is told how to name one; a single split is taken."""
+def test_splits_without_a_default_are_listed(tmp_path: Path) -> None:
+    """Without `train` and `test`, the message says how to name a split. A single split is read."""
     import datasets
 
     one = datasets.Dataset.from_list(ROWS)
@@ -100,7 +100,7 @@ def test_splits_without_an_obvious_one_are_listed(tmp_path: Path) -> None:
     ],
 )
 def test_bad_line_is_named(tmp_path: Path, content: bytes, message: str) -> None:
-    """A line that is not a row ends the reading with file, line and reason."""
+    """A line that is no row ends the reading with file, line and reason."""
     path = tmp_path / "d.jsonl"
     path.write_bytes(content)
     with pytest.raises(RowError, match=message):
@@ -108,8 +108,8 @@ def test_bad_line_is_named(tmp_path: Path, content: bytes, message: str) -> None
 
 
 @pytest.mark.parametrize("content", [b"[" * 100_000, b'{"a": ' * 100_000, b'{"a": ' + b"7" * 1_000_001 + b"}"])
-def test_what_is_too_much_to_carry_costs_its_row_only(tmp_path: Path, content: bytes) -> None:
-    """The rows around it are read; whoever asks it for a column hears why it has none."""
+def test_a_row_too_large_to_parse_affects_only_itself(tmp_path: Path, content: bytes) -> None:
+    """Other rows are read. Reading a column of this row raises an error with the reason."""
     path = tmp_path / "d.jsonl"
     path.write_bytes(b'{"a": 1}\n' + content + b'\n{"a": 3}\n')
     first, broken, last = open_source(path).iterate(("a",))
@@ -119,8 +119,8 @@ def test_what_is_too_much_to_carry_costs_its_row_only(tmp_path: Path, content: b
         broken.identifier("a")
 
 
-def test_rows_before_a_bad_line_have_been_given(tmp_path: Path) -> None:
-    """Reading streams: what stands before a bad line arrives before the error."""
+def test_rows_before_a_bad_line_are_returned(tmp_path: Path) -> None:
+    """Reading streams, so these rows are returned before the error."""
     path = tmp_path / "d.jsonl"
     path.write_bytes(b'{"a": 1}\nrubbish\n')
     rows = open_source(path).iterate()
@@ -129,23 +129,23 @@ def test_rows_before_a_bad_line_have_been_given(tmp_path: Path) -> None:
         next(rows)
 
 
-def test_what_python_writes_is_read(tmp_path: Path) -> None:
-    """NaN, infinities and half an emoji are no JSON, but what `json.dumps` writes; the emoji's half is replaced."""
+def test_json_as_written_by_python_is_read(tmp_path: Path) -> None:
+    """`json.dumps` writes NaN, infinities and lone surrogates, which are no JSON. The surrogate is replaced."""
     path = tmp_path / "d.jsonl"
     path.write_text(json.dumps({"a": float("inf"), "b": [{"c": "x\ud83d"}], "d": "\U0001f600"}) + "\n")
     assert rows_of(open_source(path)) == [{"a": float("inf"), "b": [{"c": "x�"}], "d": "\U0001f600"}]
 
 
 def test_integers_are_exact(tmp_path: Path) -> None:
-    """Beyond 64 bits, and beyond the digits that Python reads; floats stay floats."""
+    """Beyond 64 bits, and beyond the digits that Python parses. Floats stay floats."""
     path = tmp_path / "d.jsonl"
     long = "9" * 5000
     path.write_text(f'{{"a": {{"b": [18446744073709551616, -9223372036854775809]}}, "c": {long}, "d": 1e300}}\n')
     assert rows_of(open_source(path)) == [{"a": {"b": [2**64, -(2**63) - 1]}, "c": 10**5000 - 1, "d": 1e300}]
 
 
-def test_the_split_that_is_meant(tmp_path: Path) -> None:
-    """Of files, saved data sets: the one that was named, else the obvious one; else the folder as it is."""
+def test_the_split_that_is_read(tmp_path: Path) -> None:
+    """Of files and saved data sets: the named one, otherwise the default one, otherwise the folder itself."""
     for name, row in (("train.jsonl", "a"), ("test-00000-of-00002.jsonl", "b"), ("test-00001-of-00002.jsonl", "c")):
         jsonl(tmp_path / name, [{"id": row}])
 
@@ -171,8 +171,8 @@ def test_the_split_that_is_meant(tmp_path: Path) -> None:
         (b'{"id": "x', "is not JSON: Unterminated string starting at character 8;"),
     ],
 )
-def test_what_is_not_lines_of_json_is_called_by_its_name(tmp_path: Path, content: bytes, words: str) -> None:
-    """The parser's words on the first line would not tell what the file is."""
+def test_files_in_other_formats_are_named(tmp_path: Path, content: bytes, words: str) -> None:
+    """The parser's message about the first line would not say what kind of file it is."""
     path = tmp_path / "rows.jsonl"
     path.write_bytes(content)
     with pytest.raises(InputError, match=words):
@@ -180,8 +180,8 @@ def test_what_is_not_lines_of_json_is_called_by_its_name(tmp_path: Path, content
 
 
 @pytest.mark.parametrize("name", ["rows.jsonl", "rows.jsonl.gz", "rows.parquet"])
-def test_a_pointer_of_git_lfs_is_called_by_its_name(tmp_path: Path, name: str) -> None:
-    """A data set that was cloned without Git LFS; also in a folder, and before any row is read."""
+def test_a_pointer_of_git_lfs_is_named(tmp_path: Path, name: str) -> None:
+    """As in a data set that was cloned without Git LFS; also in a folder, and before any row is read."""
     path = tmp_path / name
     path.write_bytes(LFS_POINTER)
     for spec in (path, tmp_path):
@@ -189,8 +189,8 @@ def test_a_pointer_of_git_lfs_is_called_by_its_name(tmp_path: Path, name: str) -
             open_source(spec)
 
 
-def test_a_split_of_what_has_none_is_refused(tmp_path: Path) -> None:
-    """It was passed over without a word; a file that is named after the split is what is wanted."""
+def test_a_split_of_a_file_is_refused(tmp_path: Path) -> None:
+    """Otherwise it would be ignored. A file with the split's name is probably meant."""
     for name in ("rows.jsonl", "train.jsonl", "test-00000-of-00001.jsonl"):
         jsonl(tmp_path / name, ROWS)
     saved(tmp_path / "kept")
@@ -204,7 +204,7 @@ def test_a_split_of_what_has_none_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_split_of_a_saved_data_set(tmp_path: Path) -> None:
-    """`test` where that is asked for, though `train` is there."""
+    """`test` is read if it is requested, although `train` exists."""
     import datasets
 
     one = datasets.Dataset.from_list([{"id": "a"}])
@@ -218,7 +218,7 @@ def test_the_split_of_a_saved_data_set(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("make", [jsonl, parquet, saved], ids=lambda make: make.__name__)
 def test_no_rows_is_an_error(tmp_path: Path, make: Callable[..., Path]) -> None:
-    """An empty file is a mistake, not a data set without problems."""
+    """An empty file is a mistake, and not a data set without problems."""
     if make is jsonl:
         path = jsonl(tmp_path / "d.jsonl", [])
     elif make is parquet:
@@ -236,7 +236,7 @@ def test_no_rows_is_an_error(tmp_path: Path, make: Callable[..., Path]) -> None:
         rows_of(open_source(path))
 
 
-def test_empty_shards_are_none(tmp_path: Path) -> None:
+def test_empty_shards_are_ignored(tmp_path: Path) -> None:
     """A folder is empty only if all its files are."""
     (tmp_path / "1.jsonl").write_text("")
     (tmp_path / "2.jsonl").write_text("\n")
@@ -252,8 +252,8 @@ def test_empty_shards_are_none(tmp_path: Path) -> None:
         ("noending", r"its ending must be one of \.jsonl, \.jsonl\.gz, \.parquet$"),
     ],
 )
-def test_unknown_ending_lists_those_that_are_read(tmp_path: Path, name: str, message: str) -> None:
-    """What cannot be read is refused before anything is judged."""
+def test_an_unknown_extension_lists_the_known_ones(tmp_path: Path, name: str, message: str) -> None:
+    """The file is refused before anything is judged."""
     (tmp_path / name).write_text("{}")
     with pytest.raises(InputError, match=message):
         open_source(tmp_path / name)
@@ -264,20 +264,20 @@ def test_unknown_ending_lists_those_that_are_read(tmp_path: Path, name: str, mes
     ["missing.jsonl", "data/missing.jsonl", "./a/b", "/no/such", "a/b/c", "../a", "~nobody", "~no-such-user/x.jsonl"],
 )
 def test_missing_file_is_not_taken_for_a_hub_id(spec: str) -> None:
-    """Whatever is plainly a path is said to be missing at once, without asking the Hub."""
+    """If the name can only be a path, the error is immediate, without a request to the Hub."""
     with pytest.raises(InputError, match=r"there is no file or folder .*check the path"):
         open_source(spec)
 
 
-def test_folder_without_rows_says_what_is_read(tmp_path: Path) -> None:
-    """A folder of something else is refused with the endings that would be read."""
+def test_a_folder_without_rows_lists_the_known_extensions(tmp_path: Path) -> None:
+    """A folder with other files is refused."""
     (tmp_path / "x.txt").write_text("")
     with pytest.raises(InputError, match=r"holds nothing that can be read as rows: \.jsonl"):
         open_source(tmp_path)
 
 
-def test_torn_gzip_is_named(tmp_path: Path) -> None:
-    """A download that stopped is said to be cut off; one that is not a gzip, too."""
+def test_truncated_gzip_is_named(tmp_path: Path) -> None:
+    """The message says that the file is cut off. A file that is no gzip is reported too."""
     path = tmp_path / "d.jsonl.gz"
     whole = gzip.compress("".join(json.dumps({"n": n, "t": os.urandom(50).hex()}) + "\n" for n in range(999)).encode())
     path.write_bytes(whole[: len(whole) // 2])
@@ -289,7 +289,7 @@ def test_torn_gzip_is_named(tmp_path: Path) -> None:
 
 
 def test_damaged_tables_are_named(tmp_path: Path) -> None:
-    """A Parquet file or saved data set that is damaged says so, whatever the library raises."""
+    """The message says that the Parquet file or saved data set is damaged, whatever the library raises."""
     path = parquet(tmp_path / "d.parquet")
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(InputError, match=r"d\.parquet cannot be read as Parquet"):
@@ -301,7 +301,7 @@ def test_damaged_tables_are_named(tmp_path: Path) -> None:
 
 
 def test_text_in_a_table_that_is_no_utf8_is_named(tmp_path: Path) -> None:
-    """Parquet does not check its texts; we say which rows are affected."""
+    """Parquet does not check its texts. The message names the affected rows."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,7 +1,7 @@
 """A small judge for the sample contest: it does what a careful person would do with g++, FIFOs and a stop-watch.
 
-It shares no code with the package and reads nothing but the rows, so that it can say whether the sample contest is
-right before the package says whether it judges right. It isolates nothing: good for our own programs only.
+It shares no code with the package and reads only the rows. So it can show that the sample contest is right, before the
+contest is used to test the package. It has no isolation and must only run our own programs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COMPILER = ("g++", "-std=gnu++20", "-DEVAL", "-O2", "-pipe", "-Wall", "-Wextra")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """Verdict, score and the judge program's words for one test."""
+    """Verdict, score and the judge program's message for one test."""
 
     verdict: str
     score: float
@@ -37,7 +37,7 @@ class Result:
 
 
 def compile_program(output: Path, *sources: str | Path, include: Path | None = None) -> str | None:
-    """Compile and link, or with `-c` only compile; the compiler's words if it refuses."""
+    """Compile and link, or with `-c` only compile. Returns the compiler's message if it refuses."""
     where = ("-I", str(include)) if include else ()
     done = subprocess.run([*COMPILER, *where, *sources, "-o", output], capture_output=True, text=True, check=False)
     return done.stderr if done.returncode else None
@@ -66,13 +66,15 @@ class Judge:
                 assert compile_program(source.with_suffix(".o"), "-c", source) is None
 
     def compile(self, code: str) -> str | None:
-        """Build the program from a solution and the problem's grader or stub; the compiler's words if it refuses."""
+        """Build the program from a solution and the problem's grader or stub. Returns the compiler's message if it
+        refuses.
+        """
         (self.scratch / "solution.cpp").write_text(code)
         source = self.scratch / "solution.cpp"
         return compile_program(self.scratch / "program", source, *self.linked, include=self.scratch / "graders")
 
     def judge(self, code: str, *, patience_s: float = PATIENCE_S) -> dict[str, Result]:
-        """The result of every subtask: the first of the lowest scores among its tests, stopping at a zero."""
+        """The result of every subtask: the first lowest score among its tests. A subtask ends at a zero."""
         if words := self.compile(code):
             return dict.fromkeys(self.subtasks, Result(verdict="CE", score=0, words=words))
         known: dict[str, Result] = {}
@@ -102,7 +104,7 @@ class Judge:
         return failure or self.check(self.scratch / "output")
 
     def check(self, output: Path) -> Result:
-        """What the checker, or white-diff, says of an output."""
+        """The result of the checker, or of white-diff, for an output."""
         if not (self.scratch / "checker/checker").exists():
             right = _words_by_line(output.read_bytes()) == _words_by_line((self.scratch / "answer").read_bytes())
             return Result(verdict="AC" if right else "WA", score=float(right))
@@ -146,7 +148,7 @@ class Judge:
         )
 
     def _wait(self, running: list[subprocess.Popen[bytes]], patience_s: float) -> Result | None:
-        """Wait for all processes of the submission; how they failed, if one did."""
+        """Wait for all processes of the submission. Returns how they failed, or nothing."""
         try:
             for process in running:
                 process.wait(timeout=patience_s)
@@ -196,13 +198,13 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="session")
 def rows() -> Callable[[Path], list[dict[str, Any]]]:
-    """How to read a JSONL file."""
+    """The reader of JSONL files."""
     return read_rows
 
 
 @pytest.fixture(scope="session")
 def judges(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Judge]:
-    """The judge of a problem, by the problem's id; its checker or manager is compiled once."""
+    """The judge of a problem, by the problem's id. Its checker or manager is compiled once."""
     launch = tmp_path_factory.mktemp("launch") / "launch"
     assert compile_program(launch, Path(__file__).with_name("launch.cpp")) is None
 

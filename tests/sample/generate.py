@@ -1,6 +1,6 @@
-"""Makes the rows of the sample contest and of the sample of APPS: `python -m tests.sample.generate`.
+"""Writes the rows of the sample contest and of the sample of APPS: `python -m tests.sample.generate`.
 
-The rows are committed, so that an installed package has them. A test checks that this program still makes exactly
+The rows are committed, so that an installed package has them. A test checks that this program still writes exactly
 these bytes.
 """
 
@@ -25,7 +25,7 @@ def contest() -> tuple[Task, ...]:
 
 
 def made_files() -> Iterator[tuple[str, str]]:
-    """Name and contents of every generated file."""
+    """Names and contents of all generated files."""
     made = contest()
     yield "problems.jsonl", _jsonl(row for task in made for row in task.problem_rows())
     yield "tests.jsonl", _jsonl(row for task in made for row in task.test_rows())
@@ -43,7 +43,7 @@ def _jsonl(rows: Iterable[Row]) -> str:
 
 
 def main() -> None:
-    """Write the files where the package has them."""
+    """Write the files into the package."""
     here = Path(sample.__file__).parent
     for name, contents in made_files():
         (here / name).write_text(contents, encoding="utf-8", newline="\n")

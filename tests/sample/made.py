@@ -1,4 +1,4 @@
-"""The sample contest as its generator makes it, once a process: its inputs take a fifth of a second of CPU."""
+"""The rows of the sample contest, generated once a process. Its inputs take a fifth of a second of CPU time."""
 
 from __future__ import annotations
 

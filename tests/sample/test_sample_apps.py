@@ -1,4 +1,4 @@
-"""The sample of APPS: its rows are as documented, and each program behaves as stated, with plain Python."""
+"""The sample of APPS: its rows are as documented, and each program has its stated results, with plain Python."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ name, arguments = json.load(sys.stdin)
 found = getattr(Solution(), name) if "Solution" in globals() else globals()[name]
 json.dump(found(*arguments), open("result", "w"))
 """
-TOO_LATE = 5.0  # seconds of wall clock: the slow solutions need hours
+TOO_LATE = 5.0  # seconds of wall clock; the slow solutions need hours
 
 
 def does(folder: Path, tests: dict[str, Any], place: int) -> Any:
-    """What the program in `folder` makes of a test: its output, or what it returns; `None` if it fails."""
+    """The result of the program in `folder` for a test: its output or its return value; `None` if it fails."""
     name = tests.get("fn_name")
     command = [sys.executable, "solution.py"] if name is None else [sys.executable, "-c", CALL]
     given = tests["inputs"][place] if name is None else json.dumps([name, tests["inputs"][place]])
@@ -45,7 +45,9 @@ def does(folder: Path, tests: dict[str, Any], place: int) -> Any:
 
 
 def test_rows(rows: Rows) -> None:
-    """Introductory to competition; standard input, functions of both kinds, and one with several answers."""
+    """The problems are introductory to competition, with standard input, with both kinds of functions, and one with
+    several right answers.
+    """
     problems = rows(sample.apps_problems())
     assert [row["problem_id"] for row in problems] == [0, 1, 2, 3, 4]
     assert {row["difficulty"] for row in problems} == {"introductory", "interview", "competition"}
@@ -59,8 +61,8 @@ def test_rows(rows: Rows) -> None:
     assert all(json.loads(row["solutions"]) for row in problems)
 
 
-def test_what_is_stated_of_the_dump(rows: Rows) -> None:
-    """All verdicts that a first look should show, and each answer names its program."""
+def test_expected_results_of_the_dump(rows: Rows) -> None:
+    """They have all verdicts that a first look should show, and each answer names its program."""
     dump, stated = rows(sample.apps_dump()), rows(sample.apps_expected())
     assert [row["uuid"] for row in dump] == [row["uuid"] for row in stated]
     assert {row["expected_verdict"] for row in stated} == {"AC", "WA", "TLE", "RE", "CE", "NC"}
@@ -70,8 +72,8 @@ def test_what_is_stated_of_the_dump(rows: Rows) -> None:
 
 
 @pytest.mark.parametrize("problem", range(5))
-def test_programs_do_what_is_stated(rows: Rows, tmp_path: Path, problem: int) -> None:
-    """Each program passes as many of its problem's tests as the dump states of it."""
+def test_programs_have_their_expected_results(rows: Rows, tmp_path: Path, problem: int) -> None:
+    """Each program passes the number of tests that the dump states for it."""
     tests = json.loads(rows(sample.apps_problems())[problem]["input_output"])
     for row, stated in zip(rows(sample.apps_dump()), rows(sample.apps_expected()), strict=True):
         program = program_of(row["generation"])

@@ -21,7 +21,7 @@ CPP = {"cpp", "c++", "cc", "cxx"}
 
 
 def last_program(generation: str) -> str | None:
-    """The last complete block with a C++ tag, else the last one without a tag that looks like C++."""
+    """The last complete block with a C++ tag, otherwise the last one without a tag that looks like C++."""
     blocks = [(tag.lower(), code) for tag, code in FENCE.findall(generation)]
     tagged: list[str] = [code for tag, code in blocks if tag in CPP]
     untagged: list[str] = [code for tag, code in blocks if tag == "" and ";\n" in code]
@@ -36,7 +36,7 @@ def without_opening_comment(code: str) -> str:
 
 @pytest.fixture(scope="module")
 def pairs(rows: Rows) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Each row of the dump with what is expected of it."""
+    """Each row of the dump with its expected result."""
     return list(zip(rows(sample.dump()), rows(sample.dump_expected()), strict=True))
 
 
@@ -50,8 +50,8 @@ def sources() -> dict[tuple[str, str], str]:
     }
 
 
-def test_rows_are_a_generators_rows(pairs: list[Any]) -> None:
-    """They have the columns of a dump, no `code`, and an expectation each."""
+def test_rows_have_the_columns_of_a_dump(pairs: list[Any]) -> None:
+    """They have no `code`, and each has an expected result."""
     subtasks = {task.id: task.subtasks for task in tasks().values()}
     for row, expected in pairs:
         assert (row["uuid"], row["year"], row["problem_id"]) == (
@@ -66,8 +66,8 @@ def test_rows_are_a_generators_rows(pairs: list[Any]) -> None:
     assert len({row["uuid"] for row, _ in pairs}) == len(pairs) >= 40
 
 
-def test_the_program_is_the_one_that_is_named(pairs: list[Any], sources: dict[tuple[str, str], str]) -> None:
-    """The last program of a generation is the named solution, or there is none and nothing is named."""
+def test_the_program_is_the_named_solution(pairs: list[Any], sources: dict[tuple[str, str], str]) -> None:
+    """The last program of a generation is the named solution. If none is named, there is none."""
     for row, expected in pairs:
         program = last_program(row["generation"])
         if expected["solution"] is None:
@@ -80,10 +80,8 @@ def test_the_program_is_the_one_that_is_named(pairs: list[Any], sources: dict[tu
             assert altered or program == as_written
 
 
-def test_programs_that_are_no_solution_verbatim(
-    pairs: list[Any], sources: dict[tuple[str, str], str], judges: Judges
-) -> None:
-    """Altered programs are judged: they are worth what is stated, and so they are with mended includes."""
+def test_altered_programs(pairs: list[Any], sources: dict[tuple[str, str], str], judges: Judges) -> None:
+    """They are judged and have their stated scores, also with added includes."""
     judged = 0
     for row, expected in pairs:
         program = last_program(row["generation"])
@@ -94,8 +92,8 @@ def test_programs_that_are_no_solution_verbatim(
     assert judged >= 4
 
 
-def test_mended_includes(pairs: list[Any], judges: Judges) -> None:
-    """A program without its includes does not compile, and is worth what is stated once it has them."""
+def test_added_includes(pairs: list[Any], judges: Judges) -> None:
+    """A program without its includes does not compile. With them it has its stated score."""
     broken = [(row, expected) for row, expected in pairs if expected["with_fixed_includes"] is not None]
     assert len(broken) >= 3
     for row, expected in broken:
@@ -111,7 +109,7 @@ def expected_of(judges: Judges, problem_id: str, program: str) -> dict[str, str]
 
 
 def test_a_submissions_verdict_is_its_worst(pairs: list[Any]) -> None:
-    """The one failure that occurs, else PA if that occurs, else AC."""
+    """The one failure that occurs, otherwise PA if it occurs, otherwise AC."""
     for _, expected in pairs:
         verdicts = set(expected["expected_subtasks"].values())
         failures = verdicts - {"AC", "PA"}
@@ -119,7 +117,7 @@ def test_a_submissions_verdict_is_its_worst(pairs: list[Any]) -> None:
         assert expected["expected_verdict"] == worst
 
 
-def test_the_dump_has_all_that_dumps_have(pairs: list[Any]) -> None:
+def test_the_dump_has_all_kinds_of_generations(pairs: list[Any]) -> None:
     """Several blocks, thoughts, drafts, tags of all kinds, no code, cut-off code, and duplicates."""
     texts = [row["generation"] for row, _ in pairs]
     tags = Counter(tag for text in texts for tag, _ in FENCE.findall(text))

@@ -41,8 +41,8 @@ PROBLEM_COLUMNS = {
 TEST_COLUMNS = ["year", "day", "problem_name", "problem_id", "test_name", "test_input", "test_output"]
 
 
-def test_made_again_the_rows_are_the_same() -> None:
-    """The committed rows are, byte for byte, what the generator makes, and of no file more."""
+def test_generated_rows_equal_the_committed_ones() -> None:
+    """The committed files are, byte for byte, those that the generator writes, and there are no others."""
     here = Path(sample.__file__).parent
     made = {name: text.encode() for name, text in made_files()}
     assert made.keys() == {path.name for path in here.glob("*.jsonl")}
@@ -50,7 +50,7 @@ def test_made_again_the_rows_are_the_same() -> None:
 
 
 def test_the_rows_do_not_depend_on_the_hash_seed() -> None:
-    """Another process with another order of hashes makes the same bytes."""
+    """A process with another hash seed writes the same bytes."""
     program = (
         "import hashlib; from tests.sample.generate import made_files;"
         "print(hashlib.sha256(repr(list(made_files())).encode()).hexdigest())"
@@ -69,7 +69,7 @@ def test_the_rows_do_not_depend_on_the_hash_seed() -> None:
 
 
 def test_problem_rows_have_the_columns_of_the_reference(rows: Rows) -> None:
-    """Names, order and types are those of `open-r1/ioi`."""
+    """Names, order and types equal those of `open-r1/ioi`."""
     for row in rows(sample.problems()):
         assert {name: type(value) for name, value in row.items()} == PROBLEM_COLUMNS
         assert list(row) == list(PROBLEM_COLUMNS)
@@ -78,7 +78,7 @@ def test_problem_rows_have_the_columns_of_the_reference(rows: Rows) -> None:
 
 
 def test_test_rows_have_the_columns_of_the_reference(rows: Rows) -> None:
-    """Names and order are those of `open-r1/ioi-test-cases`; texts end with a newline."""
+    """Names and order equal those of `open-r1/ioi-test-cases`. Texts end with a newline."""
     for row in rows(sample.tests()):
         assert list(row) == TEST_COLUMNS
         assert row["test_input"].endswith("\n")
@@ -86,7 +86,7 @@ def test_test_rows_have_the_columns_of_the_reference(rows: Rows) -> None:
 
 
 def test_every_problem_is_worth_100_points(rows: Rows) -> None:
-    """Samples are worth nothing, three or four further subtasks share 100 points."""
+    """Samples have 0 points. Three or four other subtasks share 100 points."""
     for problem_id, problem in groupby(rows(sample.problems()), key=lambda row: row["id"]):
         subtasks = {row["subtask"]: row["score"] for row in problem}
         assert sum(subtasks.values()) == 100, problem_id
@@ -96,7 +96,7 @@ def test_every_problem_is_worth_100_points(rows: Rows) -> None:
 
 
 def test_subtasks_and_tests_name_each_other(rows: Rows) -> None:
-    """Every test that a subtask lists exists, once, and every test is listed."""
+    """Every test that a subtask lists exists once, and every test is listed."""
     tests = [(row["problem_id"], row["test_name"]) for row in rows(sample.tests())]
     listed = [(row["id"], row["test_names"]) for row in rows(sample.problems())]
     assert len(set(tests)) == len(tests)
@@ -107,14 +107,16 @@ def test_subtasks_and_tests_name_each_other(rows: Rows) -> None:
 
 
 def test_the_contest_is_small() -> None:
-    """It travels in the wheel."""
+    """It is part of the wheel."""
     assert (
         sum(path().stat().st_size for path in (sample.problems, sample.tests, sample.solutions, sample.dump)) < 600_000
     )
 
 
-def test_the_four_kinds_of_task_are_there(rows: Rows) -> None:
-    """Batch with grader and checker, Batch alone, Communication over standard streams, and of two over FIFOs."""
+def test_the_contest_has_four_kinds_of_tasks(rows: Rows) -> None:
+    """Batch with grader and checker, Batch alone, Communication over standard streams, and Communication of two
+    processes over FIFOs.
+    """
     kinds = {}
     for row in rows(sample.problems()):
         files = dict(map(tuple, row["grader_files"]))
@@ -143,8 +145,8 @@ def test_the_four_kinds_of_task_are_there(rows: Rows) -> None:
 
 
 @pytest.mark.parametrize("id", IDS)
-def test_the_statement_tells_the_subtasks(id: str) -> None:
-    """The table in `statement.md` says what `problem.json` says."""
+def test_the_statement_has_the_subtasks(id: str) -> None:
+    """The table in `statement.md` agrees with `problem.json`."""
     task = tasks()[id]
     table = re.findall(r"^\| (\d\d-\S+) \| (\d+) \| (.*) \|$", (task.folder / "statement.md").read_text(), re.MULTILINE)
     subtasks = task.settings["subtasks"]
@@ -165,7 +167,7 @@ def inputs_of(task: Any, number: str) -> list[list[list[int]]]:
 
 
 def berths_promise(number: str, test: list[list[int]]) -> bool:
-    """What the statement of "Berths" promises."""
+    """The constraints in the statement of "Berths"."""
     [[n], *ships] = test
     times = [time for ship in ships for time in ship]
     return (
@@ -178,7 +180,7 @@ def berths_promise(number: str, test: list[list[int]]) -> bool:
 
 
 def buoys_promise(number: str, test: list[list[int]]) -> bool:
-    """What the statement of "Buoys" promises."""
+    """The constraints in the statement of "Buoys"."""
     [[n, q], *rest] = test
     buoys, asked = rest[:n], [k for [k] in rest[n:]]
     last = max(s + p * (c - 1) for s, p, c in buoys)
@@ -194,7 +196,7 @@ def buoys_promise(number: str, test: list[list[int]]) -> bool:
 
 
 def lamps_promise(number: str, test: list[list[int]]) -> bool:
-    """What the statement of "Lamps" promises."""
+    """The constraints in the statement of "Lamps"."""
     [[n, k], dark] = test
     return (
         2 <= n <= 3_000
@@ -207,7 +209,7 @@ def lamps_promise(number: str, test: list[list[int]]) -> bool:
 
 
 def keepers_promise(number: str, test: list[list[int]]) -> bool:
-    """What the statement of "Keepers" promises."""
+    """The constraints in the statement of "Keepers"."""
     [[n], first, second] = test
     return (
         1 <= n == len(first) == len(second) <= 1_000
@@ -224,8 +226,8 @@ PROMISES = {"berths": berths_promise, "buoys": buoys_promise, "lamps": lamps_pro
 
 
 @pytest.mark.parametrize("id", IDS)
-def test_the_tests_keep_the_constraints(id: str) -> None:
-    """Every test obeys the task's constraints and those of the subtasks that list it."""
+def test_the_tests_satisfy_the_constraints(id: str) -> None:
+    """Every test satisfies the constraints of the task and of the subtasks that list it."""
     task = tasks()[id]
     for subtask in task.settings["subtasks"]:
         number = subtask["name"][1]

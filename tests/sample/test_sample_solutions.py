@@ -1,4 +1,4 @@
-"""The solutions of the sample contest have their stated scores, by the small judge in conftest.py."""
+"""The solutions of the sample contest have their stated scores with the small judge of conftest.py."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ SOLUTIONS = [json.loads(line) for line in sample.solutions().open(encoding="utf-
 
 
 @pytest.mark.parametrize("row", SOLUTIONS, ids=[f"{row['problem_id']}/{row['label']}" for row in SOLUTIONS])
-def test_solution_is_worth_what_is_stated(row: dict[str, Any], judges: Judges) -> None:
-    """Verdict by subtask, and total."""
-    # A program that only waits uses no processor time: our patience has to end it.
+def test_solution_has_its_stated_score(row: dict[str, Any], judges: Judges) -> None:
+    """The verdict of each subtask, and the total."""
+    # A program that only waits uses no processor time, so the wall-clock limit of this judge has to end it.
     patience = {"patience_s": 3.0} if row["label"] == "time_limit/waits-for-more.cpp" else {}
     results = judges(row["problem_id"]).judge(row["code"], **patience)
 
@@ -36,14 +36,16 @@ def test_solution_is_worth_what_is_stated(row: dict[str, Any], judges: Judges) -
 
 
 def test_every_source_is_listed() -> None:
-    """`problem.json` states the worth of every file below `solutions/`, and of no other."""
+    """`problem.json` states the score of every file below `solutions/`, and of no other."""
     for task in tasks().values():
         there = {str(path.relative_to(task.folder / "solutions")) for path in task.folder.glob("solutions/*/*")}
         assert there == set(task.settings["solutions"])
 
 
-def test_every_way_to_end_is_there() -> None:
-    """Each problem has full, partial or wrong, slow, hungry, crashing and uncompilable solutions."""
+def test_solutions_end_in_every_way() -> None:
+    """Each problem has solutions with full marks, that are partial or wrong, slow, over memory, crashing, and with
+    compile errors.
+    """
     for task in tasks().values():
         verdicts = {v for row in SOLUTIONS if row["problem_id"] == task.id for v in row["expected_subtasks"].values()}
         assert verdicts >= {"AC", "WA", "TLE", "MLE", "RE", "CE"}, task.id
@@ -55,14 +57,14 @@ def test_every_way_to_end_is_there() -> None:
 
 
 def test_a_solution_fails_in_one_way_only() -> None:
-    """So the verdict of a whole submission does not hang on which of two failures counts as the worse one."""
+    """So the verdict of a submission does not depend on which of two failures is worse."""
     for row in SOLUTIONS:
         assert len(set(row["expected_subtasks"].values()) - {"AC", "PA"}) <= 1, row["label"]
 
 
 @pytest.mark.parametrize("problem_id", ["berths", "buoys"])
 def test_official_outputs_get_full_marks(problem_id: str, judges: Judges, rows: Rows) -> None:
-    """The answers that Python found satisfy the C++ checker, or white-diff."""
+    """The answers computed in Python satisfy the C++ checker, or white-diff."""
     judge = judges(problem_id)
     for name, test in judge.tests.items():
         (judge.scratch / "input").write_text(test["test_input"])
@@ -91,7 +93,7 @@ def test_official_outputs_get_full_marks(problem_id: str, judges: Judges, rows: 
     ],
 )
 def test_checker_of_berths(output: bytes, verdict: str, judges: Judges) -> None:
-    """Whatever a submission prints is a score, never a crash of the checker."""
+    """Any output gives a score and no crash of the checker."""
     judge = judges("berths")
     test = judge.tests["0-01"]
     (judge.scratch / "input").write_text(test["test_input"])
@@ -110,8 +112,8 @@ NOISE = {
 
 
 @pytest.mark.parametrize("noise", NOISE.values(), ids=NOISE)
-def test_manager_of_lamps_survives_noise(noise: str, judges: Judges) -> None:
-    """Whatever a submission sends is a zero with words, never a crash of the manager."""
+def test_manager_of_lamps_accepts_any_input(noise: str, judges: Judges) -> None:
+    """Anything that a submission sends gives a zero with a message, and no crash of the manager."""
     judge = judges("lamps")
     code = f"""
         #include "lamps.h"
@@ -131,8 +133,8 @@ def test_manager_of_lamps_survives_noise(noise: str, judges: Judges) -> None:
     assert result.words.startswith("Output isn't correct: ")
 
 
-def test_the_paths_lead_to_files() -> None:
-    """Every path that the package offers is there."""
+def test_the_paths_exist() -> None:
+    """Every path that the package gives exists."""
     files = (sample.problems(), sample.tests(), sample.solutions(), sample.dump(), sample.dump_expected())
     assert all(path.is_file() for path in files)
     assert {path.name for path in sample.tasks().iterdir()} >= {task.id for task in tasks().values()}

@@ -1,4 +1,4 @@
-"""A failed compilation in C is compared with the known good program in C, and one in C++ with that in C++."""
+"""A compile error in C is checked with the known good program in C, one in C++ with that in C++."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ioi_eval.errors import SetupError
 from ioi_eval.model import Execution, Job, Language, Submission, SubmissionResult, Subtask, TestCase, Verdict
 from ioi_eval.sandbox import Target
 from ioi_eval.scorer import Scorer
-from tests.box_answers import built, plan_of, said
+from tests.box_answers import built, plan_of, step_answer
 from tests.small_problems import small_problem
 from tests.small_targets import small_target
 
@@ -28,13 +28,13 @@ PROBLEM = small_problem(
 
 
 class Compiler:
-    """A target that compiles everything but submissions, and what is asked for with a certain option."""
+    """A target that compiles everything except submissions and jobs with a certain option."""
 
     def __init__(self, unknown: str) -> None:
         self.unknown = unknown
 
     def targets(self) -> Sequence[Target]:
-        """Just one."""
+        """One target."""
         return (TARGET,)
 
     async def execute(self, job: Job, _: Target) -> Execution:
@@ -42,14 +42,14 @@ class Compiler:
         if not any(file.name == "plan" for file in job.files):
             return Execution(run=built(job))
         if self.unknown in plan_of(job):
-            return Execution(run=said(code=1, output=f"unrecognized option {self.unknown}")(job))
+            return Execution(run=step_answer(code=1, output=f"unrecognized option {self.unknown}")(job))
         if "a.out" in plan_of(job):
-            return Execution(run=said(code=1, output="sum.c:1:1: error: no")(job))
-        return Execution(run=said("good")(job))
+            return Execution(run=step_answer(code=1, output="sum.c:1:1: error: no")(job))
+        return Execution(run=step_answer("good")(job))
 
 
 def judged(directory: Path, compiler: Compiler, language: Language) -> SubmissionResult:
-    """A program that does not compile there."""
+    """The result of a program that does not compile."""
     submission = Submission(id="x", problem=PROBLEM.key, code="int main", language=language)
     return asyncio.run(Scorer(compiler, artifacts=ArtifactStore(directory)).score(PROBLEM, submission))
 
@@ -66,13 +66,13 @@ def judged(directory: Path, compiler: Compiler, language: Language) -> Submissio
 def test_a_refusal_counts_where_the_language_compiles(
     tmp_path: Path, language: Language, unknown: str, verdict: Verdict, words: str
 ) -> None:
-    """What the compiler makes of the other language says nothing."""
+    """Whether the compiler works for the other language does not matter."""
     result = judged(tmp_path, Compiler(unknown), language)
     assert result.compile.verdict is verdict
     assert words in result.compile.message
 
 
-def test_c_that_nothing_compiles_is_the_setups_fault(tmp_path: Path) -> None:
-    """As for C++: a compiler that refuses every program."""
+def test_a_c_compiler_that_refuses_everything_is_a_setup_error(tmp_path: Path) -> None:
+    """As for C++."""
     with pytest.raises(SetupError, match="does not work inside a box"):
         judged(tmp_path, Compiler("-std="), Language.C)

@@ -1,4 +1,4 @@
-"""The first job of a submission on this machine: it also compiles the program, unless slots are idle."""
+"""The first job of a submission on this machine also compiles the program, unless slots are idle."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ TESTS = {f"t{n}": TestCase(name=f"t{n}", input=b"%d\n" % n, answer=b"%d\n" % (2 
 PROBLEM = small_problem(subtasks=(Subtask(name="all", points=100, tests=tuple(TESTS)),), tests=TESTS)
 
 
-def told(result: SubmissionResult) -> Sequence[object]:
-    """What a result says of a submission, without times."""
+def outcome_without_times(result: SubmissionResult) -> Sequence[object]:
+    """A submission's result without times."""
     tests = [(test.test, test.verdict, test.score, test.message) for each in result.subtasks for test in each.tests]
     return result.verdict, result.score, result.compile.verdict, result.compile.message, tests
 
 
 def judged(cache: Path, *, slots: int, programs: Sequence[str] = PROGRAMS) -> tuple[list[Sequence[object]], list[str]]:
-    """What is told of all programs, which are scored one after another; and the kinds of all jobs."""
+    """The results of all programs, scored one after another, and the kinds of all jobs."""
 
     async def scenario() -> tuple[list[Sequence[object]], list[str]]:
         async with LocalSandbox(slots=slots) as sandbox:
@@ -39,13 +39,13 @@ def judged(cache: Path, *, slots: int, programs: Sequence[str] = PROGRAMS) -> tu
             scorer = Scorer(watched, artifacts=ArtifactStore(cache))
             submissions = [Submission(id=str(n), problem=PROBLEM.key, code=code) for n, code in enumerate(programs)]
             results = [await scorer.score(PROBLEM, submission) for submission in submissions]
-            return [told(result) for result in results], watched.kinds
+            return [outcome_without_times(result) for result in results], watched.kinds
 
     return asyncio.run(scenario())
 
 
-def test_no_program_needs_two_boxes_if_no_slot_is_idle(cache: Path) -> None:
-    """Results are those of a compilation in its own box. The known good program is compiled once a run."""
+def test_one_job_compiles_and_runs_if_no_slot_is_idle(cache: Path) -> None:
+    """The results equal those of a separate compilation. The known good program is compiled once a run."""
     busy, kinds = judged(cache, slots=1)
     idle, kinds_if_idle = judged(cache, slots=2)
     assert busy == idle
@@ -53,8 +53,8 @@ def test_no_program_needs_two_boxes_if_no_slot_is_idle(cache: Path) -> None:
     assert "build" not in kinds_if_idle
 
 
-def test_a_test_that_is_repeated_needs_no_second_compilation(cache: Path) -> None:
-    """The program is there from the first job. Only the repetition's time counts, as everywhere."""
+def test_a_repeated_test_needs_no_second_compilation(cache: Path) -> None:
+    """The compiled program was returned by the first job. Only the repetition's time counts."""
     _, kinds = judged(cache, slots=1, programs=[LATE])
     assert [kind for kind in kinds if kind != "scripts"][:2] == ["build", "run"]
     assert "compile" not in kinds

@@ -1,4 +1,4 @@
-"""Compiled programs that are kept across runs, on a real sandbox: nothing is compiled twice."""
+"""Compiled programs that are kept across runs, on a real sandbox: no program is compiled twice."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class Counting:
         self.compiled = 0
 
     async def execute(self, job: Job, target: Target) -> Execution:
-        """Let it be executed."""
+        """Count and execute the job."""
         self.compiled += bool(job.returns)
         return await self._sandbox.execute(job, target)
 
 
 async def judged(cache: Path, programs: KeptPrograms) -> tuple[list[SubmissionResult], int]:
-    """All submissions in one run, and how many jobs compiled."""
-    async with LocalSandbox(slots=1) as sandbox:  # no slot is idle, and yet each program comes back
+    """All submissions in one run. Returns results and the number of jobs that compile."""
+    async with LocalSandbox(slots=1) as sandbox:  # no slot is idle, and still each program is returned
         counting = Counting(sandbox)
         scorer = Scorer(counting, artifacts=ArtifactStore(cache), kept_programs=programs)
         results = [await scorer.score(PROBLEM, submission) for submission in SUBMISSIONS]
@@ -54,10 +54,12 @@ async def judged(cache: Path, programs: KeptPrograms) -> tuple[list[SubmissionRe
 
 
 def test_nothing_is_compiled_twice(cache: Path, tmp_path: Path) -> None:
-    """Neither a program, nor what the compiler refuses; and the results are the same, but for the time of compiling."""
+    """Neither programs nor compile errors are compiled again. The results are the same, except for the time of
+    compiling.
+    """
     first, compiled = asyncio.run(judged(cache, KeptPrograms(tmp_path)))
     assert [result.verdict for result in first] == VERDICTS
-    assert compiled > len(SUBMISSIONS)  # a good program beside the refused one, to be sure of the compiler
+    assert compiled > len(SUBMISSIONS)  # the known good program is compiled too, because one program is refused
     programs = KeptPrograms(tmp_path)
     second, compiled = asyncio.run(judged(cache, programs))
     assert compiled == 0
@@ -70,7 +72,7 @@ def test_nothing_is_compiled_twice(cache: Path, tmp_path: Path) -> None:
 
 
 def test_damaged_programs_change_no_verdict(cache: Path, tmp_path: Path) -> None:
-    """They are compiled again, and kept anew."""
+    """They are compiled again and stored again."""
     asyncio.run(judged(cache, KeptPrograms(tmp_path)))
     for path in entries(tmp_path):
         flip(path)

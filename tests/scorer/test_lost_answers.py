@@ -1,4 +1,4 @@
-"""Jobs that fail, answers that are cut, tests that are late, checkers that do not work: what the result says."""
+"""Results if jobs fail, answers are cut, tests are late, or checkers do not work."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from tests.sample_contest import problems, solution
 
 
 class Scripted:
-    """A sandbox that passes jobs on to a real one, until its script says otherwise for the n-th run job."""
+    """A sandbox that passes jobs to a real one, except for the run jobs that its script handles."""
 
     def __init__(self, inner: LocalSandbox, script: Any) -> None:
         self.inner, self.script, self.runs = inner, script, 0
         self.alone: list[int] = []
 
     def targets(self) -> Any:
-        """The real one's."""
+        """The targets of the real sandbox."""
         return self.inner.targets()
 
     async def execute(self, job: Job, target: Target) -> Execution:
-        """Do what the script says about this run job, which may compile too; compile jobs are passed on."""
+        """Do what the script says for this run job, which may also compile. Compile jobs are passed on."""
         if not any(file.name in ("program", "steps") for file in job.files):
             return await self.inner.execute(job, target)
         self.runs += 1
@@ -46,13 +46,13 @@ class Scripted:
 
 
 def cut(execution: Execution) -> Execution:
-    """Its answer without the second half."""
+    """The execution with the first half of its output."""
     stage: Stage = execution.run
     return Execution(run=replace(stage, stdout=stage.stdout[: len(stage.stdout) // 2]))
 
 
 def score_scripted(cache: Path, label: str, script: Any, **changes: Any) -> tuple[SubmissionResult, int]:
-    """Score one solution on a scripted sandbox; gives the result and how many run jobs it took."""
+    """Score one solution on a scripted sandbox. Returns the result and the number of run jobs."""
 
     async def scenario() -> tuple[SubmissionResult, int]:
         submission = solution(label)
@@ -66,7 +66,7 @@ def score_scripted(cache: Path, label: str, script: Any, **changes: Any) -> tupl
 
 
 def test_lost_sandbox_is_a_judge_error_and_never_a_score(cache: Path) -> None:
-    """If every run job fails, the result has no score, is not final, and says why."""
+    """If every run job fails, the result has no score, is not final, and gives the reason."""
     result, runs = score_scripted(cache, "buoys/model_solution/bisection.cpp", lambda _: TransportError("cut cable"))
     assert (result.verdict, result.score) == (Verdict.JE, None)
     outcome = result.subtasks[0].tests[0]
@@ -76,8 +76,8 @@ def test_lost_sandbox_is_a_judge_error_and_never_a_score(cache: Path) -> None:
     assert runs > 1, "a transient failure is worth another try"
 
 
-def test_answer_that_was_cut_is_asked_for_again_in_halves(cache: Path) -> None:
-    """The tail of the first answer is lost: half of its tests are asked for, then the others; nothing of it counts."""
+def test_after_a_cut_answer_the_tests_are_run_in_halves(cache: Path) -> None:
+    """The end of the first answer is lost, so nothing of it counts. One half of its tests is run, then the other."""
 
     result, runs = score_scripted(
         cache, "buoys/model_solution/bisection.cpp", lambda number: cut if number == 1 else None
@@ -87,7 +87,7 @@ def test_answer_that_was_cut_is_asked_for_again_in_halves(cache: Path) -> None:
 
 
 def test_a_compilation_whose_answer_is_cut_does_not_shrink_other_jobs(cache: Path) -> None:
-    """The compiler, or the program that came back, may be the cause: a submission must not slow down the others."""
+    """The compiler's output or the returned program may be the cause. The jobs of later submissions keep their size."""
 
     async def scenario() -> list[int]:
         submission = solution("buoys/model_solution/bisection.cpp")
@@ -105,8 +105,8 @@ def test_a_compilation_whose_answer_is_cut_does_not_shrink_other_jobs(cache: Pat
     assert (first > 1, second) == (True, 1)
 
 
-def test_a_size_whose_answers_are_cut_is_tried_once(cache: Path) -> None:
-    """Where answers are cut above two tests, all other jobs have two; the next submission's from the first one on."""
+def test_a_bundle_size_whose_answers_are_cut_is_tried_once(cache: Path) -> None:
+    """Answers with more than two tests are cut, so all other jobs have two, also those of the next submission."""
 
     def cut_above_two(execution: Execution) -> Execution:
         return cut(execution) if execution.run.stdout.count('"test"') > 2 else execution
@@ -130,7 +130,7 @@ def test_a_size_whose_answers_are_cut_is_tried_once(cache: Path) -> None:
 
 
 def test_rejected_job_is_not_repeated(cache: Path) -> None:
-    """What a server refuses for good becomes JE at once."""
+    """A job that a server refuses for good is JE at once."""
     result, runs = score_scripted(cache, "buoys/model_solution/bisection.cpp", lambda _: SandboxError("no such thing"))
     assert result.verdict is Verdict.JE
     tests = {outcome.test for subtask in result.subtasks for outcome in subtask.tests}
@@ -138,7 +138,9 @@ def test_rejected_job_is_not_repeated(cache: Path) -> None:
 
 
 def score_late(cache: Path, code: str) -> tuple[SubmissionResult, list[int]]:
-    """Score a program for buoys under 0.3 s; gives the result and how many tests each job was given that ran alone."""
+    """Score a program for buoys with a limit of 0.3 s. Returns the result and the number of tests of each job that ran
+    alone.
+    """
 
     async def scenario() -> tuple[SubmissionResult, list[int]]:
         submission = replace(solution("buoys/model_solution/bisection.cpp"), code=code)
@@ -151,8 +153,8 @@ def score_late(cache: Path, code: str) -> tuple[SubmissionResult, list[int]]:
     return asyncio.run(scenario())
 
 
-def test_late_tests_that_decide_share_the_time_alone(cache: Path) -> None:
-    """The first test of each subtask is late, in the first run and alone: one job on an idle machine for them all."""
+def test_deciding_late_tests_share_one_job_alone(cache: Path) -> None:
+    """The first test of each subtask is late in both runs. All of them are repeated in one job."""
     wait = "#include <ctime>\nstatic struct Wait { Wait() { while (clock() < CLOCKS_PER_SEC * 32 / 100) {} } } wait_;\n"
     result, alone = score_late(cache, wait + str(solution("buoys/model_solution/bisection.cpp").code))
     firsts = {subtask.tests[0].test: subtask.tests[0] for subtask in result.subtasks}
@@ -161,8 +163,8 @@ def test_late_tests_that_decide_share_the_time_alone(cache: Path) -> None:
     assert alone[0] == len(firsts)
 
 
-def test_who_burns_his_time_and_sleeps_has_no_second_guess(cache: Path) -> None:
-    """A program that sees its guess fail can do so; close to the limit or not, it is not run again."""
+def test_a_program_that_uses_its_time_and_sleeps_is_not_repeated(cache: Path) -> None:
+    """A program could do this when it sees that its guess is wrong. It is not run again, even near the limit."""
     burns = "while (clock() < CLOCKS_PER_SEC * 285 / 1000) {}"
     result, alone = score_late(cache, f"#include <ctime>\n#include <unistd.h>\nint main() {{ {burns} pause(); }}")
     assert {subtask.tests[0].limit for subtask in result.subtasks} == {"idle"}
@@ -171,7 +173,7 @@ def test_who_burns_his_time_and_sleeps_has_no_second_guess(cache: Path) -> None:
 
 
 def test_broken_checker_is_named_and_final(cache: Path) -> None:
-    """A checker that gives no score, twice, each time in a new box, is final JE; nobody gets points or zero for it."""
+    """A checker that fails twice, each time in a new box, is a final JE without score."""
     broken = SourceFile(path="checker/checker.cpp", content=b"int main() { return 0; }\n")
     result, _ = score_scripted(cache, "berths/model_solution/heap.cpp", lambda _: None, checker=broken)
     assert (result.verdict, result.score) == (Verdict.JE, None)
@@ -180,8 +182,8 @@ def test_broken_checker_is_named_and_final(cache: Path) -> None:
     assert all(outcome.final and outcome.judge_program == "checker" for outcome in faults)
 
 
-def test_checker_that_does_not_compile_is_the_problems_fault(cache: Path) -> None:
-    """JE, final, with the compiler's words; not CE."""
+def test_checker_that_does_not_compile_is_a_final_je(cache: Path) -> None:
+    """The message is the compiler's. The verdict is not CE."""
     broken = SourceFile(path="checker/checker.cpp", content=b"int main() { return nothing; }\n")
     result, runs = score_scripted(cache, "berths/model_solution/heap.cpp", lambda _: None, checker=broken)
     assert (result.verdict, result.score, runs) == (Verdict.JE, None, 0)
@@ -191,6 +193,6 @@ def test_checker_that_does_not_compile_is_the_problems_fault(cache: Path) -> Non
 
 
 def test_no_endpoint_left_ends_the_run(cache: Path) -> None:
-    """It is not this submission's failure, and the next one would meet it too."""
+    """It is not a failure of this submission, and the next one would fail in the same way."""
     with pytest.raises(UnavailableError):
         score_scripted(cache, "buoys/model_solution/bisection.cpp", lambda _: UnavailableError("no endpoint left"))

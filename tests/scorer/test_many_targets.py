@@ -1,4 +1,4 @@
-"""A scorer over several targets: free slots are used, lost targets are left, and results name the target."""
+"""A scorer with several targets: free slots are used, lost targets are avoided, and results name their target."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ Loses = Callable[[str, int], bool]
 
 
 class Farm:
-    """Two kinds of workers, played by this machine; they differ in what their compilers say of themselves.
+    """Two kinds of workers, simulated by this machine. Their compilers differ in version.
 
     Args:
         inner: runs the jobs.
-        loses: what is lost when.
+        loses: which jobs lose their target.
         profile, has_own_scripts: of the first kind.
     """
 
@@ -66,11 +66,11 @@ class Farm:
         return self.kinds
 
     async def execute(self, job: Job, target: Target) -> Execution:
-        """Run it, or lose the target."""
+        """Run the job, or lose its target."""
         self.asked.add((target.name, target.is_only))
         plans = [f.content for f in job.files if f.name in ("plan", "steps") and isinstance(f.content, bytes)]
         self.compiled += any(b" argv=-c argv=buoys.cpp " in plan for plan in plans)
-        if any(file.name in ("program", "steps") for file in job.files):  # it runs tests
+        if any(file.name in ("program", "steps") for file in job.files):  # the job runs tests
             self.runs[target.name] += 1
             if self.loses(target.name, self.runs[target.name]):
                 raise TargetLostError(f"no worker of {target.name!r} is left")
@@ -88,7 +88,7 @@ def contest(cache: Path) -> dict[str, Problem]:
 def score(
     cache: Path, loses: Loses, *, times: int = 1, problem_changes: Mapping[str, Any] | None = None, **farm: Any
 ) -> tuple[list[SubmissionResult], list[tuple[str, ...]], Farm]:
-    """Score a right solution several times at once: results, possible fingerprints, and the farm."""
+    """Score a right solution several times at once. Returns results, possible fingerprints, and the farm."""
     row = next(r for r in map(orjson.loads, sample.solutions().open()) if (r["problem_id"], r["label"]) == LABEL)
     problems = load_problems(
         open_source(sample.problems()), open_source(sample.tests()), BlobStore(cache / "b")
@@ -108,7 +108,9 @@ def score(
 
 
 def test_free_slots_of_all_kinds_are_used(cache: Path) -> None:
-    """Three at once on two and one slots: two here, one there; each result names its kind and has its fingerprint."""
+    """Three submissions on two and one slots: two go to one kind, one to the other. Each result has its target's name
+    and fingerprint.
+    """
     results, (fingerprints,), _ = score(cache, lambda *_: False, times=3)
     assert sorted(result.target.split(",")[0] for result in results) == ["new", "old", "old"]
     assert {result.verdict for result in results} == {Verdict.AC}
@@ -118,8 +120,8 @@ def test_free_slots_of_all_kinds_are_used(cache: Path) -> None:
 
 
 @pytest.mark.parametrize(("times", "lost_from"), [(2, 1), (1, 2)], ids=["before-any-test", "after-some-tests"])
-def test_a_lost_target_loses_its_submissions_to_another(cache: Path, times: int, lost_from: int) -> None:
-    """What was bound to it begins anew elsewhere, and the result is that of one target from end to end."""
+def test_submissions_of_a_lost_target_start_again_on_another(cache: Path, times: int, lost_from: int) -> None:
+    """They start again from the beginning, and the result is that of one target."""
     results, (fingerprints,), farm = score(
         cache, lambda name, number: name == "old" and number >= lost_from, times=times
     )
@@ -130,16 +132,18 @@ def test_a_lost_target_loses_its_submissions_to_another(cache: Path, times: int,
     assert ("old", True) not in farm.asked
 
 
-def test_nothing_left_that_may_judge_is_no_score(cache: Path) -> None:
-    """JE with the reasons, to be judged again another day; the run goes on, as others may be judged."""
+def test_without_a_suitable_target_a_submission_is_je(cache: Path) -> None:
+    """It is JE with the reasons, and is judged again in the next run. This run continues, because others
+    may be judged.
+    """
     (result,), _, _ = score(cache, lambda *_: True)
     assert (result.verdict, result.score, result.compile.final) == (Verdict.JE, None, False)
     assert not result.compile.unfit, "that is the sandbox's failure"
     assert "no worker of 'old' is left; no worker of 'new' is left" in result.compile.message
 
 
-def test_nothing_left_at_all_ends_the_run(cache: Path) -> None:
-    """It is not this submission's failure, and the next one would meet it too."""
+def test_without_any_target_the_run_ends(cache: Path) -> None:
+    """It is not a failure of this submission, and the next one would fail in the same way."""
 
     def gone(_: str, __: int) -> bool:
         raise UnavailableError("no endpoint left")
@@ -149,8 +153,8 @@ def test_nothing_left_at_all_ends_the_run(cache: Path) -> None:
     assert raised.group_contains(UnavailableError)
 
 
-def test_a_standard_that_no_compiler_knows_is_no_compile_error(cache: Path) -> None:
-    """CE of every program would be a score for our own lack: JE, naming compiler and standard."""
+def test_a_standard_that_no_compiler_knows_is_je(cache: Path) -> None:
+    """The verdict is not CE, because our compilers are at fault. The message names compiler and standard."""
     (result,), _, farm = score(cache, lambda *_: False, problem_changes={"cxx_std": "gnu++29"})
     assert (result.verdict, result.score) == (Verdict.JE, None)
     assert "does not know -std=gnu++29" in result.compile.message
@@ -159,7 +163,7 @@ def test_a_standard_that_no_compiler_knows_is_no_compile_error(cache: Path) -> N
 
 
 def test_the_classic_profile_judges_the_same(cache: Path) -> None:
-    """One test a job: the same points, on the target that offers it."""
+    """With one test a job, the points are the same. The target that offers this profile is used."""
     problems = load_problems(
         open_source(sample.problems()), open_source(sample.tests()), BlobStore(cache / "b")
     ).problems
@@ -173,7 +177,7 @@ def test_the_classic_profile_judges_the_same(cache: Path) -> None:
     assert (farm.compiled, len(second.tests) > 1) == (1, True), "once, whatever the number of tests"
 
 
-def test_other_languages_are_not_for_scripts_of_the_worker_s_own(cache: Path) -> None:
+def test_other_languages_are_not_judged_by_a_worker_s_own_scripts(cache: Path) -> None:
     """A C program is bound to another target instead."""
 
     async def scenario() -> SubmissionResult:

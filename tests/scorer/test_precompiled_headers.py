@@ -1,4 +1,6 @@
-"""The precompiled header on this machine: the same objects, built when it pays, made anew when headers change."""
+"""The precompiled header on this machine: it gives the same objects, is built when that saves time, and is built again
+when headers change.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,7 @@ PROGRAMS = {
 
 
 class Compiling:
-    """Everything that compiles on one machine with one cache, as one run has it."""
+    """What compiles on one machine with one cache, as in one run."""
 
     def __init__(self, sandbox: LocalSandbox, cache: Path) -> None:
         artifacts = ArtifactStore(cache)
@@ -70,7 +72,7 @@ class Compiling:
         self.target: Target = sandbox.targets()[0]
 
     def recipe(self, code: str) -> Recipe:
-        """How a program becomes an object."""
+        """The recipe that compiles a program to an object."""
         argv = self.target.toolchain.compile_argv("a.cpp", "a.o", std=STD)
         return Recipe(
             what="submission",
@@ -80,14 +82,14 @@ class Compiling:
         )
 
     async def header(self, times: int = 1) -> Blob | None:
-        """What the last of so many programs gets."""
+        """The header for the last of this number of programs."""
         for _ in range(times - 1):
             await self.headers.header(self.target, STD)
         return await self.headers.header(self.target, STD)
 
 
 def with_run(cache: Path, use: Callable[[Compiling], Awaitable[None]]) -> None:
-    """One run with this cache."""
+    """A run with this cache."""
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Compiling]:
@@ -102,17 +104,17 @@ def with_run(cache: Path, use: Callable[[Compiling], Awaitable[None]]) -> None:
 
 
 def stored(cache: Path) -> list[Path]:
-    """The precompiled headers there: nothing else is so large."""
+    """The precompiled headers in a cache: no other entry is so large."""
     return [path for path in (cache / "artifacts").rglob("*") if path.is_file() and path.stat().st_size > 30 << 20]
 
 
 @pytest.fixture(scope="module")
 def full_cache(cache_with_runner: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache that holds the header."""
+    """A cache that contains the header."""
     cache = copy_cache(cache_with_runner, tmp_path_factory.mktemp("full"))
 
     async def use(compiling: Compiling) -> None:
-        assert await compiling.header(WORTH_BUILDING - 1) is None  # it does not pay yet
+        assert await compiling.header(WORTH_BUILDING - 1) is None  # building it would not save time yet
         assert not stored(cache)
         assert await compiling.header() is not None
 
@@ -122,7 +124,7 @@ def full_cache(cache_with_runner: Path, tmp_path_factory: pytest.TempPathFactory
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_objects_are_the_same_to_the_byte(full_cache: Path, name: str) -> None:
-    """A later run has it from its first program on; GCC takes it, and makes the same of the program."""
+    """A later run has it from its first program on. With it GCC makes the same objects."""
 
     async def use(compiling: Compiling) -> None:
         header = await compiling.header()
@@ -136,27 +138,29 @@ def test_objects_are_the_same_to_the_byte(full_cache: Path, name: str) -> None:
     with_run(full_cache, use)
 
 
-def test_gcc_really_takes_it(full_cache: Path) -> None:
-    """With another header in its place the program would not compile."""
+def test_gcc_uses_it(full_cache: Path) -> None:
+    """With another header in its place the program does not compile."""
 
     async def use(compiling: Compiling) -> None:
         header = await compiling.header()
         assert header is not None
         recipe = with_header(compiling.recipe(INCLUDE + "int main() {}\n"), header)
         step = recipe.steps[0]
-        argv = (*step.argv, "-H")  # GCC prints `! PATH` for a precompiled header that it has taken
+        argv = (*step.argv, "-H")  # GCC prints `! PATH` for a precompiled header that it uses
         answer = await compiling.builder.compile(replace(recipe, steps=(replace(step, argv=argv),)), compiling.target)
         assert "! .precompiled/bits/stdc++.h.gch" in answer.steps[0].output
 
     with_run(full_cache, use)
 
 
-def test_another_header_makes_another(full_cache: Path, tmp_path: Path) -> None:
-    """One file that the compiler reads has changed: the old one is not used, and goes once nobody has for two weeks."""
+def test_a_changed_header_gets_another_precompiled_header(full_cache: Path, tmp_path: Path) -> None:
+    """If a file that the compiler reads has changed, the old one is not used. It is deleted after two weeks without
+    use.
+    """
     cache = copy_cache(full_cache, tmp_path / "cache")
     (first,) = stored(cache)
     with tempfile.TemporaryDirectory() as more:
-        Path(more).chmod(0o755)  # boxes belong to another user
+        Path(more).chmod(0o755)  # the user of boxes must be able to enter it
 
         async def use(compiling: Compiling) -> None:
             toolchain = compiling.target.toolchain
@@ -177,7 +181,7 @@ def test_another_header_makes_another(full_cache: Path, tmp_path: Path) -> None:
 
 
 def test_a_damaged_one_is_not_used(full_cache: Path, tmp_path: Path) -> None:
-    """Nor is the run ended: programs are compiled without it."""
+    """The run continues, and programs are compiled without it."""
     (path,) = stored(full_cache)
     copy = tmp_path / "cache" / "artifacts" / path.parent.name / path.name
     for directory in (tmp_path / "cache", tmp_path / "cache" / "artifacts", copy.parent):
@@ -191,23 +195,23 @@ def test_a_damaged_one_is_not_used(full_cache: Path, tmp_path: Path) -> None:
 
 
 def is_header(file: JobFile) -> bool:
-    """Nothing else that goes into a compile box is so large."""
+    """No other file of a compile box is so large."""
     return isinstance(file.content, Blob) and file.content.size > 30 << 20
 
 
 class Trouble:
-    """This machine, on which something happens to every job that brings the header."""
+    """This machine. Before each job that brings the header, a function is called with the header's path."""
 
     def __init__(self, sandbox: LocalSandbox, happens: Callable[[Path], None]) -> None:
         self._sandbox, self._happens = sandbox, happens
         self.jobs = self.others = 0
 
     def targets(self) -> Sequence[Target]:
-        """The machine."""
+        """The machine's target."""
         return self._sandbox.targets()
 
     async def execute(self, job: Job, target: Target) -> Execution:
-        """Run it after that."""
+        """Call the function, then run the job."""
         self.others += not any(map(is_header, job.files))
         for file in filter(is_header, job.files):
             assert isinstance(file.content, Blob)
@@ -217,7 +221,7 @@ class Trouble:
 
 
 def no_room(_: Path) -> None:
-    """The box cannot take it."""
+    """The box has no space for it."""
     raise TransientError("no space left on device")
 
 
@@ -227,9 +231,8 @@ def no_room(_: Path) -> None:
 def test_programs_are_judged_without_it(
     full_cache: Path, tmp_path: Path, happens: Callable[[Path], None], jobs: int, programs: int
 ) -> None:
-    """Where it does not fit into boxes, or is gone once its job has its turn: it is tried once in a run.
-
-    So it is not tried by the second program; nor, where it is gone, built by the fifth.
+    """It does not fit into boxes, or is deleted before its job starts. It is then tried only once in a run: the second
+    program does not try it again, and if it was deleted, the fifth does not build it again.
     """
     shutil.copytree(full_cache, tmp_path / "cache")
 
@@ -253,9 +256,10 @@ def test_programs_are_judged_without_it(
 def test_a_slow_compilation_is_done_without_it(
     full_cache: Path, monkeypatch: pytest.MonkeyPatch, share: float, more: int, slots: int
 ) -> None:
-    """Whether it is over the limit does not depend on what was compiled before: it is compiled again.
+    """Whether a compilation exceeds its limit must not depend on earlier compilations, so it is repeated without the
+    header.
 
-    If no slot is idle, the job that compiles it also runs its test; else that is another job.
+    If no slot is idle, the job that compiles it also runs its test; otherwise another job does.
     """
     monkeypatch.setattr("ioi_eval.scorer.runner_judge._SURE_SHARE", share)
 
@@ -274,7 +278,9 @@ def test_a_slow_compilation_is_done_without_it(
 
 
 def test_a_refusal_comes_from_a_compilation_without_it(full_cache: Path) -> None:
-    """Also if the job that compiles with it would have run the tests: the message is that of a machine without it."""
+    """Also if the job that compiles with the header would have run the tests. The message is that of a machine without
+    the header.
+    """
     code = f"{INCLUDE}int main() {{ return undeclared; }}\n"
 
     async def main() -> None:
@@ -292,7 +298,7 @@ def test_a_refusal_comes_from_a_compilation_without_it(full_cache: Path) -> None
 
 
 def test_small_machines_do_without(full_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each box that compiles would hold a copy."""
+    """Each box that compiles would contain a copy."""
     monkeypatch.setattr("ioi_eval.precompiled_headers.memory_limit_bytes", lambda: 1 << 30)
 
     async def use(compiling: Compiling) -> None:
@@ -301,8 +307,8 @@ def test_small_machines_do_without(full_cache: Path, monkeypatch: pytest.MonkeyP
     with_run(full_cache, use)
 
 
-def test_two_that_build_at_once_keep_each_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What two processes make of the same header differs by some bytes; either may be in use."""
+def test_concurrent_builds_keep_both_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two processes make headers that differ in some bytes. Either may be in use."""
 
     async def build(content: bytes) -> bytes:
         return content
@@ -311,7 +317,7 @@ def test_two_that_build_at_once_keep_each_others(tmp_path: Path, monkeypatch: py
         stores = [ArtifactStore(tmp_path) for _ in range(2)]
         for number, store in enumerate(stores):
             store.holds("header-a")
-            monkeypatch.setattr(store, "_open", lambda _: None)  # it began before the other was done
+            monkeypatch.setattr(store, "_open", lambda _: None)  # it started before the other one ended
             blob = await store.ensure("header-a", partial(build, b"%d" % number), instead_of="header-")
             assert blob.path.read_bytes() == b"%d" % number
         assert len(list((tmp_path / "artifacts" / "he").iterdir())) == 2

@@ -36,7 +36,7 @@ OUTPUT = (OutputFile(test="b", content=b"1"),)
 
 
 def run(problem: Problem = BOTH, **submitted: Any) -> SubmissionRun:
-    """The beginning of a judging."""
+    """The beginning of a submission's judging."""
     return SubmissionRun(problem, TARGET, language=Language.CPP, exhaustive=False, **submitted)
 
 
@@ -48,8 +48,8 @@ def run(problem: Problem = BOTH, **submitted: Any) -> SubmissionRun:
         ({"outputs": OUTPUT}, ["a", "c"]),
     ],
 )
-def test_what_was_not_submitted_is_known_at_once(submitted: dict[str, Any], missing: list[str]) -> None:
-    """A test is run if there is an output for it, or a program that may make one; else it is 0."""
+def test_tests_without_output_or_program_are_0(submitted: dict[str, Any], missing: list[str]) -> None:
+    """A test is run if there is an output for it, or a program that can produce one. Otherwise it scores 0."""
     begun = run(**submitted)
     begun.record_missing()
     outcomes = begun.judging.outcomes()

@@ -1,4 +1,4 @@
-"""The bundled profile, with a machine that answers at once: how many tests a job has, and what it depends on."""
+"""The bundled profile on a simulated machine: the number of tests in a job, and what it depends on."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ STEP: dict[str, object] = {
 
 
 class Machine:
-    """Finds every output right.
+    """Judges every output AC.
 
     Args:
-        most: an answer of more tests is cut on its way.
-        holds: so many tests of a job are run at most, as if they took long.
-        wall_s: how long a test is said to take.
-        fifth: what is said otherwise of the fifth test of the first job.
-        lost: the numbers of the run jobs, from 0 on, whose answers do not arrive at all.
+        most: answers with more tests are cut.
+        holds: at most this number of tests of a job is run, as if they took long.
+        wall_s: the reported wall time of a test.
+        fifth: changes to the result of the fifth test of the first job.
+        lost: the numbers of the run jobs, from 0 on, whose answers are lost.
         refuses: whether the runner refuses every plan.
         max_wall_ms: the longest job that it allows.
     """
@@ -70,7 +70,7 @@ class Machine:
         self.limits: list[str] = []
 
     def targets(self) -> Sequence[Target]:
-        """One."""
+        """One target."""
         toolchain = Toolchain(command="g++", version="12", machine="x86_64", static=True)
         target = Target(name="small", profile="bundled", toolchain=toolchain, slots=1, isolation=Isolation.FULL)
         return (replace(target, max_wall_ms=self._max_wall_ms),)
@@ -99,14 +99,14 @@ class Machine:
             return _said(f'{{"fault":"plan","words":"no such line","nonce":"{nonce}"}}\n')
         self.limits += [line for line in lines if line.startswith("limits ")]
         self.orders |= {line for line in lines if line.startswith("order ")}
-        told = [{"test": number, **self._line} for number in range(min(tests, self._holds))]
+        test_lines = [{"test": number, **self._line} for number in range(min(tests, self._holds))]
         if first:
-            told[4:5] = [{**line, **self._fifth} for line in told[4:5]]
-        answer = answer_text(told, nonce)
+            test_lines[4:5] = [{**line, **self._fifth} for line in test_lines[4:5]]
+        answer = answer_text(test_lines, nonce)
         return _said(answer if tests <= self._most else answer[: len(answer) // 2])
 
     def _compiled(self, plan: Sequence[str], *, alone: bool) -> list[dict[str, object]]:
-        """The first time a limit stops it."""
+        """The first compilation is stopped by a limit."""
         self.compiled_alone.append(alone)
         if len(self.compiled_alone) == 1:
             return [{"step": 0, **STEP, "code": 1, "limit": "cpu"}]
@@ -122,7 +122,9 @@ def _said(stdout: str) -> Execution:
 def judge(
     cache: Path, machine: Machine, *, tests: int, times: int = 1, verdict: Verdict = Verdict.AC, **options: Any
 ) -> None:
-    """Have outputs for so many tests judged so many times, by one scorer; each time the verdict is that."""
+    """Judge outputs for this number of tests several times with one scorer. Each time the verdict is the
+    expected one.
+    """
     names = tuple(f"t{number}" for number in range(tests))
     subtasks = (Subtask(name="all", points=100, tests=names),)
     problem = small_problem(subtasks=subtasks, task_type=TaskType.OUTPUT_ONLY, output_tests=names)
@@ -139,8 +141,8 @@ def judge(
 
 
 @pytest.mark.parametrize(("holds", "tries_more"), [(8, True), (3, False)])
-def test_more_is_asked_for_when_full_answers_have_arrived(tmp_path: Path, holds: int, tries_more: bool) -> None:
-    """Not when those arrived that held less than was asked for: they say nothing of the limit."""
+def test_bundles_grow_after_complete_answers(tmp_path: Path, holds: int, tries_more: bool) -> None:
+    """Answers with fewer tests than requested do not count: they are no evidence about the limit."""
     machine = Machine(most=4, holds=holds)
     judge(tmp_path, machine, tests=8, times=WHOLE_ANSWERS, bundle_tests=8)
     assert machine.asked[:2] == [8, 4], "the first one was cut"
@@ -148,8 +150,10 @@ def test_more_is_asked_for_when_full_answers_have_arrived(tmp_path: Path, holds:
 
 
 @pytest.mark.parametrize(("wall_s", "asked"), [(0.001, [8, 32]), (0.45, [8, *[4] * 8])])
-def test_jobs_follow_what_tests_have_taken(tmp_path: Path, wall_s: float, asked: list[int]) -> None:
-    """The first is small; the others take some two seconds each, or hold all that is left. None begins a test later."""
+def test_bundle_sizes_follow_measured_times(tmp_path: Path, wall_s: float, asked: list[int]) -> None:
+    """The first job is small. Each later one takes about two seconds, or has all remaining tests. No job starts a test
+    after two seconds.
+    """
     machine = Machine(wall_s=wall_s)
     judge(tmp_path, machine, tests=40)
     assert machine.asked == asked
@@ -157,14 +161,14 @@ def test_jobs_follow_what_tests_have_taken(tmp_path: Path, wall_s: float, asked:
 
 
 def test_a_half_has_all_its_attempts(tmp_path: Path) -> None:
-    """That a larger job's answer was cut says nothing of the way that this one goes."""
+    """That the answer of the larger job was cut does not reduce the attempts of the smaller ones."""
     machine = Machine(most=4, lost=(1, 2))
     judge(tmp_path, machine, tests=8)
     assert machine.asked == [8, 4, 4, 4, 4]
 
 
-def test_what_the_runner_refuses_is_not_asked_for_in_halves(tmp_path: Path) -> None:
-    """It would refuse these too; and there is no score."""
+def test_a_refused_plan_is_not_repeated_in_halves(tmp_path: Path) -> None:
+    """The runner would refuse these too. The submission has no score."""
     machine = Machine(refuses=True)
     judge(tmp_path, machine, tests=8, verdict=Verdict.JE)
     assert machine.asked == [8]
@@ -175,15 +179,15 @@ JUDGE_FAULT = {"verdict": "JE", "score": None, "fault": "exit", "program": "chec
 
 
 @pytest.mark.parametrize(("fifth", "alone"), [(NEAR_LIMIT, True), (JUDGE_FAULT, False)], ids=["near", "fault"])
-def test_what_is_in_doubt_is_run_once_more(tmp_path: Path, fifth: Mapping[str, object], alone: bool) -> None:
-    """By itself in a box; and where time is in doubt, with nothing else of ours on the machine."""
+def test_doubtful_tests_are_run_once_more(tmp_path: Path, fifth: Mapping[str, object], alone: bool) -> None:
+    """In a job of its own; if the time is in doubt, alone on the machine."""
     machine = Machine(fifth=fifth)
     judge(tmp_path, machine, tests=8)
     assert list(zip(machine.asked, machine.alone, strict=True)) == [(8, False), (1, alone)]
 
 
-def test_memory_is_made_ready_for_what_is_timed_once_more(tmp_path: Path) -> None:
-    """As much as the first run had; else nobody waits for it."""
+def test_memory_is_prepared_for_a_repetition_alone(tmp_path: Path) -> None:
+    """As much memory as the first run used. For other repetitions none is prepared."""
     machine = Machine(fifth={**NEAR_LIMIT, "memory_bytes": 123_456_789})
     judge(tmp_path, machine, tests=8)
     first, second = machine.limits
@@ -191,14 +195,14 @@ def test_memory_is_made_ready_for_what_is_timed_once_more(tmp_path: Path) -> Non
 
 
 def test_the_runner_is_told_what_a_server_allows(tmp_path: Path) -> None:
-    """A program that has had its time must not outlast the job: that would be a JE."""
+    """A program must reach its limit before the job ends; otherwise it would be JE."""
     machine = Machine(max_wall_ms=15_000)
     judge(tmp_path, machine, tests=1)
     assert machine.limits[0].endswith(" room_ms=5000")
 
 
-def test_a_compilation_that_a_limit_stopped_is_repeated_alone(tmp_path: Path) -> None:
-    """What others do on the machine makes no program CE."""
+def test_a_compilation_over_a_limit_is_repeated_alone(tmp_path: Path) -> None:
+    """Other jobs on the machine must not make a program CE."""
     machine = Machine()
     problem = small_problem(subtasks=(Subtask(name="all", points=100, tests=("t0", "t1")),))
     submission = Submission(id="u", problem=problem.key, code="int main() {}")

@@ -44,18 +44,18 @@ ODD_SCORE = Stage(stdout="7\n", stderr="", code=0)
 
 
 class Scripted:
-    """A worker whose answers are written down: (compile, run); remembers which jobs wanted the machine alone."""
+    """A worker with prepared answers (compile, run). It records which jobs requested the machine alone."""
 
     def __init__(self, *answers: tuple[Stage, Stage]) -> None:
         self.answers = list(answers)
         self.alone: list[bool] = []
 
     def targets(self) -> Sequence[Target]:
-        """Just one."""
+        """One target."""
         return (TARGET,)
 
     async def execute(self, job: Job, _: Target) -> Execution:
-        """The next answer; a job carries no script and no runner."""
+        """The next answer. The job must contain no script and no runner."""
         assert {"compile", "run", "runner"}.isdisjoint(file.name for file in job.files)
         self.alone.append(job.alone)
         compiled, run = self.answers.pop(0)
@@ -63,7 +63,7 @@ class Scripted:
 
 
 def judged(directory: Path, worker: Scripted) -> SubmissionResult:
-    """The result, after all answers were used."""
+    """The result. All answers must be used."""
     scorer = Scorer(worker, artifacts=ArtifactStore(directory), policy=Policy(isolation=Isolation.NONE))
     result = asyncio.run(scorer.score(PROBLEM, Submission(id="x", problem=PROBLEM.key, code="int main() {}")))
     assert not worker.answers
@@ -71,12 +71,12 @@ def judged(directory: Path, worker: Scripted) -> SubmissionResult:
 
 
 def verdicts(result: SubmissionResult) -> list[str]:
-    """Of the tests."""
+    """The verdicts of the tests."""
     return [outcome.verdict.value for outcome in result.subtasks[0].tests]
 
 
 def test_a_job_for_each_test(tmp_path: Path) -> None:
-    """Up to the first zero; a time that nobody measured is not measured again."""
+    """Jobs end after the first zero. A TLE without a measured time is not repeated."""
     worker = Scripted((COMPILED, RIGHT), (COMPILED, RIGHT))
     assert verdicts(judged(tmp_path, worker)) == ["AC", "AC"]
     worker = Scripted((COMPILED, LATE))
@@ -84,8 +84,8 @@ def test_a_job_for_each_test(tmp_path: Path) -> None:
     assert worker.alone == [False]
 
 
-def test_a_compilation_that_a_limit_stopped_is_repeated_alone(tmp_path: Path) -> None:
-    """Before it counts; what the compiler itself refuses is not."""
+def test_a_compilation_over_a_limit_is_repeated_alone(tmp_path: Path) -> None:
+    """It counts only after the repetition. A compile error is not repeated."""
     worker = Scripted((DOUBTFUL, DOUBTFUL), (COMPILED, RIGHT), (COMPILED, RIGHT))
     assert judged(tmp_path, worker).score == 100.0
     assert worker.alone == [False, True, False]
@@ -93,15 +93,17 @@ def test_a_compilation_that_a_limit_stopped_is_repeated_alone(tmp_path: Path) ->
 
 
 def test_a_program_that_does_not_compile_any_more(tmp_path: Path) -> None:
-    """Is the machine's fault, and asked for again; also three times it is not a score."""
+    """A program that compiled before and does not now is a fault of the machine. It is repeated, and after three
+    failures it is JE.
+    """
     worker = Scripted((COMPILED, RIGHT), (REFUSED, REFUSED), (COMPILED, RIGHT))
     assert judged(tmp_path, worker).score == 100.0
     result = judged(tmp_path, Scripted((COMPILED, RIGHT), *[(REFUSED, REFUSED)] * 3))
     assert (verdicts(result), result.score) == (["AC", "JE"], None)
 
 
-def test_a_checker_that_fails_is_asked_once_more(tmp_path: Path) -> None:
-    """The same twice is final; an answer that says nothing is asked for again, and is not."""
+def test_a_failing_checker_is_run_once_more(tmp_path: Path) -> None:
+    """Two equal failures are final. An answer without information is repeated, and is not final."""
     result = judged(tmp_path, Scripted((COMPILED, RIGHT), (COMPILED, ODD_SCORE), (COMPILED, RIGHT)))
     assert verdicts(result) == ["AC", "AC"]
     result = judged(tmp_path, Scripted((COMPILED, RIGHT), *[(COMPILED, ODD_SCORE)] * 2))

@@ -38,7 +38,7 @@ def result(*verdicts: str, **of_first: object) -> SubmissionResult:
 def solution(
     subtasks: Mapping[str, str] | None = None, whole: str | None = None, total: tuple[float, float] | None = None
 ) -> StatedSolution:
-    """A solution of which this is stated."""
+    """A solution with these statements."""
     return StatedSolution(
         name="sol.cpp",
         problem=PROBLEM,
@@ -50,7 +50,7 @@ def solution(
 
 
 def test_each_statement_is_compared() -> None:
-    """Those that agree count, those that do not say what was seen."""
+    """Statements that agree are counted. For others the report says what was observed."""
     stated = solution({"00-samples": "AC", "01": "WA", "02": "TLE"}, total=(0.0, 0.0))
     found = list(compare(stated, result("AC", "WA", "AC")))
     assert [one if one is None else (one.where, one.stated, one.seen) for one in found] == [
@@ -58,8 +58,8 @@ def test_each_statement_is_compared() -> None:
     ]  # fmt: skip
 
 
-def test_what_decided_where_no_test_did() -> None:
-    """The compiler's words, or the points by subtask: a disagreement always has its evidence."""
+def test_evidence_if_no_test_decided() -> None:
+    """The compiler's message, or the points by subtask: every disagreement has evidence."""
     stated = solution(total=(50.0, 50.0))
     validation = Validation()
     validation.add(stated, result("AC", "WA", "WA"))
@@ -69,8 +69,8 @@ def test_what_decided_where_no_test_did() -> None:
     assert found.note in terminal_validation(validation.as_dict())
 
 
-def test_the_evidence_is_the_test_that_decided() -> None:
-    """The first of the lowest score; where all is well, the one that came closest to the limit that was stated."""
+def test_evidence_is_the_deciding_test() -> None:
+    """The first test with the lowest score. If all are AC, the test that is closest to the stated limit."""
     (wrong,) = compare(solution({"02": "TLE"}), result("AC", "AC", "WA"))
     assert wrong is not None
     assert wrong.evidence is not None
@@ -83,15 +83,15 @@ def test_the_evidence_is_the_test_that_decided() -> None:
 
 
 def test_points_are_compared_at_the_problems_precision() -> None:
-    """Stated totals are rounded; the third decimal does not matter, the second does."""
+    """Stated totals are rounded: a difference in the second decimal counts, one in the third does not."""
     seen = result("PA", "AC", "AC")  # 0.5 × 40 + 60
     for total, agrees in ((80.0, True), (80.004, True), (80.01, False), (79.99, False)):
         (found,) = compare(solution(total=(total, total)), seen)
         assert (found is None) == agrees
 
 
-def test_our_failure_neither_agrees_nor_disagrees() -> None:
-    """Of the subtasks that could be judged, the statements still count."""
+def test_a_je_neither_agrees_nor_disagrees() -> None:
+    """Statements on subtasks that were judged still count."""
     stated = solution({"00-samples": "AC", "01": "AC", "02": "AC"}, total=(100, 100))
     assert list(compare(stated, result("AC", "AC", "JE"))) == [None, None]
     assert list(compare(solution(whole="correct"), result("JE", "JE", "JE"))) == []
@@ -114,14 +114,14 @@ def test_our_failure_neither_agrees_nor_disagrees() -> None:
         ("time_limit", ("AC", "AC", "JE"), None),
     ],
 )
-def test_a_label_of_the_whole(label: str, verdicts: tuple[str, ...], agrees: bool | None) -> None:
-    """It is contradicted only where no subtask agrees; a model solution by any subtask."""
+def test_a_label_of_a_whole_solution(label: str, verdicts: tuple[str, ...], agrees: bool | None) -> None:
+    """It is contradicted if no subtask agrees. A model solution is contradicted if any subtask disagrees."""
     found = list(compare(solution(whole=label), result(*verdicts)))
     assert [one is None for one in found] == ([] if agrees is None else [agrees])
 
 
 def test_times_near_a_limit_are_listed_with_their_margin() -> None:
-    """Once each, though several subtasks have the test; below the limit is positive."""
+    """Each test once, even if several subtasks have it. Below the limit the margin is positive."""
     validation = Validation()
     validation.add(solution({"01": "AC"}), result("AC", "AC", "AC", near_limit=True, cpu_ms=1900.0))
     validation.add(solution({"01": "TLE"}), result("TLE", "AC", "AC", near_limit=True, cpu_ms=2100.0, reran=True))
@@ -132,8 +132,8 @@ def test_times_near_a_limit_are_listed_with_their_margin() -> None:
     assert second.endswith("(margin -5.0%, measured alone)")
 
 
-def test_the_reports_show_what_was_found() -> None:
-    """Disagreements, near limits, numbers; strangers' words stay in their line and cell."""
+def test_the_reports_are_complete() -> None:
+    """Disagreements, times near limits and counts. Texts of others stay inside their line and cell."""
     validation = Validation.of(StatedSolutions(solutions=(), refused=("row 3: bad",), silent=2))
     validation.add(solution({"02": "AC"}), result("AC", "AC", "WA"))
     validation.add(
@@ -155,10 +155,10 @@ def test_the_reports_show_what_was_found() -> None:
 
 
 class RuleScorer:
-    """Judges by a rule of the test's, and only on all tests.
+    """Judges by a rule, and always on all tests.
 
     Args:
-        says: the result of a submission; may raise what a scorer raises.
+        says: gives the result of a submission; it may raise what a scorer raises.
     """
 
     def __init__(self, says: Callable[[Submission], SubmissionResult]) -> None:
@@ -166,11 +166,11 @@ class RuleScorer:
         self.judged: list[str] = []
 
     def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:
-        """By the program."""
+        """One fingerprint, from problem and program."""
         return (f"{problem.key} {submission.code}",)
 
     async def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = False) -> SubmissionResult:
-        """Judge one."""
+        """Judge a submission by the rule."""
         assert exhaustive
         assert problem is PROBLEM
         self.judged.append(submission.id)
@@ -180,14 +180,14 @@ class RuleScorer:
 def validated(
     reading: StatedSolutions, scorer: RuleScorer, *, workers: int = 1, advance: Callable[[str], None] = lambda _: None
 ) -> Validation:
-    """What comes out when nothing interrupts."""
+    """The results of a validation that is not interrupted."""
     validating = Validating(reading, scorer)
     asyncio.run(validating.run(workers=workers, done=lambda result, _: advance(result.verdict)))
     return validating.validation()
 
 
-def test_solutions_are_judged_exhaustively_by_so_many_workers() -> None:
-    """Results are put beside their solutions in order, whatever ends first."""
+def test_solutions_are_judged_exhaustively_by_several_workers() -> None:
+    """Results are in the order of the solutions, whichever ends first."""
 
     class SlowScorer(RuleScorer):
         at_once = most = 0
@@ -223,8 +223,10 @@ def test_solutions_are_judged_exhaustively_by_so_many_workers() -> None:
     assert [test["status"] for test in rows[1]["all_subtasks_results"][2]["test_results"]] == ["AC", "WA"]
 
 
-def test_what_was_judged_is_compared_when_no_endpoint_is_left() -> None:
-    """A cluster that dies in the middle takes none of the results along; the rest is undecided, and nothing agrees."""
+def test_judged_solutions_are_compared_if_no_endpoint_is_left() -> None:
+    """If a cluster fails in the middle, existing results are compared. The other solutions are undecided and count as
+    no agreement.
+    """
 
     def says(submission: Submission) -> SubmissionResult:
         if submission.id != "0":
@@ -244,8 +246,8 @@ def test_what_was_judged_is_compared_when_no_endpoint_is_left() -> None:
     assert "no endpoint is left" in terminal_validation(validation.as_dict())
 
 
-def test_identical_solutions_are_judged_once_but_for_judge_errors() -> None:
-    """A set of somebody's results may hold a program a hundred times; what we failed at is tried for each."""
+def test_identical_solutions_are_judged_once_except_after_je() -> None:
+    """A set of results may have a program a hundred times. After a JE each copy is judged."""
 
     codes = ("right", "hard", "right", "hard")
     solutions = tuple(
@@ -259,8 +261,8 @@ def test_identical_solutions_are_judged_once_but_for_judge_errors() -> None:
     assert len(validation.undecided) == 2
 
 
-def test_points_may_be_stated_by_their_bounds() -> None:
-    """Neither nothing nor all, as of a solution that is partly accepted."""
+def test_points_can_be_stated_as_a_range() -> None:
+    """For example more than 0 and less than all, for a partially accepted solution."""
     seen = result("PA", "AC", "AC")  # 80 points
     for bounds, agrees in (((1e-6, 99.9), True), ((80, 90), True), ((0, 79), False), ((81, 100), False)):
         (found,) = compare(solution(total=bounds), seen)

@@ -1,4 +1,4 @@
-"""Another judge's results compared with ours: points at its precision, statuses in its words, by its rule."""
+"""Another judge's results compared with ours: points at its precision, its statuses, and its rule for subtasks."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ def theirs(*subtasks: Mapping[str, Any], **columns: Any) -> Row:
 
 
 def found(row: Row, result: SubmissionResult) -> list[Difference | None]:
-    """What comes of comparing them."""
+    """The differences between them, one entry for each statement."""
     return list(differences(stated_result(row, PROBLEM), result))
 
 
 def sub(status: str, tests: Mapping[str, str] | None = None, name: str = "02", **other: Any) -> dict[str, Any]:
-    """A subtask's entry; the tests that are not named were skipped."""
+    """The entry of a subtask. Tests that are not given were skipped."""
     results = [] if tests is None else [{"test_name": n, "status": s, "score": 0.0} for n, s in tests.items()]
     return {"subtask": name, "status": status, **({} if tests is None else {"test_results": results}), **other}
 
 
 def test_points_statuses_and_total_are_statements() -> None:
-    """Each is counted, and each that differs says what was stated and what was seen."""
+    """Each is counted. For each difference the stated and the observed value is reported."""
     row = theirs(
         sub("AC", name="00-samples", weighted_score=0.0),
         sub("PA", name="01", weighted_score=16.5),
@@ -67,8 +67,10 @@ def test_points_statuses_and_total_are_statements() -> None:
     ]
 
 
-def test_points_are_compared_as_precisely_as_they_are_stated() -> None:
-    """A weighted score to the last digit; a rounded score times the points, and a sum of rounded scores, less so."""
+def test_points_are_compared_at_the_stated_precision() -> None:
+    """A weighted score is compared to the last digit; a rounded score times the points, and a sum of rounded scores,
+    less precisely.
+    """
     third = judge(PROBLEM, 1 / 3, 1 / 3, 1 / 3, keep_all=True)
     entries: list[tuple[dict[str, Any], bool]] = [
         ({"weighted_score": 22.33}, True),
@@ -98,21 +100,23 @@ def test_points_are_compared_as_precisely_as_they_are_stated() -> None:
         ("unheard of", set()),
     ],
 )
-def test_each_status_is_read_as_exactly_these_verdicts(status: str, verdicts: set[str]) -> None:
-    """The table of the module, the other way round; every verdict is tried."""
+def test_verdicts_of_each_status(status: str, verdicts: set[str]) -> None:
+    """The inverse of the module's table. Every verdict is tried."""
     assert {str(v) for v in Verdict if status in read_as(v, "Output isn't correct")} == verdicts
 
 
-def test_words_that_are_not_the_standard_ones_may_be_a_runtime_error_there() -> None:
-    """The reference tells a wrong answer by CMS's words alone."""
+def test_other_messages_may_be_a_runtime_error_in_the_reference() -> None:
+    """The reference recognises a wrong answer only by CMS's standard messages."""
     assert read_as(Verdict.WA, "Output isn't correct: too many calls") == ("WA",)
     assert set(read_as(Verdict.WA, "Protocol Violation")) == {"WA", "RE"}
     assert found(theirs(sub("RE")), ours("AC", "AC", "WA", m3="Protocol Violation")) == [None]
     assert found(theirs(sub("RE")), ours("AC", "AC", "WA", m3="Output isn't correct")) != [None]
 
 
-def test_the_reference_calls_a_subtask_by_the_worst_test_that_it_ran() -> None:
-    """It knows a later test from another subtask already, and never runs the earlier ones: our verdict is another."""
+def test_the_reference_s_subtask_status_is_that_of_its_worst_test() -> None:
+    """It may know a later test from another subtask, and then skips the earlier ones, so its status can differ from our
+    verdict.
+    """
     result = ours("AC", "TLE", "WA", m3="Output isn't correct")
     assert result.subtasks[2].verdict is Verdict.TLE
     assert found(theirs(sub("WA", {"2": "SKIPPED", "3": "WA"})), result) == [None]
@@ -121,12 +125,14 @@ def test_the_reference_calls_a_subtask_by_the_worst_test_that_it_ran() -> None:
     (one,) = found(theirs(sub("WA", {"2": "WA", "3": "SKIPPED"})), result)
     assert one is not None
     assert (one.stated, one.seen, one.test) == ("WA", "TLE", "2")
-    (one,) = found(theirs(sub("WA")), result)  # without its tests our own verdict is all there is
+    (one,) = found(theirs(sub("WA")), result)  # without its tests only our own verdict is known
     assert one is not None
 
 
 def test_a_status_with_two_readings_agrees_in_either() -> None:
-    """Over the memory is MLE or RE there: with a wrong answer beside it the worst may be RE or WA."""
+    """A program over its memory limit is MLE or RE in the reference. With a wrong answer, the worst status may be RE or
+    WA.
+    """
     result = ours("AC", "MLE", "WA", m3="Output isn't correct")
     tests = {"2": "x", "3": "x"}
     assert found(theirs(sub("RE", tests)), result) == [None]
@@ -135,8 +141,8 @@ def test_a_status_with_two_readings_agrees_in_either() -> None:
     assert found(theirs(sub("AC", tests)), result) != [None]
 
 
-def test_our_failure_and_their_skipping_are_no_statements() -> None:
-    """Neither agrees nor disagrees; nor do nulls, as our own results have where we failed."""
+def test_je_and_skipped_are_no_statements() -> None:
+    """They neither agree nor disagree. Nor do nulls, which our own results have for a JE."""
     row = theirs(sub("SKIPPED", {"2": "SKIPPED", "3": "SKIPPED"}, weighted_score=None), all_subtasks_points=None)
     assert found(row, ours("AC", "AC", "AC")) == []
     full = theirs(sub("WA", {"2": "WA"}, weighted_score=0.0), all_subtasks_points=0.0)
@@ -144,7 +150,7 @@ def test_our_failure_and_their_skipping_are_no_statements() -> None:
 
 
 def test_programs_that_do_not_compile() -> None:
-    """CE is compared; without code the reference skips everything, for no points."""
+    """CE is compared. Without code the reference skips all tests and gives no points."""
     for verdict, status in ((Verdict.CE, "CE"), (Verdict.NC, "SKIPPED")):
         result = result_of(PROBLEM, {}, compiled=CompileOutcome(verdict=verdict))
         row = theirs(sub(status, {"2": status, "3": "SKIPPED"}, weighted_score=0.0), all_subtasks_points=0)
@@ -153,8 +159,8 @@ def test_programs_that_do_not_compile() -> None:
     assert found(theirs(sub("WA", {"2": "WA"})), result) != [None]
 
 
-def test_our_own_results_agree_with_themselves_and_with_nothing_else() -> None:
-    """Their statuses are our verdicts: MLE is not RE there."""
+def test_our_own_results_agree_only_with_themselves() -> None:
+    """Their statuses are our verdicts: MLE is not RE."""
     results = [ours("AC", "PA", "MLE"), ours("AC", "OLE", "SV"), ours("WA", "RE", "TLE"), ours("AC", "AC", "AC")]
     for one in results:
         judged = JudgedSubmission(problem=PROBLEM, submission=SUBMISSION, fingerprint="f", result=one)
@@ -176,15 +182,15 @@ def test_our_own_results_agree_with_themselves_and_with_nothing_else() -> None:
         (Row(source="results", number=7, values={}), "all_subtasks_results is missing"),
     ],
 )
-def test_results_of_another_shape_say_where(row: Row, words: str) -> None:
-    """Row and column."""
+def test_results_in_another_form_are_errors(row: Row, words: str) -> None:
+    """The message has row and column."""
     with pytest.raises(RowError, match=r"results, row 7: ") as caught:
         stated_result(row, PROBLEM)
     assert words in str(caught.value)
 
 
 def test_statuses_are_in_the_order_of_the_reference() -> None:
-    """From the worst: `min` over them is its rule."""
+    """From the worst to the best: the reference uses `min` over them."""
     assert STATUSES == ("CE", "RE", "WA", "MLE", "TLE", "PA", "AC")
 
 
@@ -198,21 +204,21 @@ class Rows:
         self.values = values
 
     def iterate(self, columns: Any = None) -> Any:
-        """With only these columns."""
+        """The rows with only these columns."""
         for number, values in enumerate(self.values, 1):
             kept = {name: value for name, value in values.items() if columns is None or name in columns}
             yield Row(source="rows", number=number, values=kept)
 
     def describe(self) -> str:
-        """A name."""
+        """A name for messages."""
         return "rows"
 
     def with_configs(self, _: Any) -> Rows:
-        """Has none."""
+        """There are no configurations."""
         return self
 
     def files(self) -> None:
-        """None: rows in memory."""
+        """None, because the rows are in memory."""
 
 
 KNOWN = ProblemSet(problems={PROBLEM.key: PROBLEM}, unusable={})
@@ -221,7 +227,7 @@ STATED = {"all_subtasks_results": [sub("AC", weighted_score=67.0)], "all_subtask
 
 
 def test_results_are_matched_by_label_or_id() -> None:
-    """A label names a solution where there is one; what matches nothing is counted."""
+    """A solution with a label is matched by it. Results without a solution are counted."""
     solutions = Rows({**BASE, "label": "correct/a.cpp"}, {**BASE, "uuid": "u1"}, {**BASE, "uuid": "u2"})
     results = Rows(
         {**BASE, **STATED, "uuid": "x", "label": "correct/a.cpp"},
@@ -234,8 +240,8 @@ def test_results_are_matched_by_label_or_id() -> None:
     assert (reading.silent, reading.unmatched) == (1, 1)
 
 
-def test_results_may_be_their_own_solutions() -> None:
-    """They hold the programs, too; a row without a year is of 2024."""
+def test_results_can_be_used_as_solutions() -> None:
+    """They have the programs too. A row without a year is for 2024."""
     row = {**BASE, **STATED, "uuid": "u"}
     row.pop("year")
     rows = Rows(row)
@@ -245,7 +251,7 @@ def test_results_may_be_their_own_solutions() -> None:
 
 
 def test_results_that_match_nothing_are_an_error() -> None:
-    """It says how they are matched; two results of one solution are one too many."""
+    """The message says how they are matched. Two results of one solution are an error."""
     with pytest.raises(InputError, match="matched by year, problem_id and label"):
         read_solutions(Rows({**BASE, "uuid": "a"}), KNOWN, against=Rows({**BASE, **STATED, "uuid": "b"}))
     twice = Rows({**BASE, **STATED, "uuid": "a"}, {**BASE, **STATED, "uuid": "a"})
@@ -254,7 +260,7 @@ def test_results_that_match_nothing_are_an_error() -> None:
 
 
 def test_difference_of_points_names_the_first_test_that_differs() -> None:
-    """Whoever looks for the reason begins there."""
+    """It is the place to look for the reason."""
     row = theirs(sub("AC", {"2": "AC", "3": "AC"}, weighted_score=67.0))
     first, second = found(row, ours("AC", "AC", "WA", m3="Output isn't correct"))
     assert first is not None
@@ -263,7 +269,7 @@ def test_difference_of_points_names_the_first_test_that_differs() -> None:
     assert replace(first, test=None).seen == "0 points"
 
 
-def test_a_row_that_was_not_judged_states_nothing() -> None:
-    """Tables have nulls there."""
+def test_a_row_that_was_not_judged_has_no_statements() -> None:
+    """Tables have nulls in such rows."""
     row = Row(source="results", number=7, values={"all_subtasks_results": None, "all_subtasks_points": None})
     assert stated_result(row, PROBLEM).statements == 0

@@ -1,4 +1,4 @@
-"""A time limit from a package's own accepted solutions."""
+"""A time limit that is derived from a package's own accepted solutions."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ PACKAGE: dict[str, str | None] = {
 
 
 def imported(tmp_path: Path, **changes: str | None) -> ImportedTask:
-    """The package, with a limit that may have to be derived."""
+    """The package, imported with `derive`."""
     return import_package(write_package(tmp_path / "x", {**PACKAGE, **changes}), year=2025, derive=True)
 
 
 def limit(task: ImportedTask) -> float:
-    """Of all its rows."""
+    """The limit, which is the same in all its rows."""
     (found,) = {row["time_limit"] for row in task.problem_rows}
     assert isinstance(found, float)
     return found
@@ -51,21 +51,23 @@ def limit(task: ImportedTask) -> float:
         ),
     ],
 )
-def test_the_slowest_times_the_multiplier(
+def test_the_limit_is_the_slowest_time_multiplied(
     tmp_path: Path, limits: str, least: float, resolution: float, slowest: str
 ) -> None:
-    """0.3 s of CPU time; one that is not accepted counts since 2023, if it is to be in time."""
+    """The slowest takes 0.3 s of CPU time. Since format 2023, a solution that is not accepted but must be in time
+    counts too.
+    """
     task = imported(tmp_path, **{"problem.yaml": f"name: x\n{limits}"})
     assert task.timing is not None
     measured = with_measured_limit(task)
     assert measured.timing is None
-    assert least <= limit(measured) < 6 * least  # clocks of a busy machine may run on, not back
+    assert least <= limit(measured) < 6 * least  # on a busy machine measured times can be longer, but not shorter
     assert limit(measured) / resolution == round(limit(measured) / resolution)
     assert f"times the slowest of {slowest}" in measured.notes[-1]
 
 
-def test_what_submissions_yaml_lets_be_late_does_not_count(tmp_path: Path) -> None:
-    """Wherever it lies; and one in `accepted/` that is to be wrong need not be accepted."""
+def test_solutions_that_may_be_late_do_not_count(tmp_path: Path) -> None:
+    """As submissions.yaml says, in any folder. A solution in `accepted/` that must be wrong need not be accepted."""
     stated = "wrong_answer: {permitted: [AC, WA, TLE]}\naccepted: {permitted: [WA], required: [WA]}\n"
     changes = {"problem.yaml": "problem_format_version: 2025-09\nname: x\n", "submissions/submissions.yaml": stated}
     wrong = {"submissions/accepted/busy.cpp": BUSY.replace("300000", "1000").replace('"1"', '"2"')}
@@ -85,36 +87,38 @@ def test_what_submissions_yaml_lets_be_late_does_not_count(tmp_path: Path) -> No
         {"problem.yaml": "problem_format_version: 2025-09\nname: x\nlimits: {time_limit: 7}\n"},
     ],
 )
-def test_a_limit_that_is_stated_is_taken(tmp_path: Path, changes: dict[str, str]) -> None:
-    """Nothing is judged for it."""
+def test_a_stated_limit_is_used(tmp_path: Path, changes: dict[str, str]) -> None:
+    """No solution is judged."""
     task = imported(tmp_path, **changes)
     assert with_measured_limit(task) is task
     assert limit(task) == 7
 
 
-def test_an_accepted_one_that_is_wrong_derives_nothing(tmp_path: Path) -> None:
-    """It is named."""
+def test_a_wrong_accepted_solution_is_an_error(tmp_path: Path) -> None:
+    """The message names it."""
     task = imported(tmp_path, **{"submissions/accepted/wrong.py": "print(2)\n"})
     with pytest.raises(InputError, match=r"accepted/wrong\.py should be accepted, but is WA within 60 s"):
         with_measured_limit(task)
 
 
-def test_a_judge_error_is_explained(tmp_path: Path) -> None:
-    """A validator that fails judges nobody: the message says what it did."""
+def test_a_failing_validator_is_explained(tmp_path: Path) -> None:
+    """It gives no verdict. The message says how it ended."""
     broken = {"problem.yaml": "name: x\nvalidation: custom\n", "output_validators/check.py": "raise SystemExit(3)\n"}
     with pytest.raises(InputError, match=r"is JE within 60 s in subtask all \(secret/1: checker: exit code 3"):
         with_measured_limit(imported(tmp_path, **broken))
 
 
-def test_one_in_a_language_without_a_grader(tmp_path: Path) -> None:
-    """It cannot be judged, so it does not count. A folder of one file does, like a file."""
+def test_a_solution_in_a_language_without_a_grader(tmp_path: Path) -> None:
+    """It cannot be judged, so it does not count. A folder with one file counts, like a file."""
     inside = {"submissions/accepted/busy.cpp": None, "submissions/accepted/folder/busy.cpp": BUSY}
     task = imported(tmp_path, **{"include/cpp/grader.cpp": "int linked;\n"}, **inside)
     assert "the slowest of 1 submissions (2025/x/accepted/folder/busy.cpp, " in with_measured_limit(task).notes[-1]
 
 
 def test_accepted_in_one_group(tmp_path: Path) -> None:
-    """Where that is enough, such a solution counts too, and is named; not where it is late."""
+    """If one accepted group is enough, such a solution counts too, and a note names it. If it is late,
+    it is an error.
+    """
     groups: dict[str, str | None] = {
         "problem.yaml": "name: x\ntype: scoring\n",
         "data/testdata.yaml": "on_reject: continue\ngrader_flags: ignore_sample\n",
@@ -134,7 +138,8 @@ def test_accepted_in_one_group(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"half\.py should be accepted, but is TLE within 0\.5 s in subtask two"):
         with_measured_limit(_quick(imported(tmp_path / "late", **all_of_them)))
     again = {f"data/secret/two/{end}": "3\n" for end in ("x.in", "x.ans")}
-    late_later = {"submissions/accepted/half.py": late.replace("'2'", "'3'")}  # its group is WA by the test before
+    # its group is WA because of the earlier test
+    late_later = {"submissions/accepted/half.py": late.replace("'2'", "'3'")}
     with pytest.raises(InputError, match=r"half\.py should be accepted, but is TLE within 0\.5 s in subtask two"):
         with_measured_limit(_quick(imported(tmp_path / "later", **{**all_of_them, **again, **late_later})))
     strict = {**groups, "data/secret/testdata.yaml": "grader_flags: first_error\n"}
@@ -143,13 +148,13 @@ def test_accepted_in_one_group(tmp_path: Path) -> None:
 
 
 def _quick(task: ImportedTask) -> ImportedTask:
-    """With half a second while solutions are measured, in place of a minute."""
+    """Solutions are measured with a limit of half a second instead of a minute."""
     return replace(task, problem_rows=tuple({**row, "time_limit": 0.5} for row in task.problem_rows))
 
 
 @pytest.mark.parametrize("others", [[], ["accepted/other.java"], ["accepted/other.java", "wrong_answer/slower.cpp"]])
-def test_none_that_can_be_judged(tmp_path: Path, others: list[str]) -> None:
-    """Only one in another language, only a wrong one, or none at all."""
+def test_without_a_usable_solution(tmp_path: Path, others: list[str]) -> None:
+    """Only one in another language, only a wrong one, or none."""
     gone = ["accepted/fast.py", "accepted/busy.cpp", *others]
     task = imported(tmp_path, **{f"submissions/{name}": None for name in gone})
     with pytest.raises(InputError, match="has no accepted submission in a language that is judged"):
@@ -157,7 +162,7 @@ def test_none_that_can_be_judged(tmp_path: Path, others: list[str]) -> None:
 
 
 @pytest.mark.parametrize("value", ["0.5", "fast", ".inf", "true"])
-def test_multipliers_that_are_none(tmp_path: Path, value: str) -> None:
-    """At least 1."""
+def test_invalid_multipliers(tmp_path: Path, value: str) -> None:
+    """They must be at least 1."""
     with pytest.raises(InputError, match=r"time_multiplier in problem\.yaml is"):
         imported(tmp_path, **{"problem.yaml": f"name: x\nlimits: {{time_multiplier: {value}}}\n"})

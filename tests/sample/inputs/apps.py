@@ -30,7 +30,7 @@ def tides() -> Pairs:
 
 
 def watch() -> Pairs:
-    """Arguments and results; all stretches are tried, which is slow but certain."""
+    """Arguments and results. The results are found by trying all stretches, which is slow but certain."""
     dice = Dice("apps watch")
     for keepers, most in (
         ([1, 2, 1, 3, 3, 2], 2),
@@ -52,7 +52,7 @@ def watch() -> Pairs:
 
 
 def flags() -> Pairs:
-    """Arguments and results in lists of one element, as Codewars' rows have them."""
+    """Arguments and results in lists of one element, as in rows from Codewars."""
     dice = Dice("apps flags")
     for message in ("aaab", "z", "", "abcabc", "".join("xyz"[dice.between(0, 2)] for _ in range(300))):
         hoisted = ""
@@ -65,14 +65,14 @@ def flags() -> Pairs:
 
 
 def crews() -> Pairs:
-    """Texts; the answer is one of several: the smallest crews, and everybody else in the last boat."""
+    """Texts. The answer is one of several right ones: the smallest crews, with everybody else in the last boat."""
     for boats, sailors in ((3, 10), (1, 1), (5, 14), (4, 20), (100, 1_000_000)):
         sizes = [*range(1, boats), sailors - boats * (boats - 1) // 2]
         yield _lines([boats, sailors]), _lines(sizes if sizes[-1] >= boats else [-1])
 
 
 def moorings() -> Pairs:
-    """Texts; computed hour by hour: the best until each hour."""
+    """Texts. The answer is computed hour by hour, with the best value until each hour."""
     dice = Dice("apps moorings")
 
     def some(count: int, last: int, longest: int, dearest: int) -> list[tuple[int, int, int]]:

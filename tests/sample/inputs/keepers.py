@@ -13,7 +13,9 @@ Heights = tuple[list[int], list[int]]
 
 
 def cases() -> Iterator[Case]:
-    """All tests, in order of their names. The manager finds the median itself; the official output is for people."""
+    """All tests, in order of their names. The manager computes the median itself; the official output is for human
+    readers.
+    """
     for name, (first, second) in _inputs():
         median = sorted(first + second)[len(first) - 1]
         yield Case(
@@ -45,13 +47,13 @@ def _inputs() -> Iterator[tuple[str, Heights]]:
 
 
 def _deal(dice: Dice, n: int, *, highest: int) -> Heights:
-    """Heights dealt to the keepers at random."""
+    """Heights divided between the keepers at random."""
     heights = dice.distinct(2 * n, 0, highest)
     return heights[:n], heights[n:]
 
 
 def _zip(dice: Dice, n: int, *, highest: int) -> Heights:
-    """The keepers take turns: the median lies in the middle of both."""
+    """The keepers get heights in turn: the median is in the middle of both."""
     heights = sorted(dice.distinct(2 * n, 0, highest))
     return heights[::2], heights[1::2]
 
