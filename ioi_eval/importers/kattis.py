@@ -18,6 +18,7 @@ from typing import Any
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.kattis_constants import constants
+from ioi_eval.importers.kattis_data import SETTINGS, TestGroup, read_groups
 from ioi_eval.importers.kattis_domjudge import (
     INI_FILE,
     check_executables,
@@ -30,12 +31,9 @@ from ioi_eval.importers.kattis_domjudge import (
 )
 from ioi_eval.importers.kattis_graders import try_grader, without_own_sums
 from ioi_eval.importers.kattis_groups import (
-    SETTINGS,
     GradedGroup,
-    TestGroup,
     has_old_scores,
     pass_fail_subtasks,
-    read_groups,
     scoring_subtasks,
     test_columns,
 )
@@ -271,20 +269,16 @@ def _is_scored_if_all_accepted(root: TestGroup) -> bool:
     outer = _outer(root)
     if any(group.config["grading"] != "default" for group in outer):
         return False
-    return not any(_flags(group) & {"always_accept", _ANY_ACCEPTED} for group in outer)
+    return not any({"always_accept", _ANY_ACCEPTED} & set(group.flags) for group in outer)
 
 
 def _accepts_any_group(root: TestGroup) -> bool:
     """Whether a submission is accepted if one of the groups is."""
-    return any(_ANY_ACCEPTED in _flags(group) for group in _outer(root))
+    return any(_ANY_ACCEPTED in group.flags for group in _outer(root))
 
 
 def _outer(root: TestGroup) -> list[TestGroup]:
     return [root, *(group for group in root.groups if group.name == "secret")]
-
-
-def _flags(group: TestGroup) -> set[str]:
-    return set(str(group.config["grader_flags"] or "").split())
 
 
 def _is_graded(group: TestGroup) -> bool:

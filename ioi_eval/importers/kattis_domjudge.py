@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.importers.kattis_groups import AGGREGATIONS, TestGroup
+from ioi_eval.importers.kattis_data import TestGroup
 from ioi_eval.importers.package import Package
 
 INI_FILE = "domjudge-problem.ini"
@@ -101,7 +101,7 @@ def scored_once(group: TestGroup) -> TestGroup:
     """
     if group.groups:
         return replace(group, groups=tuple(map(scored_once, group.groups)))
-    return replace(group, config={"accept_score": 0, **group.config, "grader_flags": _with_min(group)})
+    return group.with_settings(accept_score=group.config.get("accept_score", 0)).with_aggregation("min")
 
 
 def is_scored_once(root: TestGroup, totals: Sequence[float]) -> bool:
@@ -143,8 +143,8 @@ def scored_by_validator(where: Path, group: TestGroup) -> TestGroup:
     if group.groups:
         return replace(group, groups=tuple(scored_by_validator(where, inner) for inner in group.groups))
     if "accept_score" in group.config or "range" not in group.config:
-        return replace(group, config={"accept_score": 0, **group.config})
-    if len(group.tests) > 1 and _aggregations(group)[-1:] != ["min"]:
+        return group.with_settings(accept_score=group.config.get("accept_score", 0))
+    if len(group.tests) > 1 and group.aggregations[-1:] != ("min",):
         raise UnsupportedError(
             f"{where}: {group.path} has one range for the sum of several tests' scores; one test, or grader_flags: min,"
             " is supported"
@@ -154,13 +154,4 @@ def scored_by_validator(where: Path, group: TestGroup) -> TestGroup:
     except ValueError:
         stated = group.config["range"]
         raise InputError(f"{where}: range of {group.path} is {stated!r}; it must be two numbers") from None
-    return replace(group, config={**group.config, "accept_score": high, "grader_flags": _with_min(group)})
-
-
-def _aggregations(group: TestGroup) -> list[str]:
-    return [flag for flag in str(group.config["grader_flags"] or "").split() if flag in AGGREGATIONS]
-
-
-def _with_min(group: TestGroup) -> str:
-    flags = str(group.config["grader_flags"] or "").split()
-    return " ".join([*(flag for flag in flags if flag not in AGGREGATIONS), "min"])
+    return group.with_settings(accept_score=high).with_aggregation("min")
