@@ -57,7 +57,6 @@ _INCLUDED_WITH = {
 Source: Kattis problem package format, "Included Files".
 """
 
-_MAINS = ("main", "__main__")  # Source: DOMjudge: Python starts a file with this name, else the first file
 _NAMED = 5  # how many submissions a note names
 _WORD = re.compile(r"[A-Za-z][A-Za-z_-]*")
 
@@ -162,7 +161,8 @@ class _Submissions:
             expected, by_subtask = None, {}
             total = (_LEAST_POINTS, sum(subtask.points for subtask in self._subtasks))
         if language(path) == "python" and self._beside_python:
-            files = (*(files or (path,)), *self._beside_python)
+            main = tuple(filter(_is_main, self._beside_python))
+            files = (*main, *(files or (path,)), *(file for file in self._beside_python if file not in main))
         return PackageSolution(
             path=path,
             label=f"{folder}/{file}",
@@ -234,6 +234,11 @@ class _Submissions:
         return {name: verdicts for name, verdicts in by_group.items() if name in known}
 
 
+def _is_main(path: str) -> bool:
+    """Whether Python starts this file of several. Source: DOMjudge."""
+    return PurePosixPath(path).stem in ("main", "__main__")
+
+
 def _name(path: str) -> str:
     return path.rpartition("/")[2]
 
@@ -291,7 +296,7 @@ def _programs(package: Package, notes: list[str]) -> Iterable[tuple[str, tuple[s
         if len(sources) == 1 and languages:
             yield sources[0], ()
         elif len(languages) == 1 and languages <= _JUDGED and all(name.count("/") == 3 for name in sources):
-            main = next((name for name in sources if PurePosixPath(name).stem in _MAINS), sources[0])
+            main = next(filter(_is_main, sources), sources[0])
             yield main, (main, *(name for name in sources if name != main))
         elif sources:
             notes.append(f"{program} is left out: it is {'several files' if languages else 'a header alone'}")

@@ -98,7 +98,7 @@ class PackageSolution:
         expected: the stated verdict; `None` for none.
         expected_subtasks: the stated verdict for each subtask's name in the rows.
         outputs: names and contents of the outputs that are submitted with it.
-        files: all files of a program of several files, the one at `path` first.
+        files: all files of a program of several files; in Python the first is started.
         expected_total: the stated points, or the lowest and the highest points; `None` for none.
         text: the program, if it differs from the file at `path`.
     """
@@ -148,7 +148,7 @@ def build_task(
     sources = [
         (solution.path, _text(package, solution) or "")
         for solution in models
-        if solution.path and language(solution.path) == "cpp"
+        if solution.path and language(solution.path) == "cpp" and not solution.files
     ]
     problem = _checked(package.where, rows)
     check_includes(package, problem, sources)
@@ -245,7 +245,7 @@ def _top_includes(text: str) -> Iterator[str]:
 
 
 def _solution_rows(package: Package, key: ProblemKey, solutions: Sequence[PackageSolution]) -> tuple[RowValues, ...]:
-    """The solutions as rows of a dump; `language` is set if it is not C++."""
+    """The solutions as rows of a dump."""
     return tuple(
         {
             "uuid": f"{key}/{solution.label}",
@@ -253,8 +253,7 @@ def _solution_rows(package: Package, key: ProblemKey, solutions: Sequence[Packag
             "problem_id": key.id,
             "label": solution.label,
             "language": (language(solution.path) or "unknown") if solution.path else None,
-            "code": _text(package, solution),
-            **({"source_files": _texts(package, solution.files)} if solution.files else {}),
+            **_program(package, solution),
             **({"outputs": dict(solution.outputs)} if solution.outputs else {}),
             "expected": solution.expected,
             "expected_subtasks": dict(solution.expected_subtasks) or None,
@@ -264,15 +263,20 @@ def _solution_rows(package: Package, key: ProblemKey, solutions: Sequence[Packag
     )
 
 
+def _program(package: Package, solution: PackageSolution) -> RowValues:
+    """The columns with the program. An empty file is a source file: as `code` it would mean no program."""
+    files = solution.files
+    if not files:
+        text = _text(package, solution)
+        if text is None or text.strip():
+            return {"code": text}
+        files = (str(solution.path),)
+    return {"code": None, "source_files": {PurePosixPath(path).name: package.text(path) for path in files}}
+
+
 def _text(package: Package, solution: PackageSolution) -> str | None:
-    """The program of one file."""
-    if not solution.path or solution.files:
-        return None
-    return package.text(solution.path) if solution.text is None else solution.text
-
-
-def _texts(package: Package, paths: Sequence[str]) -> dict[str, str]:
-    return {PurePosixPath(path).name: package.text(path) for path in paths}
+    """The program of one file; `None` if there are only outputs."""
+    return package.text(solution.path) if solution.path and solution.text is None else solution.text
 
 
 def language(path: str) -> str | None:

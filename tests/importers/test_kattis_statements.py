@@ -13,6 +13,7 @@ from ioi_eval.importers import cms, kattis
 from ioi_eval.importers.kattis import import_package
 from ioi_eval.importers.kattis_expectations import _fits
 from ioi_eval.importers.task import ImportedTask
+from ioi_eval.problems.submissions import submission_from_row
 from tests.importers.kattis_packages import PASS_FAIL, SCORING, package
 from tests.importers.packages import loaded
 
@@ -319,8 +320,20 @@ def test_what_is_included_in_python_lies_beside_each_submission(tmp_path: Path) 
     assert found["accepted/two"] == (None, ["main.py", "a.py", "include.py"])
     assert any("have include.py in source_files; others need it" in note for note in task.notes)
     assert any("include/c is left out" in note for note in task.notes)
+    main = read(tmp_path / "main", NEW, **{"include/python3/main.py": "import a\n"})
+    assert list({row["label"]: row for row in main.solution_rows}["accepted/a.py"]["source_files"]) == [
+        "main.py",
+        "a.py",
+    ]
     default = {"include/default/include.py": "x = 1\n", "include/default/data.txt": ""}
     assert "source_files" in read(tmp_path / "default", NEW, **default).solution_rows[0]
+
+
+def test_an_empty_file_is_a_program(tmp_path: Path) -> None:
+    """It is run or does not compile; as `code` it would be taken for a row without a program, which gets NC."""
+    row = read(tmp_path, NEW, **{"submissions/accepted/a.py": "\n"}).solution_rows[0]
+    assert (row["code"], row["source_files"]) == (None, {"a.py": "\n"})
+    assert submission_from_row(row).source_files()[0].content == b"\n"
 
 
 BUILT = {
