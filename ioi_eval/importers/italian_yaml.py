@@ -41,7 +41,7 @@ _MODELS = ("solution", "soluzione")
 _NO_SOLUTIONS = (*_LINKED, "template", "manager", "checker")
 _JUDGE_FOLDERS = ("check", "cor")
 _JUDGE_NAMES = ("checker", "correttore", "manager")
-_JUDGE_ENDINGS = (".cpp", ".cc", ".py", ".sh")  # in the order in which they are looked for
+_JUDGE_ENDINGS = (".cpp", ".cc", ".c", ".py", ".sh")  # in the order in which they are looked for
 _MAX_TESTS = 100_000
 _LARGEST = 1e12  # of any limit, whatever its unit
 

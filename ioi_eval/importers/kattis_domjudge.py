@@ -9,6 +9,7 @@ Source: DOMjudge, `ImportProblemService`, `SubmissionService::maybeSetScoringRes
 from __future__ import annotations
 
 import configparser
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,23 +21,32 @@ from ioi_eval.importers.package import Package
 
 INI_FILE = "domjudge-problem.ini"
 _LIMIT_FILE = ".timelimit"
+_QUOTED = re.compile(r"(['\"])(.*?)\1\s*(?:;.*)?\Z", re.DOTALL)
 _ROUNDING = 0.01  # of points that are stated with two decimals
 _DEFAULTS = {"special_compare": "compare", "special_run": "run"}
 """The programs of a DOMjudge server that judge if a package names none."""
 
 
 def read_ini(package: Package) -> Mapping[str, str]:
-    """DOMjudge's own settings: a file with lines `key = value`; values are often quoted. Sections mean nothing."""
-    name = INI_FILE
-    if not package.has(name):
+    """DOMjudge's own settings: a file with lines `key = value`. Sections mean nothing.
+
+    A value may be in quotes, and a comment may follow it. Source: PHP's `parse_ini_string`, which DOMjudge uses.
+    """
+    if not package.has(INI_FILE):
         return {}
     parser = configparser.ConfigParser(interpolation=None)
     try:
-        parser.read_string(f"[problem]\n{package.text(name)}")
+        parser.read_string(f"[problem]\n{package.text(INI_FILE)}")
     except configparser.Error as error:
-        raise InputError(f"{package.where}: {name} cannot be read: {error}") from error
+        raise InputError(f"{package.where}: {INI_FILE} cannot be read: {error}") from error
     values = (item for section in parser.sections() for item in parser[section].items())
-    return {key: value.strip().strip("'\"") for key, value in values}
+    return {key: _unquoted(value.strip()) for key, value in values}
+
+
+def _unquoted(value: str) -> str:
+    """A value without its quotes and the comment after it; `;` in quotes begins no comment."""
+    quoted = _QUOTED.match(value)
+    return quoted[2] if quoted else value.partition(";")[0].strip().strip("'\"")
 
 
 def check_executables(package: Package, ini: Mapping[str, str], *, own: str | None) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from ioi_eval.errors import SandboxError, SetupError, UnsupportedError
 from ioi_eval.importers.kattis_data import VERDICT_FLAGS, TestGroup
 from ioi_eval.importers.kattis_groups import GradedGroup
+from ioi_eval.importers.kattis_programs import refuse_python_2
 from ioi_eval.importers.package import Package
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
@@ -131,6 +132,7 @@ def _source(package: Package) -> str:
     if len(sources) != 1 or len(package.names(_FOLDER)) != 1:
         stated = ", ".join(package.names(_FOLDER)) or "nothing"
         raise UnsupportedError(f"{package.where}: {_FOLDER}/ holds {stated}; one grader in Python is supported")
+    refuse_python_2(package, sources[0])
     return sources[0]
 
 

@@ -1,6 +1,6 @@
 """Programs of a Kattis package except submissions: the output validator, and code that is compiled with submissions.
 
-A validator is one source in C++ or Python, or is made by the package's script `build`, which produces a program `run`.
+A validator is one source in C++, C or Python, or the script `build` makes it, as a program `run`.
 Python is Python 3, whatever the first line says: Kattis goes by the ending. A script and all files beside it become
 files of the problem. It runs in a box, where checkers are compiled.
 
@@ -109,20 +109,20 @@ def _built(package: Package, build: str, below: Sequence[str], role: str) -> lis
 
 
 def _one_source(package: Package, names: Sequence[str], role: str) -> list[tuple[str, str]]:
-    sources = [name for name in names if name.endswith((*_SOURCE_ENDINGS, ".py"))]
+    sources = [name for name in names if name.endswith((*_SOURCE_ENDINGS, ".c", ".py"))]
     headers = [name for name in names if name.endswith(_HEADER_ENDINGS)]
     if len(sources) != 1:
         raise UnsupportedError(
             f"{package.where}: the output validator is {', '.join(names)};"
-            f" one source in C++ or Python, with headers, is supported, and a `{BUILD_SCRIPT}` script"
+            f" one source in C++, C or Python, with headers, is supported, and a `{BUILD_SCRIPT}` script"
         )
     text = package.text(sources[0])
     if sources[0].endswith(".py"):
-        if is_python_2(text):
-            raise UnsupportedError(f"{package.where}: {sources[0]} is Python 2, which is not supported")
+        refuse_python_2(package, sources[0])
         own = text.partition("\n")[2] if text.startswith("#!") else text
         return [(f"{role}/{role}.py", f"#!/usr/bin/env python3\n{own}")]
-    return [(f"{role}/{role}.cpp", text), *((f"{role}/{_last(path)}", package.text(path)) for path in headers)]
+    ending = ".c" if sources[0].endswith(".c") else ".cpp"
+    return [(f"{role}/{role}{ending}", text), *((f"{role}/{_last(path)}", package.text(path)) for path in headers)]
 
 
 def included_files(package: Package, notes: list[str]) -> list[tuple[str, str]]:
@@ -186,6 +186,18 @@ def _without_comments(source: str) -> str:
 
 def _last(name: str) -> str:
     return name.rpartition("/")[2]
+
+
+def refuse_python_2(package: Package, name: str) -> None:
+    """Refuse a judge program in Python 2.
+
+    Raises:
+        UnsupportedError: it is one.
+    """
+    if is_python_2(package.text(name)):
+        raise UnsupportedError(
+            f"{package.where}: {name} is Python 2, which is not supported; rewrite it in Python 3 (`2to3` does most)"
+        )
 
 
 def is_python_2(text: str) -> bool:

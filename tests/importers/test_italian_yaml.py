@@ -205,8 +205,8 @@ def test_score_type_parameters(
             "gen/cases.gen states the subtasks",
         ),
         (
-            {"cor/correttore.cpp": None, "cor/correttore.c": ""},
-            "cor/correttore.c is a checker in a language that is not",
+            {"cor/correttore.cpp": None, "cor/correttore.pas": ""},
+            "cor/correttore.pas is a checker in a language that is not",
         ),
         (
             {**MANAGED, "check/manager.py": None, "check/manager.pas": ""},

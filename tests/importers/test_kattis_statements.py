@@ -285,6 +285,13 @@ def test_programs_of_a_domjudge_server(tmp_path: Path, key: str, default: str) -
     read(tmp_path / "default", PASS_FAIL, **{"domjudge-problem.ini": f"{key} = '{default}'\n"})
 
 
+def test_comments_in_domjudges_settings_are_no_values(tmp_path: Path) -> None:
+    """Behind a value with or without quotes; in quotes `;` is a part of the value."""
+    settings = "; ours\ntimelimit = 3 ; seconds\nname = 'Sums; all' ; title\nshort-name=sum;id\n"
+    row = read(tmp_path, {**NEW, "problem.yaml": None}, **{"domjudge-problem.ini": settings}).problem_rows[0]
+    assert (row["time_limit"], row["name"], row["id"]) == (3, "Sums; all", "sum")
+
+
 def test_which_time_limit_counts(tmp_path: Path) -> None:
     """That of problem.yaml, as in DOMjudge and problemtools; a .timelimit must be the same."""
     settings = {"domjudge-problem.ini": "timelimit = 3\n", "problem.yaml": "limits: {time_limit: 4.0}\n"}
