@@ -41,6 +41,7 @@ _FORMATS = {
 }
 """For each root file, the kind of package and the command that reads it."""
 
+_BEFORE_TASK_MAKER = ("task.yaml.orig", "task.toml")
 _ARCHIVE_ENDING = re.compile(r"\.(?:zip|tar|tgz|txz|tar\.\w+)$")
 
 
@@ -273,8 +274,14 @@ def _below_root(where: Path, root_file: str, clean: dict[str, Any]) -> tuple[str
 
 def _other_format(clean: dict[str, Any]) -> str:
     """The format that the package has instead, by its uppermost root file."""
-    paths = sorted((len(path.parts), path.name) for path in map(PurePosixPath, clean) if path.name in _FORMATS)
+    known = {*_FORMATS, *_BEFORE_TASK_MAKER}
+    paths = sorted((len(path.parts), path.name) for path in map(PurePosixPath, clean) if path.name in known)
     if not paths:
         return ""
     name = paths[0][1]
+    if name in _BEFORE_TASK_MAKER:
+        return (
+            f"; its {name} is for task-maker-rust, which makes task.yaml and the tests from it: run that on the task,"
+            f" then use `ioi-eval import {_FORMATS['task.yaml'][1]}`"
+        )
     return f"; by its {name} it is {_FORMATS[name][0].partition(' or ')[0]}: use `ioi-eval import {_FORMATS[name][1]}`"
