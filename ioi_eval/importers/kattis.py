@@ -41,7 +41,7 @@ from ioi_eval.importers.kattis_kind import ROOT_FILE, KattisKind, read_kind
 from ioi_eval.importers.kattis_programs import flag_words, included_files, validator_files
 from ioi_eval.importers.kattis_scoring import subtasks_by_group
 from ioi_eval.importers.kattis_submissions import read_submissions, stated_totals
-from ioi_eval.importers.kattis_timing import MAX_MEASURED_S, derived_timing, is_legacy, timing_by_statements
+from ioi_eval.importers.kattis_timing import MAX_MEASURED_S, derived_timing, timing_by_statements
 from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.task import ImportedTask, RowValues, SubtaskFile, build_task
 
@@ -72,15 +72,7 @@ def import_package(
     """
     with open_package(path, ROOT_FILE, or_file=INI_FILE) as package:
         package.format = _FORMAT
-        if not derive or time_limit_s is not None:
-            return _import(package, year, day, time_limit_s)
-        timing = derived_timing(package, ROOT_FILE, read_ini(package))
-        task = _import(package, year, day, None if timing is None else MAX_MEASURED_S)
-        if timing is None:
-            return task
-        if package.has(ROOT_FILE) and not is_legacy(package.yaml(ROOT_FILE)):
-            timing = timing_by_statements(timing, task.solution_rows)
-        return replace(task, timing=timing)
+        return _import(package, year, day, time_limit_s, derive=derive)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +96,7 @@ class _Data:
         return list(self.root.walk())
 
 
-def _import(package: Package, year: int, day: str | None, time_limit_s: float | None) -> ImportedTask:
+def _import(package: Package, year: int, day: str | None, time_limit_s: float | None, *, derive: bool) -> ImportedTask:
     where = package.where
     meta = package.yaml(ROOT_FILE) if package.has(ROOT_FILE) else {}
     version = str(meta.get("problem_format_version", "legacy"))
@@ -113,15 +105,20 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     kind = read_kind(package, meta, notes)
     if not kind.legacy:
         package.edit = constants(where, meta)
+    ini = read_ini(package)
     own = "special_run" if kind.interactive else "special_compare" if kind.validation else None
-    check_executables(package, read_ini(package), own=own)
-    shared = _columns(package, meta, kind, year=year, day=day, time_limit_s=time_limit_s)
+    check_executables(package, ini, own=own)
+    timing = derived_timing(package, meta, ini) if derive and time_limit_s is None else None
+    if timing is not None:
+        time_limit_s = MAX_MEASURED_S
+    shared = _columns(package, meta, ini, kind, time_limit_s, year=year, day=day)
     data = _read_data(package, meta, kind, notes)
     kind = data.kind
     graded = try_grader(package, [group for group in data.groups if _is_graded(group)]) if kind.custom_score else {}
     subtasks = _subtasks(package, data, graded)
     _check_points(where, data, subtasks, notes)
-    return build_task(
+    one_group_suffices = data.by_points and _accepts_any_group(data.root)
+    task = build_task(
         package,
         shared,
         subtasks=subtasks,
@@ -131,12 +128,10 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
         solutions=read_submissions(
             package,
             subtasks,
-            groups=[group for top in data.root.groups if top.name == "secret" for group in top.groups],
-            legacy=kind.legacy,
-            is_scoring=kind.scoring,
-            one_group_suffices=data.by_points and _accepts_any_group(data.root),
-            custom_score=kind.custom_score,
-            notes=notes,
+            [group for top in data.root.groups if top.name == "secret" for group in top.groups],
+            kind,
+            notes,
+            one_group_suffices=one_group_suffices,
         ),
         notes=notes,
         test_columns=test_columns(
@@ -147,6 +142,11 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
             graded=graded,
         ),
     )
+    if timing is None:
+        return task
+    if kind.legacy:
+        return replace(task, timing=replace(timing, any_group=one_group_suffices))
+    return replace(task, timing=timing_by_statements(timing, task.solution_rows))
 
 
 def _read_data(package: Package, meta: Mapping[str, Any], kind: KattisKind, notes: list[str]) -> _Data:
@@ -194,15 +194,15 @@ def _subtasks(package: Package, data: _Data, graded: Mapping[str, GradedGroup]) 
 def _columns(
     package: Package,
     meta: Mapping[str, Any],
+    ini: Mapping[str, str],
     kind: KattisKind,
+    time_limit_s: float | None,
     *,
     year: int,
     day: str | None,
-    time_limit_s: float | None,
 ) -> RowValues:
     """The columns of all rows of the problem, from `problem.yaml` and DOMjudge's settings."""
     where = package.where
-    ini = read_ini(package)
     limits = _mapping(where, meta, "limits")
     return {
         "year": year,

@@ -12,7 +12,6 @@ from typing import Any
 
 from ioi_eval.errors import UnsupportedError
 from ioi_eval.importers.kattis_programs import VALIDATOR_FOLDERS
-from ioi_eval.importers.kattis_timing import is_legacy
 from ioi_eval.importers.package import Package
 
 ROOT_FILE = "problem.yaml"
@@ -47,6 +46,11 @@ class KattisKind:
     def multi_pass(self) -> bool:
         """Whether the submission is run several times on a test."""
         return "multi-pass" in self.validation
+
+
+def is_legacy(meta: Mapping[str, Any]) -> bool:
+    """Whether `problem.yaml` is of a version before 2023."""
+    return str(meta.get("problem_format_version", "legacy")) in ("legacy", "legacy-icpc")
 
 
 def read_kind(package: Package, meta: Mapping[str, Any], notes: list[str]) -> KattisKind:
