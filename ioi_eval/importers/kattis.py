@@ -17,7 +17,6 @@ from typing import Any
 
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.importers.kattis_constants import constants
 from ioi_eval.importers.kattis_data import SETTINGS, TestGroup, read_groups
 from ioi_eval.importers.kattis_domjudge import (
     INI_FILE,
@@ -37,9 +36,9 @@ from ioi_eval.importers.kattis_groups import (
     scoring_subtasks,
     test_columns,
 )
-from ioi_eval.importers.kattis_kind import ROOT_FILE, KattisKind, read_kind
 from ioi_eval.importers.kattis_programs import flag_words, included_files, validator_files
 from ioi_eval.importers.kattis_scoring import subtasks_by_group
+from ioi_eval.importers.kattis_settings import ROOT_FILE, KattisKind, constants, read_kind
 from ioi_eval.importers.kattis_submissions import read_submissions, stated_totals
 from ioi_eval.importers.kattis_timing import MAX_MEASURED_S, derived_timing, timing_by_statements
 from ioi_eval.importers.package import Package, open_package

@@ -21,8 +21,8 @@ from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.kattis_data import TestGroup
 from ioi_eval.importers.kattis_expectations import Expectations, Range, Stated
 from ioi_eval.importers.kattis_groups import PASS_FAIL
-from ioi_eval.importers.kattis_kind import KattisKind
 from ioi_eval.importers.kattis_programs import included_python, is_python_2
+from ioi_eval.importers.kattis_settings import KattisKind
 from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import PackageSolution, SubtaskFile, language
 from ioi_eval.model import Language

@@ -15,7 +15,7 @@ from typing import Any
 
 from ioi_eval.errors import InputError
 from ioi_eval.expectations import MODEL_SOLUTION
-from ioi_eval.importers.kattis_kind import ROOT_FILE, is_legacy
+from ioi_eval.importers.kattis_settings import ROOT_FILE, is_legacy
 from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import Timing
 
