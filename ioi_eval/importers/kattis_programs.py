@@ -23,6 +23,15 @@ VALIDATOR_FOLDERS = ("output_validators", "output_validator")
 _SOURCE_ENDINGS = (".cpp", ".cc", ".cxx", ".c++")
 _HEADER_ENDINGS = (".h", ".hpp", ".hh")
 _RUN_SCRIPT = "run"
+_INCLUDED_WITH = {
+    **dict.fromkeys(("cpp", ""), ("cpp", "default")),
+    "python": ("python3", "python", "default"),
+}
+"""The folders below `include/` for each language, of which the first that exists counts; no language: headers.
+
+Source: Kattis problem package format, "Included Files".
+"""
+
 _DOCUMENTATION = (".md", ".txt")
 _FORK = re.compile(r"\b(?:v?fork|popen)[ \t]*\(")
 
@@ -125,6 +134,12 @@ def _one_source(package: Package, names: Sequence[str], role: str) -> list[tuple
     return [(f"{role}/{role}{ending}", text), *((f"{role}/{_last(path)}", package.text(path)) for path in headers)]
 
 
+def included_folder(package: Package, language: str) -> str:
+    """The folder whose files are put beside submissions in a language (`""` for headers); `""` if there is none."""
+    folders = (f"include/{name}" for name in _INCLUDED_WITH.get(language, ()))
+    return next((folder for folder in folders if package.names(folder)), "")
+
+
 def included_files(package: Package, notes: list[str]) -> list[tuple[str, str]]:
     """The files that are compiled with every C++ submission: `include/cpp/`, or `include/default/`.
 
@@ -135,8 +150,8 @@ def included_files(package: Package, notes: list[str]) -> list[tuple[str, str]]:
     Raises:
         UnsupportedError: there are several sources, or they start processes.
     """
-    folder = next((name for name in ("include/cpp", "include/default") if package.names(name)), None)
-    if folder is None:
+    folder = included_folder(package, "cpp")
+    if not folder:
         return []
     names = package.names(folder)
     sources = [name for name in names if name.endswith(_SOURCE_ENDINGS)]
@@ -166,9 +181,7 @@ def included_python(package: Package, notes: list[str]) -> tuple[str, ...]:
         package: its `include/` is read.
         notes: gets notes for the user.
     """
-    folder = next(
-        (name for name in ("include/python3", "include/python", "include/default") if package.names(name)), ""
-    )
+    folder = included_folder(package, "python")
     names = tuple(name for name in (package.names(folder) if folder else ()) if name.endswith(".py"))
     if names:
         notes.append(

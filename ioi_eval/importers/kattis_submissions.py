@@ -21,7 +21,7 @@ from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.kattis_data import TestGroup
 from ioi_eval.importers.kattis_expectations import Expectations, Range, Stated
 from ioi_eval.importers.kattis_groups import PASS_FAIL
-from ioi_eval.importers.kattis_programs import included_python, is_python_2
+from ioi_eval.importers.kattis_programs import included_folder, included_python, is_python_2
 from ioi_eval.importers.kattis_settings import KattisKind
 from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import PackageSolution, SubtaskFile, language
@@ -49,15 +49,6 @@ _RESULTS = re.compile(r"@EXPECTED_(?:RESULTS|SCORE)@:([^\n]*)")
 _TOTAL = re.compile(r"@EXPECTED_SCORE@:[ \t]*(\d+)(\.\d+)?\b")
 _GRADES = re.compile(r"@EXPECTED_GRADES@:?((?:[ \t]+[A-Z]+)+)")
 _JUDGED = frozenset(one.value for one in Language)
-_INCLUDED_WITH = {
-    **dict.fromkeys(("cpp", ""), ("cpp", "default")),  # no language: a header
-    "python": ("python3", "python", "default"),
-}
-"""The folders below `include/` for submissions in a language, of which the first that exists counts.
-
-Source: Kattis problem package format, "Included Files".
-"""
-
 _NAMED = 5  # how many submissions a note names
 _WORD = re.compile(r"[A-Za-z][A-Za-z_-]*")
 
@@ -229,10 +220,15 @@ class _Submissions:
                 f"{path} states {len(grades)} grades for {len(self.groups)} test groups: they are not compared"
             )
             return {}
-        names = [group.name for group in self.groups.values()]
-        by_group = _by_group(self.package, path, grades, names, self.kind.custom_score)
         known = {subtask.name for subtask in self.subtasks}
-        return {name: verdicts for name, verdicts in by_group.items() if name in known}
+        stated: dict[str, str] = {}
+        for group, grade in zip(self.groups.values(), grades, strict=True):
+            verdicts = _VERDICTS.get(grade)
+            if verdicts is None:
+                raise InputError(f"{self.package.where}: {path} expects {grade!r}, which is not a verdict")
+            if group.name in known:
+                stated[group.name] = _accepted(self.kind.custom_score) if verdicts == ("AC",) else ",".join(verdicts)
+        return stated
 
 
 def _is_main(path: str) -> bool:
@@ -310,8 +306,7 @@ def _programs(package: Package, notes: list[str]) -> Iterable[tuple[str, tuple[s
 
 def _is_replaced(package: Package, path: str) -> bool:
     """Whether an included file takes the place of a file in a submission's folder, as it has the same name."""
-    folders = (f"include/{name}" for name in _INCLUDED_WITH.get(language(path) or "", ()))
-    folder = next((name for name in folders if package.names(name)), "")
+    folder = included_folder(package, language(path) or "")
     return path.count("/") > 2 and package.has(f"{folder}/{_name(path)}")
 
 
@@ -332,15 +327,3 @@ def _stated(package: Package, path: str, text: str, folder: str) -> tuple[str, .
             return ()
         stated.update(dict.fromkeys(verdicts))
     return tuple(stated)
-
-
-def _by_group(
-    package: Package, path: str, grades: Sequence[str], groups: Sequence[str], custom_score: bool
-) -> dict[str, str]:
-    stated: dict[str, str] = {}
-    for group, grade in zip(groups, grades, strict=True):
-        verdicts = _VERDICTS.get(grade)
-        if verdicts is None:
-            raise InputError(f"{package.where}: {path} expects {grade!r}, which is not a verdict")
-        stated[group] = _accepted(custom_score) if verdicts == ("AC",) else ",".join(verdicts)
-    return stated

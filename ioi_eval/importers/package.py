@@ -26,7 +26,6 @@ _JUNK = ("__MACOSX", ".DS_Store", "Thumbs.db", ".git", "Icon\r")
 _NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _LARGEST_SOURCE = 16 << 20  # a source, a statement, JSON
 _LARGEST_SETTINGS = 1 << 20  # YAML and TOML: parsing a megabyte takes a second or more
-_LARGEST_TEXT = 1 << 20
 _LARGEST_OF_ZIPS = 1 << 30  # all files read from zips in a package together, because they stay in memory
 _DAMAGE = (*DAMAGE, RuntimeError, NotImplementedError, OSError)
 _MAX_NODES = 100_000
@@ -123,6 +122,15 @@ class Package:
         except _DAMAGE as error:
             raise InputError(f"{self.where}: {name} is damaged, or is not a readable zip: {error}") from error
 
+    def zipped_text(self, name: str, wanted: str) -> str | None:
+        """The text of the first file of that name in a zip; `None` if there is none, or the zip is bad."""
+        try:
+            for _, content in self.zipped(name, lambda path: PurePosixPath(path).name == wanted):
+                return _decoded(content)
+        except InputError:
+            pass
+        return None
+
     def text(self, name: str, most: int = _LARGEST_SOURCE) -> str:
         """A source or statement as text. If it is not UTF-8 (an author's name in a comment) it is read as Latin-1."""
         if name not in self._members:
@@ -218,16 +226,6 @@ def open_package(path: str | Path, root_file: str = ROOT_FILE, or_file: str | No
             if not package.format or type(error) not in (InputError, UnsupportedError):
                 raise
             raise type(error)(f"{error} [read as {package.format}]") from error
-
-
-def zipped_text(content: bytes, wanted: str) -> str | None:
-    """The text of the first file of that name in a zip inside a package; `None` if there is none, or the zip is bad."""
-    try:
-        for _, text in zipped_files(content, lambda path: PurePosixPath(path).name == wanted, _LARGEST_TEXT):
-            return _decoded(text)
-    except (*DAMAGE, OSError, RuntimeError, NotImplementedError, ValueError):
-        pass
-    return None
 
 
 def _decoded(content: bytes) -> str:

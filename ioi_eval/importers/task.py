@@ -168,6 +168,29 @@ def build_task(
     )
 
 
+def read_tests(package: Package, advice: str) -> dict[str, tuple[str, str]]:
+    """The paths of input and output for each name of a test: `tests/*.in` and `tests/*.out`, as in CMS and TPS.
+
+    Args:
+        package: its `tests/` is read.
+        advice: what to do if some are missing, for messages.
+
+    Raises:
+        InputError: there are none, or an output is missing.
+    """
+    package.refuse_links("tests")
+    inputs = [name for name in package.names("tests") if name.endswith(".in")]
+    if not inputs:
+        raise InputError(f"{package.where} holds no tests/*.in: the tests are missing; {advice}")
+    outputs = [f"{name.removesuffix('.in')}.out" for name in inputs]
+    if missing := [name for name in outputs if not package.has(name)]:
+        raise InputError(
+            f"{package.where}: {len(missing)} of {len(inputs)} tests have no output ({missing[0]}, …); {advice}"
+        )
+    names = (name.removeprefix("tests/").removesuffix(".in") for name in inputs)
+    return dict(zip(names, zip(inputs, outputs, strict=True), strict=True))
+
+
 def _problem_rows(
     shared: RowValues, subtasks: Sequence[SubtaskFile], files: Sequence[tuple[str, str]]
 ) -> tuple[RowValues, ...]:

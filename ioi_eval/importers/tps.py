@@ -26,6 +26,7 @@ from ioi_eval.importers.task import (
     SubtaskFile,
     build_task,
     language,
+    read_tests,
 )
 from ioi_eval.model import Language, ProcessIO, TaskType
 from ioi_eval.problems.grader_config import parse_task_type
@@ -66,9 +67,9 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     if task_type is TaskType.BATCH_AND_OUTPUT:
         raise UnsupportedError(f"{where}: TPS has no task type {task_type.value!r}; import the CMS export package")
     notes: list[str] = []
-    tests = _tests(package)
+    tests = read_tests(package, _HOW_TO_GENERATE)
     stated = _stated(package)
-    subtasks = _subtasks(package, stated, tests, notes)
+    subtasks = _subtasks(package, stated, tuple(tests), notes)
     statement = package.text("statement/index.md") if package.has("statement/index.md") else ""
     shared = {
         "year": year,
@@ -89,7 +90,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         subtasks=list(subtasks.values()),
         files=_code_files(package, meta, task_type),
         config=_config(package, meta, shared),
-        tests={test: (f"tests/{test}.in", f"tests/{test}.out") for test in tests},
+        tests=tests,
         solutions=_solutions(package, stated, subtasks, notes, output_only=task_type is TaskType.OUTPUT_ONLY),
         notes=notes,
     )
@@ -211,25 +212,6 @@ def _is_header(path: str) -> bool:
 def _directly(package: Package, folder: str) -> list[str]:
     """The sources directly in a folder."""
     return [path for path in package.names(folder) if path.count("/") == 1 and path.endswith(_CODE_ENDINGS)]
-
-
-def _tests(package: Package) -> tuple[str, ...]:
-    """The names of the generated tests.
-
-    Raises:
-        InputError: some or all of them have not been generated.
-    """
-    package.refuse_links("tests")
-    inputs = [name for name in package.names("tests") if name.endswith(".in")]
-    if not inputs:
-        raise InputError(f"{package.where} holds no tests/*.in; {_HOW_TO_GENERATE}")
-    tests = tuple(name.removeprefix("tests/").removesuffix(".in") for name in inputs)
-    if missing := [test for test in tests if not package.has(f"tests/{test}.out")]:
-        raise InputError(
-            f"{package.where}: {len(missing)} of {len(tests)} tests have no output (tests/{missing[0]}.out, …);"
-            f" {_HOW_TO_GENERATE}"
-        )
-    return tests
 
 
 def _stated(package: Package) -> dict[str, dict[str, Any]]:
