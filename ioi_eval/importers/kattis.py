@@ -45,7 +45,7 @@ from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.task import ImportedTask, RowValues, SubtaskFile, build_task
 
 _FORMAT = "a problem package in the Kattis format"
-_ANY_ACCEPTED = "accept_if_any_accepted"
+_ACCEPTED_IN_PART = frozenset({"always_accept", "accept_if_any_accepted"})
 _MEMORY_MIB, _OUTPUT_MIB = 2048, 8  # Source: Kattis's and DOMjudge's defaults
 _CODE_KIB = 256  # Source: DOMjudge's default; Kattis's is smaller, 128 KiB
 _LARGEST = 1e12  # of any limit, whatever its unit
@@ -116,7 +116,7 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     graded = try_grader(package, [group for group in data.groups if _is_graded(group)]) if kind.custom_score else {}
     subtasks = _subtasks(package, data, graded)
     _check_points(where, data, subtasks, notes)
-    one_group_suffices = data.by_points and _accepts_any_group(data.root)
+    one_group_suffices = data.by_points and _accepts_in_part(data.root)
     task = build_task(
         package,
         shared,
@@ -268,12 +268,12 @@ def _is_scored_if_all_accepted(root: TestGroup) -> bool:
     outer = _outer(root)
     if any(group.config["grading"] != "default" for group in outer):
         return False
-    return not any({"always_accept", _ANY_ACCEPTED} & set(group.flags) for group in outer)
+    return not any(_ACCEPTED_IN_PART & set(group.flags) for group in outer)
 
 
-def _accepts_any_group(root: TestGroup) -> bool:
-    """Whether a submission is accepted if one of the groups is."""
-    return any(_ANY_ACCEPTED in group.flags for group in _outer(root))
+def _accepts_in_part(root: TestGroup) -> bool:
+    """Whether a submission is accepted if one of the groups is, or in any case."""
+    return any(_ACCEPTED_IN_PART & set(group.flags) for group in _outer(root))
 
 
 def _outer(root: TestGroup) -> list[TestGroup]:

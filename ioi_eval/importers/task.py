@@ -25,7 +25,7 @@ from ioi_eval.problems.row import Row
 RowValues = dict[str, Any]
 _LANGUAGES = {
     **{ending: one.value for one in Language for ending in one.endings},
-    **{".java": "java", ".pas": "pascal", ".go": "go", ".cs": "csharp"},
+    **{".py3": "python", ".java": "java", ".pas": "pascal", ".go": "go", ".cs": "csharp"},
 }
 _SYSTEM_HEADERS = frozenset(
     f"{name}.h"
@@ -294,7 +294,8 @@ def _program(package: Package, solution: PackageSolution) -> RowValues:
         if text is None or text.strip():
             return {"code": text}
         files = (str(solution.path),)
-    return {"code": None, "source_files": {PurePosixPath(path).name: package.text(path) for path in files}}
+    names = (PurePosixPath(path).name.replace(".py3", ".py") for path in files)
+    return {"code": None, "source_files": dict(zip(names, map(package.text, files), strict=True))}
 
 
 def _text(package: Package, solution: PackageSolution) -> str | None:

@@ -187,6 +187,8 @@ def test_accepted_may_mean_one_group(tmp_path: Path) -> None:
     label = "accepted/all.cpp"
     files = {"submissions/accepted/all.cpp": "int main() {}\n"}
     assert stated(read(tmp_path / "a", SCORING, **files, **any_group, **of_some))[label] == (None, None, (1e-6, 100))
+    always = {"data/secret/testdata.yaml": "grader_flags: always_accept\n"}
+    assert stated(read(tmp_path / "d", SCORING, **files, **always, **of_some))[label] == (None, None, (1e-6, 100))
     all_groups = {**of_some, "data/secret/testdata.yaml": "grader_flags: first_error\n"}
     for name, changes in (("b", any_group), ("c", all_groups)):
         expected, by_subtask, total = stated(read(tmp_path / name, SCORING, **files, **changes))[label]
@@ -341,6 +343,17 @@ def test_an_empty_file_is_a_program(tmp_path: Path) -> None:
     row = read(tmp_path, NEW, **{"submissions/accepted/a.py": "\n"}).solution_rows[0]
     assert (row["code"], row["source_files"]) == (None, {"a.py": "\n"})
     assert submission_from_row(row).source_files()[0].content == b"\n"
+
+
+def test_python_has_a_second_ending(tmp_path: Path) -> None:
+    """As in packages for DOMjudge; in a program of several files it becomes the usual one."""
+    of_two = {f"submissions/accepted/two/{name}.py3": "x = 1\n" for name in ("main", "b")}
+    task = read(
+        tmp_path, NEW, **of_two, **{"submissions/accepted/a.py": None, "submissions/accepted/a.py3": "print(1)\n"}
+    )
+    rows = {row["label"]: row for row in task.solution_rows}
+    assert (rows["accepted/a.py3"]["language"], rows["accepted/a.py3"]["code"]) == ("python", "print(1)\n")
+    assert submission_from_row(rows["accepted/two"]).source_files()[0].name == "main.py"
 
 
 BUILT = {
