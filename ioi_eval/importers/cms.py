@@ -237,7 +237,6 @@ def _solutions(package: Package, task_type: TaskType, notes: list[str]) -> list[
                         path=source,
                         label=path.removeprefix("solutions/"),
                         expected=_expected(package, label, path),
-                        expected_subtasks={},
                         outputs=output_set.outputs,
                     )
                 )
@@ -252,7 +251,7 @@ def _solutions(package: Package, task_type: TaskType, notes: list[str]) -> list[
             notes.append(f"{path} is left out: the task takes outputs only")
             continue
         expected = _expected(package, label, path)
-        solutions.append(PackageSolution(path=path, label=f"{label}/{file}", expected=expected, expected_subtasks={}))
+        solutions.append(PackageSolution(path=path, label=f"{label}/{file}", expected=expected))
     return solutions
 
 

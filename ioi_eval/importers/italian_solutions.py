@@ -63,7 +63,6 @@ def read_solutions(
                 path=None,
                 label=output_set.name or "outputs",
                 expected=MODEL_SOLUTION if output_set.name in _MODELS else None,
-                expected_subtasks={},
                 outputs=output_set.outputs,
             )
             for output_set in output_sets(package, _FOLDER, lambda path: language(path) is not None)

@@ -40,7 +40,6 @@ _JUDGE_FOLDERS = ("check", "cor")
 _JUDGE_NAMES = ("checker", "correttore", "manager")
 _JUDGE_ENDINGS = (".cpp", ".cc", ".c", ".py", ".sh")  # in the order in which they are looked for
 _MAX_TESTS = 100_000
-_LARGEST = 1e12  # of any limit, whatever its unit
 
 
 def import_package(path: str | Path, *, year: int, day: str | None = None) -> ImportedTask:
@@ -115,15 +114,14 @@ def _first(package: Package, meta: Mapping[str, Any], *names: str) -> Any:
     raise InputError(f"{package.where}: {names[0]} is missing in {ROOT_FILE}")
 
 
-def _number(package: Package, meta: Mapping[str, Any], *names: str) -> float:
+def _limit(package: Package, meta: Mapping[str, Any], *names: str) -> float:
+    """A limit, which may be stated as text."""
     value = _first(package, meta, *names)
     try:
         number = float(value)
     except (TypeError, ValueError):
-        number = 0.0
-    if not 0 < number < _LARGEST:
-        raise InputError(f"{package.where}: {names[0]} is {value!r} in {ROOT_FILE}; it must be a number above 0")
-    return number
+        number = value
+    return package.check_limit(number, names[0], ROOT_FILE)
 
 
 # --------------------------------------------------------------------------- tests and points
@@ -244,8 +242,8 @@ def _config(package: Package, meta: Mapping[str, Any], code: str) -> RowValues:
     return {
         "code": code,
         "task_type": task_type.value,
-        "time_limit": _number(package, meta, "time_limit", "timeout") if limited else None,
-        "memory_limit": round(_number(package, meta, "memory_limit", "memlimit") * MIB) if limited else None,
+        "time_limit": _limit(package, meta, "time_limit", "timeout") if limited else None,
+        "memory_limit": round(_limit(package, meta, "memory_limit", "memlimit") * MIB) if limited else None,
         **{parameter_key(task_type, parameter): value for parameter, value in parameters.items()},
     }
 

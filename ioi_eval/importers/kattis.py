@@ -48,7 +48,6 @@ _FORMAT = "a problem package in the Kattis format"
 _ACCEPTED_IN_PART = frozenset({"always_accept", "accept_if_any_accepted"})
 _MEMORY_MIB, _OUTPUT_MIB = 2048, 8  # Source: Kattis's and DOMjudge's defaults
 _CODE_KIB = 256  # Source: DOMjudge's default; Kattis's is smaller, 128 KiB
-_LARGEST = 1e12  # of any limit, whatever its unit
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _PASSES = 2  # Source: the format's default of `validation_passes`
 
@@ -203,6 +202,10 @@ def _columns(
     """The columns of all rows of the problem, from `problem.yaml` and DOMjudge's settings."""
     where = package.where
     limits = _mapping(where, meta, "limits")
+
+    def limit(name: str, default: float) -> float:
+        return package.check_limit(limits.get(name, default), name, ROOT_FILE)
+
     return {
         "year": year,
         "name": _title(package, meta, ini),
@@ -211,14 +214,14 @@ def _columns(
         "statement": "",
         "problem": "",
         "time_limit": time_limit(package, limits, ini, time_limit_s),
-        "memory_limit": round(_number(where, limits, "memory", _MEMORY_MIB) * MIB),
-        "output_limit": round(_number(where, limits, "output", _OUTPUT_MIB) * MIB),
-        "code_limit": round(_number(where, limits, "code", _CODE_KIB) * 1024),
+        "memory_limit": round(limit("memory", _MEMORY_MIB) * MIB),
+        "output_limit": round(limit("output", _OUTPUT_MIB) * MIB),
+        "code_limit": round(limit("code", _CODE_KIB) * 1024),
         "score_precision": 6,  # the format does not round; this only removes the errors of adding fractions
         "task_type": "Interactive" if kind.interactive else "Batch",
         "checker_protocol": "kattis" if kind.validation else "tokens",
         "checker_args": flag_words(f"{where}: {ROOT_FILE}", meta.get("validator_flags")),
-        "passes": round(_number(where, limits, "validation_passes", _PASSES)) if kind.multi_pass else None,
+        "passes": round(limit("validation_passes", _PASSES)) if kind.multi_pass else None,
         "starting_code": "",
     }
 
@@ -305,13 +308,6 @@ def _mapping(where: Path, meta: Mapping[str, Any], name: str) -> Mapping[str, An
     value = meta.get(name) or {}
     if not isinstance(value, Mapping):
         raise InputError(f"{where}: {name} in {ROOT_FILE} is {value!r}; it must be a mapping of names to values")
-    return value
-
-
-def _number(where: Path, values: Mapping[str, Any], name: str, default: float) -> float:
-    value = values.get(name, default)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _LARGEST:
-        raise InputError(f"{where}: {name} in {ROOT_FILE} is {value!r}; it must be a number above 0")
     return value
 
 

@@ -28,6 +28,7 @@ _LARGEST_SOURCE = 16 << 20  # a source, a statement, JSON
 _LARGEST_SETTINGS = 1 << 20  # YAML and TOML: parsing a megabyte takes a second or more
 _LARGEST_OF_ZIPS = 1 << 30  # all files read from zips in a package together, because they stay in memory
 _DAMAGE = (*DAMAGE, RuntimeError, NotImplementedError, OSError)
+_LARGEST_LIMIT = 1e12  # whatever its unit
 _MAX_NODES = 100_000
 _SHOWN = 200  # letters of a name
 ROOT_FILE = "problem.json"
@@ -162,6 +163,16 @@ class Package:
             return tomllib.loads(self.text(name, _LARGEST_SETTINGS))
         except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
             raise InputError(f"{self.where}: {name} is not TOML: {error}") from error
+
+    def check_limit(self, value: object, field: str, file: str) -> float:
+        """A limit that a file of the package states.
+
+        Raises:
+            InputError: it is not a number above 0, or is larger than any limit.
+        """
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _LARGEST_LIMIT:
+            raise InputError(f"{self.where}: {field} is {value!r} in {file}; it must be a number above 0")
+        return value
 
     def yaml(self, name: str) -> dict[str, Any]:
         """A YAML file with named values; an empty file has none.

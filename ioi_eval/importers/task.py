@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -106,7 +106,7 @@ class PackageSolution:
     path: str | None
     label: str
     expected: str | None
-    expected_subtasks: Mapping[str, str]
+    expected_subtasks: Mapping[str, str] = field(default_factory=dict)
     outputs: tuple[tuple[str, str], ...] = ()
     files: tuple[str, ...] = ()
     expected_total: float | tuple[float, float] | None = None

@@ -32,7 +32,6 @@ from ioi_eval.model import Language, ProcessIO, TaskType
 from ioi_eval.problems.grader_config import parse_task_type
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
-_LARGEST = 1e12  # of any limit, whatever its unit
 _MAPPING = "tests/mapping"
 _CHECKER = "checker/checker.cpp"
 _HOW_TO_GENERATE = "generate them with `tps gen` in the task's folder (the tool is in ioi-2022/tps)"
@@ -78,8 +77,8 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         "day": day,
         "statement": statement,
         "problem": statement,
-        "time_limit": _number(package, meta, "time_limit"),
-        "memory_limit": int(_number(package, meta, "memory_limit") * MIB),
+        "time_limit": _limit(package, meta, "time_limit"),
+        "memory_limit": int(_limit(package, meta, "memory_limit") * MIB),
         "score_precision": meta.get("score_precision", 2),
         "task_type": task_type.value,
         "starting_code": _starting_code(package, name),
@@ -102,11 +101,8 @@ def _required(package: Package, meta: Mapping[str, Any], field: str) -> Any:
     return meta[field]
 
 
-def _number(package: Package, meta: Mapping[str, Any], field: str) -> float:
-    value = _required(package, meta, field)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _LARGEST:
-        raise InputError(f"{package.where}: {field} is {value!r} in {ROOT_FILE}; it must be a number above 0")
-    return value
+def _limit(package: Package, meta: Mapping[str, Any], field: str) -> float:
+    return package.check_limit(_required(package, meta, field), field, ROOT_FILE)
 
 
 def _flag(package: Package, meta: Mapping[str, Any], field: str, default: bool) -> bool:
