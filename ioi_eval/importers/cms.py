@@ -228,7 +228,7 @@ def _solutions(package: Package, task_type: TaskType, notes: list[str]) -> list[
     taken: set[str] = set()
     if task_type.takes_outputs:
         for label in dict.fromkeys(path.split("/")[1] for path in package.names("solutions")):
-            for output_set in output_sets(package, f"solutions/{label}", lambda path: language(path) is not None):
+            for output_set in output_sets(package, f"solutions/{label}"):
                 taken |= output_set.paths
                 source = None if task_type is TaskType.OUTPUT_ONLY else output_set.source
                 path = f"solutions/{label}/{output_set.name}".rstrip("/")

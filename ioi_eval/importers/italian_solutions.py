@@ -65,7 +65,7 @@ def read_solutions(
                 expected=MODEL_SOLUTION if output_set.name in _MODELS else None,
                 outputs=output_set.outputs,
             )
-            for output_set in output_sets(package, _FOLDER, lambda path: language(path) is not None)
+            for output_set in output_sets(package, _FOLDER)
         ]
     names = _subtask_names(package, subtasks)
     return [

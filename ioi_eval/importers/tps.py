@@ -305,10 +305,7 @@ def _output_solutions(
     notes: list[str],
 ) -> list[PackageSolution]:
     """The solutions that are outputs. (TPS itself makes them by programs, with larger limits than contestants have.)"""
-    sets = {
-        output_set.name: output_set
-        for output_set in output_sets(package, "solution", lambda path: language(path) is not None)
-    }
+    sets = {output_set.name: output_set for output_set in output_sets(package, "solution")}
     chosen = {name: sets[name.removesuffix(".zip")] for name in verdicts if name.removesuffix(".zip") in sets}
     if programs := [name for name in verdicts if name not in chosen]:
         notes.append(f"left out, as the task takes outputs only: {', '.join(programs[:5])}")
