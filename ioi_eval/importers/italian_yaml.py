@@ -55,8 +55,8 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
         UnsupportedError: a task type or score type that is not supported.
     """
     with open_package(path, ROOT_FILE) as package:
-        _check_format(package)
         package.format = "a task in the Italian YAML format"
+        _check_format(package)
         return _task(package, package.yaml(ROOT_FILE), year, day)
 
 
@@ -71,6 +71,7 @@ def _check_format(package: Package) -> None:
     elif re.search(r"^(?:extends|long_name)[ \t]*:", package.text(ROOT_FILE), re.MULTILINE):
         other = "in the format of the Austrian olympiad (extends or long_name)"
     if other:
+        package.format = ""  # the message names it
         raise UnsupportedError(f"{package.where}: by its files it is a task {other}; that is not supported")
 
 
