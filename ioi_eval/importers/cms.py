@@ -18,7 +18,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.expectations import Expectation
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.output_sets import output_sets
-from ioi_eval.importers.package import ROOT_FILE, Package, open_package, zipped_text
+from ioi_eval.importers.package import ROOT_FILE, Package, open_package
 from ioi_eval.importers.score_parameters import SUM_SUBTASK
 from ioi_eval.importers.task import (
     ImportedTask,
@@ -27,6 +27,7 @@ from ioi_eval.importers.task import (
     SubtaskFile,
     build_task,
     language,
+    read_tests,
 )
 from ioi_eval.model import ScoreType, TaskType
 from ioi_eval.problems.grader_config import parse_score_type, parse_task_type
@@ -102,7 +103,7 @@ def _starting_code(package: Package, code: str) -> str:
     for path in package.names("attachments"):
         if PurePosixPath(path).name == wanted:
             return package.text(path)
-        if path.endswith(".zip") and (text := zipped_text(package.read(path), wanted)) is not None:
+        if path.endswith(".zip") and (text := package.zipped_text(path, wanted)) is not None:
             return text
     return ""
 
@@ -168,20 +169,9 @@ def _code_files(package: Package) -> list[tuple[str, str]]:
 
 def _tests(package: Package, notes: list[str]) -> dict[str, tuple[str, str]]:
     """The paths of input and output for each test name. As in CMS, a missing output ends the import."""
-    package.refuse_links("tests")
-    names = package.names("tests")
-    inputs = [name for name in names if name.endswith(".in")]
-    if not inputs:
-        raise InputError(f"{package.where} holds no tests/*.in: the tests are missing; get the complete package")
-    tests: dict[str, tuple[str, str]] = {}
-    for given in inputs:
-        test = given.removeprefix("tests/").removesuffix(".in")
-        answer = f"tests/{test}.out"
-        if not package.has(answer):
-            raise InputError(f"{package.where}: {given} has no {answer}; get the complete package")
-        tests[test] = (given, answer)
+    tests = read_tests(package, "get the complete package")
     known = {path for paths in tests.values() for path in paths}
-    if others := [name for name in names if name not in known]:
+    if others := [name for name in package.names("tests") if name not in known]:
         notes.append(f"left out, because they belong to no test: {', '.join(others[:5])}")
     return tests
 
@@ -238,7 +228,7 @@ def _solutions(package: Package, task_type: TaskType, notes: list[str]) -> list[
     taken: set[str] = set()
     if task_type.takes_outputs:
         for label in dict.fromkeys(path.split("/")[1] for path in package.names("solutions")):
-            for output_set in output_sets(package, f"solutions/{label}", lambda path: language(path) is not None):
+            for output_set in output_sets(package, f"solutions/{label}"):
                 taken |= output_set.paths
                 source = None if task_type is TaskType.OUTPUT_ONLY else output_set.source
                 path = f"solutions/{label}/{output_set.name}".rstrip("/")
@@ -247,7 +237,6 @@ def _solutions(package: Package, task_type: TaskType, notes: list[str]) -> list[
                         path=source,
                         label=path.removeprefix("solutions/"),
                         expected=_expected(package, label, path),
-                        expected_subtasks={},
                         outputs=output_set.outputs,
                     )
                 )
@@ -262,7 +251,7 @@ def _solutions(package: Package, task_type: TaskType, notes: list[str]) -> list[
             notes.append(f"{path} is left out: the task takes outputs only")
             continue
         expected = _expected(package, label, path)
-        solutions.append(PackageSolution(path=path, label=f"{label}/{file}", expected=expected, expected_subtasks={}))
+        solutions.append(PackageSolution(path=path, label=f"{label}/{file}", expected=expected))
     return solutions
 
 

@@ -15,18 +15,18 @@ Source: CMS, `cmscontrib/loaders/italy_yaml.py`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.fifo_order import with_our_order
-from ioi_eval.importers.output_sets import output_sets
+from ioi_eval.importers.italian_solutions import LINKED, read_solutions
 from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.score_parameters import SUM_SUBTASK, subtasks_of
-from ioi_eval.importers.task import ImportedTask, PackageSolution, RowValues, SubtaskFile, build_task, language
+from ioi_eval.importers.task import ImportedTask, RowValues, SubtaskFile, build_task, language
 from ioi_eval.model import ScoreType, TaskType
 from ioi_eval.problems.grader_config import parse_score_type
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
@@ -36,14 +36,10 @@ _HEADERS = (".h", ".hpp")
 _SOURCES = (".c", ".cpp", ".cc", ".cxx", ".c++", ".C", ".cs", ".hs", ".java", ".pas", ".php", ".py", ".rs")
 """The endings of sources. Source: CMS, `cms/grading/languages`."""
 
-_LINKED = ("grader", "stub")
-_MODELS = ("solution", "soluzione")
-_NO_SOLUTIONS = (*_LINKED, "template", "manager", "checker")
 _JUDGE_FOLDERS = ("check", "cor")
 _JUDGE_NAMES = ("checker", "correttore", "manager")
-_JUDGE_ENDINGS = (".cpp", ".cc", ".py", ".sh")  # in the order in which they are looked for
+_JUDGE_ENDINGS = (".cpp", ".cc", ".c", ".py", ".sh")  # in the order in which they are looked for
 _MAX_TESTS = 100_000
-_LARGEST = 1e12  # of any limit, whatever its unit
 
 
 def import_package(path: str | Path, *, year: int, day: str | None = None) -> ImportedTask:
@@ -60,7 +56,23 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
     """
     with open_package(path, ROOT_FILE) as package:
         package.format = "a task in the Italian YAML format"
+        _check_format(package)
         return _task(package, package.yaml(ROOT_FILE), year, day)
+
+
+def _check_format(package: Package) -> None:
+    """Refuse tasks of other formats whose settings too are called `task.yaml`, by what only they have.
+
+    Source: task-maker-rust, `task-maker-format/src/terry`; github.com/austrian-olympiad-informatics/ioi-tasks.
+    """
+    other = ""
+    if any(package.has(f"managers/generator{ending}") for ending in _SOURCES):
+        other = "of Terry, where each participant gets inputs of their own (managers/generator)"
+    elif re.search(r"^(?:extends|long_name)[ \t]*:", package.text(ROOT_FILE), re.MULTILINE):
+        other = "in the format of the Austrian olympiad (extends or long_name)"
+    if other:
+        package.format = ""  # the message names it
+        raise UnsupportedError(f"{package.where}: by its files it is a task {other}; that is not supported")
 
 
 def _task(package: Package, meta: Mapping[str, Any], year: int, day: str | None) -> ImportedTask:
@@ -90,7 +102,7 @@ def _task(package: Package, meta: Mapping[str, Any], year: int, day: str | None)
         files=with_our_order(files, notes) if _has_one_process(config) else files,
         config=config,
         tests=_tests(package, count, notes),
-        solutions=_solutions(package, output_only=config["task_type"] == "OutputOnly"),
+        solutions=read_solutions(package, subtasks, notes, output_only=config["task_type"] == TaskType.OUTPUT_ONLY),
         notes=notes,
     )
 
@@ -103,15 +115,14 @@ def _first(package: Package, meta: Mapping[str, Any], *names: str) -> Any:
     raise InputError(f"{package.where}: {names[0]} is missing in {ROOT_FILE}")
 
 
-def _number(package: Package, meta: Mapping[str, Any], *names: str) -> float:
+def _limit(package: Package, meta: Mapping[str, Any], *names: str) -> float:
+    """A limit, which may be stated as text."""
     value = _first(package, meta, *names)
     try:
         number = float(value)
     except (TypeError, ValueError):
-        number = 0.0
-    if not 0 < number < _LARGEST:
-        raise InputError(f"{package.where}: {names[0]} is {value!r} in {ROOT_FILE}; it must be a number above 0")
-    return number
+        number = value
+    return package.check_limit(number, names[0], ROOT_FILE)
 
 
 # --------------------------------------------------------------------------- tests and points
@@ -232,8 +243,8 @@ def _config(package: Package, meta: Mapping[str, Any], code: str) -> RowValues:
     return {
         "code": code,
         "task_type": task_type.value,
-        "time_limit": _number(package, meta, "time_limit", "timeout") if limited else None,
-        "memory_limit": round(_number(package, meta, "memory_limit", "memlimit") * MIB) if limited else None,
+        "time_limit": _limit(package, meta, "time_limit", "timeout") if limited else None,
+        "memory_limit": round(_limit(package, meta, "memory_limit", "memlimit") * MIB) if limited else None,
         **{parameter_key(task_type, parameter): value for parameter, value in parameters.items()},
     }
 
@@ -323,7 +334,7 @@ def _files(package: Package, task_type: str, notes: list[str]) -> list[tuple[str
     files = [
         (f"graders/{path.name}", package.text(str(path)))
         for path in _beside_solutions(package)
-        if path.suffix in _HEADERS or (path.stem in _LINKED and language(str(path)) in ("cpp", "c", "python"))
+        if path.suffix in _HEADERS or (path.stem in LINKED and language(str(path)) in ("cpp", "c", "python"))
     ]
     role = "manager" if task_type == TaskType.COMMUNICATION else "checker"
     source = _judge(package, role)
@@ -345,28 +356,3 @@ def _files(package: Package, task_type: str, notes: list[str]) -> list[tuple[str
         what = f"the {role} is {source}" if source else f"outputs are compared without a {role}"
         notes.append(f"left out, because CMS does not use them either: {', '.join(unused)} ({what})")
     return files
-
-
-def _solutions(package: Package, *, output_only: bool) -> list[PackageSolution]:
-    """The sources in `sol/`; the expected score is known only for the author's own."""
-    solutions: list[PackageSolution] = []
-    if output_only:
-        return [
-            PackageSolution(
-                path=None,
-                label=output_set.name or "outputs",
-                expected=MODEL_SOLUTION if output_set.name in _MODELS else None,
-                expected_subtasks={},
-                outputs=output_set.outputs,
-            )
-            for output_set in output_sets(package, "sol", lambda path: language(path) is not None)
-        ]
-    for path in package.names("sol"):
-        stem = PurePosixPath(path).stem
-        if language(path) is None or stem in _NO_SOLUTIONS:
-            continue
-        expected = MODEL_SOLUTION if path.count("/") == 1 and stem in _MODELS else None
-        solutions.append(
-            PackageSolution(path=path, label=path.removeprefix("sol/"), expected=expected, expected_subtasks={})
-        )
-    return solutions

@@ -17,7 +17,7 @@ from typing import Any
 
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.importers.kattis_constants import constants
+from ioi_eval.importers.kattis_data import SETTINGS, TestGroup, read_groups
 from ioi_eval.importers.kattis_domjudge import (
     INI_FILE,
     check_executables,
@@ -30,28 +30,24 @@ from ioi_eval.importers.kattis_domjudge import (
 )
 from ioi_eval.importers.kattis_graders import try_grader, without_own_sums
 from ioi_eval.importers.kattis_groups import (
-    SETTINGS,
     GradedGroup,
-    TestGroup,
     has_old_scores,
     pass_fail_subtasks,
-    read_groups,
     scoring_subtasks,
     test_columns,
 )
-from ioi_eval.importers.kattis_kind import ROOT_FILE, KattisKind, read_kind
 from ioi_eval.importers.kattis_programs import flag_words, included_files, validator_files
 from ioi_eval.importers.kattis_scoring import subtasks_by_group
+from ioi_eval.importers.kattis_settings import ROOT_FILE, KattisKind, constants, read_kind
 from ioi_eval.importers.kattis_submissions import read_submissions, stated_totals
-from ioi_eval.importers.kattis_timing import MAX_MEASURED_S, derived_timing, is_legacy, timing_by_statements
+from ioi_eval.importers.kattis_timing import MAX_MEASURED_S, derived_timing, timing_by_statements
 from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.task import ImportedTask, RowValues, SubtaskFile, build_task
 
 _FORMAT = "a problem package in the Kattis format"
-_ANY_ACCEPTED = "accept_if_any_accepted"
+_ACCEPTED_IN_PART = frozenset({"always_accept", "accept_if_any_accepted"})
 _MEMORY_MIB, _OUTPUT_MIB = 2048, 8  # Source: Kattis's and DOMjudge's defaults
 _CODE_KIB = 256  # Source: DOMjudge's default; Kattis's is smaller, 128 KiB
-_LARGEST = 1e12  # of any limit, whatever its unit
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _PASSES = 2  # Source: the format's default of `validation_passes`
 
@@ -74,15 +70,7 @@ def import_package(
     """
     with open_package(path, ROOT_FILE, or_file=INI_FILE) as package:
         package.format = _FORMAT
-        if not derive or time_limit_s is not None:
-            return _import(package, year, day, time_limit_s)
-        timing = derived_timing(package, ROOT_FILE, read_ini(package))
-        task = _import(package, year, day, None if timing is None else MAX_MEASURED_S)
-        if timing is None:
-            return task
-        if package.has(ROOT_FILE) and not is_legacy(package.yaml(ROOT_FILE)):
-            timing = timing_by_statements(timing, task.solution_rows)
-        return replace(task, timing=timing)
+        return _import(package, year, day, time_limit_s, derive=derive)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +94,7 @@ class _Data:
         return list(self.root.walk())
 
 
-def _import(package: Package, year: int, day: str | None, time_limit_s: float | None) -> ImportedTask:
+def _import(package: Package, year: int, day: str | None, time_limit_s: float | None, *, derive: bool) -> ImportedTask:
     where = package.where
     meta = package.yaml(ROOT_FILE) if package.has(ROOT_FILE) else {}
     version = str(meta.get("problem_format_version", "legacy"))
@@ -115,15 +103,20 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     kind = read_kind(package, meta, notes)
     if not kind.legacy:
         package.edit = constants(where, meta)
+    ini = read_ini(package)
     own = "special_run" if kind.interactive else "special_compare" if kind.validation else None
-    check_executables(package, read_ini(package), own=own)
-    shared = _columns(package, meta, kind, year=year, day=day, time_limit_s=time_limit_s)
+    check_executables(package, ini, own=own)
+    timing = derived_timing(package, meta, ini) if derive and time_limit_s is None else None
+    if timing is not None:
+        time_limit_s = MAX_MEASURED_S
+    shared = _columns(package, meta, ini, kind, time_limit_s, year=year, day=day)
     data = _read_data(package, meta, kind, notes)
     kind = data.kind
     graded = try_grader(package, [group for group in data.groups if _is_graded(group)]) if kind.custom_score else {}
     subtasks = _subtasks(package, data, graded)
     _check_points(where, data, subtasks, notes)
-    return build_task(
+    one_group_suffices = data.by_points and _accepts_in_part(data.root)
+    task = build_task(
         package,
         shared,
         subtasks=subtasks,
@@ -133,12 +126,10 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
         solutions=read_submissions(
             package,
             subtasks,
-            groups=[group for top in data.root.groups if top.name == "secret" for group in top.groups],
-            legacy=kind.legacy,
-            is_scoring=kind.scoring,
-            one_group_suffices=data.by_points and _accepts_any_group(data.root),
-            custom_score=kind.custom_score,
-            notes=notes,
+            [group for top in data.root.groups if top.name == "secret" for group in top.groups],
+            kind,
+            notes,
+            one_group_suffices=one_group_suffices,
         ),
         notes=notes,
         test_columns=test_columns(
@@ -149,6 +140,11 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
             graded=graded,
         ),
     )
+    if timing is None:
+        return task
+    if kind.legacy:
+        return replace(task, timing=replace(timing, any_group=one_group_suffices))
+    return replace(task, timing=timing_by_statements(timing, task.solution_rows))
 
 
 def _read_data(package: Package, meta: Mapping[str, Any], kind: KattisKind, notes: list[str]) -> _Data:
@@ -196,16 +192,20 @@ def _subtasks(package: Package, data: _Data, graded: Mapping[str, GradedGroup]) 
 def _columns(
     package: Package,
     meta: Mapping[str, Any],
+    ini: Mapping[str, str],
     kind: KattisKind,
+    time_limit_s: float | None,
     *,
     year: int,
     day: str | None,
-    time_limit_s: float | None,
 ) -> RowValues:
     """The columns of all rows of the problem, from `problem.yaml` and DOMjudge's settings."""
     where = package.where
-    ini = read_ini(package)
     limits = _mapping(where, meta, "limits")
+
+    def limit(name: str, default: float) -> float:
+        return package.check_limit(limits.get(name, default), name, ROOT_FILE)
+
     return {
         "year": year,
         "name": _title(package, meta, ini),
@@ -214,14 +214,14 @@ def _columns(
         "statement": "",
         "problem": "",
         "time_limit": time_limit(package, limits, ini, time_limit_s),
-        "memory_limit": round(_number(where, limits, "memory", _MEMORY_MIB) * MIB),
-        "output_limit": round(_number(where, limits, "output", _OUTPUT_MIB) * MIB),
-        "code_limit": round(_number(where, limits, "code", _CODE_KIB) * 1024),
+        "memory_limit": round(limit("memory", _MEMORY_MIB) * MIB),
+        "output_limit": round(limit("output", _OUTPUT_MIB) * MIB),
+        "code_limit": round(limit("code", _CODE_KIB) * 1024),
         "score_precision": 6,  # the format does not round; this only removes the errors of adding fractions
         "task_type": "Interactive" if kind.interactive else "Batch",
         "checker_protocol": "kattis" if kind.validation else "tokens",
         "checker_args": flag_words(f"{where}: {ROOT_FILE}", meta.get("validator_flags")),
-        "passes": round(_number(where, limits, "validation_passes", _PASSES)) if kind.multi_pass else None,
+        "passes": round(limit("validation_passes", _PASSES)) if kind.multi_pass else None,
         "starting_code": "",
     }
 
@@ -271,20 +271,16 @@ def _is_scored_if_all_accepted(root: TestGroup) -> bool:
     outer = _outer(root)
     if any(group.config["grading"] != "default" for group in outer):
         return False
-    return not any(_flags(group) & {"always_accept", _ANY_ACCEPTED} for group in outer)
+    return not any(_ACCEPTED_IN_PART & set(group.flags) for group in outer)
 
 
-def _accepts_any_group(root: TestGroup) -> bool:
-    """Whether a submission is accepted if one of the groups is."""
-    return any(_ANY_ACCEPTED in _flags(group) for group in _outer(root))
+def _accepts_in_part(root: TestGroup) -> bool:
+    """Whether a submission is accepted if one of the groups is, or in any case."""
+    return any(_ACCEPTED_IN_PART & set(group.flags) for group in _outer(root))
 
 
 def _outer(root: TestGroup) -> list[TestGroup]:
     return [root, *(group for group in root.groups if group.name == "secret")]
-
-
-def _flags(group: TestGroup) -> set[str]:
-    return set(str(group.config["grader_flags"] or "").split())
 
 
 def _is_graded(group: TestGroup) -> bool:
@@ -312,13 +308,6 @@ def _mapping(where: Path, meta: Mapping[str, Any], name: str) -> Mapping[str, An
     value = meta.get(name) or {}
     if not isinstance(value, Mapping):
         raise InputError(f"{where}: {name} in {ROOT_FILE} is {value!r}; it must be a mapping of names to values")
-    return value
-
-
-def _number(where: Path, values: Mapping[str, Any], name: str, default: float) -> float:
-    value = values.get(name, default)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _LARGEST:
-        raise InputError(f"{where}: {name} in {ROOT_FILE} is {value!r}; it must be a number above 0")
     return value
 
 

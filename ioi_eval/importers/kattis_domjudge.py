@@ -9,34 +9,44 @@ Source: DOMjudge, `ImportProblemService`, `SubmissionService::maybeSetScoringRes
 from __future__ import annotations
 
 import configparser
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.importers.kattis_groups import AGGREGATIONS, TestGroup
+from ioi_eval.importers.kattis_data import TestGroup
 from ioi_eval.importers.package import Package
 
 INI_FILE = "domjudge-problem.ini"
 _LIMIT_FILE = ".timelimit"
+_QUOTED = re.compile(r"(['\"])(.*?)\1\s*(?:;.*)?\Z", re.DOTALL)
 _ROUNDING = 0.01  # of points that are stated with two decimals
 _DEFAULTS = {"special_compare": "compare", "special_run": "run"}
 """The programs of a DOMjudge server that judge if a package names none."""
 
 
 def read_ini(package: Package) -> Mapping[str, str]:
-    """DOMjudge's own settings: a file with lines `key = value`; values are often quoted. Sections mean nothing."""
-    name = INI_FILE
-    if not package.has(name):
+    """DOMjudge's own settings: a file with lines `key = value`. Sections mean nothing.
+
+    A value may be in quotes, and a comment may follow it. Source: PHP's `parse_ini_string`, which DOMjudge uses.
+    """
+    if not package.has(INI_FILE):
         return {}
     parser = configparser.ConfigParser(interpolation=None)
     try:
-        parser.read_string(f"[problem]\n{package.text(name)}")
+        parser.read_string(f"[problem]\n{package.text(INI_FILE)}")
     except configparser.Error as error:
-        raise InputError(f"{package.where}: {name} cannot be read: {error}") from error
+        raise InputError(f"{package.where}: {INI_FILE} cannot be read: {error}") from error
     values = (item for section in parser.sections() for item in parser[section].items())
-    return {key: value.strip().strip("'\"") for key, value in values}
+    return {key: _unquoted(value.strip()) for key, value in values}
+
+
+def _unquoted(value: str) -> str:
+    """A value without its quotes and the comment after it; `;` in quotes begins no comment."""
+    quoted = _QUOTED.match(value)
+    return quoted[2] if quoted else value.partition(";")[0].strip().strip("'\"")
 
 
 def check_executables(package: Package, ini: Mapping[str, str], *, own: str | None) -> None:
@@ -101,7 +111,7 @@ def scored_once(group: TestGroup) -> TestGroup:
     """
     if group.groups:
         return replace(group, groups=tuple(map(scored_once, group.groups)))
-    return replace(group, config={"accept_score": 0, **group.config, "grader_flags": _with_min(group)})
+    return group.with_settings(accept_score=group.config.get("accept_score", 0)).with_aggregation("min")
 
 
 def is_scored_once(root: TestGroup, totals: Sequence[float]) -> bool:
@@ -143,8 +153,8 @@ def scored_by_validator(where: Path, group: TestGroup) -> TestGroup:
     if group.groups:
         return replace(group, groups=tuple(scored_by_validator(where, inner) for inner in group.groups))
     if "accept_score" in group.config or "range" not in group.config:
-        return replace(group, config={"accept_score": 0, **group.config})
-    if len(group.tests) > 1 and _aggregations(group)[-1:] != ["min"]:
+        return group.with_settings(accept_score=group.config.get("accept_score", 0))
+    if len(group.tests) > 1 and group.aggregations[-1:] != ("min",):
         raise UnsupportedError(
             f"{where}: {group.path} has one range for the sum of several tests' scores; one test, or grader_flags: min,"
             " is supported"
@@ -154,13 +164,4 @@ def scored_by_validator(where: Path, group: TestGroup) -> TestGroup:
     except ValueError:
         stated = group.config["range"]
         raise InputError(f"{where}: range of {group.path} is {stated!r}; it must be two numbers") from None
-    return replace(group, config={**group.config, "accept_score": high, "grader_flags": _with_min(group)})
-
-
-def _aggregations(group: TestGroup) -> list[str]:
-    return [flag for flag in str(group.config["grader_flags"] or "").split() if flag in AGGREGATIONS]
-
-
-def _with_min(group: TestGroup) -> str:
-    flags = str(group.config["grader_flags"] or "").split()
-    return " ".join([*(flag for flag in flags if flag not in AGGREGATIONS), "min"])
+    return group.with_settings(accept_score=high).with_aggregation("min")

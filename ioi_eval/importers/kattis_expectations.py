@@ -10,6 +10,7 @@ Source: Kattis problem package format 2025-09, "Example submissions".
 
 from __future__ import annotations
 
+import fnmatch
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -175,16 +176,5 @@ def _matches(pattern: str, path: str) -> bool:
 
 
 def _fits(pattern: str, name: str) -> bool:
-    """Whether a pattern matches a name. For each star the time is at most linear in the lengths of both."""
-    first, *rest = pattern.split("*")
-    if not rest:
-        return name == first
-    if not name.startswith(first) or len(name) < len(first) + len(rest[-1]) or not name.endswith(rest[-1]):
-        return False
-    at, end = len(first), len(name) - len(rest[-1])
-    for part in rest[:-1]:
-        start = name.find(part, at, end)
-        if start < 0:
-            return False
-        at = start + len(part)
-    return True
+    """Whether a pattern matches a name; only the star is special. `fnmatch` tries no place of a star twice."""
+    return fnmatch.fnmatchcase(name, pattern.replace("[", "[[]").replace("?", "[?]"))

@@ -16,7 +16,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from ioi_eval.errors import SandboxError, SetupError, UnsupportedError
-from ioi_eval.importers.kattis_groups import AGGREGATIONS, VERDICT_FLAGS, GradedGroup, TestGroup
+from ioi_eval.importers.kattis_data import VERDICT_FLAGS, TestGroup
+from ioi_eval.importers.kattis_groups import GradedGroup
+from ioi_eval.importers.kattis_programs import refuse_python_2
 from ioi_eval.importers.package import Package
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
@@ -32,6 +34,7 @@ while IFS='|' read -r flags results; do
 done < cases
 """
 
+Flags = tuple[str, ...]
 Results = tuple[tuple[str, float], ...]
 """Verdict and score of each test of a group."""
 
@@ -53,13 +56,15 @@ def try_grader(package: Package, groups: Sequence[TestGroup]) -> dict[str, Grade
     if not groups:
         return {}
     source = _source(package)
-    flags = {group.path: str(group.config["grader_flags"] or "") for group in groups}
     cases = _cases()
-    asked = [(text, results) for text in dict.fromkeys(flags.values()) for results in cases]
+    different = list(dict.fromkeys(group.flags for group in groups))
+    asked = [(flags, results) for flags in different for results in cases]
     answers = _answers(package.where, package.read(source), asked)
-    different = list(dict.fromkeys(flags.values()))
-    by_flags = {text: answers[index * len(cases) :][: len(cases)] for index, text in enumerate(different)}
-    return {path: _rule(f"{package.where}: {source} for {path}", cases, by_flags[text]) for path, text in flags.items()}
+    by_flags = {flags: answers[index * len(cases) :][: len(cases)] for index, flags in enumerate(different)}
+    return {
+        group.path: _rule(f"{package.where}: {source} for {group.path}", cases, by_flags[group.flags])
+        for group in groups
+    }
 
 
 def without_own_sums(package: Package, root: TestGroup) -> TestGroup:
@@ -73,33 +78,30 @@ def without_own_sums(package: Package, root: TestGroup) -> TestGroup:
     if not outer:
         return root
     source = _source(package)
-    asked: list[tuple[str, Results]] = []
+    asked: list[tuple[Flags, Results]] = []
     wanted: list[float] = []
     for group in outer:
-        flags = str(group.config["grader_flags"] or "")
-        counted = slice(-1, None) if "ignore_sample" in flags.split() else slice(None)
+        counted = slice(-1, None) if "ignore_sample" in group.flags else slice(None)
         worth = [not _is_worth_nothing(inner) for inner in group.groups]
         for results in _points_of(worth):
-            asked.append((flags, results))
+            asked.append((group.flags, results))
             wanted.append(sum(points for _, points in results[counted]))
     answers = _answers(package.where, package.read(source), asked)
     for (flags, results), sum_, points in zip(asked, wanted, answers, strict=True):
         if points is None or abs(points - sum_) > _PRINTED:
             raise UnsupportedError(
                 f"{package.where}: {source} gives {points} for groups of {list(results)} with the flags"
-                f" {flags or '(none)'}, not {sum_:g}; the sum of groups is supported (with ignore_sample: without"
-                " the samples)"
+                f" {' '.join(flags) or '(none)'}, not {sum_:g}; the sum of groups is supported (with ignore_sample:"
+                " without the samples)"
             )
     return _with_default_grading(root, {group.path for group in outer})
 
 
 def _with_default_grading(group: TestGroup, paths: Collection[str]) -> TestGroup:
-    config = dict(group.config)
     if group.path in paths:
-        flags = str(config["grader_flags"] or "").split()
-        verdict_flags = [flag for flag in flags if flag not in AGGREGATIONS and flag in VERDICT_FLAGS]
-        config |= {"grading": "default", "grader_flags": " ".join(verdict_flags)}
-    return replace(group, config=config, groups=tuple(_with_default_grading(inner, paths) for inner in group.groups))
+        kept = " ".join(flag for flag in group.flags if flag in VERDICT_FLAGS)
+        group = group.with_settings(grading="default", grader_flags=kept)
+    return replace(group, groups=tuple(_with_default_grading(inner, paths) for inner in group.groups))
 
 
 def _is_worth_nothing(group: TestGroup) -> bool:
@@ -130,6 +132,7 @@ def _source(package: Package) -> str:
     if len(sources) != 1 or len(package.names(_FOLDER)) != 1:
         stated = ", ".join(package.names(_FOLDER)) or "nothing"
         raise UnsupportedError(f"{package.where}: {_FOLDER}/ holds {stated}; one grader in Python is supported")
+    refuse_python_2(package, sources[0])
     return sources[0]
 
 
@@ -152,10 +155,12 @@ def _cases() -> list[Results]:
     return fixed
 
 
-def _answers(where: Path, grader: bytes, asked: Sequence[tuple[str, Results]]) -> list[float | None]:
+def _answers(where: Path, grader: bytes, asked: Sequence[tuple[Flags, Results]]) -> list[float | None]:
     """The scores that a grader gives; it is run once for each question."""
-    lines = (f"{flags}|{' '.join(f'{verdict} {score}' for verdict, score in results)}\n" for flags, results in asked)
-    files: Mapping[str, bytes] = {"run": _RUN.encode(), "grader.py": grader, "cases": "".join(lines).encode()}
+    cases = ""
+    for flags, results in asked:
+        cases += f"{' '.join(flags)}|{' '.join(f'{verdict} {score}' for verdict, score in results)}\n"
+    files: Mapping[str, bytes] = {"run": _RUN.encode(), "grader.py": grader, "cases": cases.encode()}
     job = Job(
         kind=JobKind.SCRIPTS,
         files=tuple(JobFile(name=name, content=content) for name, content in files.items()),

@@ -1,6 +1,6 @@
 """Programs of a Kattis package except submissions: the output validator, and code that is compiled with submissions.
 
-A validator is one source in C++ or Python, or is made by the package's script `build`, which produces a program `run`.
+A validator is one source in C++, C or Python, or the script `build` makes it, as a program `run`.
 Python is Python 3, whatever the first line says: Kattis goes by the ending. A script and all files beside it become
 files of the problem. It runs in a box, where checkers are compiled.
 
@@ -23,6 +23,15 @@ VALIDATOR_FOLDERS = ("output_validators", "output_validator")
 _SOURCE_ENDINGS = (".cpp", ".cc", ".cxx", ".c++")
 _HEADER_ENDINGS = (".h", ".hpp", ".hh")
 _RUN_SCRIPT = "run"
+_INCLUDED_WITH = {
+    **dict.fromkeys(("cpp", ""), ("cpp", "default")),
+    "python": ("python3", "python", "default"),
+}
+"""The folders below `include/` for each language, of which the first that exists counts; no language: headers.
+
+Source: Kattis problem package format, "Included Files".
+"""
+
 _DOCUMENTATION = (".md", ".txt")
 _FORK = re.compile(r"\b(?:v?fork|popen)[ \t]*\(")
 
@@ -109,20 +118,26 @@ def _built(package: Package, build: str, below: Sequence[str], role: str) -> lis
 
 
 def _one_source(package: Package, names: Sequence[str], role: str) -> list[tuple[str, str]]:
-    sources = [name for name in names if name.endswith((*_SOURCE_ENDINGS, ".py"))]
+    sources = [name for name in names if name.endswith((*_SOURCE_ENDINGS, ".c", ".py"))]
     headers = [name for name in names if name.endswith(_HEADER_ENDINGS)]
     if len(sources) != 1:
         raise UnsupportedError(
             f"{package.where}: the output validator is {', '.join(names)};"
-            f" one source in C++ or Python, with headers, is supported, and a `{BUILD_SCRIPT}` script"
+            f" one source in C++, C or Python, with headers, is supported, and a `{BUILD_SCRIPT}` script"
         )
     text = package.text(sources[0])
     if sources[0].endswith(".py"):
-        if is_python_2(text):
-            raise UnsupportedError(f"{package.where}: {sources[0]} is Python 2, which is not supported")
+        refuse_python_2(package, sources[0])
         own = text.partition("\n")[2] if text.startswith("#!") else text
         return [(f"{role}/{role}.py", f"#!/usr/bin/env python3\n{own}")]
-    return [(f"{role}/{role}.cpp", text), *((f"{role}/{_last(path)}", package.text(path)) for path in headers)]
+    ending = ".c" if sources[0].endswith(".c") else ".cpp"
+    return [(f"{role}/{role}{ending}", text), *((f"{role}/{_last(path)}", package.text(path)) for path in headers)]
+
+
+def included_folder(package: Package, language: str) -> str:
+    """The folder whose files are put beside submissions in a language (`""` for headers); `""` if there is none."""
+    folders = (f"include/{name}" for name in _INCLUDED_WITH.get(language, ()))
+    return next((folder for folder in folders if package.names(folder)), "")
 
 
 def included_files(package: Package, notes: list[str]) -> list[tuple[str, str]]:
@@ -135,8 +150,8 @@ def included_files(package: Package, notes: list[str]) -> list[tuple[str, str]]:
     Raises:
         UnsupportedError: there are several sources, or they start processes.
     """
-    folder = next((name for name in ("include/cpp", "include/default") if package.names(name)), None)
-    if folder is None:
+    folder = included_folder(package, "cpp")
+    if not folder:
         return []
     names = package.names(folder)
     sources = [name for name in names if name.endswith(_SOURCE_ENDINGS)]
@@ -166,9 +181,7 @@ def included_python(package: Package, notes: list[str]) -> tuple[str, ...]:
         package: its `include/` is read.
         notes: gets notes for the user.
     """
-    folder = next(
-        (name for name in ("include/python3", "include/python", "include/default") if package.names(name)), ""
-    )
+    folder = included_folder(package, "python")
     names = tuple(name for name in (package.names(folder) if folder else ()) if name.endswith(".py"))
     if names:
         notes.append(
@@ -186,6 +199,18 @@ def _without_comments(source: str) -> str:
 
 def _last(name: str) -> str:
     return name.rpartition("/")[2]
+
+
+def refuse_python_2(package: Package, name: str) -> None:
+    """Refuse a judge program in Python 2.
+
+    Raises:
+        UnsupportedError: it is one.
+    """
+    if is_python_2(package.text(name)):
+        raise UnsupportedError(
+            f"{package.where}: {name} is Python 2, which is not supported; rewrite it in Python 3 (`2to3` does most)"
+        )
 
 
 def is_python_2(text: str) -> bool:

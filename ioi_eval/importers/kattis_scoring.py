@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.importers.kattis_groups import DATA, TestGroup
+from ioi_eval.importers.kattis_data import DATA, TestGroup
 from ioi_eval.importers.task import SubtaskFile
 
 _SECRET_SCORE = 100

@@ -18,9 +18,11 @@ from pathlib import PurePosixPath
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION
+from ioi_eval.importers.kattis_data import TestGroup
 from ioi_eval.importers.kattis_expectations import Expectations, Range, Stated
-from ioi_eval.importers.kattis_groups import PASS_FAIL, TestGroup
-from ioi_eval.importers.kattis_programs import included_python, is_python_2
+from ioi_eval.importers.kattis_groups import PASS_FAIL
+from ioi_eval.importers.kattis_programs import included_folder, included_python, is_python_2
+from ioi_eval.importers.kattis_settings import KattisKind
 from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import PackageSolution, SubtaskFile, language
 from ioi_eval.model import Language
@@ -47,16 +49,6 @@ _RESULTS = re.compile(r"@EXPECTED_(?:RESULTS|SCORE)@:([^\n]*)")
 _TOTAL = re.compile(r"@EXPECTED_SCORE@:[ \t]*(\d+)(\.\d+)?\b")
 _GRADES = re.compile(r"@EXPECTED_GRADES@:?((?:[ \t]+[A-Z]+)+)")
 _JUDGED = frozenset(one.value for one in Language)
-_INCLUDED_WITH = {
-    **dict.fromkeys(("cpp", ""), ("cpp", "default")),  # no language: a header
-    "python": ("python3", "python", "default"),
-}
-"""The folders below `include/` for submissions in a language, of which the first that exists counts.
-
-Source: Kattis problem package format, "Included Files".
-"""
-
-_MAINS = ("main", "__main__")  # Source: DOMjudge: Python starts a file with this name, else the first file
 _NAMED = 5  # how many submissions a note names
 _WORD = re.compile(r"[A-Za-z][A-Za-z_-]*")
 
@@ -64,13 +56,11 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z_-]*")
 def read_submissions(
     package: Package,
     subtasks: Sequence[SubtaskFile],
-    *,
     groups: Sequence[TestGroup],
-    legacy: bool,
-    is_scoring: bool,
-    one_group_suffices: bool,
-    custom_score: bool,
+    kind: KattisKind,
     notes: list[str],
+    *,
+    one_group_suffices: bool,
 ) -> list[PackageSolution]:
     """The submissions in supported languages, with what is stated about them.
 
@@ -78,20 +68,25 @@ def read_submissions(
         package: its `submissions/` is read.
         subtasks: the imported subtasks.
         groups: the test groups below `secret/`, in order.
-        legacy: whether the version is before 2023, which has no `submissions.yaml`.
-        is_scoring: whether groups are scored separately, so that the verdict of the whole is not that of each group.
-        one_group_suffices: whether a submission is accepted if one group is.
-        custom_score: whether the validator gives scores: then an accepted output may still get less than full marks.
+        kind: how submissions are judged. In a scoring problem the verdict of the whole is not that of each group, and
+            if the validator gives scores, an accepted output may still get less than full marks.
         notes: gets notes about submissions that were left out.
+        one_group_suffices: whether a submission is accepted if one group is.
 
     Raises:
         InputError: a statement in a source is not valid.
     """
-    read = _Submissions(package, subtasks, groups, is_scoring=is_scoring, custom_score=custom_score, notes=notes)
-    if one_group_suffices and not package.names(f"{_FOLDER}/partially_accepted"):
-        read.accepted_in_part = True
-    if not legacy:
-        read.expectations = Expectations(package, [*read.paths])
+    paths = {group.path.removeprefix("data/"): group for group in groups}
+    read = _Submissions(
+        package=package,
+        subtasks=subtasks,
+        groups=paths,
+        kind=kind,
+        notes=notes,
+        beside_python=included_python(package, notes),
+        expectations=None if kind.legacy else Expectations(package, [*paths]),
+        accepted_in_part=one_group_suffices and not package.names(f"{_FOLDER}/partially_accepted"),
+    )
     solutions = (read.solution(path, files) for path, files in _programs(package, notes))
     return [solution for solution in solutions if solution is not None]
 
@@ -115,53 +110,50 @@ class _Statement:
     entry_point: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Submissions:
-    """Makes solutions from a package's submissions, one at a time. The arguments are those of `read_submissions`."""
+    """Makes solutions from a package's submissions, one at a time. The other arguments are those of `read_submissions`.
 
-    def __init__(
-        self,
-        package: Package,
-        subtasks: Sequence[SubtaskFile],
-        groups: Sequence[TestGroup],
-        *,
-        is_scoring: bool,
-        custom_score: bool,
-        notes: list[str],
-    ) -> None:
-        self._package = package
-        self._subtasks = subtasks
-        self._groups = [group.name for group in groups]
-        self._is_scoring = is_scoring
-        self._custom_score = custom_score
-        self._notes = notes
-        self._beside_python = included_python(package, notes)
-        self.paths = {group.path.removeprefix("data/"): group for group in groups}
-        self.expectations: Expectations | None = None
-        self.accepted_in_part = False  # whether `accepted` may have submissions that get points in one group only
+    Args:
+        groups: the test groups below `secret/`, by their paths below `data/`.
+        beside_python: the paths of the files beside each submission in Python.
+        expectations: what `submissions.yaml` states, if the format has it.
+        accepted_in_part: whether `accepted` may have submissions that get points in one group only.
+    """
+
+    package: Package
+    subtasks: Sequence[SubtaskFile]
+    groups: Mapping[str, TestGroup]
+    kind: KattisKind
+    notes: list[str]
+    beside_python: tuple[str, ...]
+    expectations: Expectations | None
+    accepted_in_part: bool
 
     def solution(self, path: str, files: tuple[str, ...]) -> PackageSolution | None:
         """A submission with what is stated about it; `None` (and a note) if it is left out."""
         program = (path.rpartition("/")[0] if files else path).removeprefix(f"{_FOLDER}/")
         folder, _, file = program.partition("/")
-        text = "\n".join(map(self._package.text, files or (path,)))
+        text = "\n".join(map(self.package.text, files or (path,)))
         if language(path) == "python" and is_python_2(text):
-            self._notes.append(f"{path} is left out: it is Python 2")
+            self.notes.append(f"{path} is left out: it is Python 2")
             return None
         stated = self._statement(path, program, text)
         if stated.is_python_2:
-            self._notes.append(f"{path} is left out: submissions.yaml says that it is Python 2")
+            self.notes.append(f"{path} is left out: submissions.yaml says that it is Python 2")
             return None
         if files and stated.entry_point is not None:
             path, files = self._entered(files, program, stated.entry_point)
         total = stated.total
-        if self._is_scoring and folder == "partially_accepted" and total is None:
-            total = (_LEAST_POINTS, sum(subtask.points for subtask in self._subtasks) - _LEAST_POINTS)
+        if self.kind.scoring and folder == "partially_accepted" and total is None:
+            total = (_LEAST_POINTS, sum(subtask.points for subtask in self.subtasks) - _LEAST_POINTS)
         expected, by_subtask = self._compared(path, text, stated, is_accepted=folder == "accepted")
         if self.accepted_in_part and expected == MODEL_SOLUTION and not _GRADES.search(text) and total is None:
             expected, by_subtask = None, {}
-            total = (_LEAST_POINTS, sum(subtask.points for subtask in self._subtasks))
-        if language(path) == "python" and self._beside_python:
-            files = (*(files or (path,)), *self._beside_python)
+            total = (_LEAST_POINTS, sum(subtask.points for subtask in self.subtasks))
+        if language(path) == "python" and self.beside_python:
+            main = tuple(filter(_is_main, self.beside_python))
+            files = (*main, *(files or (path,)), *(file for file in self.beside_python if file not in main))
         return PackageSolution(
             path=path,
             label=f"{folder}/{file}",
@@ -173,17 +165,17 @@ class _Submissions:
 
     def _statement(self, path: str, program: str, text: str) -> _Statement:
         """The statement in the source, else in `submissions.yaml` if the format has it, else that of the folder."""
-        verdicts = _stated(self._package, path, text, program.partition("/")[0])
-        total = _total(text) if self._is_scoring else None
+        verdicts = _stated(self.package, path, text, program.partition("/")[0])
+        total = _total(text) if self.kind.scoring else None
         if self.expectations is None or _RESULTS.search(text):
             return _Statement(verdicts=verdicts, total=total)
         own = self.expectations.of(program)
-        by_subtask, not_compared = _by_own_group(own, self.paths, self._subtasks if self._is_scoring else ())
+        by_subtask, not_compared = _by_own_group(own, self.groups, self.subtasks if self.kind.scoring else ())
         if not_compared:
-            self._notes.append(f"{path}: what submissions.yaml states of {', '.join(not_compared[:5])} is not compared")
+            self.notes.append(f"{path}: what submissions.yaml states of {', '.join(not_compared[:5])} is not compared")
         return _Statement(
             verdicts=_in_our_words(own.verdicts),
-            total=own.score if self._is_scoring and own.score is not None else total,
+            total=own.score if self.kind.scoring and own.score is not None else total,
             by_subtask=by_subtask,
             is_python_2=own.language is not None and own.language.startswith("python2"),
             entry_point=own.entry_point,
@@ -196,7 +188,7 @@ class _Submissions:
             InputError: there is no such file.
             UnsupportedError: it is Rust, where we compile `main.rs` if there is one.
         """
-        where = f"{self._package.where}: submissions.yaml names {entry_point} as the entry point of {program}"
+        where = f"{self.package.where}: submissions.yaml names {entry_point} as the entry point of {program}"
         if language(files[0]) in ("c", "cpp"):
             return files[0], files
         main = f"{_FOLDER}/{program}/{entry_point}"
@@ -212,25 +204,36 @@ class _Submissions:
         """The expected verdict of the whole submission, and of each subtask."""
         verdicts = stated.verdicts
         expected = MODEL_SOLUTION if is_accepted and verdicts == ("AC",) else None
-        if self._is_scoring and (grades := _GRADES.search(text)):
+        if self.kind.scoring and (grades := _GRADES.search(text)):
             return expected, self._by_grades(path, grades[1].split()) or stated.by_subtask
-        if verdicts and not self._is_scoring:
+        if verdicts and not self.kind.scoring:
             return expected, {PASS_FAIL: ",".join(verdicts)}
         if verdicts == ("AC",):
-            worth = [subtask.name for subtask in self._subtasks if subtask.points > 0]
-            return expected, dict.fromkeys(worth, _accepted(self._custom_score))
+            worth = [subtask.name for subtask in self.subtasks if subtask.points > 0]
+            return expected, dict.fromkeys(worth, _accepted(self.kind.custom_score))
         return ",".join(verdicts) or expected, stated.by_subtask
 
     def _by_grades(self, path: str, grades: Sequence[str]) -> Mapping[str, str]:
         """The verdict of each test group that is a subtask; empty if their number is not that of the groups."""
-        if len(grades) != len(self._groups):
-            self._notes.append(
-                f"{path} states {len(grades)} grades for {len(self._groups)} test groups: they are not compared"
+        if len(grades) != len(self.groups):
+            self.notes.append(
+                f"{path} states {len(grades)} grades for {len(self.groups)} test groups: they are not compared"
             )
             return {}
-        by_group = _by_group(self._package, path, grades, self._groups, self._custom_score)
-        known = {subtask.name for subtask in self._subtasks}
-        return {name: verdicts for name, verdicts in by_group.items() if name in known}
+        known = {subtask.name for subtask in self.subtasks}
+        stated: dict[str, str] = {}
+        for group, grade in zip(self.groups.values(), grades, strict=True):
+            verdicts = _VERDICTS.get(grade)
+            if verdicts is None:
+                raise InputError(f"{self.package.where}: {path} expects {grade!r}, which is not a verdict")
+            if group.name in known:
+                stated[group.name] = _accepted(self.kind.custom_score) if verdicts == ("AC",) else ",".join(verdicts)
+        return stated
+
+
+def _is_main(path: str) -> bool:
+    """Whether Python starts this file of several. Source: DOMjudge."""
+    return PurePosixPath(path).stem in ("main", "__main__")
 
 
 def _name(path: str) -> str:
@@ -290,7 +293,7 @@ def _programs(package: Package, notes: list[str]) -> Iterable[tuple[str, tuple[s
         if len(sources) == 1 and languages:
             yield sources[0], ()
         elif len(languages) == 1 and languages <= _JUDGED and all(name.count("/") == 3 for name in sources):
-            main = next((name for name in sources if PurePosixPath(name).stem in _MAINS), sources[0])
+            main = next(filter(_is_main, sources), sources[0])
             yield main, (main, *(name for name in sources if name != main))
         elif sources:
             notes.append(f"{program} is left out: it is {'several files' if languages else 'a header alone'}")
@@ -303,8 +306,7 @@ def _programs(package: Package, notes: list[str]) -> Iterable[tuple[str, tuple[s
 
 def _is_replaced(package: Package, path: str) -> bool:
     """Whether an included file takes the place of a file in a submission's folder, as it has the same name."""
-    folders = (f"include/{name}" for name in _INCLUDED_WITH.get(language(path) or "", ()))
-    folder = next((name for name in folders if package.names(name)), "")
+    folder = included_folder(package, language(path) or "")
     return path.count("/") > 2 and package.has(f"{folder}/{_name(path)}")
 
 
@@ -325,15 +327,3 @@ def _stated(package: Package, path: str, text: str, folder: str) -> tuple[str, .
             return ()
         stated.update(dict.fromkeys(verdicts))
     return tuple(stated)
-
-
-def _by_group(
-    package: Package, path: str, grades: Sequence[str], groups: Sequence[str], custom_score: bool
-) -> dict[str, str]:
-    stated: dict[str, str] = {}
-    for group, grade in zip(groups, grades, strict=True):
-        verdicts = _VERDICTS.get(grade)
-        if verdicts is None:
-            raise InputError(f"{package.where}: {path} expects {grade!r}, which is not a verdict")
-        stated[group] = _accepted(custom_score) if verdicts == ("AC",) else ",".join(verdicts)
-    return stated

@@ -15,6 +15,7 @@ from typing import Any
 
 from ioi_eval.errors import InputError
 from ioi_eval.expectations import MODEL_SOLUTION
+from ioi_eval.importers.kattis_settings import ROOT_FILE, is_legacy
 from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import Timing
 
@@ -22,28 +23,20 @@ MAX_MEASURED_S = 60.0
 """The limit while solutions are measured. Source: chosen; problemtools has 300 s."""
 
 _FOLDER = "submissions/accepted/"
-_ANY_ACCEPTED = "accept_if_any_accepted"
-_SETTINGS = ("data/secret/testdata.yaml", "data/testdata.yaml")  # the inner one, if it states flags, counts
 _LEGACY_MULTIPLIER, _MULTIPLIER = 5.0, 2.0
 
 
-def is_legacy(meta: Mapping[str, Any]) -> bool:
-    """Whether `problem.yaml` is of a version before 2023."""
-    return str(meta.get("problem_format_version", "legacy")) in ("legacy", "legacy-icpc")
-
-
-def derived_timing(package: Package, root_file: str, ini: Mapping[str, str]) -> Timing | None:
-    """How to derive the limit; `None` if one is stated.
+def derived_timing(package: Package, meta: Mapping[str, Any], ini: Mapping[str, str]) -> Timing | None:
+    """How to derive the limit from the submissions in `accepted/`; `None` if one is stated.
 
     Args:
-        package: its settings and accepted submissions are read.
-        root_file: `problem.yaml`, which need not exist.
+        package: the names of its accepted submissions are read.
+        meta: the values of `problem.yaml`.
         ini: DOMjudge's settings.
 
     Raises:
         InputError: a multiplier or a resolution is not an allowed number.
     """
-    meta = package.yaml(root_file) if package.has(root_file) else {}
     limits = meta.get("limits") or {}
     if not isinstance(limits, Mapping) or ini.get("timelimit") is not None or package.has(".timelimit"):
         return None
@@ -62,23 +55,13 @@ def derived_timing(package: Package, root_file: str, ini: Mapping[str, str]) -> 
     ):
         if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= 1000:
             raise InputError(
-                f"{package.where}: {name} in {root_file} is {value!r}; it must be a number from {least:g} to 1,000"
+                f"{package.where}: {name} in {ROOT_FILE} is {value!r}; it must be a number from {least:g} to 1,000"
             )
         values.append(float(value))
     names = [name.removeprefix(_FOLDER) for name in package.names(_FOLDER.rstrip("/"))]
     labels = {*names, *(name.partition("/")[0] for name in names)}  # a file's, or that of a folder of several
     accepted = frozenset(f"accepted/{label}" for label in labels)
-    return Timing(
-        multiplier=values[0], resolution_s=values[1], accepted=accepted, any_group=_accepts_any_group(package, meta)
-    )
-
-
-def _accepts_any_group(package: Package, meta: Mapping[str, Any]) -> bool:
-    """Whether a submission to a scoring problem is accepted if it gets points in only one group of tests."""
-    if not is_legacy(meta) or meta.get("type") != "scoring":
-        return False
-    stated = (package.yaml(name).get("grader_flags") for name in _SETTINGS if package.has(name))
-    return _ANY_ACCEPTED in str(next((flags for flags in stated if flags is not None), "")).split()
+    return Timing(multiplier=values[0], resolution_s=values[1], accepted=accepted)
 
 
 def timing_by_statements(timing: Timing, solution_rows: Sequence[Mapping[str, Any]]) -> Timing:

@@ -4,20 +4,26 @@ Its tests are generated (`generate.py`), and `hash.json` has their hashes. A pro
 solution the problem states a status that must occur, and others that may occur. Our verdict is that of the first test
 that fails, so it must be one of all these.
 
-Source: library-checker-problems, `docs/`, `generate.py`.
+A solution includes a header beside it, `../acl.h`, or one of the repository's `common/`, and these include others. Rows
+have one folder, so each header keeps only the last part of its path, and `#include` lines are changed accordingly.
+
+Source: library-checker-problems, `docs/`, `generate.py`: sources are compiled with `-I common`, and `params.h` is made
+from `[params]`.
 """
 
 from __future__ import annotations
 
 import hashlib
+import posixpath
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION
-from ioi_eval.importers.library_checker_sources import Sources
 from ioi_eval.importers.package import Package, open_package
+from ioi_eval.importers.package_files import read_beside
 from ioi_eval.importers.task import ImportedTask, PackageSolution, SubtaskFile, build_task, language
 
 ROOT_FILE = "info.toml"
@@ -25,6 +31,9 @@ _SUBTASK = "all"
 _MEMORY_BYTES = 1024 * 1024 * 1024  # Source: stated for every problem on judge.yosupo.jp
 _MAX_LIMIT_S, _MAX_TESTS = 86_400, 10_000
 _HOW_TO_GENERATE = "generate them with its repository's ./generate.py"
+_COMMON = "common:/"  # marks a path in `common/`, which is not in the package
+_PARAMETERS = "params.h"
+_INCLUDE = re.compile(r'^([ \t]*#[ \t]*include[ \t]*")([^"\n]+)"', re.MULTILINE)
 _VERDICTS = {"AC": ("AC",), "WA": ("WA",), "TLE": ("TLE",), "RE": ("RE", "MLE", "SV")}
 
 
@@ -53,7 +62,7 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     info = package.toml(ROOT_FILE)
     tests = _tests(package, info)
     notes = _check_hashes(package, tests)
-    sources = Sources(package, info.get("params", {}), ROOT_FILE)
+    sources = _Sources(package, info.get("params", {}))
     headers: dict[str, str] = {}
     solutions = _solutions(package, info, sources, headers, notes)
     limit = info.get("timelimit") if time_limit_s is None else time_limit_s
@@ -135,7 +144,7 @@ def _check_hashes(package: Package, tests: Mapping[str, tuple[str, str]]) -> lis
 
 
 def _files(
-    package: Package, info: Mapping[str, Any], sources: Sources, headers: Mapping[str, str]
+    package: Package, info: Mapping[str, Any], sources: _Sources, headers: Mapping[str, str]
 ) -> list[tuple[str, str]]:
     """The checker, the files that it includes, and the headers that the solutions include."""
     path = str(info.get("checker", "checker.cpp"))
@@ -149,7 +158,7 @@ def _files(
 
 
 def _solutions(
-    package: Package, info: Mapping[str, Any], sources: Sources, headers: dict[str, str], notes: list[str]
+    package: Package, info: Mapping[str, Any], sources: _Sources, headers: dict[str, str], notes: list[str]
 ) -> list[PackageSolution]:
     """The solutions. The headers that they include are added to `headers`."""
     tables = {table["name"]: table for table in _tables(package, info, "solutions")}
@@ -184,3 +193,76 @@ def _expected(package: Package, name: str, table: Mapping[str, Any]) -> tuple[st
     allowed = [status for status in ("WA", "RE", "TLE") if table.get(f"allow_{status.lower()}")]
     statuses = [expect or "AC", *allowed]
     return tuple(dict.fromkeys(verdict for status in statuses for verdict in _VERDICTS[status]))
+
+
+class _Sources:
+    """The sources of one problem.
+
+    Args:
+        package: the package; shared headers are looked for in `common/` of the folders above it.
+        parameters: the values of `[params]`.
+    """
+
+    def __init__(self, package: Package, parameters: Mapping[str, Any]) -> None:
+        self._package = package
+        self._parameters = parameters
+        self._shared = [parent / "common" for parent in package.where.resolve().parents]
+
+    def flat(self, path: str, headers: dict[str, str]) -> str:
+        """A source, changed so that all headers that it includes are in one folder.
+
+        Args:
+            path: its path in the package.
+            headers: gets all headers that it includes: name → text.
+
+        Raises:
+            UnsupportedError: two different headers have the same name.
+        """
+        return self._flat(path, self._package.text(path), headers, {})
+
+    def _flat(self, path: str, text: str, headers: dict[str, str], seen: dict[str, str]) -> str:
+        """The same for a text at a path; `seen` maps the original path of each header to its new name."""
+
+        def renamed(include: re.Match[str]) -> str:
+            resolved = self._resolved(path, include[2])
+            if resolved is None:
+                return include[0]
+            inner_path, inner = resolved
+            name = posixpath.basename(inner_path)
+            if inner_path not in seen:
+                seen[inner_path] = name
+                flat = self._flat(inner_path, inner, headers, seen)
+                if headers.setdefault(name, flat) != flat:
+                    raise UnsupportedError(
+                        f"{self._package.where}: {path} includes {inner_path}, and another header is called {name}; all"
+                        " must have different names"
+                    )
+            return f'{include[1]}{name}"'
+
+        return _INCLUDE.sub(renamed, text)
+
+    def _resolved(self, path: str, name: str) -> tuple[str, str] | None:
+        """Path and text of an included file: beside the including file, above `sol/`, or in `common/`."""
+        beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
+        for candidate in (beside, posixpath.normpath(name), _COMMON + posixpath.normpath(name)):
+            if candidate.startswith(_COMMON):
+                for folder in self._shared:
+                    if (content := read_beside(folder, candidate.removeprefix(_COMMON))) is not None:
+                        return candidate, content.decode("utf-8", "replace")
+            elif self._package.has(candidate):
+                return candidate, self._package.text(candidate)
+            elif candidate == _PARAMETERS:
+                return candidate, "".join(map(self._definition, self._parameters.items()))
+        return None
+
+    def _definition(self, parameter: tuple[str, Any]) -> str:
+        """A line of `params.h`. Source: `generate.py`."""
+        name, value = parameter
+        match value:
+            case bool() | str():
+                return f'#define {name} "{value}"\n'
+            case int():
+                return f"#define {name} (long long){value}\n"
+            case float():
+                return f"#define {name} {value}\n"
+        raise UnsupportedError(f"the parameter {name} in {ROOT_FILE} is {value!r}, which no header can hold")

@@ -7,12 +7,13 @@ solutions/correct/output_01.txt             the only solution with this label
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from ioi_eval.errors import InputError
 from ioi_eval.importers.package import Package
+from ioi_eval.importers.task import language
 from ioi_eval.problems.output_files import test_of
 
 
@@ -33,13 +34,12 @@ class OutputSet:
     paths: frozenset[str]
 
 
-def output_sets(package: Package, folder: str, is_source: Callable[[str], bool]) -> tuple[OutputSet, ...]:
+def output_sets(package: Package, folder: str) -> tuple[OutputSet, ...]:
     """The solutions with outputs directly below a folder.
 
     Args:
         package: the open package.
         folder: its path, without a slash at the end.
-        is_source: whether a path is that of a program.
 
     Raises:
         InputError: a zip is damaged, an output is not text or occurs twice, or there are two programs.
@@ -50,16 +50,16 @@ def output_sets(package: Package, folder: str, is_source: Callable[[str], bool])
         first, slash, _ = inner.partition("/")
         if slash or first.endswith(".zip") or test_of(first):
             groups.setdefault(first.removesuffix(".zip") if slash or first.endswith(".zip") else "", []).append(path)
-    sets = (_output_set(package, name, paths, is_source) for name, paths in groups.items())
+    sets = (_output_set(package, name, paths) for name, paths in groups.items())
     return tuple(output_set for output_set in sets if output_set.outputs)
 
 
-def _output_set(package: Package, name: str, paths: Iterable[str], is_source: Callable[[str], bool]) -> OutputSet:
+def _output_set(package: Package, name: str, paths: Iterable[str]) -> OutputSet:
     outputs: dict[str, str] = {}
     sources: list[str] = []
     taken: list[str] = []
     for path in paths:
-        if is_source(path):
+        if language(path) is not None:
             sources.append(path)
         for file, content in _outputs_at(package, path):
             if file in outputs:

@@ -26,9 +26,9 @@ _JUNK = ("__MACOSX", ".DS_Store", "Thumbs.db", ".git", "Icon\r")
 _NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _LARGEST_SOURCE = 16 << 20  # a source, a statement, JSON
 _LARGEST_SETTINGS = 1 << 20  # YAML and TOML: parsing a megabyte takes a second or more
-_LARGEST_TEXT = 1 << 20
 _LARGEST_OF_ZIPS = 1 << 30  # all files read from zips in a package together, because they stay in memory
 _DAMAGE = (*DAMAGE, RuntimeError, NotImplementedError, OSError)
+_LARGEST_LIMIT = 1e12  # whatever its unit
 _MAX_NODES = 100_000
 _SHOWN = 200  # letters of a name
 ROOT_FILE = "problem.json"
@@ -41,6 +41,7 @@ _FORMATS = {
 }
 """For each root file, the kind of package and the command that reads it."""
 
+_BEFORE_TASK_MAKER = ("task.yaml.orig", "task.toml")
 _ARCHIVE_ENDING = re.compile(r"\.(?:zip|tar|tgz|txz|tar\.\w+)$")
 
 
@@ -122,6 +123,15 @@ class Package:
         except _DAMAGE as error:
             raise InputError(f"{self.where}: {name} is damaged, or is not a readable zip: {error}") from error
 
+    def zipped_text(self, name: str, wanted: str) -> str | None:
+        """The text of the first file of that name in a zip; `None` if there is none, or the zip is bad."""
+        try:
+            for _, content in self.zipped(name, lambda path: PurePosixPath(path).name == wanted):
+                return _decoded(content)
+        except InputError:
+            pass
+        return None
+
     def text(self, name: str, most: int = _LARGEST_SOURCE) -> str:
         """A source or statement as text. If it is not UTF-8 (an author's name in a comment) it is read as Latin-1."""
         if name not in self._members:
@@ -153,6 +163,16 @@ class Package:
             return tomllib.loads(self.text(name, _LARGEST_SETTINGS))
         except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
             raise InputError(f"{self.where}: {name} is not TOML: {error}") from error
+
+    def check_limit(self, value: object, field: str, file: str) -> float:
+        """A limit that a file of the package states.
+
+        Raises:
+            InputError: it is not a number above 0, or is larger than any limit.
+        """
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _LARGEST_LIMIT:
+            raise InputError(f"{self.where}: {field} is {value!r} in {file}; it must be a number above 0")
+        return value
 
     def yaml(self, name: str) -> dict[str, Any]:
         """A YAML file with named values; an empty file has none.
@@ -219,16 +239,6 @@ def open_package(path: str | Path, root_file: str = ROOT_FILE, or_file: str | No
             raise type(error)(f"{error} [read as {package.format}]") from error
 
 
-def zipped_text(content: bytes, wanted: str) -> str | None:
-    """The text of the first file of that name in a zip inside a package; `None` if there is none, or the zip is bad."""
-    try:
-        for _, text in zipped_files(content, lambda path: PurePosixPath(path).name == wanted, _LARGEST_TEXT):
-            return _decoded(text)
-    except (*DAMAGE, OSError, RuntimeError, NotImplementedError, ValueError):
-        pass
-    return None
-
-
 def _decoded(content: bytes) -> str:
     try:
         return content.decode("utf-8-sig")
@@ -273,8 +283,14 @@ def _below_root(where: Path, root_file: str, clean: dict[str, Any]) -> tuple[str
 
 def _other_format(clean: dict[str, Any]) -> str:
     """The format that the package has instead, by its uppermost root file."""
-    paths = sorted((len(path.parts), path.name) for path in map(PurePosixPath, clean) if path.name in _FORMATS)
+    known = {*_FORMATS, *_BEFORE_TASK_MAKER}
+    paths = sorted((len(path.parts), path.name) for path in map(PurePosixPath, clean) if path.name in known)
     if not paths:
         return ""
     name = paths[0][1]
+    if name in _BEFORE_TASK_MAKER:
+        return (
+            f"; its {name} is for task-maker-rust, which makes task.yaml and the tests from it: run that on the task,"
+            f" then use `ioi-eval import {_FORMATS['task.yaml'][1]}`"
+        )
     return f"; by its {name} it is {_FORMATS[name][0].partition(' or ')[0]}: use `ioi-eval import {_FORMATS[name][1]}`"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -25,7 +25,7 @@ from ioi_eval.problems.row import Row
 RowValues = dict[str, Any]
 _LANGUAGES = {
     **{ending: one.value for one in Language for ending in one.endings},
-    **{".java": "java", ".pas": "pascal", ".go": "go", ".cs": "csharp"},
+    **{".py3": "python", ".java": "java", ".pas": "pascal", ".go": "go", ".cs": "csharp"},
 }
 _SYSTEM_HEADERS = frozenset(
     f"{name}.h"
@@ -98,7 +98,7 @@ class PackageSolution:
         expected: the stated verdict; `None` for none.
         expected_subtasks: the stated verdict for each subtask's name in the rows.
         outputs: names and contents of the outputs that are submitted with it.
-        files: all files of a program of several files, the one at `path` first.
+        files: all files of a program of several files; in Python the first is started.
         expected_total: the stated points, or the lowest and the highest points; `None` for none.
         text: the program, if it differs from the file at `path`.
     """
@@ -106,7 +106,7 @@ class PackageSolution:
     path: str | None
     label: str
     expected: str | None
-    expected_subtasks: Mapping[str, str]
+    expected_subtasks: Mapping[str, str] = field(default_factory=dict)
     outputs: tuple[tuple[str, str], ...] = ()
     files: tuple[str, ...] = ()
     expected_total: float | tuple[float, float] | None = None
@@ -148,7 +148,7 @@ def build_task(
     sources = [
         (solution.path, _text(package, solution) or "")
         for solution in models
-        if solution.path and language(solution.path) == "cpp"
+        if solution.path and language(solution.path) == "cpp" and not solution.files
     ]
     problem = _checked(package.where, rows)
     check_includes(package, problem, sources)
@@ -166,6 +166,29 @@ def build_task(
             checked=has_stated_results(problem),
         ),
     )
+
+
+def read_tests(package: Package, advice: str) -> dict[str, tuple[str, str]]:
+    """The paths of input and output for each name of a test: `tests/*.in` and `tests/*.out`, as in CMS and TPS.
+
+    Args:
+        package: its `tests/` is read.
+        advice: what to do if some are missing, for messages.
+
+    Raises:
+        InputError: there are none, or an output is missing.
+    """
+    package.refuse_links("tests")
+    inputs = [name for name in package.names("tests") if name.endswith(".in")]
+    if not inputs:
+        raise InputError(f"{package.where} holds no tests/*.in: the tests are missing; {advice}")
+    outputs = [f"{name.removesuffix('.in')}.out" for name in inputs]
+    if missing := [name for name in outputs if not package.has(name)]:
+        raise InputError(
+            f"{package.where}: {len(missing)} of {len(inputs)} tests have no output ({missing[0]}, …); {advice}"
+        )
+    names = (name.removeprefix("tests/").removesuffix(".in") for name in inputs)
+    return dict(zip(names, zip(inputs, outputs, strict=True), strict=True))
 
 
 def _problem_rows(
@@ -219,7 +242,7 @@ def check_includes(package: Package, problem: Problem, solutions: Sequence[tuple
     compiled = [(file.path, file.content.decode("utf-8", "replace"), problem.headers) for file in problem.linked]
     compiled += [(path, text, problem.headers) for path, text in solutions]
     for program, files in ((problem.checker, problem.checker_files), (problem.manager, problem.manager_files)):
-        if program is not None and language(program.path) == "cpp":
+        if program is not None and language(program.path) in ("cpp", "c"):
             compiled.append((program.path, program.content.decode("utf-8", "replace"), files))
     for path, text, files in compiled:
         there = {file.name for file in files}
@@ -245,7 +268,7 @@ def _top_includes(text: str) -> Iterator[str]:
 
 
 def _solution_rows(package: Package, key: ProblemKey, solutions: Sequence[PackageSolution]) -> tuple[RowValues, ...]:
-    """The solutions as rows of a dump; `language` is set if it is not C++."""
+    """The solutions as rows of a dump."""
     return tuple(
         {
             "uuid": f"{key}/{solution.label}",
@@ -253,8 +276,7 @@ def _solution_rows(package: Package, key: ProblemKey, solutions: Sequence[Packag
             "problem_id": key.id,
             "label": solution.label,
             "language": (language(solution.path) or "unknown") if solution.path else None,
-            "code": _text(package, solution),
-            **({"source_files": _texts(package, solution.files)} if solution.files else {}),
+            **_program(package, solution),
             **({"outputs": dict(solution.outputs)} if solution.outputs else {}),
             "expected": solution.expected,
             "expected_subtasks": dict(solution.expected_subtasks) or None,
@@ -264,15 +286,21 @@ def _solution_rows(package: Package, key: ProblemKey, solutions: Sequence[Packag
     )
 
 
+def _program(package: Package, solution: PackageSolution) -> RowValues:
+    """The columns with the program. An empty file is a source file: as `code` it would mean no program."""
+    files = solution.files
+    if not files:
+        text = _text(package, solution)
+        if text is None or text.strip():
+            return {"code": text}
+        files = (str(solution.path),)
+    names = (PurePosixPath(path).name.replace(".py3", ".py") for path in files)
+    return {"code": None, "source_files": dict(zip(names, map(package.text, files), strict=True))}
+
+
 def _text(package: Package, solution: PackageSolution) -> str | None:
-    """The program of one file."""
-    if not solution.path or solution.files:
-        return None
-    return package.text(solution.path) if solution.text is None else solution.text
-
-
-def _texts(package: Package, paths: Sequence[str]) -> dict[str, str]:
-    return {PurePosixPath(path).name: package.text(path) for path in paths}
+    """The program of one file; `None` if there are only outputs."""
+    return package.text(solution.path) if solution.path and solution.text is None else solution.text
 
 
 def language(path: str) -> str | None:

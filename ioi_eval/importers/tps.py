@@ -26,12 +26,12 @@ from ioi_eval.importers.task import (
     SubtaskFile,
     build_task,
     language,
+    read_tests,
 )
 from ioi_eval.model import Language, ProcessIO, TaskType
 from ioi_eval.problems.grader_config import parse_task_type
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
-_LARGEST = 1e12  # of any limit, whatever its unit
 _MAPPING = "tests/mapping"
 _CHECKER = "checker/checker.cpp"
 _HOW_TO_GENERATE = "generate them with `tps gen` in the task's folder (the tool is in ioi-2022/tps)"
@@ -66,9 +66,9 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     if task_type is TaskType.BATCH_AND_OUTPUT:
         raise UnsupportedError(f"{where}: TPS has no task type {task_type.value!r}; import the CMS export package")
     notes: list[str] = []
-    tests = _tests(package)
+    tests = read_tests(package, _HOW_TO_GENERATE)
     stated = _stated(package)
-    subtasks = _subtasks(package, stated, tests, notes)
+    subtasks = _subtasks(package, stated, tuple(tests), notes)
     statement = package.text("statement/index.md") if package.has("statement/index.md") else ""
     shared = {
         "year": year,
@@ -77,8 +77,8 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         "day": day,
         "statement": statement,
         "problem": statement,
-        "time_limit": _number(package, meta, "time_limit"),
-        "memory_limit": int(_number(package, meta, "memory_limit") * MIB),
+        "time_limit": _limit(package, meta, "time_limit"),
+        "memory_limit": int(_limit(package, meta, "memory_limit") * MIB),
         "score_precision": meta.get("score_precision", 2),
         "task_type": task_type.value,
         "starting_code": _starting_code(package, name),
@@ -89,7 +89,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         subtasks=list(subtasks.values()),
         files=_code_files(package, meta, task_type),
         config=_config(package, meta, shared),
-        tests={test: (f"tests/{test}.in", f"tests/{test}.out") for test in tests},
+        tests=tests,
         solutions=_solutions(package, stated, subtasks, notes, output_only=task_type is TaskType.OUTPUT_ONLY),
         notes=notes,
     )
@@ -101,11 +101,8 @@ def _required(package: Package, meta: Mapping[str, Any], field: str) -> Any:
     return meta[field]
 
 
-def _number(package: Package, meta: Mapping[str, Any], field: str) -> float:
-    value = _required(package, meta, field)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _LARGEST:
-        raise InputError(f"{package.where}: {field} is {value!r} in {ROOT_FILE}; it must be a number above 0")
-    return value
+def _limit(package: Package, meta: Mapping[str, Any], field: str) -> float:
+    return package.check_limit(_required(package, meta, field), field, ROOT_FILE)
 
 
 def _flag(package: Package, meta: Mapping[str, Any], field: str, default: bool) -> bool:
@@ -213,25 +210,6 @@ def _directly(package: Package, folder: str) -> list[str]:
     return [path for path in package.names(folder) if path.count("/") == 1 and path.endswith(_CODE_ENDINGS)]
 
 
-def _tests(package: Package) -> tuple[str, ...]:
-    """The names of the generated tests.
-
-    Raises:
-        InputError: some or all of them have not been generated.
-    """
-    package.refuse_links("tests")
-    inputs = [name for name in package.names("tests") if name.endswith(".in")]
-    if not inputs:
-        raise InputError(f"{package.where} holds no tests/*.in; {_HOW_TO_GENERATE}")
-    tests = tuple(name.removeprefix("tests/").removesuffix(".in") for name in inputs)
-    if missing := [test for test in tests if not package.has(f"tests/{test}.out")]:
-        raise InputError(
-            f"{package.where}: {len(missing)} of {len(tests)} tests have no output (tests/{missing[0]}.out, …);"
-            f" {_HOW_TO_GENERATE}"
-        )
-    return tests
-
-
 def _stated(package: Package) -> dict[str, dict[str, Any]]:
     """The entry of each subtask in `subtasks.json`, by its name, in the order of their index."""
     stated = package.json("subtasks.json").get("subtasks")
@@ -327,10 +305,7 @@ def _output_solutions(
     notes: list[str],
 ) -> list[PackageSolution]:
     """The solutions that are outputs. (TPS itself makes them by programs, with larger limits than contestants have.)"""
-    sets = {
-        output_set.name: output_set
-        for output_set in output_sets(package, "solution", lambda path: language(path) is not None)
-    }
+    sets = {output_set.name: output_set for output_set in output_sets(package, "solution")}
     chosen = {name: sets[name.removesuffix(".zip")] for name in verdicts if name.removesuffix(".zip") in sets}
     if programs := [name for name in verdicts if name not in chosen]:
         notes.append(f"left out, as the task takes outputs only: {', '.join(programs[:5])}")

@@ -153,10 +153,14 @@ def program_recipe(
             sees=toolchain.sees,
             sees_system=True,
         )
+    if source.name.endswith(Language.C.endings):
+        argv = toolchain.compile_c_argv(source.name, f"{what}.o", std=compiled(Language.C).known_good_standard)
+    else:
+        argv = toolchain.compile_argv(source.name, f"{what}.o", std=std)
     return Recipe(
         what=what,
         steps=(
-            Step(argv=toolchain.compile_argv(source.name, f"{what}.o", std=std), files=tuple(seen.items())),
+            Step(argv=argv, files=tuple(seen.items())),
             Step(argv=toolchain.link_argv((f"{what}.o",), what)),
         ),
         artifacts=(what,),
@@ -180,5 +184,5 @@ def known_good_recipe(toolchain: Toolchain, std: str | None = None, language: La
 
 
 def is_compiled(source: SourceFile) -> bool:
-    """Whether a judge program is C++ source or is made by a script, rather than a script that runs as it is."""
-    return source.name == BUILD_SCRIPT or source.name.endswith(Language.CPP.endings)
+    """Whether a judge program is C++ or C source or is made by a script, rather than a script that runs as it is."""
+    return source.name == BUILD_SCRIPT or source.name.endswith((*Language.CPP.endings, *Language.C.endings))

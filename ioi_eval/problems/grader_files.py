@@ -116,19 +116,21 @@ def judge_program(
         is_private: whether a file belongs to the submission's side, so that a judge program does not get it.
 
     Raises:
-        InputError: the file with this name is neither C++ source nor a script.
+        InputError: the file with this name is neither C++ or C source nor a script.
     """
     by_path = {file.path: file for file in files}
     if build := by_path.get(f"{role}/{BUILD_SCRIPT}"):
         return build, _beside(files, build, is_private)
     for folder in _JUDGE_FOLDERS[role]:
         base = f"{folder}/{role}" if folder else role
-        for ending in (".cpp", ".cc", *_SCRIPT_ENDINGS):
+        for ending in (".cpp", ".cc", ".c", *_SCRIPT_ENDINGS):
             program = by_path.get(base + ending)
             if program is None:
                 continue
             if not ending and not program.content.startswith(b"#!"):
-                raise InputError(f"{program.path} is neither C++ source (.cpp) nor a script that begins with #!")
+                raise InputError(
+                    f"{program.path} is neither C++ or C source (.cpp, .c) nor a script that begins with #!"
+                )
             return program, _beside(files, program, is_private)
     return None, ()
 

@@ -194,7 +194,7 @@ def _check_checker(sheet: Sheet, config: GraderConfig) -> None:
     for file in sheet.grader_files:
         if match := _UNUSED_CHECKER.fullmatch(file.path):
             ending = match["ending"].lower()
-            wanted = ending if ending in (".py", ".sh") else ".cpp"
+            wanted = ending if ending in (".c", ".py", ".sh") else ".cpp"
             raise InputError(
                 f"grader_files holds {file.path}, where nothing uses it; call it checker/checker{wanted}, or set "
                 f"checker_protocol to {CheckerProtocol.WHITE_DIFF}"

@@ -372,6 +372,10 @@ class RunnerJudge:
 
 
 def _task(run: SubmissionRun) -> bytes:
-    """A Python submission in the harness's format: its only file, or the grader or first file that imports the rest."""
-    main, *modules = (*run.problem.linked_with(Language.PYTHON), *run.sources)
-    return harness.linked_task(main.content, modules)
+    """A Python submission in the harness's format: its only file, or the grader or first file that imports the rest.
+
+    Without a grader, modules can also import the file that is started, as on Kattis, where it lies beside them.
+    """
+    graders = run.problem.linked_with(Language.PYTHON)
+    main = (*graders, *run.sources)[0]
+    return harness.linked_task(main.content, run.sources if graders or len(run.sources) > 1 else ())

@@ -149,6 +149,20 @@ def test_cms_checker_that_fails_is_at_fault(full_bench: Any, problem_from: Any) 
     assert judged(full_bench, problem_from, CheckerProtocol.CMS, cases) == []
 
 
+def test_a_checker_in_c_is_compiled_as_c(full_bench: Any, problem_from: Any) -> None:
+    """With names that are keywords in C++, and with its headers."""
+    source = b'#include "half.h"\nint main(void) { double class = half(); printf("%.2f\\n", sqrt(class * class)); }\n'
+    header = b"#include <stdio.h>\n#include <math.h>\nstatic double half(void) { return 0.5; }\n"
+    problem = problem_from(
+        {"any": (b"", b"")},
+        checker=SourceFile(path="checker/checker.c", content=source),
+        checker_files=(SourceFile(path="checker/half.h", content=header),),
+    )
+    assert [(test.verdict, test.score) for test in full_bench.outcomes(problem, "int main() {}").values()] == [
+        (PA, 0.5)
+    ]
+
+
 def test_cms_checker_gets_three_files(full_bench: Any, problem_from: Any) -> None:
     """Input, answer, output as arguments; stdin is empty."""
     files = 'cmp "$1" input.txt && [ "$(cat "$2")" = expected ] && [ "$(cat "$3")" = printed ]'

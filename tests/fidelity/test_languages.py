@@ -110,6 +110,20 @@ def test_a_grader_in_python_imports_it_by_the_name_of_the_submission_format(full
     assert judged.verdict is Verdict.AC
 
 
+def test_a_file_in_python_imports_the_file_that_is_started(full_bench: Any, problem_from: Any) -> None:
+    """As with graders of Kattis's `include/python3`, which call the submission that imports them."""
+    grader = b"if __name__ != '__main__':\n    import solve\n    print(solve.double(int(input())))\n"
+    sources = (
+        SourceFile(path="solve.py", content=b"import grader\ndef double(n):\n    return 2 * n\n"),
+        SourceFile(path="grader.py", content=grader),
+    )
+    problem = problem_from(
+        {"two": (b"2\n", b"4\n")}, linked=(SourceFile(path="graders/grader.cpp", content=b"int main() {}"),)
+    )
+    submission = Submission(id="s", problem=problem.key, code="", sources=sources, language=Language.PYTHON)
+    assert full_bench.score(problem, submission).verdict is Verdict.AC
+
+
 INTERACTOR = b"""#!/bin/sh
 read -r number < input.txt
 echo "$number"

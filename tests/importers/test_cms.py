@@ -242,7 +242,7 @@ def test_notes(tmp_path: Path) -> None:
         ),
         ({"subtasks/01-small.json": {"score": 1, "testcases": "1-("}}, "'1-(' is not a regular expression"),
         ({"subtasks/01-small.json": {"score": 1, "testcases": "5-"}}, "no test's name matches '5-'"),
-        ({"tests/1-01.out": None}, "tests/1-01.in has no tests/1-01.out; get the complete package"),
+        ({"tests/1-01.out": None}, "1 of 3 tests have no output (tests/1-01.out, …); get the complete package"),
         (
             {f"tests/{name}.in": None for name in ("0-01", "1-01", "2-01")},
             "holds no tests/*.in: the tests are missing; get the complete package",

@@ -49,6 +49,68 @@ def read(tmp_path: Path, **changes: str | None) -> ImportedTask:
     return import_package(write_package(tmp_path / "somma", {**TASK, **changes}), year=2026)
 
 
+CHECKED = {
+    "gen/GEN": GEN.replace("#ST: 40\n", "#ST: 40\n#STNAME: small # few\n").replace("60\n", "60\n#STNAME:large\n"),
+    "sol/soluzione.cpp": "/* @check-accepted: small large */\nint main() {}\n",
+    "sol/greedy.py": "# @check-accepted: sm*\n# @check-partial-score: lar?e\n",
+    "sol/slow.cpp": "// @check-accepted: small\n// @check-time-limit-exceeded: large other\n",
+    "sol/unknown.cpp": "// @check-best: small\n",
+}
+
+
+def test_solutions_state_their_results_in_comments(tmp_path: Path) -> None:
+    """By the names of subtasks; of failures only that there are no points, as they need not be in the first test."""
+    task = read(tmp_path, **CHECKED)
+    stated = {row["label"]: row["expected_subtasks"] for row in task.solution_rows}
+    assert stated["soluzione.cpp"] == {"01": "AC", "02": "AC"}
+    assert stated["greedy.py"] == {"01": "AC", "02": "PA"}
+    assert stated["slow.cpp"] == {"01": "AC", "02": "WA,TLE,RE,MLE,SV,OLE"}
+    assert stated["unknown.cpp"] is None
+    why = "what it states is not compared, as no such subtask or result is known"
+    assert [note for note in task.notes if "is not compared" in note] == [
+        f"sol/slow.cpp: {why}: time-limit-exceeded of other",
+        f"sol/unknown.cpp: {why}: best of small",
+    ]
+    named = {"gen/GEN": None, "gen/gen.toml": "[subtask.small]\nscore = 40\n[subtask.large]\nscore = 60\n"}
+    stated_groups = {"task.yaml": parameters("GroupMin", "[[40, 3], [60, 1]]")}
+    rows = read(tmp_path / "toml", **{**CHECKED, **named, **stated_groups}).solution_rows
+    assert {row["label"]: row["expected_subtasks"] for row in rows}["greedy.py"] == {"00": "AC", "01": "PA"}
+
+
+def test_programs_of_a_task_that_takes_outputs_are_noted(tmp_path: Path) -> None:
+    """They are no solutions there."""
+    task = read(
+        tmp_path, **{"task.yaml": f"{TASK['task.yaml']}output_only: true\n", "sol/author/output_000.txt": "0\n"}
+    )
+    assert [row["label"] for row in task.solution_rows] == ["author"]
+    assert "left out, as the task takes outputs only: sol/slow/all_pairs.cpp, sol/soluzione.cpp" in task.notes
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        (
+            {"task.yaml": "name: a\ndescription: A\nmax_score: 6\n", "managers/generator.py": ""},
+            "a task of Terry, where",
+        ),
+        (
+            {"task.yaml": "extends: ../base.yaml\nchecker: !cppcompile a.cpp\n"},
+            "in the format of the Austrian olympiad",
+        ),
+        ({"task.yaml.orig": "title: A\n"}, "its task.yaml.orig is for task-maker-rust, which makes task.yaml"),
+        (
+            {"task.toml": "title = 'A'\n", "gen/gen.toml": ""},
+            "run that on the task, then use `ioi-eval import italian-yaml`",
+        ),
+    ],
+)
+def test_tasks_of_other_formats_are_refused_by_name(tmp_path: Path, files: dict[str, str], words: str) -> None:
+    """Although some of them have a task.yaml too."""
+    with pytest.raises(InputError) as caught:
+        import_package(write_package(tmp_path / "somma", files), year=2026)
+    assert words in str(caught.value)
+
+
 def test_a_batch_task(tmp_path: Path) -> None:
     """Subtasks are read from gen/GEN. Input and output are files by default. Each known language has its grader."""
     task = read(tmp_path)
@@ -209,8 +271,8 @@ def test_score_type_parameters(
             "gen/cases.gen states the subtasks",
         ),
         (
-            {"cor/correttore.cpp": None, "cor/correttore.c": ""},
-            "cor/correttore.c is a checker in a language that is not",
+            {"cor/correttore.cpp": None, "cor/correttore.pas": ""},
+            "cor/correttore.pas is a checker in a language that is not",
         ),
         (
             {**MANAGED, "check/manager.py": None, "check/manager.pas": ""},

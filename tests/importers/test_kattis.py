@@ -143,6 +143,10 @@ def test_validator_becomes_the_checker(tmp_path: Path) -> None:
     assert [file.name for file in problem.checker_files] == ["validate.h"]
     assert {test.full_score for test in problem.tests.values()} == {0}, "a score.txt changes no pass-fail verdict"
     assert [file.path for file in (*problem.linked, *problem.headers)] == ["graders/grader.cpp", "graders/library.h"]
+    of_old = {"output_validators/check/validate.c": "int main(void) {}\n", "output_validators/check/validate.cc": None}
+    old = loaded(tmp_path / "c", read(tmp_path / "c", PASS_FAIL, **{**changes, **of_old}))
+    assert old.checker is not None
+    assert old.checker.path == "checker/checker.c"
 
 
 def test_flags_of_a_named_validator(tmp_path: Path) -> None:

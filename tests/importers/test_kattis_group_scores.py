@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.errors import UnsupportedError
-from ioi_eval.importers.kattis_groups import TestGroup, pass_fail_subtasks, scoring_subtasks
+from ioi_eval.importers.kattis_data import TestGroup
+from ioi_eval.importers.kattis_groups import pass_fail_subtasks, scoring_subtasks
 
 Result = tuple[bool, float]
 """Whether a test or a group is accepted, and its score."""

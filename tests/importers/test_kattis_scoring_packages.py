@@ -181,6 +181,11 @@ print("AC", sum(scores) if worth is None else min(scores) * worth)
         changes["graders/grader.py"] = adding.replace("sum(scores)", other)
         with pytest.raises(UnsupportedError, match=r", not \d+; the sum of groups is supported"):
             read(tmp_path / other, SCORING, **changes)
+    changes["graders/grader.py"] = adding + 'print "AC 1"\n'
+    with pytest.raises(
+        UnsupportedError, match=r"graders/grader\.py is Python 2, which is not supported; rewrite it in"
+    ):
+        read(tmp_path / "old", SCORING, **changes)
 
 
 def test_a_package_for_domjudge_scores_each_group_once(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from ioi_eval.importers import cms, kattis
 from ioi_eval.importers.kattis import import_package
 from ioi_eval.importers.kattis_expectations import _fits
 from ioi_eval.importers.task import ImportedTask
+from ioi_eval.problems.submissions import submission_from_row
 from tests.importers.kattis_packages import PASS_FAIL, SCORING, package
 from tests.importers.packages import loaded
 
@@ -186,6 +187,8 @@ def test_accepted_can_mean_one_group(tmp_path: Path) -> None:
     label = "accepted/all.cpp"
     files = {"submissions/accepted/all.cpp": "int main() {}\n"}
     assert stated(read(tmp_path / "a", SCORING, **files, **any_group, **of_some))[label] == (None, None, (1e-6, 100))
+    always = {"data/secret/testdata.yaml": "grader_flags: always_accept\n"}
+    assert stated(read(tmp_path / "d", SCORING, **files, **always, **of_some))[label] == (None, None, (1e-6, 100))
     all_groups = {**of_some, "data/secret/testdata.yaml": "grader_flags: first_error\n"}
     for name, changes in (("b", any_group), ("c", all_groups)):
         expected, by_subtask, total = stated(read(tmp_path / name, SCORING, **files, **changes))[label]
@@ -284,6 +287,13 @@ def test_programs_of_a_domjudge_server(tmp_path: Path, key: str, default: str) -
     read(tmp_path / "default", PASS_FAIL, **{"domjudge-problem.ini": f"{key} = '{default}'\n"})
 
 
+def test_comments_in_domjudges_settings_are_no_values(tmp_path: Path) -> None:
+    """Behind a value with or without quotes; in quotes `;` is a part of the value."""
+    settings = "; ours\ntimelimit = 3 ; seconds\nname = 'Sums; all' ; title\nshort-name=sum;id\n"
+    row = read(tmp_path, {**NEW, "problem.yaml": None}, **{"domjudge-problem.ini": settings}).problem_rows[0]
+    assert (row["time_limit"], row["name"], row["id"]) == (3, "Sums; all", "sum")
+
+
 def test_which_time_limit_counts(tmp_path: Path) -> None:
     """That of problem.yaml, as in DOMjudge and problemtools. A .timelimit must be the same."""
     settings = {"domjudge-problem.ini": "timelimit = 3\n", "problem.yaml": "limits: {time_limit: 4.0}\n"}
@@ -319,8 +329,31 @@ def test_files_included_in_python_are_beside_each_submission(tmp_path: Path) -> 
     assert found["accepted/two"] == (None, ["main.py", "a.py", "include.py"])
     assert any("have include.py in source_files; others need it" in note for note in task.notes)
     assert any("include/c is left out" in note for note in task.notes)
+    main = read(tmp_path / "main", NEW, **{"include/python3/main.py": "import a\n"})
+    assert list({row["label"]: row for row in main.solution_rows}["accepted/a.py"]["source_files"]) == [
+        "main.py",
+        "a.py",
+    ]
     default = {"include/default/include.py": "x = 1\n", "include/default/data.txt": ""}
     assert "source_files" in read(tmp_path / "default", NEW, **default).solution_rows[0]
+
+
+def test_an_empty_file_is_a_program(tmp_path: Path) -> None:
+    """It is run or does not compile; as `code` it would be taken for a row without a program, which gets NC."""
+    row = read(tmp_path, NEW, **{"submissions/accepted/a.py": "\n"}).solution_rows[0]
+    assert (row["code"], row["source_files"]) == (None, {"a.py": "\n"})
+    assert submission_from_row(row).source_files()[0].content == b"\n"
+
+
+def test_python_has_a_second_ending(tmp_path: Path) -> None:
+    """As in packages for DOMjudge; in a program of several files it becomes the usual one."""
+    of_two = {f"submissions/accepted/two/{name}.py3": "x = 1\n" for name in ("main", "b")}
+    task = read(
+        tmp_path, NEW, **of_two, **{"submissions/accepted/a.py": None, "submissions/accepted/a.py3": "print(1)\n"}
+    )
+    rows = {row["label"]: row for row in task.solution_rows}
+    assert (rows["accepted/a.py3"]["language"], rows["accepted/a.py3"]["code"]) == ("python", "print(1)\n")
+    assert submission_from_row(rows["accepted/two"]).source_files()[0].name == "main.py"
 
 
 BUILT = {

@@ -174,7 +174,7 @@ NO_TESTS: dict[str, Any] = {name: None for name in FOLDER if name.startswith("te
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        (NO_TESTS, "holds no tests/*.in; generate them with `tps gen`"),
+        (NO_TESTS, "holds no tests/*.in: the tests are missing; generate them with `tps gen`"),
         ({"tests/big-01.out": None}, "1 of 3 tests have no output (tests/big-01.out, …); generate them"),
         ({"tests/mapping": None}, "there is no tests/mapping; generate them with `tps gen`"),
         ({"tests/mapping": "samples\n"}, "tests/mapping, line 1 is 'samples'; it must be a subtask and a test"),

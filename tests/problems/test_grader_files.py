@@ -109,7 +109,7 @@ def test_judge_programs_may_be_scripts(path: str) -> None:
 def test_source_has_precedence_over_script_and_a_binary_is_refused() -> None:
     """A compiled checker in a data set may be damaged, because rows contain text."""
     assert sort("graders/manager", "graders/manager.cpp", manager="#!/bin/sh")[1]["manager"] == ["graders/manager.cpp"]
-    with pytest.raises(InputError, match="checker/checker is neither C\\+\\+ source"):
+    with pytest.raises(InputError, match="checker/checker is neither C\\+\\+ or C source"):
         sort("checker/checker", checker="\x7fELF")
 
 

@@ -155,16 +155,7 @@ def test_python_is_extracted_by_its_own_rules(language: str) -> None:
 
 def test_a_submission_needs_a_grader_in_its_language() -> None:
     """A submission to a problem without such a grader is refused with a reason. As a compile error it would score 0."""
-    alone = Problem(
-        key=ProblemKey(year=2023, id="nile"),
-        name="nile",
-        task_type=TaskType.BATCH,
-        time_limit_s=1,
-        memory_limit_bytes=1 << 28,
-        subtasks=(),
-        tests={},
-        cxx_std="gnu++17",
-    )
+    alone = problem()
     linked = replace(alone, linked=(SourceFile(path="graders/grader.cpp", content=b""),))
     submission = read(code="x", language="C")
     check_fits(submission, alone)
@@ -174,6 +165,18 @@ def test_a_submission_needs_a_grader_in_its_language() -> None:
     with pytest.raises(UnsupportedError, match=r"C is not supported for 2023/nile: .* has only graders/grader\.cpp$"):
         check_fits(submission, linked)
     check_fits(submission, replace(linked, linked=(*linked.linked, SourceFile(path="graders/grader.c", content=b""))))
+
+
+def test_a_program_in_python_may_bring_its_grader() -> None:
+    """As those of a Kattis package beside `include/python3`; a program without it is refused."""
+    linked = replace(problem(), linked=(SourceFile(path="graders/grader.cpp", content=b""),))
+    for name in ("grader.py", "main.py"):
+        check_fits(read(source_files={"a.py": "import grader", name: "import a"}, language="Python"), linked)
+    for alone in ({"code": "x"}, {"source_files": {"a.py": "", "b.py": ""}}):
+        with pytest.raises(
+            UnsupportedError, match=r"Python 3 is not supported for 2023/nile: .* only graders/grader\.cpp$"
+        ):
+            check_fits(read(language="Python", **alone), linked)
 
 
 def test_programs_over_the_length_limit_are_refused() -> None:

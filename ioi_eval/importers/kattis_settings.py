@@ -1,21 +1,25 @@
-"""How the submissions of a Kattis package are judged: pass-fail or by points, and by which validator.
+"""What `problem.yaml` of a Kattis package states: how submissions are judged, and constants.
 
-Source: Kattis problem package format, "legacy" (`type`, `validation`) and since 2023-07 (`type` alone).
+Source: Kattis problem package format, "legacy" (`type`, `validation`), since 2023-07 (`type` alone), and 2025-09,
+"Constants".
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ioi_eval.errors import UnsupportedError
+from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.kattis_programs import VALIDATOR_FOLDERS
-from ioi_eval.importers.kattis_timing import is_legacy
 from ioi_eval.importers.package import Package
 
 ROOT_FILE = "problem.yaml"
+_CONSTANT_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
+_SEQUENCE = re.compile(r"\{\{([a-zA-Z_][a-zA-Z0-9_]*)(?:\.([a-zA-Z_][a-zA-Z0-9_]*))?\}\}")
+_WITH_CONSTANTS = ("output_validator/", "output_validators/", "input_validators/", "include/", "submissions/")
 _VALIDATIONS = frozenset({"custom", "score", "interactive", "multi-pass"})
 
 
@@ -47,6 +51,11 @@ class KattisKind:
     def multi_pass(self) -> bool:
         """Whether the submission is run several times on a test."""
         return "multi-pass" in self.validation
+
+
+def is_legacy(meta: Mapping[str, Any]) -> bool:
+    """Whether `problem.yaml` is of a version before 2023."""
+    return str(meta.get("problem_format_version", "legacy")) in ("legacy", "legacy-icpc")
 
 
 def read_kind(package: Package, meta: Mapping[str, Any], notes: list[str]) -> KattisKind:
@@ -117,3 +126,38 @@ def _validation(where: Path, meta: Mapping[str, Any]) -> frozenset[str]:
             " and custom multi-pass are"
         )
     return words
+
+
+def constants(where: Path, meta: Mapping[str, Any]) -> Callable[[str, str], str] | None:
+    """The function that replaces `{{name}}` in programs and settings by its value; `None` if there are no constants.
+
+    Args:
+        where: the package, for messages.
+        meta: the contents of `problem.yaml`.
+
+    Raises:
+        InputError: a constant is not valid.
+    """
+    stated = meta.get("constants")
+    if stated is None:
+        return None
+    if not isinstance(stated, Mapping):
+        raise InputError(f"{where}: constants in {ROOT_FILE} is {stated!r}; it must be a mapping of names to values")
+    values: dict[tuple[str, str], str] = {}
+    for name, value in stated.items():
+        variants = value if isinstance(value, Mapping) else {"value": value}
+        if not _CONSTANT_NAME.fullmatch(str(name)) or "value" not in variants:
+            raise InputError(f"{where}: the constant {name!r} in {ROOT_FILE} has a name or a value that is not allowed")
+        for variant, constant in variants.items():
+            if isinstance(constant, bool) or not isinstance(constant, int | float | str):
+                raise InputError(
+                    f"{where}: the constant {name} in {ROOT_FILE} is {constant!r}; it must be a number or a text"
+                )
+            values[name, str(variant)] = str(constant)
+
+    def edit(path: str, text: str) -> str:
+        if not path.startswith(_WITH_CONSTANTS) and not path.endswith("/test_group.yaml"):
+            return text
+        return _SEQUENCE.sub(lambda match: values.get((match[1], match[2] or "value"), match[0]), text)
+
+    return edit

@@ -1,0 +1,137 @@
+"""The test data of a Kattis package: the folders below `data/`, which are groups of tests, and their settings.
+
+Source: Kattis problem package format (legacy), "Test Data Groups", and 2025-09, "Test Data".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ioi_eval.errors import InputError
+from ioi_eval.importers.package import Package
+
+DATA = "data"
+_IGNORED_KINDS = ("invalid_input", "invalid_answer", "invalid_output", "valid_output")
+"""Folders of data that tests the package itself. BAPCtools used `bad` and the plurals before it took over 2025-09."""
+
+_DEFAULTS = {"on_reject": "break", "grading": "default", "grader_flags": "", "output_validator_flags": ""}
+SETTINGS = frozenset((
+    *_DEFAULTS,
+    *("accept_score", "reject_score", "range", "input_validator_flags"),
+    *("max_score", "score_aggregation", "static_validation_score", "require_pass", "args", "full_feedback"),
+    *(f"{program}_args" for program in ("output_validator", "input_validator", "static_validator")),
+    *(f"{program}_args" for program in ("input_visualizer", "output_visualizer")),
+))  # fmt: skip
+"""The settings of a group that the format has, before version 2025 and since."""
+
+_IGNORED_PATHS = (f"{DATA}/bad/", *(f"{DATA}/{kind}{end}/" for kind in _IGNORED_KINDS for end in ("", "s")))
+_CONFIGURATIONS = ("testdata.yaml", "test_group.yaml")  # before version 2025, and since (the second is not inherited)
+AGGREGATIONS = ("sum", "avg", "min", "max")
+VERDICT_FLAGS = ("worst_error", "no_errors", "first_error", "always_accept", "accept_if_any_accepted", "ignore_sample")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestGroup:
+    """A folder of test data.
+
+    Args:
+        path: in the package (`data/secret/group1`).
+        config: the settings of its `testdata.yaml`, and inherited ones.
+        tests: names of the tests directly in it, in order: paths below `data/` without an ending.
+        groups: the folders in it, in order.
+        configured: whether it has its own configuration file.
+    """
+
+    __test__ = False
+
+    path: str
+    config: Mapping[str, Any]
+    tests: tuple[str, ...]
+    groups: tuple[TestGroup, ...]
+    configured: bool = False
+
+    @property
+    def all_tests(self) -> tuple[str, ...]:
+        """Its tests and those of all groups below."""
+        return tuple(test for group in self.walk() for test in group.tests)
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The words of its `grader_flags`."""
+        return tuple(str(self.config["grader_flags"] or "").split())
+
+    @property
+    def aggregations(self) -> tuple[str, ...]:
+        """Those of its flags that say how scores are combined; for the default grader the last one counts."""
+        return tuple(flag for flag in self.flags if flag in AGGREGATIONS)
+
+    def with_settings(self, **settings: object) -> TestGroup:
+        """The group with some settings changed."""
+        return replace(self, config={**self.config, **settings})
+
+    def with_aggregation(self, aggregation: str) -> TestGroup:
+        """The group with this aggregation in place of those in its flags."""
+        others = (flag for flag in self.flags if flag not in AGGREGATIONS)
+        return self.with_settings(grader_flags=" ".join([*others, aggregation]))
+
+    def walk(self) -> Iterator[TestGroup]:
+        """This group and all below it, in the order in which they are judged."""
+        yield self
+        for group in self.groups:
+            yield from group.walk()
+
+
+def read_groups(package: Package, for_all: Mapping[str, Any] | None = None) -> TestGroup:
+    """The tree of test data.
+
+    Args:
+        package: its `data/` is read.
+        for_all: settings from `problem.yaml` (in old packages), which hold for all groups, whatever these state.
+
+    Raises:
+        InputError: an input has no answer, an answer has no input, or there is no secret data.
+    """
+    package.refuse_links(DATA)
+    root = _read(package, DATA, _DEFAULTS, for_all or {})
+    if root.tests or not {group.name for group in root.groups} <= {"sample", "secret"}:
+        other = [*root.tests, *(group.path for group in root.groups if group.name not in ("sample", "secret"))]
+        raise InputError(f"{package.where}: {DATA}/ holds {other[0]}; only sample/ and secret/ belong there")
+    if not any(group.tests for group in root.walk()):
+        raise InputError(
+            f"{package.where} holds no {DATA}/secret/*.in: the tests are missing; get the complete package"
+        )
+    return root
+
+
+def _read(package: Package, path: str, inherited: Mapping[str, Any], for_all: Mapping[str, Any]) -> TestGroup:
+    names = [name for name in package.names(path) if not name.startswith(_IGNORED_PATHS)]
+    below = [name.removeprefix(f"{path}/") for name in names]
+    inputs = {name.removesuffix(".in") for name in below if "/" not in name and name.endswith(".in")}
+    answers = {name.removesuffix(".ans") for name in below if "/" not in name and name.endswith(".ans")}
+    for missing, there, ending in ((inputs - answers, "in", "ans"), (answers - inputs, "ans", "in")):
+        if missing:
+            name = f"{path}/{min(missing)}"
+            raise InputError(f"{package.where}: {name}.{there} has no {name}.{ending}; get the complete package")
+    own = next((f"{path}/{name}" for name in _CONFIGURATIONS if package.has(f"{path}/{name}")), None)
+    if own and own.endswith(f"/{_CONFIGURATIONS[1]}"):
+        inherited = {name: value for name, value in inherited.items() if name in _DEFAULTS}
+    config = {**inherited, **(package.yaml(own) if own else {}), **for_all}
+    if (policy := config["on_reject"]) not in ("break", "continue"):
+        raise InputError(f"{package.where}: on_reject of {path} is {policy!r}; it must be break or continue")
+    folders = {name.partition("/")[0] for name in below if "/" in name}
+    prefix = f"{path}/".removeprefix(f"{DATA}/")
+    items = sorted([*(f"{name}.in" for name in inputs), *folders])  # in the order of judging: by name
+    return TestGroup(
+        path=path,
+        config=config,
+        tests=tuple(f"{prefix}{item.removesuffix('.in')}" for item in items if item not in folders),
+        groups=tuple(_read(package, f"{path}/{item}", config, for_all) for item in items if item in folders),
+        configured=own is not None,
+    )
