@@ -71,7 +71,7 @@ _OWN_INCLUDE = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)
 
 
 _HARNESS = (
-    *("__init__", "calls", "main", "other_graders", "program", "sight", "top_level", "values", "warm"),
+    *("__init__", "calls", "execution", "main", "other_graders", "sight", "top_level", "values", "warm"),
     *("compat/__init__", "compat/eval_protocol", "compat/eval_protocol_page", "compat/hendrycks"),
     "compat/livecodebench",
 )

@@ -7,13 +7,14 @@
 
 namespace runner {
 
-// Descriptors. A contestant's control socket and its program have these numbers until its exec: it can never own them.
+// Descriptors. A contestant's control socket, and what it executes, have these numbers until its exec: it can never own them.
 constexpr int kControlFd = 200;
-constexpr int kProgramFd = 201;
+constexpr int kExecutedFd = 201;
 constexpr rlim_t kContestantFds = 128;  // not fewer: libraries of CEOI 2026 duplicate a descriptor to number 100
 static_assert(kControlFd >= static_cast<int>(kContestantFds), "a contestant must not be able to own these numbers");
 constexpr int kLeastFds = 320;  // the runner needs at least this limit: the numbers above must be possible
-constexpr int kTaskFd = 3, kReportFd = 4, kWithFd = 5;  // an interpreter finds its program, its report and its file here
+constexpr int kProgramFd = 3, kReportFd = 4, kWithFd = 5;  // an interpreter finds its program, its report and its file here
+constexpr int kRequestsFd = 3;  // a warm interpreter gets its requests here
 constexpr int kJudgeInputFd = 10, kJudgeAnswerFd = 11, kJudgeOutputFd = 12, kJudgeProgramFd = 13, kJudgeLastFd = 14;
 
 // A contestant's limits that the plan does not state.

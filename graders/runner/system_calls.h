@@ -158,7 +158,7 @@ constexpr Rule kRules[] = {
      {C(arch_prctl)}},
     // The last steps before the exec, for descriptor numbers that a contestant can never own.
     {Let::OneOf, 0, {kControlFd}, Where::Everywhere, EPERM, true, {C(sendmsg)}},
-    {Let::OneOf, 0, {kProgramFd}, Where::Everywhere, EACCES, true, {C(execveat)}},
+    {Let::OneOf, 0, {kExecutedFd}, Where::Everywhere, EACCES, true, {C(execveat)}},
     // An event loop wakes itself by a pair of sockets (asyncio creates one at its start). No other process can get an end of
     // it, because descriptors can only be sent by sendmsg. Only streams, because a datagram can be sent to any socket with a
     // name; no flags, because MSG_OOB is unused and has had holes. Not with siblings, who share the counter of their numbers.

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "contestants.h"
@@ -21,7 +22,9 @@
 #include "job.h"
 #include "launch.h"
 #include "lines.h"
+#include "messages.h"
 #include "numbers.h"
+#include "pid_namespaces.h"
 #include "proc_files.h"
 #include "process_directories.h"
 #include "processes.h"
@@ -46,8 +49,7 @@ class Watching : protected TestState {
     for (size_t i = 0; i < contestants_.size(); i++) {
       Contestant& c = contestants_[i];
       c.index = static_cast<long>(i);
-      Fd input = standard_input(i);
-      std::string error = start_contestant(job_, warm_, c, job_.directories[i], input.get(), test_.program);
+      std::string error = start_contestant(c);
       if (!error.empty()) judge_error(JudgeFault::Start, TrustedProgram::Runner, error);
     }
   }
@@ -81,6 +83,35 @@ class Watching : protected TestState {
   }
 
  private:
+  // Returns an error if it could not be started, else nothing.
+  std::string start_contestant(Contestant& c) {
+    const ProcessDirectories& directories = job_.directories[static_cast<size_t>(c.index)];
+    Fd input = standard_input(static_cast<size_t>(c.index));
+    c.errors = write_only_file("stderr");
+    c.output = write_only_file("stdout");
+    if (job_.interpreter) c.report = write_only_file("report");
+    if (job_.full() && !c.pid_namespace.enter(job_.machine.own_pidns)) system_fault("a PID namespace cannot be made");
+    auto [ours, theirs] = connected_sockets();
+    c.control = std::move(ours);
+    if (plan_.warm) {
+      Fd pid_namespace(job_.full() ? open("/proc/self/ns/pid_for_children", O_RDONLY | O_CLOEXEC) : -1);
+      if (job_.full() && !pid_namespace) system_fault("open a PID namespace");
+      if (job_.full()) PidNamespace::leave(job_.machine.own_pidns);
+      return warm_.fork(c, directories, theirs.get(), input.get(), test_.program, pid_namespace.get());
+    }
+    if (start(c.process) == 0) Launch(job_, c, directories, theirs.get(), input.get(), test_.program).run();
+    if (job_.full()) PidNamespace::leave(job_.machine.own_pidns);
+    return "";
+  }
+
+  // Memory files have no path, so Landlock would let the contestant open them again and use them as memory that is not counted.
+  // So their owner can write to them, but not read them.
+  static Fd write_only_file(const char* name) {
+    Fd file = memory_file(name);
+    if (fchmod(file.get(), 0200) != 0) system_fault("fchmod");
+    return file;
+  }
+
   // The stdin of a process; none if the process opens a FIFO as its stdin itself.
   Fd standard_input(size_t process) const {
     bool empty = false;

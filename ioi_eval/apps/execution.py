@@ -22,7 +22,7 @@ from ioi_eval.engine.target import Bindings, NoTargetError, in_service_or_all
 from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, UnavailableError
 from ioi_eval.events import Events
 from ioi_eval.jobs import python_run
-from ioi_eval.jobs.harness import Interpreter, preloaded, task
+from ioi_eval.jobs.harness import Interpreter, preloaded, program_file
 from ioi_eval.jobs.python_run import OutputJudge, RunLimits
 from ioi_eval.jobs.run_job import JobTest
 from ioi_eval.model import Isolation, SourceFile, TestOutcome, Verdict
@@ -228,7 +228,7 @@ class AppsExecutor:
 
         return TestRuns(
             problem.id,
-            task(code, fn_name=fn_name, conventions=settings.conventions),
+            program_file(code, fn_name=fn_name, conventions=settings.conventions),
             setup,
             given,
             is_right=is_right,

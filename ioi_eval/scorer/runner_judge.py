@@ -374,4 +374,4 @@ class RunnerJudge:
 def _task(run: SubmissionRun) -> bytes:
     """A Python submission in the harness's format: its only file, or the grader or first file that imports the rest."""
     main, *modules = (*run.problem.linked_with(Language.PYTHON), *run.sources)
-    return harness.linked_task(main.content, modules)
+    return harness.linked_program_file(main.content, modules)
