@@ -75,8 +75,8 @@
 
 // The parts are headers in `runner/`. Each includes what it uses and compiles alone; boxes get them as one file. From the
 // bottom up:
-// - kernel, texts and numbers: kernel, rules, numbers, verdicts, tasks, json, lines, descriptors, messages, decimal, reader
-// - comparing outputs: comparators, protocols, bytes, white_diff, tokens
+// - kernel, texts and numbers: kernel, rules, numbers, verdicts, tasks, json, lines, descriptors, messages, protocols
+// - comparing outputs: decimal, reader, white_diff, default_validator, comparators
 // - the plan: plan_lines, scores, plan, job_files, plan_reader
 // - confinement: system_calls, decisions, seccomp, landlock, directories, pid_namespaces, capabilities
 // - processes: processes, hidden_calls, proc_files, job, process_directories

@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "bytes.h"
 #include "comparators.h"
 #include "contestants.h"
 #include "descriptors.h"
@@ -32,22 +31,21 @@
 #include "protocols.h"
 #include "scores.h"
 #include "tasks.h"
-#include "tokens.h"
 #include "verdicts.h"
 #include "warm_interpreter.h"
 #include "watching.h"
-#include "white_diff.h"
 
 namespace runner {
 
-// The checker's flags and the test's own.
-inline TokenRules token_rules(const Plan& plan, const Test& test) {
-  TokenRules rules;
-  std::vector<std::string> args = plan.checker.args;
+// How the runner compares the output of a test with the answer.
+inline comparators::Spec comparison_of(const Plan& plan, const Test& test) {
+  comparators::Spec spec = plan.rule;
+  if (spec.rule != comparators::Rule::DefaultValidator) return spec;
+  std::vector<std::string> args = plan.checker.args;  // the checker's flags; the test's own follow
   args.insert(args.end(), test.args.begin(), test.args.end());
-  std::string words = read_token_rules(args, rules);
+  std::string words = comparators::read_flags(args, spec.flags);
   if (!words.empty()) plan_fault("test %ld is compared with %s", test.id, words.c_str());
-  return rules;
+  return spec;
 }
 
 class TestRun : Watching {
@@ -276,28 +274,16 @@ class TestRun : Watching {
 
   // Compares an output with the answer, without a judge program.
   void compare(int output, Judgement& judgement) {
-    Fd ours(reopen(output, O_RDONLY)), answer = judge_file(test_.answer);
-    if (!ours) system_fault("open an output");
-    Difference where;
-    bool same = false;
-    switch (plan_.protocol) {
-      case Protocol::WhiteDiff: same = white_diff(ours.get(), answer.get(), where); break;
-      case Protocol::Tokens: same = same_tokens(ours.get(), answer.get(), token_rules(plan_, test_), where); break;
-      case Protocol::Compare: {
-        comparators::Comparison comparison = comparators::compare(plan_.rule, ours.get(), answer.get());
-        if ((errno = comparison.error) != 0) system_fault("compare an output");
-        read_score(comparison.right ? "1" : "0", judgement);
-        judgement.message = comparison.difference.substr(0, kMessageBytes);
-        malloc_trim(0);  // our memory at a fork counts as a child's peak memory
-        return;
-      }
-      case Protocol::Cms:
-      case Protocol::Testlib:
-      case Protocol::Kattis:
-      case Protocol::None: plan_fault("the protocol %s compares nothing", rules_of(plan_.protocol).name);
+    Fd ours = judge_file(output), answer = judge_file(test_.answer);
+    comparators::Comparison comparison = comparators::compare(comparison_of(plan_, test_), ours.get(), answer.get());
+    malloc_trim(0);  // our memory at a fork counts as a child's peak memory
+    if ((errno = comparison.error) != 0) system_fault("compare an output");
+    read_score(comparison.right ? "1" : "0", judgement);
+    judgement.message = comparison.difference;
+    if (plan_.protocol != Protocol::Compare) {
+      judgement.message = comparison.right ? kSuccess : std::string(kWrong) + ": " + comparison.difference;
     }
-    read_score(same ? "1" : "0", judgement);
-    judgement.message = same ? kSuccess : wrong_output(ours.get(), answer.get(), where);
+    judgement.message.resize(std::min(judgement.message.size(), kMessageBytes));
   }
 
   // Lets the checker judge an output. Returns false if the checker failed.

@@ -149,6 +149,8 @@ inline void read_checker_line(PlanLine& line, JobFiles& files, Plan& plan) {
     if (!comparators::parse_spec(rule, plan.rule)) line.bad("has an unknown rule: " + rule);
     return;
   }
+  if (plan.protocol == Protocol::WhiteDiff) plan.rule.rule = comparators::Rule::WhiteDiff;
+  if (plan.protocol == Protocol::DefaultValidator) plan.rule.rule = comparators::Rule::DefaultValidator;
   plan.checker = judge_spec(line);
   if (!plan.compares()) plan.checker.program = executable(files, line.text("file"));
   plan.checker.protocol = plan.protocol;

@@ -15,9 +15,9 @@
 
 namespace runner {
 
-enum class Protocol { Cms, Testlib, Kattis, WhiteDiff, Tokens, Compare, None };
-constexpr Protocol kProtocols[] = {Protocol::Cms,    Protocol::Testlib, Protocol::Kattis, Protocol::WhiteDiff,
-                                   Protocol::Tokens, Protocol::Compare, Protocol::None};
+enum class Protocol { Cms, Testlib, Kattis, WhiteDiff, DefaultValidator, Compare, None };
+constexpr Protocol kProtocols[] = {Protocol::Cms,       Protocol::Testlib,          Protocol::Kattis,
+                                   Protocol::WhiteDiff, Protocol::DefaultValidator, Protocol::Compare, Protocol::None};
 static_assert(std::size(kProtocols) == static_cast<size_t>(Protocol::None) + 1, "a protocol that no plan can name");
 
 // Who decides the score of an output.
@@ -46,7 +46,8 @@ constexpr ProtocolRules kTestlib = {
     "testlib", JudgedBy::Program, {0, 7}, {1, 2, 4, 8}, {"input.txt", "output.txt", "correct_output.txt"}, false, true, true};
 constexpr ProtocolRules kKattis = {
     "kattis", JudgedBy::Program, {42}, {43}, {"input.txt", "correct_output.txt", "feedback/"}, true, true};
-constexpr ProtocolRules kWhiteDiff = {"white-diff"}, kTokens = {"tokens"};
+constexpr ProtocolRules kWhiteDiff = {"white-diff"};
+constexpr ProtocolRules kDefaultValidator = {"tokens"};  // Kattis's
 constexpr ProtocolRules kCompare = {"compare", JudgedBy::Runner, {}, {}, {}, false, false, false, true};
 constexpr ProtocolRules kNone = {"none", JudgedBy::Client, {}, {}, {}, false, false, false, true};
 
@@ -56,7 +57,7 @@ inline const ProtocolRules& rules_of(Protocol protocol) {
     case Protocol::Testlib: return kTestlib;
     case Protocol::Kattis: return kKattis;
     case Protocol::WhiteDiff: return kWhiteDiff;
-    case Protocol::Tokens: return kTokens;
+    case Protocol::DefaultValidator: return kDefaultValidator;
     case Protocol::Compare: return kCompare;
     case Protocol::None: return kNone;
   }

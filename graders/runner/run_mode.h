@@ -165,7 +165,7 @@ struct RunEnd {
 
 inline RunEnd run_tests(const Plan& plan, const Machine& machine, JobFiles& files, Lines& lines) {
   for (const Test& test : plan.tests) {
-    if (plan.has_checker && plan.protocol == Protocol::Tokens) token_rules(plan, test);
+    if (plan.compares()) comparison_of(plan, test);  // finds flags that are unknown
   }
   Job job{plan, machine};
   if (!plan.has_program()) {
