@@ -75,7 +75,7 @@
 
 // The parts are headers in `runner/`. Each includes what it uses and compiles alone; boxes get them as one file. From the
 // bottom up:
-// - kernel, texts and numbers: kernel, rules, numbers, verdicts, tasks, json, lines, descriptors, messages, protocols
+// - kernel, texts and numbers: system, rules, numbers, verdicts, tasks, json, lines, descriptors, messages, protocols
 // - comparing outputs: decimal, reader, white_diff, default_validator, comparators
 // - the plan: plan_lines, scores, plan, job_files, plan_reader
 // - confinement: system_calls, decisions, seccomp, landlock, directories, pid_namespaces, capabilities
@@ -84,34 +84,23 @@
 // - a test: judges, outcome, hang_ups, passes, test_state, watching, one_test
 // - a job: run_mode, compile_mode, build_mode
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <string>
-
 #include "runner/build_mode.h"
+#include "runner/capabilities.h"
 #include "runner/compile_mode.h"
 #include "runner/decisions.h"
 #include "runner/descriptors.h"
 #include "runner/hidden_calls.h"
+#include "runner/job.h"
 #include "runner/job_files.h"
 #include "runner/json.h"
-#include "runner/kernel.h"
 #include "runner/lines.h"
-#include "runner/capabilities.h"
 #include "runner/numbers.h"
-#include "runner/job.h"
 #include "runner/plan.h"
-#include "runner/processes.h"
 #include "runner/plan_reader.h"
+#include "runner/processes.h"
 #include "runner/run_mode.h"
 #include "runner/seccomp.h"
+#include "runner/system.h"
 #include "runner/verdicts.h"
 
 namespace runner {

@@ -1,34 +1,12 @@
 // Which isolation is available here, found by trying, and the directory in which the runner works.
 #pragma once
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <linux/capability.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/mount.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/types.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "decisions.h"
 #include "descriptors.h"
-#include "kernel.h"
 #include "lines.h"
 #include "pid_namespaces.h"
 #include "seccomp.h"
+#include "system.h"
 #include "verdicts.h"
 
 namespace runner {

@@ -17,16 +17,10 @@
 
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "decimal.h"
 #include "default_validator.h"
 #include "reader.h"
+#include "system.h"
 #include "white_diff.h"
 
 namespace comparators {

@@ -1,27 +1,6 @@
 // Compile mode: runs the steps of a plan, and returns the artifacts.
 #pragma once
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mount.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/types.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "capabilities.h"
 #include "descriptors.h"
 #include "directories.h"
@@ -37,6 +16,7 @@
 #include "process_directories.h"
 #include "processes.h"
 #include "seccomp.h"
+#include "system.h"
 #include "verdicts.h"
 
 namespace runner {

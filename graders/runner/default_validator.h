@@ -1,12 +1,7 @@
 // The flags and numbers of Kattis's default validator, which is the checker protocol `tokens`.
 #pragma once
 
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmath>
-#include <string>
-#include <vector>
+#include "system.h"
 
 namespace comparators {
 

@@ -1,24 +1,9 @@
 // Descriptors that close themselves, and functions for them.
 #pragma once
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/types.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <string>
-#include <utility>
-
 #include "json.h"
 #include "lines.h"
+#include "system.h"
 
 namespace runner {
 

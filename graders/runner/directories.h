@@ -1,18 +1,9 @@
 // Directories that the runner makes and removes.
 #pragma once
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <string>
-
 #include "descriptors.h"
 #include "lines.h"
+#include "system.h"
 
 namespace runner {
 

@@ -1,32 +1,13 @@
 // Calls that an outer filter, such as a container's, answers before ours.
 #pragma once
 
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <poll.h>
-#include <sched.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/types.h>
-#include <unistd.h>
-
-#include <vector>
-
 #include "capabilities.h"
 #include "decisions.h"
 #include "descriptors.h"
-#include "kernel.h"
 #include "lines.h"
 #include "processes.h"
 #include "seccomp.h"
+#include "system.h"
 #include "system_calls.h"
 
 namespace runner {

@@ -1,23 +1,10 @@
 // The job's files, opened before anything else starts.
 #pragma once
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "descriptors.h"
 #include "lines.h"
 #include "plan_lines.h"
+#include "system.h"
 
 namespace runner {
 

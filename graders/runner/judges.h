@@ -1,27 +1,9 @@
 // Judge programs: checker and manager.
 #pragma once
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <string>
-#include <vector>
-
 #include "descriptors.h"
 #include "directories.h"
 #include "job.h"
-#include "kernel.h"
 #include "launch.h"
 #include "lines.h"
 #include "numbers.h"
@@ -30,6 +12,7 @@
 #include "processes.h"
 #include "protocols.h"
 #include "scores.h"
+#include "system.h"
 #include "verdicts.h"
 
 namespace runner {

@@ -1,23 +1,6 @@
 // The start of a contestant: what its child does until the exec, and what it tells the runner.
 #pragma once
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/types.h>
-#include <unistd.h>
-
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "capabilities.h"
 #include "contestants.h"
 #include "descriptors.h"
@@ -31,6 +14,7 @@
 #include "process_directories.h"
 #include "processes.h"
 #include "seccomp.h"
+#include "system.h"
 #include "tasks.h"
 
 namespace runner {

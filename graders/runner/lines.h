@@ -1,19 +1,7 @@
 // What is printed: lines and faults. (`json.h` quotes texts.)
 #pragma once
 
-#include <errno.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/types.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <array>
-#include <string>
-
+#include "system.h"
 #include "verdicts.h"
 
 namespace runner {

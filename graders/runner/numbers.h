@@ -1,9 +1,7 @@
 // Numbers that only the runner uses: descriptors, sizes, times. Those that other programs must know are in rules.h.
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/resource.h>
+#include "system.h"
 
 namespace runner {
 

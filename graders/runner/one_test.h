@@ -1,21 +1,6 @@
 // One test: decides its verdict from how its processes ended and from its judge programs' results, in the order of the rules.
 #pragma once
 
-#include <errno.h>
-#include <fcntl.h>
-#include <malloc.h>
-#include <math.h>
-#include <poll.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "comparators.h"
 #include "contestants.h"
 #include "descriptors.h"
@@ -30,6 +15,7 @@
 #include "processes.h"
 #include "protocols.h"
 #include "scores.h"
+#include "system.h"
 #include "tasks.h"
 #include "verdicts.h"
 #include "warm_interpreter.h"

@@ -1,18 +1,11 @@
 // The outcome of a test, and its line.
 #pragma once
 
-#include <signal.h>
-#include <stdint.h>
-
-#include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "descriptors.h"
 #include "json.h"
 #include "lines.h"
 #include "plan.h"
+#include "system.h"
 #include "verdicts.h"
 
 namespace runner {

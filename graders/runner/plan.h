@@ -1,18 +1,11 @@
 // The plan: limits, programs, task and tests, as the runner uses them.
 #pragma once
 
-#include <stdint.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "comparators.h"
 #include "descriptors.h"
 #include "protocols.h"
 #include "rules.h"
+#include "system.h"
 #include "tasks.h"
 #include "verdicts.h"
 

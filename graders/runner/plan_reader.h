@@ -1,24 +1,15 @@
 // The plan, read and checked line by line.
 #pragma once
 
-#include <limits.h>
-#include <stddef.h>
-
-#include <algorithm>
-#include <iterator>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "comparators.h"
 #include "descriptors.h"
 #include "job_files.h"
-#include "kernel.h"
 #include "lines.h"
 #include "plan.h"
 #include "plan_lines.h"
 #include "protocols.h"
 #include "rules.h"
+#include "system.h"
 #include "tasks.h"
 #include "verdicts.h"
 

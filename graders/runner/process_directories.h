@@ -1,36 +1,15 @@
 // The directories of each process of a submission: its root, its scratch directory, its FIFOs; how they are made and cleared.
 #pragma once
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <sys/types.h>
-#include <sys/vfs.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <initializer_list>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "capabilities.h"
 #include "descriptors.h"
 #include "directories.h"
 #include "job.h"
-#include "kernel.h"
 #include "lines.h"
 #include "numbers.h"
 #include "plan.h"
 #include "plan_lines.h"
+#include "system.h"
 #include "tasks.h"
 
 namespace runner {

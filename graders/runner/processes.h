@@ -1,35 +1,11 @@
 // Starting, sampling, ending processes; privileges and limits.
 #pragma once
 
-#include <errno.h>
-#include <fcntl.h>
-#include <grp.h>
-#include <linux/capability.h>
-#include <sched.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/types.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <initializer_list>
-#include <utility>
-#include <vector>
-
 #include "capabilities.h"
 #include "descriptors.h"
-#include "kernel.h"
 #include "lines.h"
 #include "rules.h"
+#include "system.h"
 
 namespace runner {
 

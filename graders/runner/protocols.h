@@ -5,13 +5,8 @@
 // -Werror=switch).
 #pragma once
 
-#include <stddef.h>
-
-#include <algorithm>
-#include <initializer_list>
-#include <iterator>
-
 #include "lines.h"
+#include "system.h"
 
 namespace runner {
 

@@ -1,14 +1,7 @@
 // Reads a file for a comparator: by pread, byte by byte through a small buffer; blanks and ends of lines.
 #pragma once
 
-#include <errno.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <sys/types.h>
-#include <unistd.h>
-
-#include <algorithm>
+#include "system.h"
 
 namespace comparators {
 

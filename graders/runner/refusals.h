@@ -1,22 +1,12 @@
 // The calls that a contestant is refused: the kernel reports each to the runner, which answers.
 #pragma once
 
-#include <errno.h>
-#include <linux/audit.h>
-#include <linux/seccomp.h>
-#include <stdint.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
-
-#include <algorithm>
-#include <string>
-
 #include "contestants.h"
 #include "numbers.h"
 #include "plan.h"
 #include "processes.h"
 #include "seccomp.h"
+#include "system.h"
 
 namespace runner {
 

@@ -1,18 +1,12 @@
 // Scores: how a judge program reports the score of an output.
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <string>
-#include <vector>
-
 #include "descriptors.h"
 #include "lines.h"
 #include "numbers.h"
 #include "plan_lines.h"
 #include "protocols.h"
+#include "system.h"
 
 namespace runner {
 

@@ -1,23 +1,9 @@
 // The seccomp filters that are made from the table of system calls, and the meaning of a refusal.
 #pragma once
 
-#include <errno.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "decisions.h"
-#include "kernel.h"
 #include "lines.h"
+#include "system.h"
 #include "system_calls.h"
 
 namespace runner {

@@ -1,31 +1,8 @@
 // Which system calls a contestant may make, as rules; seccomp.h makes the filter from them.
 #pragma once
 
-#include <errno.h>
-#include <fcntl.h>
-#include <grp.h>
-#include <poll.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <sys/inotify.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/mount.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/vfs.h>
-#include <sys/wait.h>
-#include <time.h>
-
-#include <initializer_list>
-
-#include "kernel.h"
 #include "numbers.h"
+#include "system.h"
 
 namespace runner {
 

@@ -1,34 +1,11 @@
 // The warm interpreter: started once a job, forked for each test.
 #pragma once
 
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/filter.h>
-#include <poll.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/types.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "capabilities.h"
 #include "contestants.h"
 #include "descriptors.h"
 #include "job.h"
 #include "json.h"
-#include "kernel.h"
 #include "landlock.h"
 #include "launch.h"
 #include "lines.h"
@@ -38,6 +15,7 @@
 #include "pid_namespaces.h"
 #include "plan.h"
 #include "processes.h"
+#include "system.h"
 
 namespace runner {
 

@@ -1,21 +1,6 @@
 // One test while it runs: starts its processes, watches them, and stops those that break a rule.
 #pragma once
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "contestants.h"
 #include "descriptors.h"
 #include "hang_ups.h"
@@ -30,6 +15,7 @@
 #include "processes.h"
 #include "protocols.h"
 #include "refusals.h"
+#include "system.h"
 #include "tasks.h"
 #include "test_state.h"
 #include "verdicts.h"

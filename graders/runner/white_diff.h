@@ -1,9 +1,8 @@
 // The comparison of CMS: two texts are the same except for blanks and blank lines.
 #pragma once
 
-#include <stdint.h>
-
 #include "reader.h"
+#include "system.h"
 
 namespace comparators {
 

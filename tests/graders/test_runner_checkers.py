@@ -287,7 +287,7 @@ def test_white_diff(plain_box: Box, program: Callable[..., Path]) -> None:
 
 
 def test_messages_show_where_outputs_first_differ(plain_box: Box, program: Callable[..., Path]) -> None:
-    """Also where white space counts: the line is that of the word that differs, not that of the white space before it."""
+    """Also where white space counts: the line is that of the word, not that of the white space before it."""
     for protocol, flags in (("white-diff", {}), ("tokens", {}), ("tokens", {"args": "space_change_sensitive"})):
         checker = line("checker", protocol=protocol, **flags, **JUDGE)
         answer = run_batch(plain_box, program("contestant"), "print 1\na\nb", answer=b"a\nc\n", checker=checker)
