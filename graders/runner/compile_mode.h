@@ -3,7 +3,6 @@
 
 #include "capabilities.h"
 #include "descriptors.h"
-#include "directories.h"
 #include "job.h"
 #include "job_files.h"
 #include "json.h"
@@ -27,9 +26,7 @@ inline void print_artifact(Lines& lines, const std::string& name, int fd) {
   Json line;
   lines.print(line.open('{').member("artifact", name).key("base64").open_text().take());
   print_base64(lines, fd, bytes);
-  line.close_text();
-  lines.print(line.member("bytes", bytes).close('}').take() + "\n");
-  lines.printed++;
+  lines.end_line(line.close_text().member("bytes", bytes).close('}'));
 }
 
 // Runs the steps of a compile plan in one work directory.
@@ -150,8 +147,7 @@ class Compilation {
     line.open('{').member("step", number).member("code", s.process.code()).member("signal", s.process.signal());
     line.member("limit", name_of(s.limit)).member("killed", killed ? SIGKILL : 0).member("cpu_us", s.cpu_us);
     line.member("wall_us", wall).member("memory_bytes", s.peak_bytes).member("output", s.output).close('}');
-    lines_.print(line.take() + "\n");
-    lines_.printed++;
+    lines_.end_line(line);
     return s.limit == Limit::None && !s.process.failed();
   }
 
@@ -219,13 +215,11 @@ class Compilation {
 
   int64_t largest_file() const {
     int64_t largest = 0;
-    DIR* directory = fdopendir(openat(work_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    while (dirent* entry = directory != nullptr ? readdir(directory) : nullptr) {
+    each_entry(openat(work_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), [&](int directory, const char* name) {
       struct stat status;
-      if (fstatat(work_.get(), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode)) continue;
-      largest = std::max<int64_t>(largest, status.st_size);
-    }
-    if (directory != nullptr) closedir(directory);
+      bool is_file = fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
+      if (is_file) largest = std::max<int64_t>(largest, status.st_size);
+    });
     return largest;
   }
 
@@ -300,8 +294,7 @@ class Compilation {
     if (!copy_bytes(fd.get(), file)) system_fault("write %s", into.c_str());
     Json line;
     line.open('{').member("artifact", as).member("into", into).member("bytes", status.st_size).close('}');
-    lines_.print(line.take() + "\n");
-    lines_.printed++;
+    lines_.end_line(line);
   }
 
   const Plan& plan_;

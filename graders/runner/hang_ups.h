@@ -6,7 +6,6 @@
 #include "judges.h"
 #include "lines.h"
 #include "system.h"
-#include "tasks.h"
 
 namespace runner {
 

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "descriptors.h"
-#include "directories.h"
 #include "job.h"
 #include "launch.h"
 #include "lines.h"
 #include "numbers.h"
 #include "plan.h"
 #include "proc_files.h"
+#include "process_directories.h"
 #include "processes.h"
 #include "protocols.h"
 #include "scores.h"
@@ -77,10 +77,7 @@ class Judge {
   }
 
   void stop(JudgeFault kind, const char* why) {
-    if (fault == JudgeFault::None) {
-      fault = kind;
-      explanation = why;
-    }
+    if (fault == JudgeFault::None) fail(kind, why);
     process.kill();
   }
 
@@ -91,30 +88,22 @@ class Judge {
     if (fault != JudgeFault::None) return;
     std::string unstarted = start_error_.read();
     if (!unstarted.empty()) {
-      fault = JudgeFault::Start;
-      explanation = format("the %s was not started: %s", name(), unstarted.c_str());
       ours = true;
-      return;
+      return fail(JudgeFault::Start, format("the %s was not started: %s", name(), unstarted.c_str()));
     }
     if (over(process.cpu_us())) {
-      fault = JudgeFault::Time;
-      explanation = "over its CPU limit";
+      fail(JudgeFault::Time, "over its CPU limit");
     } else if (process.peak_bytes() > spec_->memory_bytes) {
-      fault = JudgeFault::Memory;
-      explanation = "over its memory limit";
+      fail(JudgeFault::Memory, "over its memory limit");
     } else if (process.signal() == SIGKILL) {
-      fault = JudgeFault::Signal;
-      explanation = format("the %s was %s", name(), kKilledFromOutside);
       ours = true;
+      fail(JudgeFault::Signal, format("the %s was %s", name(), kKilledFromOutside));
     } else if (process.signal() == SIGXFSZ) {
-      fault = JudgeFault::Signal;
-      explanation = format("it wrote more than %lld MiB", static_cast<long long>(max_written() >> 20));
+      fail(JudgeFault::Signal, format("it wrote more than %lld MiB", static_cast<long long>(max_written() >> 20)));
     } else if (process.signal() != 0) {
-      fault = JudgeFault::Signal;
-      explanation = format("killed by signal %d", process.signal());
+      fail(JudgeFault::Signal, format("killed by signal %d", process.signal()));
     } else if (!has(rules.accepts, process.code()) && !has(rules.rejects, process.code())) {
-      fault = JudgeFault::Exit;
-      explanation = format("exit code %d", process.code());
+      fail(JudgeFault::Exit, format("exit code %d", process.code()));
     }
     std::string text = head(errors.get(), 500);
     if (fault != JudgeFault::None && !text.empty()) explanation += ": " + text;
@@ -133,6 +122,11 @@ class Judge {
   std::string directory;
 
  private:
+  void fail(JudgeFault kind, const std::string& why) {
+    fault = kind;
+    explanation = why;
+  }
+
   void link(int fd, const char* as) {
     if (symlink(format("/proc/self/fd/%d", fd).c_str(), (directory + "/" + as).c_str()) != 0) system_fault("symlink");
   }

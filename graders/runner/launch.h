@@ -15,7 +15,6 @@
 #include "processes.h"
 #include "seccomp.h"
 #include "system.h"
-#include "tasks.h"
 
 namespace runner {
 

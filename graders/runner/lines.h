@@ -1,6 +1,7 @@
-// What is printed: lines and faults. (`json.h` quotes texts.)
+// What is printed: lines and faults.
 #pragma once
 
+#include "json.h"
 #include "system.h"
 #include "verdicts.h"
 
@@ -73,6 +74,12 @@ struct Lines {
   void print(const std::string& text) {
     sum.add(text.data(), text.size());
     runner::print(text);
+  }
+
+  // Prints what is left of a line.
+  void end_line(Json& line) {
+    print(line.take() + "\n");
+    printed++;
   }
 };
 

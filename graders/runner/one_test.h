@@ -16,7 +16,6 @@
 #include "protocols.h"
 #include "scores.h"
 #include "system.h"
-#include "tasks.h"
 #include "verdicts.h"
 #include "warm_interpreter.h"
 #include "watching.h"
@@ -120,8 +119,7 @@ class TestRun : Watching {
     if (outcome_.verdict == Verdict::TLE && was_over_memory_unseen()) {
       outcome_.in_time.clear();
       outcome_.may_be_in_time = false;
-      outcome_.limit = Limit::Memory;
-      set_verdict(Verdict::MLE, "0", "");
+      give_zero(Verdict::MLE, Limit::Memory);
     }
   }
 
@@ -149,8 +147,7 @@ class TestRun : Watching {
     if (plan_.has_manager()) {
       crossed = manager_.fault == JudgeFault::Signal && manager_.process.signal() == SIGPIPE && somebody_hung_up_first();
       if (crossed) {
-        judgement.score = "0";
-        judgement.valid = true;
+        read_score("0", judgement);
         judgement.message = "The program ended before the manager was done";
       } else if (manager_.fault != JudgeFault::None) {
         return judge_error(manager_.fault, manager_.failed_program(), manager_.explanation);
@@ -167,7 +164,7 @@ class TestRun : Watching {
     round_down(judgement);
     for (const Contestant& c : contestants_) {
       // It failed after the manager had hung up. Even if the judge program gives points, CMS gives none.
-      if (failed_softly(c) && judgement.value > 0) return set_verdict(Verdict::RE, "0", "");
+      if (failed_softly(c) && judgement.value > 0) return give_zero(Verdict::RE, Limit::None);
     }
     set_verdict_by_score(judgement);
   }
@@ -186,10 +183,7 @@ class TestRun : Watching {
   // Judges an output that was submitted instead of a program. Only the rule about output size applies.
   void judge_submitted() {
     outcome_.output = judge_file(test_.output);
-    if (file_size(test_.output) > plan_.output_bytes) {
-      outcome_.limit = Limit::Output;
-      return set_verdict(Verdict::OLE, "0", "");
-    }
+    if (file_size(test_.output) > plan_.output_bytes) return give_zero(Verdict::OLE, Limit::Output);
     if (plan_.left_to_client()) return leave_to_client();
     Judgement judgement;
     if (!check(test_.output, judgement)) return;
@@ -229,23 +223,24 @@ class TestRun : Watching {
       if (limit == Limit::None) limit = c.limit;
     }
     if (limit_ != Limit::None) {
-      outcome_.limit = limit_;
-      set_verdict(Verdict::TLE, "0", "");
+      give_zero(Verdict::TLE, limit_);
     } else if (memory) {
-      outcome_.limit = Limit::Memory;
-      set_verdict(Verdict::MLE, "0", "");
+      give_zero(Verdict::MLE, Limit::Memory);
     } else if (output) {
-      outcome_.limit = limit != Limit::None ? limit : Limit::Output;
-      set_verdict(Verdict::OLE, "0", "");
+      give_zero(Verdict::OLE, limit != Limit::None ? limit : Limit::Output);
     } else if (made_deadly_call) {
-      set_verdict(Verdict::SV, "0", "");
+      give_zero(Verdict::SV, Limit::None);
     } else if (failed) {
-      outcome_.limit = limit;
-      set_verdict(Verdict::RE, "0", "");
+      give_zero(Verdict::RE, limit);
     } else {
       return false;
     }
     return true;
+  }
+
+  void give_zero(Verdict verdict, Limit limit) {
+    outcome_.limit = limit;
+    set_verdict(verdict, "0", "");
   }
 
   void set_verdict(Verdict verdict, const std::string& score, const std::string& message) {

@@ -63,8 +63,7 @@ inline void print_line(Lines& lines, const Plan& plan, const Test& test, const O
     if (bytes > 0) print_base64(lines, o.output.get(), std::min(bytes, plan.return_bytes));
     line.close_text();
   }
-  lines.print(line.close('}').take() + "\n");
-  lines.printed++;
+  lines.end_line(line.close('}'));
 }
 
 }  // namespace runner

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "descriptors.h"
-#include "directories.h"
 #include "job.h"
 #include "judges.h"
 #include "lines.h"
 #include "plan.h"
+#include "process_directories.h"
 #include "protocols.h"
 #include "system.h"
 

@@ -59,6 +59,8 @@ inline const ProtocolRules& rules_of(Protocol protocol) {
   plan_fault("a protocol without rules");
 }
 
+inline const char* name_of(Protocol protocol) { return rules_of(protocol).name; }
+
 inline bool has(std::initializer_list<int> codes, int code) { return std::find(codes.begin(), codes.end(), code) != codes.end(); }
 
 }  // namespace runner

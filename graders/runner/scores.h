@@ -142,7 +142,7 @@ inline Judgement read_judgement(const JudgeResult& result, Protocol protocol, in
     case Protocol::Compare:
     case Protocol::None: break;
   }
-  plan_fault("the protocol %s has no program", rules_of(protocol).name);
+  plan_fault("the protocol %s has no program", name_of(protocol));
 }
 
 }  // namespace runner

@@ -12,7 +12,6 @@
 #include "passes.h"
 #include "plan.h"
 #include "system.h"
-#include "tasks.h"
 #include "verdicts.h"
 #include "warm_interpreter.h"
 

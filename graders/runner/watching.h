@@ -16,7 +16,6 @@
 #include "protocols.h"
 #include "refusals.h"
 #include "system.h"
-#include "tasks.h"
 #include "test_state.h"
 #include "verdicts.h"
 #include "warm_interpreter.h"
