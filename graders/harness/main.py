@@ -60,24 +60,20 @@ def _packages(directories: list[str]) -> str:
 
 
 def bundle(path: str) -> None:
-    """Write all modules of the harness as this interpreter's code, for the loader in `ioi_eval/jobs/harness.py`."""
+    """Write the harness, without this probe, as this interpreter's code: `ioi_eval/jobs/harness.py` loads it."""
     import importlib.util
     import marshal
+    import pkgutil
 
+    package = importlib.import_module(str(__package__))
+    names = [module.name for module in pkgutil.walk_packages(package.__path__, f"{__package__}.")]
     codes: dict[str, tuple[bool, Any]] = {}
-    for name in MODULES:
-        full = f"{__package__}.{name}".rstrip(".")
-        spec: Any = importlib.util.find_spec(full)
-        codes[full] = (spec.submodule_search_locations is not None, spec.loader.get_code(full))
+    for name in [str(__package__), *names]:
+        spec: Any = importlib.util.find_spec(name)
+        if name != f"{__package__}.sight":
+            codes[name] = (spec.submodule_search_locations is not None, spec.loader.get_code(name))
     with open(path, "wb") as file:
         marshal.dump(codes, file)
-
-
-MODULES = (
-    *("", "calls", "execution", "main", "other_graders", "top_level", "values", "warm"),
-    *("compat", "compat.eval_protocol", "compat.eval_protocol_page", "compat.hendrycks"),
-    "compat.livecodebench",
-)
 
 
 def main(arguments: list[str]) -> int:

@@ -120,10 +120,8 @@ class Compilation {
 
   bool step(const std::vector<std::string>& argv, int number) {
     Step s;
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) system_fault("pipe");
-    s.pipe = Fd(ends[0]);
-    Fd theirs(ends[1]);
+    auto [ours, theirs] = new_pipe();
+    s.pipe = std::move(ours);
     show_itself(argv[0]);
     if (machine_.full() && !s.pid_namespace.enter(machine_.own_pidns)) system_fault("a PID namespace cannot be made");
     s.begun_us = s.looked_us = now_us();
@@ -248,9 +246,8 @@ class Compilation {
     if (!drop_privileges(geteuid())) start_error.exit_with("drop privileges");
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (const char* failed = confine()) start_error.exit_with(failed);
-    std::vector<char*> argv;
-    for (const std::string& word : step_argv) argv.push_back(const_cast<char*>(word.c_str()));
-    argv.push_back(nullptr);
+    std::vector<std::string> words = step_argv;
+    std::vector<char*> argv = pointers_to(words);
     clearenv();
     setenv("PATH", search_path().c_str(), 1);
     setenv("HOME", directory_.c_str(), 1);

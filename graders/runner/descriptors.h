@@ -132,15 +132,17 @@ inline long long out_of_memory_kills() {
   return at != std::string::npos ? atoll(text.c_str() + at + 10) : 0;
 }
 
+// The two ends of a pipe, to read from and to write to. Neither waits.
+inline std::pair<Fd, Fd> new_pipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) system_fault("pipe");
+  return {Fd(ends[0]), Fd(ends[1])};
+}
+
 // A pipe by which a child reports an error before its exec; the exec closes it.
 class StartError {
  public:
-  StartError() {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) system_fault("pipe");
-    ours_ = Fd(ends[0]);
-    theirs_ = Fd(ends[1]);
-  }
+  StartError() { std::tie(ours_, theirs_) = new_pipe(); }
 
   // The child's side.
   [[noreturn]] void exit_with(const char* what) {

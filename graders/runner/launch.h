@@ -62,19 +62,16 @@ class Command {
   }
 
   void add(const std::string& word) { words_.push_back(word); }
-  char* const* argv() { return pointers_to(words_, argv_); }
-  char* const* environment() { return pointers_to(environment_, envp_); }
 
- private:
-  static char* const* pointers_to(std::vector<std::string>& texts, std::vector<char*>& pointers) {
-    pointers.clear();
-    for (std::string& text : texts) pointers.push_back(&text[0]);
-    pointers.push_back(nullptr);
-    return pointers.data();
+  // Executes it from the descriptor that the filter allows. Returns the errno if that fails.
+  int execute() {
+    std::vector<char*> argv = pointers_to(words_), environment = pointers_to(environment_);
+    syscall(SYS_execveat, kExecutedFd, "", argv.data(), environment.data(), AT_EMPTY_PATH);
+    return errno;
   }
 
+ private:
   std::vector<std::string> words_, environment_;
-  std::vector<char*> argv_, envp_;
 };
 
 // The child's side. Nothing here returns.
@@ -161,7 +158,7 @@ class Launch {
     message.now_us = now_us();
     message.cpu_us = cpu_clock_us(0);
     send(message);
-    syscall(SYS_execveat, kExecutedFd, "", command.argv(), command.environment(), AT_EMPTY_PATH);
+    errno = command.execute();
     die(kExecStep, is_ours(plan_, errno) ? 1 : kNotExecutableCode);
   }
 

@@ -176,6 +176,14 @@ inline bool drop_privileges(uid_t uid) {
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }
 
+// What exec takes: pointers to texts, and a null pointer.
+inline std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(&text[0]);
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 // Moves descriptors to their numbers, in two steps, because a source may have the number of another target.
 inline bool place_descriptors(std::initializer_list<std::pair<int, int>> moves, int closed_on_exec_from) {
   std::vector<int> fresh(moves.size());

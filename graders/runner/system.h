@@ -47,6 +47,7 @@
 #include <iterator>
 #include <map>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>

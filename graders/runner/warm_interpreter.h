@@ -137,9 +137,7 @@ class WarmInterpreter {
     for (auto [resource, value] : contestant_limits(plan_, job_.full())) {
       if (!is_set_by_forks(resource)) set_limit(resource, value);
     }
-    Command command(plan_, "serve");
-    syscall(SYS_execveat, kExecutedFd, "", command.argv(), command.environment(), AT_EMPTY_PATH);
-    dprintf(STDERR_FILENO, "cannot be executed: %s\n", strerror(errno));
+    dprintf(STDERR_FILENO, "cannot be executed: %s\n", strerror(Command(plan_, "serve").execute()));
     _exit(127);
   }
 
