@@ -73,8 +73,8 @@
 // There are no global variables. `main` owns what lives as long as the job (plan, machine, files, lines). Run mode owns what the
 // tests share (Job, WarmInterpreter), and each test owns its state. Functions get what they need as arguments.
 
-// The parts are headers in `runner/`. Each includes what it uses and compiles alone; boxes get them as one file. From the
-// bottom up:
+// The parts are headers in `runner/`. Each includes the parts that it uses, and `system.h` for the system's headers, and
+// compiles alone; boxes get them as one file. From the bottom up:
 // - kernel, texts and numbers: system, rules, numbers, verdicts, json, lines, descriptors, messages, protocols
 // - comparing outputs: decimal, reader, white_diff, default_validator, comparators
 // - the plan: plan_lines, scores, plan, job_files, plan_reader

@@ -121,18 +121,24 @@ inline void read_program_line(PlanLine& line, JobFiles& files, Plan& plan) {
   }
 }
 
+inline void read_rule(PlanLine& line, Plan& plan) {
+  std::string rule = line.text("rule");
+  if (!comparators::parse_spec(rule, plan.rule)) line.bad("has an unknown rule: " + rule);
+}
+
 inline void read_checker_line(PlanLine& line, JobFiles& files, Plan& plan) {
   plan.has_checker = true;
   plan.protocol = line.choice("protocol", kProtocols);
   if (line.has("return_bytes")) plan.return_bytes = line.number("return_bytes", 0, kMaxBytes);
-  if (plan.protocol == Protocol::None) return;
-  if (plan.protocol == Protocol::Compare) {
-    std::string rule = line.text("rule");
-    if (!comparators::parse_spec(rule, plan.rule)) line.bad("has an unknown rule: " + rule);
-    return;
+  switch (plan.protocol) {
+    case Protocol::None: return;
+    case Protocol::Compare: return read_rule(line, plan);
+    case Protocol::WhiteDiff: plan.rule.rule = comparators::Rule::WhiteDiff; break;
+    case Protocol::DefaultValidator: plan.rule.rule = comparators::Rule::DefaultValidator; break;
+    case Protocol::Cms:
+    case Protocol::Testlib:
+    case Protocol::Kattis: break;
   }
-  if (plan.protocol == Protocol::WhiteDiff) plan.rule.rule = comparators::Rule::WhiteDiff;
-  if (plan.protocol == Protocol::DefaultValidator) plan.rule.rule = comparators::Rule::DefaultValidator;
   plan.checker = judge_spec(line);
   if (!plan.compares()) plan.checker.program = executable(files, line.text("file"));
   plan.checker.protocol = plan.protocol;
