@@ -196,10 +196,10 @@ class Compilation {
 
   // A compiler waits for a processor or a disk only. If it waits for something else, a program made it open a pipe: under
   // reduced isolation the pipes of its own processes are in /proc/self/fd. It would reach its wall clock limit, which a loaded
-  // machine can cause too. A pause of the machine is not idle time: so a look counts at most kStepLongestTickUs.
+  // machine can cause too. A pause of the machine is not idle time: so a look counts at most kLongestTickUs.
   static void count_idle(Step& s, bool idle) {
     int64_t now = now_us();
-    s.idle_us = idle ? s.idle_us + std::min(now - s.looked_us, kStepLongestTickUs) : 0;
+    s.idle_us = idle ? s.idle_us + std::min(now - s.looked_us, kLongestTickUs) : 0;
     s.looked_us = now;
   }
 

@@ -36,6 +36,7 @@ constexpr size_t kScoreBytes = 4096;    // a longer line or file is not a score
 
 // How often the runner looks, and how long it waits.
 constexpr int64_t kFirstTickUs = 1000, kTickUs = 5000;  // how often it looks at the processes; at first more often
+constexpr int64_t kLongestTickUs = 100'000;              // a longer time between two looks is not the program's
 constexpr int kLooksAtTables = 8;                       // at every eighth look it counts page tables
 constexpr int kMaxRefusals = 1000;             // it answers this many refused calls; then the kernel refuses without asking
 constexpr int64_t kWarmUs = 30'000'000;         // a warm interpreter must start and answer within this, also on a loaded machine
@@ -45,7 +46,6 @@ constexpr int64_t kHiddenDelayUs = 2'000'000;   // a process may get no processo
 
 // Steps of a compilation.
 constexpr int kStepTickMs = 20;                   // it looks at their processes; what grows in between has rlimits
-constexpr int64_t kStepLongestTickUs = 100'000;   // a longer time between two looks is not the step's
 constexpr size_t kStepFloodBytes = 64 << 20;      // a step that prints more than this is stopped
 constexpr int64_t kStepFileSlackBytes = 1 << 30;  // polling sees a file over its limit long before it has grown by this
 

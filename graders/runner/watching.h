@@ -30,13 +30,13 @@ class Watching : protected TestState {
 
   void begin() {
     if (plan_.has_manager()) begin_manager();
-    begun_us_ = ticked_us_ = accounted_us_ = now_us();
     for (size_t i = 0; i < contestants_.size(); i++) {
       Contestant& c = contestants_[i];
       c.index = static_cast<long>(i);
       std::string error = start_contestant(c);
       if (!error.empty()) judge_error(JudgeFault::Start, TrustedProgram::Runner, error);
     }
+    begun_us_ = ticked_us_ = accounted_us_ = now_us();  // the start of a warm interpreter may have taken seconds
   }
 
   void watch() {
@@ -199,6 +199,7 @@ class Watching : protected TestState {
 
   // Every few milliseconds the runner reads what the processes use, and applies the rules that stop a program.
   void tick(int64_t now) {
+    skip_pause(now);
     bool due = now - accounted_us_ >= kTickUs;  // early ticks do not settle; the first later one settles for them too
     for (Contestant& c : contestants_) {
       if (c.process.alive()) look(c, due);
@@ -216,6 +217,15 @@ class Watching : protected TestState {
       manager_idle_us_ += idle;
       if (manager_idle_us_ >= kManagerIdleUs) manager_.stop(JudgeFault::Stall, "does nothing, though all processes have ended");
     }
+  }
+
+  // If the machine, the container or the job was paused, so was the runner. That time is no program's: neither idle time nor
+  // wall clock. A runner that only waited for a processor looks late too; then a sleeping program has a little more time.
+  void skip_pause(int64_t now) {
+    int64_t pause = now - ticked_us_ - kLongestTickUs;
+    if (pause <= 0) return;
+    begun_us_ += pause;
+    accounted_us_ = std::min(now, accounted_us_ + pause);
   }
 
   // Idle time since the last settlement: wall clock minus CPU time and run-queue delay. Waiting for the machine's disk is not
