@@ -241,11 +241,11 @@ class AppsExecutor:
         settings = self._settings
 
         def wanted() -> bool:
-            seen, ran = _seen(problem, runs, compat)
+            seen, ran = _seen(problem, runs, compat, self._settings.cpu_s)
             return _fault(seen) is None and compat.wants_another(problem, ran)
 
         await runs.run(self._scheduler, target, wanted=wanted)
-        seen, ran = _seen(problem, runs, compat)
+        seen, ran = _seen(problem, runs, compat, self._settings.cpu_s)
         fault = _fault(seen)
         if fault is not None:
             return _unjudged(problem, settings, fault)
@@ -371,12 +371,14 @@ def _given(test: AppsTest) -> JobTest:
     return JobTest(input=test.stdin, answer=test.answer)
 
 
-def _seen(problem: AppsProblem, runs: TestRuns, compat: CompatGrader) -> tuple[list[TestOutcome], list[TestRun]]:
+def _seen(
+    problem: AppsProblem, runs: TestRuns, compat: CompatGrader, time_limit_s: float
+) -> tuple[list[TestOutcome], list[TestRun]]:
     """The runs that the other grader would have made too: in order, up to the test at which it stops."""
     seen: list[TestOutcome] = []
     ran: list[TestRun] = []
     while len(ran) in runs.outcomes and (not ran or compat.wants_another(problem, ran)):
-        seen.append(runs.outcomes[len(ran)])
+        seen.append(verdicts.with_wall_clock_limit(runs.outcomes[len(ran)], time_limit_s))
         ran.append(verdicts.run_of(seen[-1], compat))
     return seen, ran
 
