@@ -26,6 +26,8 @@ def run_call(
     """
     prepared, names = prepare_calls() if prelude is None else (None, frozenset())
     module = execution.fresh_module("solution", program, prepared)
+    if prelude is None:
+        _hide(module, program.name)
     phase = "compile"
     status = 1
     try:
@@ -91,6 +93,12 @@ class TreeNode:
 
     def __init__(self, val: Any = 0, left: Any = None, right: Any = None) -> None:
         self.val, self.left, self.right = val, left, right
+
+
+def _hide(module: types.ModuleType, name: str) -> None:
+    """Make our own `gcd` no function of a program that is asked for one of this name; it can still use ours."""
+    if name in module.__dict__:
+        setattr(builtins, name, module.__dict__.pop(name))
 
 
 def _function(module: types.ModuleType, name: str) -> Any:

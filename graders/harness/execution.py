@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+globals()["__builtins__"] = dict(vars(builtins))  # what follows works if a program replaces `sorted` or `type`
+
 FILE = "solution.py"
 SHOWN = 4000  # characters of an error that are reported
+QUOTED = 7500  # bytes of each of a report's two texts: the runner reads 16,384 bytes of a report
 DEEP = 2000  # frames of a traceback: more only if a program has raised its recursion limit
 UNSEEN_CALLS = 3  # calls in C below a program that have no frame, but count as recursion before Python 3.12
 
@@ -92,16 +95,35 @@ class Report:
             return
         line = [f'"phase":"{phase}"']
         if error is not None:
-            from json.encoder import encode_basestring_ascii as quote
-            from traceback import format_exception
+            is_exit = isinstance(error, SystemExit)
+            line.append(f'"exit":{"true" if is_exit else "false"}')
+            line.append(f'"error":{_quoted(_shown(error)[:SHOWN])}')
+            line.append(f'"traceback":{_quoted("" if is_exit else _traceback(error)[-SHOWN:], keeps_end=True)}')
+        try:
+            write_all(fd, f"{{{','.join(line)}}}\n".encode("ascii"))
+            os.close(fd)
+        except OSError:
+            pass  # the program has closed it
 
-            trace = from_program(error.__traceback__)
-            lines = format_exception(type(error), error, trace, max_frames(trace))
-            line.append(f'"exit":{"true" if isinstance(error, SystemExit) else "false"}')
-            line.append(f'"error":{quote(_shown(error)[:SHOWN])}')
-            line.append(f'"traceback":{quote("".join(lines)[-SHOWN:])}')
-        write_all(fd, f"{{{','.join(line)}}}\n".encode("ascii"))
-        os.close(fd)
+
+def _traceback(error: BaseException) -> str:
+    from traceback import format_exception
+
+    trace = from_program(error.__traceback__)
+    return "".join(format_exception(type(error), error, trace, max_frames(trace)))
+
+
+def _quoted(text: str, *, keeps_end: bool = False) -> str:
+    """A text as JSON in ASCII, at most `QUOTED` bytes: longer ones lose their end, or their beginning.
+
+    A character outside ASCII takes 6 or 12 bytes.
+    """
+    from json.encoder import encode_basestring_ascii as quote
+
+    while len(quoted := quote(text)) > QUOTED:
+        fitting = len(text) * QUOTED // len(quoted)
+        text = text[len(text) - fitting :] if keeps_end else text[:fitting]
+    return quoted
 
 
 # --------------------------------------------------------------------------- a whole run
@@ -204,7 +226,8 @@ def code_of(program: Program, compiled: Callable[[], types.CodeType]) -> types.C
     """The program's compiled code: from `compiled`, or from an earlier test of the same program.
 
     The first test that compiles the program writes the code to `code_fd`, before any of the program runs, and closes
-    the file. Not if the compiler warns: each test prints that. Incomplete code is of a test that was stopped.
+    the file. Not if the compiler warns: each test prints that; nor if the order of a constant set would change.
+    Incomplete code is of a test that was stopped.
     """
     fd, program.code_fd = program.code_fd, None
     if fd is None:
@@ -226,10 +249,23 @@ def code_of(program: Program, compiled: Callable[[], types.CodeType]) -> types.C
 def _keep(code: types.CodeType, fd: int) -> None:
     try:
         data = marshal.dumps(code)
-        if len(data) <= MAX_CODE:
+        if len(data) <= MAX_CODE and _has_same_order(code, marshal.loads(data)):
             write_all(fd, len(data).to_bytes(8, "little") + data)
     except (ValueError, OSError, MemoryError):
         pass  # nested too deeply, or too large: the next test compiles it again
+
+
+def _has_same_order(code: types.CodeType, copy: types.CodeType) -> bool:
+    """Whether a loop over a constant set has the same order in a copy. `{7, 15, 23}` in a `for` is such a constant.
+
+    `marshal` adds the elements in another order than the compiler, and the order of a set depends on that.
+    """
+    for const, copied in zip(code.co_consts, copy.co_consts):  # noqa: B905 - `strict` needs Python 3.10
+        if type(const) is frozenset and list(const) != list(copied):
+            return False
+        if type(const) is type(code) and not _has_same_order(const, copied):
+            return False
+    return True
 
 
 def compiled_program(program: Program) -> types.CodeType:

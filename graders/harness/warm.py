@@ -371,5 +371,7 @@ def _become_contestant(request: dict[str, Any], fds: dict[str, int], grader: Any
     confine(request, moved)
     program = execution.Program(execution.read_all(moved["program"]))
     os.close(moved["program"])
+    if "numpy.random" in sys.modules:  # else all forks would draw the same numbers, as if they had agreed on them
+        sys.modules["numpy.random"].seed()
     program.code_fd = moved.get("code")
     return execution.perform(program, execution.Report(moved.get("report")), grader)

@@ -118,10 +118,11 @@ class Forked:
 class Warm:
     """A warm interpreter, and what a runner does with it."""
 
-    def __init__(self, archive: Path, folder: Path, grader: str | None = None) -> None:
+    def __init__(self, archive: Path, folder: Path, grader: str | None = None, preload: str = "") -> None:
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         command = [sys.executable, "-s", str(archive), "serve", "--control", str(theirs.fileno())]
         command += ["--grader", grader] if grader else []
+        command += ["--preload", preload] if preload else []
         self.process = subprocess.Popen(command, pass_fds=[theirs.fileno()], cwd=folder, stdin=subprocess.DEVNULL)
         theirs.close()
 
