@@ -73,45 +73,34 @@
 // There are no global variables. `main` owns what lives as long as the job (plan, machine, files, lines). Run mode owns what the
 // tests share (Job, WarmInterpreter), and each test owns its state. Functions get what they need as arguments.
 
-// The parts are headers in `runner/`. Each includes what it uses and compiles alone; boxes get them as one file. From the
-// bottom up:
-// - kernel, texts and numbers: kernel, rules, numbers, verdicts, tasks, json, lines, descriptors, messages, decimal, reader
-// - comparing outputs: comparators, protocols, bytes, white_diff, tokens
+// The parts are headers in `runner/`. Each includes the parts that it uses, and `system.h` for the system's headers, and
+// compiles alone; boxes get them as one file. From the bottom up:
+// - kernel, texts and numbers: system, rules, numbers, verdicts, json, lines, descriptors, messages, protocols
+// - comparing outputs: decimal, reader, white_diff, default_validator, comparators
 // - the plan: plan_lines, scores, plan, job_files, plan_reader
-// - confinement: system_calls, decisions, seccomp, landlock, directories, pid_namespaces, capabilities
+// - confinement: system_calls, decisions, seccomp, landlock, pid_namespaces, capabilities
 // - processes: processes, hidden_calls, proc_files, job, process_directories
 // - contestants: contestants, permissions, launch, refusals, warm_interpreter
 // - a test: judges, outcome, hang_ups, passes, test_state, watching, one_test
 // - a job: run_mode, compile_mode, build_mode
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <string>
-
 #include "runner/build_mode.h"
+#include "runner/capabilities.h"
 #include "runner/compile_mode.h"
 #include "runner/decisions.h"
 #include "runner/descriptors.h"
 #include "runner/hidden_calls.h"
+#include "runner/job.h"
 #include "runner/job_files.h"
 #include "runner/json.h"
-#include "runner/kernel.h"
 #include "runner/lines.h"
-#include "runner/capabilities.h"
 #include "runner/numbers.h"
-#include "runner/job.h"
 #include "runner/plan.h"
-#include "runner/processes.h"
 #include "runner/plan_reader.h"
+#include "runner/processes.h"
 #include "runner/run_mode.h"
 #include "runner/seccomp.h"
+#include "runner/system.h"
 #include "runner/verdicts.h"
 
 namespace runner {

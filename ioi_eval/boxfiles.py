@@ -70,11 +70,6 @@ def runner_digest() -> str:
 _OWN_INCLUDE = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)
 
 
-_HARNESS = (
-    *("__init__", "calls", "main", "other_graders", "program", "sight", "top_level", "values", "warm"),
-    *("compat/__init__", "compat/eval_protocol", "compat/eval_protocol_page", "compat/hendrycks"),
-    "compat/livecodebench",
-)
 _HARNESS_MAIN = b"""import os
 import sys
 
@@ -87,7 +82,9 @@ if __name__ == "__main__":
 
 def harness_sources() -> Mapping[str, bytes]:
     """The modules of the Python harness, by their paths in its archive."""
-    return {"__main__.py": _HARNESS_MAIN, **{f"_harness/{name}.py": read(f"harness/{name}.py") for name in _HARNESS}}
+    folder = _directory() / "harness"
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.py"))
+    return {"__main__.py": _HARNESS_MAIN, **{f"_harness/{name}": read(f"harness/{name}") for name in names}}
 
 
 @cache

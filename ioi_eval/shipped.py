@@ -7,7 +7,7 @@ program is used, these are compared with the source in this package, with the fl
 file. The caller also tries once to start it. If anything differs, or there is no compiled program (in a checkout, on
 another processor, in a wheel that was built without a compiler), the program is compiled from its source. It is linked
 statically and needs only the machine's kernel: system call numbers are fixed, and definitions that older headers lack
-are in the source (`graders/runner/kernel.h`).
+are in the source (`graders/runner/system.h`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ioi_eval import boxfiles
 from ioi_eval.errors import SetupError
 
 MACHINE = "x86_64"
-"""The machine, as `uname -m` and compilers name it. Source: graders/runner/kernel.h supports no other."""
+"""The machine, as `uname -m` and compilers name it. Source: graders/runner/system.h supports no other."""
 
 RUNNER, KEEPER = "runner", "stages"
 _DEADLINE_S = 300

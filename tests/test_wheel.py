@@ -48,7 +48,7 @@ def test_files_in_the_wheel(installed: Path) -> None:
     package = installed / "ioi_eval"
     for name in (
         "graders/runner.cpp",
-        "graders/runner/kernel.h",
+        "graders/runner/system.h",
         "graders/PROTOCOL.md",
         "graders/probe.cpp",
         "sample/dump.jsonl",

@@ -8,7 +8,7 @@ program is loaded as a module, one function (or method of `class Solution`) is c
 data, and the result is written as data. The harness does not know the expected result and compares nothing. So
 whatever a program does to this process, its frames, builtins or descriptors, it can only change its own result.
 
-`program.py` runs programs, `calls.py` calls functions, `values.py` reads and writes data, `top_level.py` undoes what
+`execution.py` runs programs, `calls.py` calls functions, `values.py` reads and writes data, `top_level.py` undoes what
 the data set changed in its own reference solutions, `other_graders.py` with `compat/` runs a program as other
 graders would, `warm.py` forks, `main.py` is the command line. All of it is sent into the box as one archive that
 `python3` can run (`ioi_eval/boxfiles.py`).
@@ -23,8 +23,8 @@ becomes a contestant like any other:
   Its parent. With `sibling`, it is cloned with CLONE_PARENT and becomes a child of the runner, which can wait for it,
     hold its pidfd and read its exact times and peak memory; its CPU clock begins at 0 with the fork. (Its peak memory
     begins with the memory of the warm process, which a new interpreter would use as well.)
-  Its descriptors. The runner sends the descriptors of one test with SCM_RIGHTS. They become 0, 1 and 2; the task is
-    read and closed; all others are closed, the control socket first.
+  Its descriptors. The runner sends the descriptors of one test with SCM_RIGHTS. They become 0, 1 and 2; the
+    program is read and closed; all others are closed, the control socket first.
   Its confinement. The runner sends the rules as data: rlimits, a Landlock ruleset (a descriptor), and its own seccomp
     program. `confine` applies them in this order, with `no_new_privs` before the last two. With `listener`, the
     descriptor of seccomp notifications is sent back over the socket `ready`; a last message has the CPU time so far.

@@ -6,7 +6,7 @@ import builtins
 import importlib
 import sys
 
-from . import program, values
+from . import execution, values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,39 +17,38 @@ CALL_MODULES = ("typing", "collections", "itertools", "functools", "heapq", "bis
 """Programs with a function are written for LeetCode's preamble, which has these modules and their names."""
 
 
-def run_call(task: program.Task, arguments: Any, result_fd: int, report: program.Report, prelude: Any = None) -> int:
+def run_call(
+    program: execution.Program, arguments: Any, result_fd: int, report: execution.Report, prelude: Any = None
+) -> int:
     """Load a program, call its function, and write the function's result to `result_fd`. Returns the exit code.
 
-    Args:
-        task: the program.
-        arguments: of the call.
-        result_fd: gets the result.
-        report: says how the run ended.
-        prelude: code that is executed before the program, in its module.
+    `prelude` is code that is executed before the program, in its module.
     """
     prepared, names = prepare_calls() if prelude is None else (None, frozenset())
-    module = program.fresh_module("solution", task, prepared)
+    module = execution.fresh_module("solution", program, prepared)
+    if prelude is None:
+        _hide(module, program.name)
     phase = "compile"
     status = 1
     try:
-        code = program.compiled_task(task)
+        code = execution.compiled_program(program)
         phase = "load"
-        program.reset_interpreter()
+        execution.reset_interpreter()
         if prelude is not None:
             exec(prelude, module.__dict__)
             module.__dict__.update(call_prelude())
         exec(code, module.__dict__)
-        function = _function(module, task.name)
+        function = _function(module, program.name)
         phase = "run"
         data = values.encode(function(*arguments))
     except BaseException as error:  # noqa: BLE001 - a program may end by any exception; an exit has no result either
-        program.print_error(error)
+        execution.print_error(error)
         report.write(phase, error)
     else:
         status = 0
-        program.write_all(result_fd, data)
+        execution.write_all(result_fd, data)
         report.write("done")
-    return program.end_run(module, status, names)
+    return execution.end_run(module, status, names)
 
 
 _calls: list[tuple[types.ModuleType, frozenset[str]]] = []
@@ -94,6 +93,12 @@ class TreeNode:
 
     def __init__(self, val: Any = 0, left: Any = None, right: Any = None) -> None:
         self.val, self.left, self.right = val, left, right
+
+
+def _hide(module: types.ModuleType, name: str) -> None:
+    """Make our own `gcd` no function of a program that is asked for one of this name; it can still use ours."""
+    if name in module.__dict__:
+        setattr(builtins, name, module.__dict__.pop(name))
 
 
 def _function(module: types.ModuleType, name: str) -> Any:

@@ -1,8 +1,8 @@
 """The harness's command line.
 
-[--grader NAME] run [--task FD] [--report FD] [WORD...]
-                                                 execute a task, with the streams on 0, 1 and 2; the program gets the
-                                                 words as its arguments
+[--grader NAME] run [--program FD] [--report FD] [WORD...]
+                                                 run a program, with the streams on 0, 1 and 2; it gets the words as its
+                                                 arguments
 [--grader NAME] serve [--control FD] [--preload NAME,...]
                                                  fork for each request: see `warm.py`
 probe                                            print what this interpreter is
@@ -17,13 +17,13 @@ from __future__ import annotations
 import os
 import sys
 
-from . import program
+from . import execution
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-TASK_FD, REPORT_FD, CONTROL_FD = 3, 4, 3
+PROGRAM_FD, REPORT_FD, CONTROL_FD = 3, 4, 3
 
 
 def probe() -> dict[str, Any]:
@@ -60,24 +60,20 @@ def _packages(directories: list[str]) -> str:
 
 
 def bundle(path: str) -> None:
-    """Write all modules of the harness as this interpreter's code, for the loader in `ioi_eval/jobs/harness.py`."""
+    """Write the harness, without this probe, as this interpreter's code: `ioi_eval/jobs/harness.py` loads it."""
     import importlib.util
     import marshal
+    import pkgutil
 
+    package = importlib.import_module(str(__package__))
+    names = [module.name for module in pkgutil.walk_packages(package.__path__, f"{__package__}.")]
     codes: dict[str, tuple[bool, Any]] = {}
-    for name in MODULES:
-        full = f"{__package__}.{name}".rstrip(".")
-        spec: Any = importlib.util.find_spec(full)
-        codes[full] = (spec.submodule_search_locations is not None, spec.loader.get_code(full))
+    for name in [str(__package__), *names]:
+        spec: Any = importlib.util.find_spec(name)
+        if name != f"{__package__}.sight":
+            codes[name] = (spec.submodule_search_locations is not None, spec.loader.get_code(name))
     with open(path, "wb") as file:
         marshal.dump(codes, file)
-
-
-MODULES = (
-    *("", "calls", "main", "other_graders", "program", "top_level", "values", "warm"),
-    *("compat", "compat.eval_protocol", "compat.eval_protocol_page", "compat.hendrycks"),
-    "compat.livecodebench",
-)
 
 
 def main(arguments: list[str]) -> int:
@@ -107,9 +103,9 @@ def main(arguments: list[str]) -> int:
         from . import warm
 
         return warm.serve(int(options.get("--control", CONTROL_FD)), grader, options.get("--preload", ""))
-    task_fd = int(options.get("--task", TASK_FD))
-    task = program.Task(program.read_all(task_fd))
-    task.arguments = args[1:]
-    os.close(task_fd)
-    report_fd = options.get("--report", REPORT_FD if "--task" not in options else None)
-    return program.perform(task, program.Report(None if report_fd is None else int(report_fd)), grader)
+    program_fd = int(options.get("--program", PROGRAM_FD))
+    program = execution.Program(execution.read_all(program_fd))
+    program.arguments = args[1:]
+    os.close(program_fd)
+    report_fd = options.get("--report", REPORT_FD if "--program" not in options else None)
+    return execution.perform(program, execution.Report(None if report_fd is None else int(report_fd)), grader)

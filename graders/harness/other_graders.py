@@ -15,7 +15,7 @@ import sys
 import types
 from typing import Any
 
-from . import program, values
+from . import execution, values
 
 
 class OtherGrader:
@@ -43,12 +43,12 @@ class OtherGrader:
         self._prelude = compile(self._rules.PRELUDE, "prelude", "exec", dont_inherit=True)
         exec(self._prelude, {"__name__": "prelude"})  # its imports are then done before any program runs
 
-    def run_stdin(self, task: program.Task, report: program.Report) -> int:
+    def run_stdin(self, program: execution.Program, report: execution.Report) -> int:
         """Run a program as the function that the grader makes of it; write its output if it succeeded."""
         if self._is_script:
-            return program.run_stdin(task, report, self._prelude)
-        text = program.read_all(0).decode("utf-8", "replace")
-        module = self._load(task, self._rules.prepare(task.program.decode("utf-8", "replace")), report)
+            return execution.run_stdin(program, report, self._prelude)
+        text = execution.read_all(0).decode("utf-8", "replace")
+        module = self._load(program, self._rules.prepare(program.source.decode("utf-8", "replace")), report)
         if module is None:
             return 1
         result_fd = os.dup(1)
@@ -65,39 +65,39 @@ class OtherGrader:
         except Exception as error:  # noqa: BLE001 - as these graders do
             report.write(phase, error)
             return 1
-        program.write_all(result_fd, printed.getvalue().encode("utf-8", "backslashreplace"))
+        execution.write_all(result_fd, printed.getvalue().encode("utf-8", "backslashreplace"))
         report.write("done")
         return 0
 
-    def run_call(self, task: program.Task, arguments: Any, result_fd: int, report: program.Report) -> int:
+    def run_call(self, program: execution.Program, arguments: Any, result_fd: int, report: execution.Report) -> int:
         """Call the function; its result is written to `result_fd`."""
         if self._is_script:
             from . import calls
 
-            return calls.run_call(task, arguments, result_fd, report, self._prelude)
-        text = task.program.decode("utf-8", "replace")
-        module = self._load(task, self._rules.PRELUDE + text, report)
+            return calls.run_call(program, arguments, result_fd, report, self._prelude)
+        text = program.source.decode("utf-8", "replace")
+        module = self._load(program, self._rules.PRELUDE + text, report)
         if module is None:
             return 1
         phase = "load"
         try:
-            function = getattr(module.Solution() if "class Solution" in text else module, task.name)
+            function = getattr(module.Solution() if "class Solution" in text else module, program.name)
             phase = "run"
             data = values.encode(function(*arguments))
         except Exception as error:  # noqa: BLE001 - as these graders do
             report.write(phase, error)
             return 1
-        program.write_all(result_fd, data)
+        execution.write_all(result_fd, data)
         report.write("done")
         return 0
 
-    def _load(self, task: program.Task, source: str, report: program.Report) -> types.ModuleType | None:
+    def _load(self, program: execution.Program, source: str, report: execution.Report) -> types.ModuleType | None:
         if self._rules.DIGITS is not None and hasattr(sys, "set_int_max_str_digits"):
             sys.set_int_max_str_digits(self._rules.DIGITS)
         module = types.ModuleType(self._rules.MODULE)
         try:
             self._rules.guard()
-            code = program.code_of(task, lambda: compile(source, "<string>", "exec", dont_inherit=True))
+            code = execution.code_of(program, lambda: compile(source, "<string>", "exec", dont_inherit=True))
             exec(code, module.__dict__)
         except Exception as error:  # noqa: BLE001 - as these graders do
             report.write("load", error)

@@ -15,7 +15,7 @@ import struct
 import sys
 import time
 
-from . import program
+from . import execution
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def serve(control_fd: int, grader: Any = None, preload: str = "") -> NoReturn:
     """Fork for each request until the socket is closed, then exit; a fork exits with the exit code of its program.
 
     A request is one message of a SOCK_SEQPACKET socket: JSON with `descriptors` (the names of the descriptors that come
-    with the message: task, stdin, stdout, stderr, and maybe code, report, ready, landlock, directory, pid_namespace),
+    with the message: program, stdin, stdout, stderr, maybe code, report, ready, landlock, directory, pid_namespace),
     `sibling`, and the rules of `confine`. `pid_namespace` is a PID namespace for the fork. The answer is `{"pid": …}`,
     as this process's namespace sees it.
     """
@@ -264,7 +264,7 @@ def _prepare_streams() -> None:
         os.dup2(nothing, fd)
     _rehearse(nothing)
     _rehearse_error()
-    program.fresh_streams()
+    execution.fresh_streams()
     for fd in (0, 1, 2):
         os.dup2(copies[fd], fd)
         os.close(copies[fd])
@@ -289,14 +289,14 @@ def _rehearse(nothing: int) -> None:
     The interpreter then has the classes that a first compilation makes, caches of methods, and adapted code. Otherwise
     each fork would make these again, on pages that the kernel must copy.
     """
-    task = program.Task(_REHEARSED)
+    program = execution.Program(_REHEARSED)
     for _ in range(_REHEARSALS):
         os.ftruncate(nothing, 0)
         os.pwrite(nothing, b"1\n2 3\n4 5 6\n", 0)
         os.lseek(nothing, 0, os.SEEK_SET)
-        program.fresh_streams()
-        exec(program.compiled_task(task), {"__name__": "rehearsal"})
-        program.flush(sys.stdout, sys.stderr)
+        execution.fresh_streams()
+        exec(execution.compiled_program(program), {"__name__": "rehearsal"})
+        execution.flush(sys.stdout, sys.stderr)
     os.ftruncate(nothing, 0)
     os.lseek(nothing, 0, os.SEEK_SET)
 
@@ -305,12 +305,12 @@ def _rehearse_error() -> None:
     """Let a program of ours fail, to import what prints tracebacks: that takes five times as long as a test."""
     import linecache
 
-    task = program.Task(b"stdin 0 \ndef f(n):\n    print(n, missing)\nf(1)\n")
+    program = execution.Program(b"stdin 0 \ndef f(n):\n    print(n, missing)\nf(1)\n")
     try:
-        exec(program.compiled_task(task), program.fresh_module("rehearsal", task).__dict__)
+        exec(execution.compiled_program(program), execution.fresh_module("rehearsal", program).__dict__)
     except NameError as error:
-        program.print_error(error)
-        program.Report(os.open(os.devnull, os.O_WRONLY)).write("run", error)
+        execution.print_error(error)
+        execution.Report(os.open(os.devnull, os.O_WRONLY)).write("run", error)
     del sys.modules["rehearsal"]
     linecache.clearcache()  # its keys are names of files, and all programs have the same name
 
@@ -358,7 +358,7 @@ def _become_contestant(request: dict[str, Any], fds: dict[str, int], grader: Any
     for target, name in enumerate(("stdin", "stdout", "stderr")):
         os.dup2(fds[name], target)
     moved: dict[str, int] = {}
-    for name in ("task", "code", "report", "landlock", "directory"):  # low numbers stay free for the program
+    for name in ("program", "code", "report", "landlock", "directory"):  # low numbers stay free for the program
         if name in fds:
             moved[name] = os.dup2(fds[name], _ABOVE_ALL + len(moved), False)
     first_free = above = _ABOVE_ALL + len(moved)
@@ -369,7 +369,9 @@ def _become_contestant(request: dict[str, Any], fds: dict[str, int], grader: Any
     os.closerange(3, _ABOVE_ALL)
     os.closerange(above, _MAX_DESCRIPTORS)
     confine(request, moved)
-    task = program.Task(program.read_all(moved["task"]))
-    os.close(moved["task"])
-    task.code_fd = moved.get("code")
-    return program.perform(task, program.Report(moved.get("report")), grader)
+    program = execution.Program(execution.read_all(moved["program"]))
+    os.close(moved["program"])
+    if "numpy.random" in sys.modules:  # else all forks would draw the same numbers, as if they had agreed on them
+        sys.modules["numpy.random"].seed()
+    program.code_fd = moved.get("code")
+    return execution.perform(program, execution.Report(moved.get("report")), grader)

@@ -4,12 +4,6 @@
 // answer or judge program of the job. These are open files of the runner; with --dir they are unlinked before the first step.
 #pragma once
 
-#include <fcntl.h>
-#include <stdint.h>
-#include <unistd.h>
-
-#include <string>
-
 #include "capabilities.h"
 #include "compile_mode.h"
 #include "descriptors.h"
@@ -18,6 +12,7 @@
 #include "plan.h"
 #include "processes.h"
 #include "run_mode.h"
+#include "system.h"
 
 namespace runner {
 

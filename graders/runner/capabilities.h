@@ -1,34 +1,12 @@
 // Which isolation is available here, found by trying, and the directory in which the runner works.
 #pragma once
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <linux/capability.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/mount.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/types.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "decisions.h"
 #include "descriptors.h"
-#include "kernel.h"
 #include "lines.h"
 #include "pid_namespaces.h"
 #include "seccomp.h"
+#include "system.h"
 #include "verdicts.h"
 
 namespace runner {
@@ -130,37 +108,30 @@ inline bool has_no_network() {
   return interfaces == 0 || (interfaces == 1 && strstr(text, "lo:") != nullptr);
 }
 
-// Tried in a child: of all filters of a process only one can have a listener, and our parent may have installed one already.
-inline bool can_listen() {
+// Whether something succeeds that cannot be undone: a child tries it.
+inline bool succeeds_in_child(bool (*attempt)()) {
   pid_t child = fork();
-  if (child == 0) {
-    std::vector<sock_filter> code{{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
-    _exit(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && install_filter(code, true) >= 0 ? 0 : 1);
-  }
+  if (child == 0) _exit(attempt() ? 0 : 1);
   int status = 1;
   while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   return child > 0 && status == 0;
 }
 
+// Of all filters of a process only one can have a listener, and our parent may have installed one already.
+inline bool get_listener() noexcept {
+  std::vector<sock_filter> code{{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && install_filter(code, true) >= 0;
+}
+
 inline bool action_available(uint32_t action) {
   return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
 }
 
-// The child's side.
-[[noreturn]] inline void try_own_namespaces() noexcept {
+// Whether all of the namespaces can be created, and not only some.
+inline bool enter_all_namespaces() noexcept {
   Machine tried;
-  _exit(enter_own_namespaces() && make_base(tried.base) && can_make_pid_namespaces(tried.own_pidns) ? 0 : 1);
-}
-
-// If only some of the namespaces can be created, this cannot be undone; so a child tries first.
-inline bool could_have_own_namespaces() {
-  pid_t child = fork();
-  if (child == 0) try_own_namespaces();
-  int status = 1;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return child > 0 && status == 0;
+  return enter_own_namespaces() && make_base(tried.base) && can_make_pid_namespaces(tried.own_pidns);
 }
 
 // `most` is the strongest isolation that is tried; `without` names features that are treated as missing, for tests.
@@ -173,13 +144,13 @@ inline Machine find_machine(Isolation most, const std::string& without) {
   if (most >= Isolation::Reduced) {
     can.landlock = std::max(0, static_cast<int>(syscall(kSysLandlockCreateRuleset, nullptr, 0, 1 /* VERSION */)));
     can.seccomp = action_available(SECCOMP_RET_KILL_PROCESS);
-    can.notify = can.seccomp && action_available(SECCOMP_RET_USER_NOTIF) && can_listen();
+    can.notify = can.seccomp && action_available(SECCOMP_RET_USER_NOTIF) && succeeds_in_child(get_listener);
     if (pretended("landlock")) can.landlock = 0;
     if (pretended("notify")) can.notify = false;
   }
   if (most == Isolation::Full && !can.root) {
     can.boxed = has_capability(CAP_SYS_ADMIN) && can_make_pid_namespaces(machine.own_pidns);
-    can.userns = can.boxed || (could_have_own_namespaces() && enter_own_namespaces());
+    can.userns = can.boxed || (succeeds_in_child(enter_all_namespaces) && enter_own_namespaces());
     if (can.userns && !can.boxed) read_uid_map(can);
     can.netns = can.userns && (!can.boxed || has_no_network());
     can.mountns = can.userns && make_base(machine.base);

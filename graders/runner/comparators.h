@@ -1,11 +1,12 @@
 // Comparators: decide whether an output is right.
 //
 // Each rule compares two files, the program's output and the official answer, byte by byte and by its definition in
-// docs/apps.md, which is binding. Both are read with pread through small buffers, so neither is mapped, shared offsets
+// docs/apps.md, which is binding (or in docs/verdicts.md: the last two of `Rule`). Both are read with pread through small buffers, so neither is mapped, shared offsets
 // do not move, and a rule uses more memory only if its definition requires it:
 //
-//   exact, lines, tokens, case-insensitive    two buffers
-//   float                                     two buffers and two numbers (at most kLongestNumber bytes each)
+//   exact, lines, tokens, case-insensitive,
+//   white-diff                                two buffers
+//   float, default validator                  two buffers and two numbers (at most kLongestNumber bytes each)
 //   unordered-lines                           the lines of both, but at most twice the answer's size: lines are
 //                                             counted first, and a wrong number of them ends the comparison
 //
@@ -16,28 +17,27 @@
 
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include <algorithm>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "decimal.h"
+#include "default_validator.h"
 #include "reader.h"
+#include "system.h"
+#include "white_diff.h"
 
 namespace comparators {
 
 constexpr size_t kShown = 60;               // bytes of each file that a message shows
 
-enum class Rule { Exact, Lines, Tokens, Float, CaseInsensitive, UnorderedLines };
+enum class Rule {
+  Exact, Lines, Tokens, Float, CaseInsensitive, UnorderedLines,  // for rows without tasks, by these names
+  WhiteDiff, DefaultValidator,  // in place of a checker
+};
 
 // ---------------------------------------------------------------------------------------------------- the rule
 
 struct Spec {
   Rule rule = Rule::Lines;
   Decimal absolute, relative;  // of `float`
+  ValidatorFlags flags;        // of the default validator
 };
 
 // Reads `lines`, `float:1e-6`, `float:1e-6:1e-9`, …
@@ -120,24 +120,13 @@ inline std::string difference(Reader& output, Reader& answer) {
   return "line " + std::to_string(line) + ": expected " + expected + ", found " + found;
 }
 
-// The same for two files that first differ at these offsets.
-inline std::string difference_at(int output_fd, uint64_t output_offset, int answer_fd, uint64_t answer_offset) {
-  auto output = std::make_unique<Reader>(output_fd), answer = std::make_unique<Reader>(answer_fd);
-  output->seek(output_offset);
-  answer->seek(answer_offset);
-  return difference(*output, *answer);
-}
-
 // ---------------------------------------------------------------------------------------------------- rules
 
 // Whether only blanks and newlines are left in both. If not, the readers stay where they are, so that the message shows
 // where the difference begins.
 inline bool both_only_spaces(Reader& output, Reader& answer) {
-  uint64_t a = output.offset(), b = answer.offset();
-  if (output.only_spaces_left() && answer.only_spaces_left()) return true;
-  output.seek(a);
-  answer.seek(b);
-  return false;
+  Place place(output, answer);
+  return (output.only_spaces_left() && answer.only_spaces_left()) || place.differs();
 }
 
 inline bool compare_exact(Reader& output, Reader& answer) {
@@ -158,12 +147,11 @@ inline bool compare_lines(Reader& output, Reader& answer, bool fold) {
       answer.skip();
       continue;
     }
-    uint64_t output_here = output.offset(), answer_here = answer.offset();
+    Place place(output, answer);
     output.skip_blanks();
     answer.skip_blanks();
     if (output.peek() == '\n' && answer.peek() == '\n') continue;
-    output.seek(output_here);
-    answer.seek(answer_here);
+    place.differs();
     return both_only_spaces(output, answer);
   }
 }
@@ -174,8 +162,9 @@ struct TokenPair {
   bool same = true, too_long = false;
 };
 
-// Reads the tokens that begin here. Without `keep`, it only compares them, and stops at the first difference.
-inline void read_tokens(Reader& output, Reader& answer, bool keep, TokenPair& pair) {
+// Reads the tokens that begin here. Without `keep`, it only compares them, and stops at the first difference. With `fold`, ASCII
+// letters are compared without case.
+inline void read_tokens(Reader& output, Reader& answer, bool keep, bool fold, TokenPair& pair) {
   auto inside = [](int c) { return c != kEnd && !is_space(c); };
   pair.output.clear();
   pair.answer.clear();
@@ -184,7 +173,7 @@ inline void read_tokens(Reader& output, Reader& answer, bool keep, TokenPair& pa
   for (;;) {
     int a = output.peek(), b = answer.peek();
     if (!inside(a) && !inside(b)) return;
-    pair.same = pair.same && a == b;
+    pair.same = pair.same && (a == b || (fold && lower(a) == lower(b)));
     if (!pair.same && (!keep || pair.too_long)) return;
     if (inside(a)) output.skip();
     if (inside(b)) answer.skip();
@@ -196,6 +185,7 @@ inline void read_tokens(Reader& output, Reader& answer, bool keep, TokenPair& pa
 }
 
 inline bool near(const TokenPair& pair, const Spec& spec) {
+  if (spec.rule == Rule::DefaultValidator) return near(pair.output, pair.answer, spec.flags);
   Decimal got, expected;
   if (pair.too_long || !parse_decimal(pair.output, got) || !parse_decimal(pair.answer, expected)) return false;
   if (got.integer && expected.integer) return got.negative == expected.negative && got.digits == expected.digits;
@@ -207,19 +197,30 @@ inline bool near(const TokenPair& pair, const Spec& spec) {
   return at_most(apart, allowed);
 }
 
+// Whether the same white space begins here. It is skipped.
+inline bool same_spaces(Reader& output, Reader& answer) {
+  Place place(output, answer);
+  while (is_space(output.peek()) || is_space(answer.peek())) {
+    if (output.next() != answer.next()) return place.differs();
+  }
+  return true;
+}
+
 inline bool compare_tokens(Reader& output, Reader& answer, const Spec& spec) {
-  bool numbers = spec.rule == Rule::Float;
+  bool validator = spec.rule == Rule::DefaultValidator, fold = validator && !spec.flags.case_sensitive;
+  bool numbers = spec.rule == Rule::Float || (validator && spec.flags.numeric());
   TokenPair pair;
   for (;;) {
-    output.skip_spaces();
-    answer.skip_spaces();
+    if (!spec.flags.space_sensitive) {
+      output.skip_spaces();
+      answer.skip_spaces();
+    } else if (!same_spaces(output, answer)) {
+      return false;
+    }
+    Place place(output, answer);
     if (output.peek() == kEnd || answer.peek() == kEnd) return output.peek() == answer.peek();
-    uint64_t output_here = output.offset(), answer_here = answer.offset();
-    read_tokens(output, answer, numbers, pair);
-    if (pair.same || (numbers && near(pair, spec))) continue;
-    output.seek(output_here);
-    answer.seek(answer_here);
-    return false;
+    read_tokens(output, answer, numbers, fold, pair);
+    if (!pair.same && !(numbers && near(pair, spec))) return place.differs();
   }
 }
 
@@ -335,7 +336,11 @@ inline Comparison compare(const Spec& spec, int output_fd, int answer_fd) {
       break;
     case Rule::Tokens:
     case Rule::Float:
+    case Rule::DefaultValidator:
       result.right = compare_tokens(output, answer, spec);
+      break;
+    case Rule::WhiteDiff:
+      result.right = white_diff(output, answer);
       break;
     case Rule::UnorderedLines:
       result.right = compare_unordered(output, answer, result.difference);

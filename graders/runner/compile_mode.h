@@ -1,30 +1,8 @@
 // Compile mode: runs the steps of a plan, and returns the artifacts.
 #pragma once
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mount.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/types.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "capabilities.h"
 #include "descriptors.h"
-#include "directories.h"
 #include "job.h"
 #include "job_files.h"
 #include "json.h"
@@ -37,6 +15,7 @@
 #include "process_directories.h"
 #include "processes.h"
 #include "seccomp.h"
+#include "system.h"
 #include "verdicts.h"
 
 namespace runner {
@@ -47,9 +26,7 @@ inline void print_artifact(Lines& lines, const std::string& name, int fd) {
   Json line;
   lines.print(line.open('{').member("artifact", name).key("base64").open_text().take());
   print_base64(lines, fd, bytes);
-  line.close_text();
-  lines.print(line.member("bytes", bytes).close('}').take() + "\n");
-  lines.printed++;
+  lines.end_line(line.close_text().member("bytes", bytes).close('}'));
 }
 
 // Runs the steps of a compile plan in one work directory.
@@ -143,10 +120,8 @@ class Compilation {
 
   bool step(const std::vector<std::string>& argv, int number) {
     Step s;
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) system_fault("pipe");
-    s.pipe = Fd(ends[0]);
-    Fd theirs(ends[1]);
+    auto [ours, theirs] = new_pipe();
+    s.pipe = std::move(ours);
     show_itself(argv[0]);
     if (machine_.full() && !s.pid_namespace.enter(machine_.own_pidns)) system_fault("a PID namespace cannot be made");
     s.begun_us = s.looked_us = now_us();
@@ -170,8 +145,7 @@ class Compilation {
     line.open('{').member("step", number).member("code", s.process.code()).member("signal", s.process.signal());
     line.member("limit", name_of(s.limit)).member("killed", killed ? SIGKILL : 0).member("cpu_us", s.cpu_us);
     line.member("wall_us", wall).member("memory_bytes", s.peak_bytes).member("output", s.output).close('}');
-    lines_.print(line.take() + "\n");
-    lines_.printed++;
+    lines_.end_line(line);
     return s.limit == Limit::None && !s.process.failed();
   }
 
@@ -222,10 +196,10 @@ class Compilation {
 
   // A compiler waits for a processor or a disk only. If it waits for something else, a program made it open a pipe: under
   // reduced isolation the pipes of its own processes are in /proc/self/fd. It would reach its wall clock limit, which a loaded
-  // machine can cause too. A pause of the machine is not idle time: so a look counts at most kStepLongestTickUs.
+  // machine can cause too. A pause of the machine is not idle time: so a look counts at most kLongestTickUs.
   static void count_idle(Step& s, bool idle) {
     int64_t now = now_us();
-    s.idle_us = idle ? s.idle_us + std::min(now - s.looked_us, kStepLongestTickUs) : 0;
+    s.idle_us = idle ? s.idle_us + std::min(now - s.looked_us, kLongestTickUs) : 0;
     s.looked_us = now;
   }
 
@@ -239,13 +213,11 @@ class Compilation {
 
   int64_t largest_file() const {
     int64_t largest = 0;
-    DIR* directory = fdopendir(openat(work_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    while (dirent* entry = directory != nullptr ? readdir(directory) : nullptr) {
+    each_entry(openat(work_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), [&](int directory, const char* name) {
       struct stat status;
-      if (fstatat(work_.get(), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode)) continue;
-      largest = std::max<int64_t>(largest, status.st_size);
-    }
-    if (directory != nullptr) closedir(directory);
+      bool is_file = fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
+      if (is_file) largest = std::max<int64_t>(largest, status.st_size);
+    });
     return largest;
   }
 
@@ -274,9 +246,8 @@ class Compilation {
     if (!drop_privileges(geteuid())) start_error.exit_with("drop privileges");
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (const char* failed = confine()) start_error.exit_with(failed);
-    std::vector<char*> argv;
-    for (const std::string& word : step_argv) argv.push_back(const_cast<char*>(word.c_str()));
-    argv.push_back(nullptr);
+    std::vector<std::string> words = step_argv;
+    std::vector<char*> argv = pointers_to(words);
     clearenv();
     setenv("PATH", search_path().c_str(), 1);
     setenv("HOME", directory_.c_str(), 1);
@@ -320,8 +291,7 @@ class Compilation {
     if (!copy_bytes(fd.get(), file)) system_fault("write %s", into.c_str());
     Json line;
     line.open('{').member("artifact", as).member("into", into).member("bytes", status.st_size).close('}');
-    lines_.print(line.take() + "\n");
-    lines_.printed++;
+    lines_.end_line(line);
   }
 
   const Plan& plan_;

@@ -1,16 +1,6 @@
 // Contestants: what the runner knows about each, and its output.
 #pragma once
 
-#include <fcntl.h>
-#include <stdint.h>
-#include <sys/stat.h>
-#include <sys/types.h>
-
-#include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "descriptors.h"
 #include "lines.h"
 #include "pid_namespaces.h"
@@ -18,6 +8,7 @@
 #include "proc_files.h"
 #include "process_directories.h"
 #include "processes.h"
+#include "system.h"
 #include "verdicts.h"
 
 namespace runner {

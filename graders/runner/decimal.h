@@ -2,12 +2,7 @@
 // and integers are compared exactly at any size.
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
+#include "system.h"
 
 namespace comparators {
 

@@ -1,19 +1,8 @@
 // The decision about each system call, as pieces of a seccomp filter.
 #pragma once
 
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <algorithm>
-#include <utility>
-#include <vector>
-
 #include "numbers.h"
+#include "system.h"
 #include "system_calls.h"
 
 namespace runner {

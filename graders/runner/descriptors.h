@@ -1,24 +1,9 @@
 // Descriptors that close themselves, and functions for them.
 #pragma once
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/types.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <string>
-#include <utility>
-
 #include "json.h"
 #include "lines.h"
+#include "system.h"
 
 namespace runner {
 
@@ -77,26 +62,31 @@ inline bool is_regular(int fd) {
   return fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
 }
 
+// Reads as many bytes at an offset as there are and `buffer` holds; returns how many. After an error, -1.
+inline ssize_t read_at(int fd, void* buffer, size_t size, int64_t offset) {
+  size_t got = 0;
+  while (got < size) {
+    ssize_t n = pread(fd, static_cast<char*>(buffer) + got, size - got, static_cast<off_t>(offset + static_cast<int64_t>(got)));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return -1;
+    if (n == 0) break;
+    got += static_cast<size_t>(n);
+  }
+  return static_cast<ssize_t>(got);
+}
+
 // The first bytes of a file, whatever the descriptor's offset.
 inline std::string head(int fd, size_t most) {
   std::string text(static_cast<size_t>(std::min<int64_t>(static_cast<int64_t>(most), file_size(fd))), '\0');
-  size_t got = 0;
-  while (got < text.size()) {
-    ssize_t n = pread(fd, &text[got], text.size() - got, static_cast<off_t>(got));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    got += static_cast<size_t>(n);
-  }
-  text.resize(got);
+  text.resize(static_cast<size_t>(std::max<ssize_t>(0, read_at(fd, &text[0], text.size(), 0))));
   return text;
 }
 
 inline bool copy_bytes(int from, int to) {
   char buffer[16384];
-  off_t offset = 0;
+  int64_t offset = 0;
   for (;;) {
-    ssize_t n = pread(from, buffer, sizeof buffer, offset);
-    if (n < 0 && errno == EINTR) continue;
+    ssize_t n = read_at(from, buffer, sizeof buffer, offset);
     if (n <= 0) return n == 0;
     offset += n;
     for (ssize_t done = 0; done < n;) {
@@ -112,15 +102,10 @@ inline bool copy_bytes(int from, int to) {
 inline void print_base64(Lines& lines, int fd, int64_t bytes) {
   unsigned char block[3 * 4096];
   for (int64_t offset = 0; offset < bytes;) {
-    size_t want = static_cast<size_t>(std::min<int64_t>(sizeof block, bytes - offset)), got = 0;
-    while (got < want) {
-      ssize_t n = pread(fd, block + got, want - got, static_cast<off_t>(offset + static_cast<int64_t>(got)));
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) system_fault("read what is to be printed");
-      got += static_cast<size_t>(n);
-    }
-    offset += static_cast<int64_t>(got);
-    lines.print(base64(block, got));
+    size_t size = static_cast<size_t>(std::min<int64_t>(sizeof block, bytes - offset));
+    if (read_at(fd, block, size, offset) != static_cast<ssize_t>(size)) system_fault("read what is to be printed");
+    offset += static_cast<int64_t>(size);
+    lines.print(base64(block, size));
   }
 }
 
@@ -147,15 +132,17 @@ inline long long out_of_memory_kills() {
   return at != std::string::npos ? atoll(text.c_str() + at + 10) : 0;
 }
 
+// The two ends of a pipe, to read from and to write to. Neither waits.
+inline std::pair<Fd, Fd> new_pipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) system_fault("pipe");
+  return {Fd(ends[0]), Fd(ends[1])};
+}
+
 // A pipe by which a child reports an error before its exec; the exec closes it.
 class StartError {
  public:
-  StartError() {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) system_fault("pipe");
-    ours_ = Fd(ends[0]);
-    theirs_ = Fd(ends[1]);
-  }
+  StartError() { std::tie(ours_, theirs_) = new_pipe(); }
 
   // The child's side.
   [[noreturn]] void exit_with(const char* what) {

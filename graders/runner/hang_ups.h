@@ -1,20 +1,11 @@
 // Who hung up first: which side of a FIFO pair closed it first, as the kernel reports it.
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/inotify.h>
-#include <sys/types.h>
-#include <unistd.h>
-
-#include <string>
-#include <vector>
-
 #include "descriptors.h"
 #include "job.h"
 #include "judges.h"
 #include "lines.h"
-#include "tasks.h"
+#include "system.h"
 
 namespace runner {
 

@@ -1,32 +1,13 @@
 // Calls that an outer filter, such as a container's, answers before ours.
 #pragma once
 
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <poll.h>
-#include <sched.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/types.h>
-#include <unistd.h>
-
-#include <vector>
-
 #include "capabilities.h"
 #include "decisions.h"
 #include "descriptors.h"
-#include "kernel.h"
 #include "lines.h"
 #include "processes.h"
 #include "seccomp.h"
+#include "system.h"
 #include "system_calls.h"
 
 namespace runner {
@@ -90,7 +71,7 @@ class HiddenCalls {
       pollfd ready[2] = {{listener.get(), POLLIN, 0}, {child.pidfd.get(), POLLIN, 0}};
       poll(ready, 2, -1);
       if ((ready[0].revents & POLLIN) != 0) {
-        answer(listener);
+        hear(listener);
       } else {
         child.reap(false);
       }
@@ -98,23 +79,12 @@ class HiddenCalls {
     return child.signal() != 0 ? asking_->number + 1 : kCalls;
   }
 
-  void answer(const Fd& listener) {
-    union {
-      seccomp_notif fields;
-      char space[256];
-    } request;
-    memset(&request, 0, sizeof request);
-    if (ioctl(listener.get(), SECCOMP_IOCTL_NOTIF_RECV, &request) != 0) return;
+  void hear(const Fd& listener) {
+    Padded<seccomp_notif> request;
+    if (!receive_call(listener, request)) return;
     int number = request.fields.data.nr;
     if (number >= 0 && number < kCalls) heard_[number]++;
-    union {
-      seccomp_notif_resp fields;
-      char space[256];
-    } response;
-    memset(&response, 0, sizeof response);
-    response.fields.id = request.fields.id;
-    response.fields.error = -ENOSYS;
-    ioctl(listener.get(), SECCOMP_IOCTL_NOTIF_SEND, &response);
+    answer_call(listener, request, ENOSYS);
   }
 
   [[noreturn]] void make_calls(long from) noexcept {

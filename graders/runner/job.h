@@ -1,13 +1,11 @@
 // A job: what all its tests share, and what each process of a submission has.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "capabilities.h"
 #include "descriptors.h"
 #include "plan.h"
 #include "seccomp.h"
+#include "system.h"
 
 namespace runner {
 

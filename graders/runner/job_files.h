@@ -1,23 +1,10 @@
 // The job's files, opened before anything else starts.
 #pragma once
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "descriptors.h"
 #include "lines.h"
 #include "plan_lines.h"
+#include "system.h"
 
 namespace runner {
 
@@ -97,13 +84,10 @@ class JobFiles {
     if (found == sums_.end()) return fd;
     Checksum sum;
     char block[65536];
-    for (off_t offset = 0;;) {
-      ssize_t n = pread(fd, block, sizeof block, offset);
-      if (n < 0 && errno == EINTR) continue;
+    ssize_t n;
+    for (int64_t offset = 0; (n = read_at(fd, block, sizeof block, offset)) != 0; offset += n) {
       if (n < 0) system_fault("read %s", name.c_str());
-      if (n == 0) break;
       sum.add(block, static_cast<size_t>(n));
-      offset += n;
     }
     if (sum.text() != found->second) fault(FaultKind::System, "the job's file " + name + " was changed on the way");
     sums_.erase(found);

@@ -1,11 +1,7 @@
 // Writes JSON, for the lines. `graders/schema/lines.json` defines the lines.
 #pragma once
 
-#include <stddef.h>
-
-#include <string>
-#include <type_traits>
-#include <utility>
+#include "system.h"
 
 namespace runner {
 

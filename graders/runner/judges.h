@@ -1,35 +1,18 @@
 // Judge programs: checker and manager.
 #pragma once
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <string>
-#include <vector>
-
 #include "descriptors.h"
-#include "directories.h"
 #include "job.h"
-#include "kernel.h"
 #include "launch.h"
 #include "lines.h"
 #include "numbers.h"
 #include "plan.h"
 #include "proc_files.h"
+#include "process_directories.h"
 #include "processes.h"
 #include "protocols.h"
 #include "scores.h"
+#include "system.h"
 #include "verdicts.h"
 
 namespace runner {
@@ -94,10 +77,7 @@ class Judge {
   }
 
   void stop(JudgeFault kind, const char* why) {
-    if (fault == JudgeFault::None) {
-      fault = kind;
-      explanation = why;
-    }
+    if (fault == JudgeFault::None) fail(kind, why);
     process.kill();
   }
 
@@ -108,30 +88,22 @@ class Judge {
     if (fault != JudgeFault::None) return;
     std::string unstarted = start_error_.read();
     if (!unstarted.empty()) {
-      fault = JudgeFault::Start;
-      explanation = format("the %s was not started: %s", name(), unstarted.c_str());
       ours = true;
-      return;
+      return fail(JudgeFault::Start, format("the %s was not started: %s", name(), unstarted.c_str()));
     }
     if (over(process.cpu_us())) {
-      fault = JudgeFault::Time;
-      explanation = "over its CPU limit";
+      fail(JudgeFault::Time, "over its CPU limit");
     } else if (process.peak_bytes() > spec_->memory_bytes) {
-      fault = JudgeFault::Memory;
-      explanation = "over its memory limit";
+      fail(JudgeFault::Memory, "over its memory limit");
     } else if (process.signal() == SIGKILL) {
-      fault = JudgeFault::Signal;
-      explanation = format("the %s was %s", name(), kKilledFromOutside);
       ours = true;
+      fail(JudgeFault::Signal, format("the %s was %s", name(), kKilledFromOutside));
     } else if (process.signal() == SIGXFSZ) {
-      fault = JudgeFault::Signal;
-      explanation = format("it wrote more than %lld MiB", static_cast<long long>(max_written() >> 20));
+      fail(JudgeFault::Signal, format("it wrote more than %lld MiB", static_cast<long long>(max_written() >> 20)));
     } else if (process.signal() != 0) {
-      fault = JudgeFault::Signal;
-      explanation = format("killed by signal %d", process.signal());
+      fail(JudgeFault::Signal, format("killed by signal %d", process.signal()));
     } else if (!has(rules.accepts, process.code()) && !has(rules.rejects, process.code())) {
-      fault = JudgeFault::Exit;
-      explanation = format("exit code %d", process.code());
+      fail(JudgeFault::Exit, format("exit code %d", process.code()));
     }
     std::string text = head(errors.get(), 500);
     if (fault != JudgeFault::None && !text.empty()) explanation += ": " + text;
@@ -150,6 +122,11 @@ class Judge {
   std::string directory;
 
  private:
+  void fail(JudgeFault kind, const std::string& why) {
+    fault = kind;
+    explanation = why;
+  }
+
   void link(int fd, const char* as) {
     if (symlink(format("/proc/self/fd/%d", fd).c_str(), (directory + "/" + as).c_str()) != 0) system_fault("symlink");
   }
@@ -182,14 +159,11 @@ class Judge {
     set_limit(RLIMIT_CPU, cpu_backstop_s(spec_->cpu_ms));
     if (!drop_privileges(geteuid())) start_error_.exit_with("drop privileges");
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    std::string itself = std::string("./") + name();
-    std::vector<char*> argv{&itself[0]};
-    for (const std::string& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
-    argv.push_back(nullptr);
-    std::string path = std::string("PATH=") + kPath, home = "HOME=" + directory, tmp = "TMPDIR=" + directory;
-    char lang[] = "LANG=C.UTF-8";
-    char* environment[] = {&path[0], &home[0], &tmp[0], lang, nullptr};
-    execve(itself.c_str(), argv.data(), environment);
+    std::vector<std::string> words{std::string("./") + name()};
+    words.insert(words.end(), args.begin(), args.end());
+    std::vector<std::string> variables{std::string("PATH=") + kPath, "HOME=" + directory, "TMPDIR=" + directory, "LANG=C.UTF-8"};
+    std::vector<char*> argv = pointers_to(words), environment = pointers_to(variables);
+    execve(argv[0], argv.data(), environment.data());
     if (is_machine_error(errno) || errno == EIO) start_error_.exit_with("execute it");
     dprintf(STDERR_FILENO, "cannot execute it: %s\n", strerror(errno));
     _exit(127);

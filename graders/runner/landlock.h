@@ -1,14 +1,8 @@
 // Landlock: paths that a process may use.
 #pragma once
 
-#include <fcntl.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "descriptors.h"
-#include "kernel.h"
+#include "system.h"
 
 namespace runner {
 

@@ -1,23 +1,6 @@
 // The start of a contestant: what its child does until the exec, and what it tells the runner.
 #pragma once
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/types.h>
-#include <unistd.h>
-
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "capabilities.h"
 #include "contestants.h"
 #include "descriptors.h"
@@ -31,7 +14,7 @@
 #include "process_directories.h"
 #include "processes.h"
 #include "seccomp.h"
-#include "tasks.h"
+#include "system.h"
 
 namespace runner {
 
@@ -79,34 +62,31 @@ class Command {
   }
 
   void add(const std::string& word) { words_.push_back(word); }
-  char* const* argv() { return pointers_to(words_, argv_); }
-  char* const* environment() { return pointers_to(environment_, envp_); }
 
- private:
-  static char* const* pointers_to(std::vector<std::string>& texts, std::vector<char*>& pointers) {
-    pointers.clear();
-    for (std::string& text : texts) pointers.push_back(&text[0]);
-    pointers.push_back(nullptr);
-    return pointers.data();
+  // Executes it from the descriptor that the filter allows. Returns the errno if that fails.
+  int execute() {
+    std::vector<char*> argv = pointers_to(words_), environment = pointers_to(environment_);
+    syscall(SYS_execveat, kExecutedFd, "", argv.data(), environment.data(), AT_EMPTY_PATH);
+    return errno;
   }
 
+ private:
   std::vector<std::string> words_, environment_;
-  std::vector<char*> argv_, envp_;
 };
 
 // The child's side. Nothing here returns.
 class Launch {
  public:
-  // `task`: what an interpreter executes; -1 without one.
-  Launch(Job& job, const Contestant& contestant, const ProcessDirectories& directories, int control, int input, int task)
+  // `program`: what an interpreter reads; -1 without one.
+  Launch(Job& job, const Contestant& contestant, const ProcessDirectories& directories, int control, int input, int program)
       : job_(job),
         plan_(job.plan),
         contestant_(contestant),
         directories_(directories),
         control_(control),
         input_(input),
-        task_(task),
-        program_(job.interpreter ? job.interpreter.get() : job.programs[static_cast<size_t>(contestant.index)].get()) {}
+        program_(program),
+        executed_(job.interpreter ? job.interpreter.get() : job.programs[static_cast<size_t>(contestant.index)].get()) {}
 
   [[noreturn]] void run() noexcept {
     setsid();
@@ -117,8 +97,8 @@ class Launch {
     open_files();
     if (job_.full() && chroot(directories_.root.c_str()) != 0) die("chroot");
     if (chdir(job_.full() ? "/box" : directories_.scratch.c_str()) != 0) die("chdir");
-    if (!place_descriptors({{input_, 0}, {output_, 1}, {errors_, 2}, {task_, kTaskFd}, {report_, kReportFd},
-                            {with_, kWithFd}, {control_, kControlFd}, {program_, kProgramFd}},
+    if (!place_descriptors({{input_, 0}, {output_, 1}, {errors_, 2}, {program_, kProgramFd}, {report_, kReportFd},
+                            {with_, kWithFd}, {control_, kControlFd}, {executed_, kExecutedFd}},
                            kControlFd)) {
       die("descriptors");
     }
@@ -146,9 +126,9 @@ class Launch {
     errors_ = reopen(contestant_.errors.get(), O_WRONLY | O_APPEND);
     if (output_ < 0 || errors_ < 0) die("open outputs");
     if (job_.interpreter) {
-      task_ = reopen(task_, O_RDONLY);
+      program_ = reopen(program_, O_RDONLY);
       report_ = reopen(contestant_.report.get(), O_WRONLY | O_APPEND);
-      if (task_ < 0 || report_ < 0) die("open a task");
+      if (program_ < 0 || report_ < 0) die("open a program");
       if (!plan_.with.empty() && (with_ = reopen(job_.with.get(), O_RDONLY)) < 0) die("open a file");
     }
     if (plan_.has_manager() && plan_.fifo_use == FifoUse::Standard) {
@@ -178,7 +158,7 @@ class Launch {
     message.now_us = now_us();
     message.cpu_us = cpu_clock_us(0);
     send(message);
-    syscall(SYS_execveat, kProgramFd, "", command.argv(), command.environment(), AT_EMPTY_PATH);
+    errno = command.execute();
     die(kExecStep, is_ours(plan_, errno) ? 1 : kNotExecutableCode);
   }
 
@@ -215,7 +195,7 @@ class Launch {
   const Plan& plan_;
   const Contestant& contestant_;
   const ProcessDirectories& directories_;
-  int control_, input_, task_, program_;
+  int control_, input_, program_, executed_;
   int output_ = -1, errors_ = -1, report_ = -1, with_ = -1;
 };
 

@@ -1,19 +1,8 @@
-// What is printed: lines and faults. (`json.h` quotes texts.)
+// What is printed: lines and faults.
 #pragma once
 
-#include <errno.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/types.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <array>
-#include <string>
-
+#include "json.h"
+#include "system.h"
 #include "verdicts.h"
 
 namespace runner {
@@ -85,6 +74,12 @@ struct Lines {
   void print(const std::string& text) {
     sum.add(text.data(), text.size());
     runner::print(text);
+  }
+
+  // Prints what is left of a line.
+  void end_line(Json& line) {
+    print(line.take() + "\n");
+    printed++;
   }
 };
 

@@ -1,17 +1,9 @@
 // Messages over a socket, which may carry descriptors.
 #pragma once
 
-#include <stddef.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/types.h>
-#include <sys/uio.h>
-
-#include <utility>
-#include <vector>
-
 #include "descriptors.h"
 #include "lines.h"
+#include "system.h"
 
 namespace runner {
 

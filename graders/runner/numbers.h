@@ -1,19 +1,18 @@
 // Numbers that only the runner uses: descriptors, sizes, times. Those that other programs must know are in rules.h.
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/resource.h>
+#include "system.h"
 
 namespace runner {
 
-// Descriptors. A contestant's control socket and its program have these numbers until its exec: it can never own them.
+// Descriptors. A contestant's control socket, and what it executes, have these numbers until its exec: it can never own them.
 constexpr int kControlFd = 200;
-constexpr int kProgramFd = 201;
+constexpr int kExecutedFd = 201;
 constexpr rlim_t kContestantFds = 128;  // not fewer: libraries of CEOI 2026 duplicate a descriptor to number 100
 static_assert(kControlFd >= static_cast<int>(kContestantFds), "a contestant must not be able to own these numbers");
 constexpr int kLeastFds = 320;  // the runner needs at least this limit: the numbers above must be possible
-constexpr int kTaskFd = 3, kReportFd = 4, kWithFd = 5;  // an interpreter finds its program, its report and its file here
+constexpr int kProgramFd = 3, kReportFd = 4, kWithFd = 5;  // an interpreter finds its program, its report and its file here
+constexpr int kRequestsFd = 3;  // a warm interpreter gets its requests here
 constexpr int kJudgeInputFd = 10, kJudgeAnswerFd = 11, kJudgeOutputFd = 12, kJudgeProgramFd = 13, kJudgeLastFd = 14;
 
 // A contestant's limits that the plan does not state.
@@ -37,6 +36,7 @@ constexpr size_t kScoreBytes = 4096;    // a longer line or file is not a score
 
 // How often the runner looks, and how long it waits.
 constexpr int64_t kFirstTickUs = 1000, kTickUs = 5000;  // how often it looks at the processes; at first more often
+constexpr int64_t kLongestTickUs = 100'000;              // a longer time between two looks is not the program's
 constexpr int kLooksAtTables = 8;                       // at every eighth look it counts page tables
 constexpr int kMaxRefusals = 1000;             // it answers this many refused calls; then the kernel refuses without asking
 constexpr int64_t kWarmUs = 30'000'000;         // a warm interpreter must start and answer within this, also on a loaded machine
@@ -46,7 +46,6 @@ constexpr int64_t kHiddenDelayUs = 2'000'000;   // a process may get no processo
 
 // Steps of a compilation.
 constexpr int kStepTickMs = 20;                   // it looks at their processes; what grows in between has rlimits
-constexpr int64_t kStepLongestTickUs = 100'000;   // a longer time between two looks is not the step's
 constexpr size_t kStepFloodBytes = 64 << 20;      // a step that prints more than this is stopped
 constexpr int64_t kStepFileSlackBytes = 1 << 30;  // polling sees a file over its limit long before it has grown by this
 

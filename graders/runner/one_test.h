@@ -1,22 +1,6 @@
 // One test: decides its verdict from how its processes ended and from its judge programs' results, in the order of the rules.
 #pragma once
 
-#include <errno.h>
-#include <fcntl.h>
-#include <malloc.h>
-#include <math.h>
-#include <poll.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "bytes.h"
 #include "comparators.h"
 #include "contestants.h"
 #include "descriptors.h"
@@ -31,23 +15,22 @@
 #include "processes.h"
 #include "protocols.h"
 #include "scores.h"
-#include "tasks.h"
-#include "tokens.h"
+#include "system.h"
 #include "verdicts.h"
 #include "warm_interpreter.h"
 #include "watching.h"
-#include "white_diff.h"
 
 namespace runner {
 
-// The checker's flags and the test's own.
-inline TokenRules token_rules(const Plan& plan, const Test& test) {
-  TokenRules rules;
-  std::vector<std::string> args = plan.checker.args;
+// How the runner compares the output of a test with the answer.
+inline comparators::Spec comparison_of(const Plan& plan, const Test& test) {
+  comparators::Spec spec = plan.rule;
+  if (spec.rule != comparators::Rule::DefaultValidator) return spec;
+  std::vector<std::string> args = plan.checker.args;  // the checker's flags; the test's own follow
   args.insert(args.end(), test.args.begin(), test.args.end());
-  std::string words = read_token_rules(args, rules);
+  std::string words = comparators::read_flags(args, spec.flags);
   if (!words.empty()) plan_fault("test %ld is compared with %s", test.id, words.c_str());
-  return rules;
+  return spec;
 }
 
 class TestRun : Watching {
@@ -136,8 +119,7 @@ class TestRun : Watching {
     if (outcome_.verdict == Verdict::TLE && was_over_memory_unseen()) {
       outcome_.in_time.clear();
       outcome_.may_be_in_time = false;
-      outcome_.limit = Limit::Memory;
-      set_verdict(Verdict::MLE, "0", "");
+      give_zero(Verdict::MLE, Limit::Memory);
     }
   }
 
@@ -165,8 +147,7 @@ class TestRun : Watching {
     if (plan_.has_manager()) {
       crossed = manager_.fault == JudgeFault::Signal && manager_.process.signal() == SIGPIPE && somebody_hung_up_first();
       if (crossed) {
-        judgement.score = "0";
-        judgement.valid = true;
+        read_score("0", judgement);
         judgement.message = "The program ended before the manager was done";
       } else if (manager_.fault != JudgeFault::None) {
         return judge_error(manager_.fault, manager_.failed_program(), manager_.explanation);
@@ -183,7 +164,7 @@ class TestRun : Watching {
     round_down(judgement);
     for (const Contestant& c : contestants_) {
       // It failed after the manager had hung up. Even if the judge program gives points, CMS gives none.
-      if (failed_softly(c) && judgement.value > 0) return set_verdict(Verdict::RE, "0", "");
+      if (failed_softly(c) && judgement.value > 0) return give_zero(Verdict::RE, Limit::None);
     }
     set_verdict_by_score(judgement);
   }
@@ -202,10 +183,7 @@ class TestRun : Watching {
   // Judges an output that was submitted instead of a program. Only the rule about output size applies.
   void judge_submitted() {
     outcome_.output = judge_file(test_.output);
-    if (file_size(test_.output) > plan_.output_bytes) {
-      outcome_.limit = Limit::Output;
-      return set_verdict(Verdict::OLE, "0", "");
-    }
+    if (file_size(test_.output) > plan_.output_bytes) return give_zero(Verdict::OLE, Limit::Output);
     if (plan_.left_to_client()) return leave_to_client();
     Judgement judgement;
     if (!check(test_.output, judgement)) return;
@@ -245,23 +223,24 @@ class TestRun : Watching {
       if (limit == Limit::None) limit = c.limit;
     }
     if (limit_ != Limit::None) {
-      outcome_.limit = limit_;
-      set_verdict(Verdict::TLE, "0", "");
+      give_zero(Verdict::TLE, limit_);
     } else if (memory) {
-      outcome_.limit = Limit::Memory;
-      set_verdict(Verdict::MLE, "0", "");
+      give_zero(Verdict::MLE, Limit::Memory);
     } else if (output) {
-      outcome_.limit = limit != Limit::None ? limit : Limit::Output;
-      set_verdict(Verdict::OLE, "0", "");
+      give_zero(Verdict::OLE, limit != Limit::None ? limit : Limit::Output);
     } else if (made_deadly_call) {
-      set_verdict(Verdict::SV, "0", "");
+      give_zero(Verdict::SV, Limit::None);
     } else if (failed) {
-      outcome_.limit = limit;
-      set_verdict(Verdict::RE, "0", "");
+      give_zero(Verdict::RE, limit);
     } else {
       return false;
     }
     return true;
+  }
+
+  void give_zero(Verdict verdict, Limit limit) {
+    outcome_.limit = limit;
+    set_verdict(verdict, "0", "");
   }
 
   void set_verdict(Verdict verdict, const std::string& score, const std::string& message) {
@@ -276,28 +255,16 @@ class TestRun : Watching {
 
   // Compares an output with the answer, without a judge program.
   void compare(int output, Judgement& judgement) {
-    Fd ours(reopen(output, O_RDONLY)), answer = judge_file(test_.answer);
-    if (!ours) system_fault("open an output");
-    Difference where;
-    bool same = false;
-    switch (plan_.protocol) {
-      case Protocol::WhiteDiff: same = white_diff(ours.get(), answer.get(), where); break;
-      case Protocol::Tokens: same = same_tokens(ours.get(), answer.get(), token_rules(plan_, test_), where); break;
-      case Protocol::Compare: {
-        comparators::Comparison comparison = comparators::compare(plan_.rule, ours.get(), answer.get());
-        if ((errno = comparison.error) != 0) system_fault("compare an output");
-        read_score(comparison.right ? "1" : "0", judgement);
-        judgement.message = comparison.difference.substr(0, kMessageBytes);
-        malloc_trim(0);  // our memory at a fork counts as a child's peak memory
-        return;
-      }
-      case Protocol::Cms:
-      case Protocol::Testlib:
-      case Protocol::Kattis:
-      case Protocol::None: plan_fault("the protocol %s compares nothing", rules_of(plan_.protocol).name);
+    Fd ours = judge_file(output), answer = judge_file(test_.answer);
+    comparators::Comparison comparison = comparators::compare(comparison_of(plan_, test_), ours.get(), answer.get());
+    malloc_trim(0);  // our memory at a fork counts as a child's peak memory
+    if ((errno = comparison.error) != 0) system_fault("compare an output");
+    read_score(comparison.right ? "1" : "0", judgement);
+    judgement.message = comparison.difference;
+    if (plan_.protocol != Protocol::Compare) {
+      judgement.message = comparison.right ? kSuccess : std::string(kWrong) + ": " + comparison.difference;
     }
-    read_score(same ? "1" : "0", judgement);
-    judgement.message = same ? kSuccess : wrong_output(ours.get(), answer.get(), where);
+    judgement.message.resize(std::min(judgement.message.size(), kMessageBytes));
   }
 
   // Lets the checker judge an output. Returns false if the checker failed.

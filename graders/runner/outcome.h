@@ -1,18 +1,11 @@
 // The outcome of a test, and its line.
 #pragma once
 
-#include <signal.h>
-#include <stdint.h>
-
-#include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "descriptors.h"
 #include "json.h"
 #include "lines.h"
 #include "plan.h"
+#include "system.h"
 #include "verdicts.h"
 
 namespace runner {
@@ -70,8 +63,7 @@ inline void print_line(Lines& lines, const Plan& plan, const Test& test, const O
     if (bytes > 0) print_base64(lines, o.output.get(), std::min(bytes, plan.return_bytes));
     line.close_text();
   }
-  lines.print(line.close('}').take() + "\n");
-  lines.printed++;
+  lines.end_line(line.close('}'));
 }
 
 }  // namespace runner

@@ -1,20 +1,14 @@
 // Passes: a Kattis validator that accepts an output may request another run of the program, on an input that it wrote.
 #pragma once
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <unistd.h>
-
-#include <string>
-#include <utility>
-
 #include "descriptors.h"
-#include "directories.h"
 #include "job.h"
 #include "judges.h"
 #include "lines.h"
 #include "plan.h"
+#include "process_directories.h"
 #include "protocols.h"
+#include "system.h"
 
 namespace runner {
 

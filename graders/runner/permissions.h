@@ -1,17 +1,6 @@
 // What a contestant may use: its resource limits, and the paths that Landlock grants it.
 #pragma once
 
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <sys/resource.h>
-#include <sys/utsname.h>
-
-#include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "descriptors.h"
 #include "job.h"
 #include "landlock.h"
@@ -19,6 +8,7 @@
 #include "plan.h"
 #include "process_directories.h"
 #include "processes.h"
+#include "system.h"
 
 namespace runner {
 

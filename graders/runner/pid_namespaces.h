@@ -1,19 +1,9 @@
 // PID namespaces that live as long as one process of one test.
 #pragma once
 
-#include <errno.h>
-#include <poll.h>
-#include <sched.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/types.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "descriptors.h"
-#include "kernel.h"
 #include "lines.h"
+#include "system.h"
 
 namespace runner {
 

@@ -1,17 +1,8 @@
 // The lines of a plan: how their words are written, and read.
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <algorithm>
-#include <initializer_list>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "lines.h"
+#include "system.h"
 
 namespace runner {
 

@@ -1,25 +1,15 @@
 // The plan, read and checked line by line.
 #pragma once
 
-#include <limits.h>
-#include <stddef.h>
-
-#include <algorithm>
-#include <iterator>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "comparators.h"
 #include "descriptors.h"
 #include "job_files.h"
-#include "kernel.h"
 #include "lines.h"
 #include "plan.h"
 #include "plan_lines.h"
 #include "protocols.h"
 #include "rules.h"
-#include "tasks.h"
+#include "system.h"
 #include "verdicts.h"
 
 namespace runner {
@@ -131,23 +121,23 @@ inline void read_program_line(PlanLine& line, JobFiles& files, Plan& plan) {
   }
 }
 
-inline Protocol read_protocol(PlanLine& line) {
-  std::string name = line.text("protocol");
-  for (Protocol protocol : kProtocols) {
-    if (name == rules_of(protocol).name) return protocol;
-  }
-  line.bad("`protocol` is unknown: " + name);
+inline void read_rule(PlanLine& line, Plan& plan) {
+  std::string rule = line.text("rule");
+  if (!comparators::parse_spec(rule, plan.rule)) line.bad("has an unknown rule: " + rule);
 }
 
 inline void read_checker_line(PlanLine& line, JobFiles& files, Plan& plan) {
   plan.has_checker = true;
-  plan.protocol = read_protocol(line);
+  plan.protocol = line.choice("protocol", kProtocols);
   if (line.has("return_bytes")) plan.return_bytes = line.number("return_bytes", 0, kMaxBytes);
-  if (plan.protocol == Protocol::None) return;
-  if (plan.protocol == Protocol::Compare) {
-    std::string rule = line.text("rule");
-    if (!comparators::parse_spec(rule, plan.rule)) line.bad("has an unknown rule: " + rule);
-    return;
+  switch (plan.protocol) {
+    case Protocol::None: return;
+    case Protocol::Compare: return read_rule(line, plan);
+    case Protocol::WhiteDiff: plan.rule.rule = comparators::Rule::WhiteDiff; break;
+    case Protocol::DefaultValidator: plan.rule.rule = comparators::Rule::DefaultValidator; break;
+    case Protocol::Cms:
+    case Protocol::Testlib:
+    case Protocol::Kattis: break;
   }
   plan.checker = judge_spec(line);
   if (!plan.compares()) plan.checker.program = executable(files, line.text("file"));
@@ -201,11 +191,11 @@ inline void check_task(const Plan& plan) {
     case TaskType::Interactive:
       if (plan.processes != 1 || plan.fifo_use == FifoUse::Paths) plan_fault("an interactor talks to one process, by std_io");
       if (plan.has_checker && !rules_of(plan.manager.protocol).before_checker) {
-        plan_fault("a %s interactor cannot be followed by a checker", rules_of(plan.manager.protocol).name);
+        plan_fault("a %s interactor cannot be followed by a checker", name_of(plan.manager.protocol));
       }
       [[fallthrough]];
     case TaskType::Communication:
-      if (rules_of(plan.protocol).batch_only) plan_fault("the protocol %s is for batch tasks only", rules_of(plan.protocol).name);
+      if (rules_of(plan.protocol).batch_only) plan_fault("the protocol %s is for batch tasks only", name_of(plan.protocol));
       break;
   }
   if (plan.passes > 1) plan_fault("passes are for batch tasks");
@@ -240,9 +230,9 @@ inline void read_run_line(PlanLine& line, JobFiles& files, Plan& plan) {
     plan.manager = judge_spec(line);
     plan.manager.program = executable(files, line.text("file"));
     if (line.has("protocol")) {
-      plan.manager.protocol = read_protocol(line);
-      const ProtocolRules& rules = rules_of(plan.manager.protocol);
-      if (rules.judged_by != JudgedBy::Program) line.bad(format("has a protocol without a program: %s", rules.name));
+      plan.manager.protocol = line.choice("protocol", kProtocols);
+      bool has_program = rules_of(plan.manager.protocol).judged_by == JudgedBy::Program;
+      if (!has_program) line.bad(format("has a protocol without a program: %s", name_of(plan.manager.protocol)));
     }
   } else if (line.name == "checker") {
     read_checker_line(line, files, plan);
@@ -320,10 +310,9 @@ inline void check_run_plan(const Plan& plan, const LineNames& names) {
 }
 
 inline void check_tests(const Plan& plan) {
-  bool needs_answer = plan.has_checker && plan.compares();
   for (const Test& test : plan.tests) {
     if (test.program >= 0 && plan.interpreter.empty()) plan_fault("test %ld has a program without an interpreter", test.id);
-    if (needs_answer && test.answer < 0) plan_fault("test %ld has no answer to compare with", test.id);
+    if (plan.compares() && test.answer < 0) plan_fault("test %ld has no answer to compare with", test.id);
   }
 }
 

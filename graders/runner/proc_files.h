@@ -1,25 +1,11 @@
 // What the kernel reports about a living process: times, memory, threads and their states.
 #pragma once
 
-#include <errno.h>
-#include <fcntl.h>
-#include <sched.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/types.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <utility>
-#include <vector>
-
 #include "descriptors.h"
 #include "lines.h"
 #include "numbers.h"
 #include "processes.h"
+#include "system.h"
 
 namespace runner {
 

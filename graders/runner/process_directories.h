@@ -1,39 +1,51 @@
-// The directories of each process of a submission: its root, its scratch directory, its FIFOs; how they are made and cleared.
+// Directories that the runner makes and removes, above all those of each process of a submission: its root, its scratch directory,
+// its FIFOs.
 #pragma once
-
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <sys/types.h>
-#include <sys/vfs.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <initializer_list>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "capabilities.h"
 #include "descriptors.h"
-#include "directories.h"
 #include "job.h"
-#include "kernel.h"
 #include "lines.h"
 #include "numbers.h"
 #include "plan.h"
 #include "plan_lines.h"
-#include "tasks.h"
+#include "system.h"
 
 namespace runner {
+
+inline std::string random_name() {
+  unsigned char bytes[16];
+  if (syscall(SYS_getrandom, bytes, sizeof bytes, 0) != sizeof bytes) system_fault("getrandom");
+  std::string name;
+  for (unsigned char byte : bytes) name += format("%02x", byte);
+  return name;
+}
+
+inline std::string make_directory(const std::string& path, mode_t mode = 0700) {
+  if (mkdir(path.c_str(), mode) != 0) system_fault("mkdir %s", path.c_str());
+  return path;
+}
+
+// Calls f(directory, name) for each entry of a directory, which it then closes. (-1: there is none.)
+template <typename F>
+void each_entry(int fd, F f) {
+  DIR* directory = fd >= 0 ? fdopendir(fd) : nullptr;
+  while (dirent* entry = directory != nullptr ? readdir(directory) : nullptr) {
+    if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) f(fd, entry->d_name);
+  }
+  if (directory != nullptr) {
+    closedir(directory);
+  } else if (fd >= 0) {
+    close(fd);
+  }
+}
+
+// Removes a directory that a judge or a step filled. (Directories that contestants fill are unmounted, or flat.)
+inline void remove_tree(int parent, const char* name) {
+  if (unlinkat(parent, name, 0) == 0 || (errno != EISDIR && errno != EPERM)) return;
+  each_entry(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), remove_tree);
+  unlinkat(parent, name, AT_REMOVEDIR);
+}
 
 // (Not named `bind`: if another header includes <functional>, argument-dependent look-up would prefer std::bind.)
 inline void bind_mount(const std::string& from, const std::string& to) {
@@ -280,16 +292,13 @@ struct ScratchUse {
 // `but`: a file that is not counted, because it has its own limit.
 inline ScratchUse measure_scratch(const std::string& path, const std::string& but, bool remove) {
   ScratchUse use;
-  DIR* directory = opendir(path.c_str());
-  while (dirent* entry = directory != nullptr ? readdir(directory) : nullptr) {
-    if (entry->d_name[0] == '.' && (entry->d_name[1] == '\0' || strcmp(entry->d_name, "..") == 0)) continue;
-    if (!remove && but == entry->d_name) continue;
+  each_entry(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), [&](int directory, const char* name) {
+    if (!remove && but == name) return;
     struct stat status;
-    if (fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0) use.bytes += status.st_blocks * 512;
+    if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0) use.bytes += status.st_blocks * 512;
     use.files++;
-    if (remove) unlinkat(dirfd(directory), entry->d_name, 0);
-  }
-  if (directory != nullptr) closedir(directory);
+    if (remove) unlinkat(directory, name, 0);
+  });
   return use;
 }
 

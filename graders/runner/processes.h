@@ -1,35 +1,11 @@
 // Starting, sampling, ending processes; privileges and limits.
 #pragma once
 
-#include <errno.h>
-#include <fcntl.h>
-#include <grp.h>
-#include <linux/capability.h>
-#include <sched.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/types.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <initializer_list>
-#include <utility>
-#include <vector>
-
 #include "capabilities.h"
 #include "descriptors.h"
-#include "kernel.h"
 #include "lines.h"
 #include "rules.h"
+#include "system.h"
 
 namespace runner {
 
@@ -198,6 +174,14 @@ inline bool drop_privileges(uid_t uid) {
   if (syscall(SYS_capset, &header, nothing) != 0) return false;
   prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+}
+
+// What exec takes: pointers to texts, and a null pointer.
+inline std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(&text[0]);
+  pointers.push_back(nullptr);
+  return pointers;
 }
 
 // Moves descriptors to their numbers, in two steps, because a source may have the number of another target.

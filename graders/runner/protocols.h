@@ -5,19 +5,14 @@
 // -Werror=switch).
 #pragma once
 
-#include <stddef.h>
-
-#include <algorithm>
-#include <initializer_list>
-#include <iterator>
-
 #include "lines.h"
+#include "system.h"
 
 namespace runner {
 
-enum class Protocol { Cms, Testlib, Kattis, WhiteDiff, Tokens, Compare, None };
-constexpr Protocol kProtocols[] = {Protocol::Cms,    Protocol::Testlib, Protocol::Kattis, Protocol::WhiteDiff,
-                                   Protocol::Tokens, Protocol::Compare, Protocol::None};
+enum class Protocol { Cms, Testlib, Kattis, WhiteDiff, DefaultValidator, Compare, None };
+constexpr Protocol kProtocols[] = {Protocol::Cms,       Protocol::Testlib,          Protocol::Kattis,
+                                   Protocol::WhiteDiff, Protocol::DefaultValidator, Protocol::Compare, Protocol::None};
 static_assert(std::size(kProtocols) == static_cast<size_t>(Protocol::None) + 1, "a protocol that no plan can name");
 
 // Who decides the score of an output.
@@ -46,7 +41,8 @@ constexpr ProtocolRules kTestlib = {
     "testlib", JudgedBy::Program, {0, 7}, {1, 2, 4, 8}, {"input.txt", "output.txt", "correct_output.txt"}, false, true, true};
 constexpr ProtocolRules kKattis = {
     "kattis", JudgedBy::Program, {42}, {43}, {"input.txt", "correct_output.txt", "feedback/"}, true, true};
-constexpr ProtocolRules kWhiteDiff = {"white-diff"}, kTokens = {"tokens"};
+constexpr ProtocolRules kWhiteDiff = {"white-diff"};
+constexpr ProtocolRules kDefaultValidator = {"tokens"};  // Kattis's
 constexpr ProtocolRules kCompare = {"compare", JudgedBy::Runner, {}, {}, {}, false, false, false, true};
 constexpr ProtocolRules kNone = {"none", JudgedBy::Client, {}, {}, {}, false, false, false, true};
 
@@ -56,12 +52,14 @@ inline const ProtocolRules& rules_of(Protocol protocol) {
     case Protocol::Testlib: return kTestlib;
     case Protocol::Kattis: return kKattis;
     case Protocol::WhiteDiff: return kWhiteDiff;
-    case Protocol::Tokens: return kTokens;
+    case Protocol::DefaultValidator: return kDefaultValidator;
     case Protocol::Compare: return kCompare;
     case Protocol::None: return kNone;
   }
   plan_fault("a protocol without rules");
 }
+
+inline const char* name_of(Protocol protocol) { return rules_of(protocol).name; }
 
 inline bool has(std::initializer_list<int> codes, int code) { return std::find(codes.begin(), codes.end(), code) != codes.end(); }
 

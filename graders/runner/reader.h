@@ -1,18 +1,11 @@
 // Reads a file for a comparator: by pread, byte by byte through a small buffer; blanks and ends of lines.
 #pragma once
 
-#include <errno.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <sys/types.h>
-#include <unistd.h>
-
-#include <algorithm>
+#include "system.h"
 
 namespace comparators {
 
-constexpr size_t kBuffer = 1 << 16;
+constexpr size_t kBuffer = 1 << 14;
 
 constexpr int kEnd = -1;
 
@@ -90,6 +83,24 @@ class Reader {
   uint64_t base_ = 0;
   size_t at_ = 0, filled_ = 0;
   char buffer_[kBuffer];
+};
+
+// A place in an output and in the answer. If a comparison finds a difference, it puts both readers where that begins.
+class Place {
+ public:
+  Place(Reader& output, Reader& answer)
+      : output_(output), answer_(answer), output_at_(output.offset()), answer_at_(answer.offset()) {}
+
+  // Goes back to it. Returns that the files differ.
+  bool differs() {
+    output_.seek(output_at_);
+    answer_.seek(answer_at_);
+    return false;
+  }
+
+ private:
+  Reader &output_, &answer_;
+  uint64_t output_at_, answer_at_;
 };
 
 }  // namespace comparators

@@ -1,41 +1,14 @@
 // The calls that a contestant is refused: the kernel reports each to the runner, which answers.
 #pragma once
 
-#include <errno.h>
-#include <linux/audit.h>
-#include <linux/seccomp.h>
-#include <stdint.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
-
-#include <algorithm>
-#include <string>
-
 #include "contestants.h"
 #include "numbers.h"
 #include "plan.h"
 #include "processes.h"
 #include "seccomp.h"
+#include "system.h"
 
 namespace runner {
-
-// The kernel may know of more fields than our headers.
-template <typename Fields>
-union Padded {
-  Padded() { memset(space, 0, sizeof space); }
-  char space[256];
-  Fields fields;
-};
-
-// Returns whether the kernel has taken the answer. The calling process waits for it, or until it is killed.
-inline bool answer(const Contestant& contestant, uint64_t call, int error, uint32_t flags) {
-  Padded<seccomp_notif_resp> response;
-  response.fields.id = call;
-  response.fields.error = -error;
-  response.fields.flags = flags;
-  return ioctl(contestant.listener.get(), SECCOMP_IOCTL_NOTIF_SEND, &response) == 0;
-}
 
 inline void count_answer(Contestant& contestant) {
   if (++contestant.refusals >= kMaxRefusals) contestant.listener.reset();
@@ -62,12 +35,12 @@ inline void record_attempt(Contestant& contestant, const std::string& name) {
 // Answers one call that the kernel reports.
 inline void answer_refusal(const Plan& plan, Contestant& contestant) {
   Padded<seccomp_notif> request;
-  if (ioctl(contestant.listener.get(), SECCOMP_IOCTL_NOTIF_RECV, &request) != 0) return;  // the process has died meanwhile
+  if (!receive_call(contestant.listener, request)) return;
   const seccomp_data& call = request.fields.data;
   if (makes_timer(plan, call)) {
     contestant.has_timers = true;
-    bool done = answer(contestant, request.fields.id, 0, 1 /* SECCOMP_USER_NOTIF_FLAG_CONTINUE, Linux 5.5 */) || errno == ENOENT;
-    if (done) return count_answer(contestant);
+    uint32_t go_on = 1;  // SECCOMP_USER_NOTIF_FLAG_CONTINUE, Linux 5.5
+    if (answer_call(contestant.listener, request, 0, go_on) || errno == ENOENT) return count_answer(contestant);
   }
   Refusal refusal = refusal_of(call);
   record_attempt(contestant, refusal.name);
@@ -77,7 +50,7 @@ inline void answer_refusal(const Plan& plan, Contestant& contestant) {
     contestant.process.kill();
     return;
   }
-  answer(contestant, request.fields.id, refusal.error, 0);
+  answer_call(contestant.listener, request, refusal.error);
   count_answer(contestant);
 }
 

@@ -4,7 +4,7 @@
 // them, and PROTOCOL.md explains all; `tests/jobs/test_rules.py` compares both.
 #pragma once
 
-#include <stdint.h>
+#include "system.h"
 
 namespace runner {
 

@@ -1,21 +1,6 @@
 // Run mode: runs the needed tests of a plan.
 #pragma once
 
-#include <errno.h>
-#include <fcntl.h>
-#include <malloc.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <utility>
-#include <vector>
-
 #include "capabilities.h"
 #include "decisions.h"
 #include "descriptors.h"
@@ -31,6 +16,7 @@
 #include "processes.h"
 #include "protocols.h"
 #include "seccomp.h"
+#include "system.h"
 #include "verdicts.h"
 #include "warm_interpreter.h"
 
@@ -165,7 +151,7 @@ struct RunEnd {
 
 inline RunEnd run_tests(const Plan& plan, const Machine& machine, JobFiles& files, Lines& lines) {
   for (const Test& test : plan.tests) {
-    if (plan.has_checker && plan.protocol == Protocol::Tokens) token_rules(plan, test);
+    if (plan.compares()) comparison_of(plan, test);  // finds flags that are unknown
   }
   Job job{plan, machine};
   if (!plan.has_program()) {

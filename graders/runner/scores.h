@@ -1,21 +1,12 @@
 // Scores: how a judge program reports the score of an output.
 #pragma once
 
-#include <malloc.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <string>
-#include <vector>
-
-#include "bytes.h"
-#include "comparators.h"
 #include "descriptors.h"
 #include "lines.h"
 #include "numbers.h"
 #include "plan_lines.h"
 #include "protocols.h"
+#include "system.h"
 
 namespace runner {
 
@@ -147,18 +138,11 @@ inline Judgement read_judgement(const JudgeResult& result, Protocol protocol, in
     case Protocol::Testlib: return read_testlib(result.code, result.errors);
     case Protocol::Kattis: return read_kattis(result.code, result.feedback, full);
     case Protocol::WhiteDiff:
-    case Protocol::Tokens:
+    case Protocol::DefaultValidator:
     case Protocol::Compare:
     case Protocol::None: break;
   }
-  plan_fault("the protocol %s has no program", rules_of(protocol).name);
-}
-
-// The message about a wrong output if the runner compares: the line, what is expected there, what was found.
-inline std::string wrong_output(int output, int answer, const Difference& where) {
-  std::string words = comparators::difference_at(output, where.output, answer, where.answer);
-  malloc_trim(0);  // our memory at a fork counts as a child's peak memory
-  return (std::string(kWrong) + ": " + words).substr(0, kMessageBytes);
+  plan_fault("the protocol %s has no program", name_of(protocol));
 }
 
 }  // namespace runner

@@ -1,23 +1,10 @@
 // The seccomp filters that are made from the table of system calls, and the meaning of a refusal.
 #pragma once
 
-#include <errno.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "decisions.h"
-#include "kernel.h"
+#include "descriptors.h"
 #include "lines.h"
+#include "system.h"
 #include "system_calls.h"
 
 namespace runner {
@@ -134,22 +121,21 @@ class FilterWriter {
   std::vector<sock_filter> back_;
 };
 
-inline const Rule* rule_of(long number) {
+// A call in the table, with its rule; null pointers if it is not there.
+inline std::pair<const Rule*, const CallName*> entry_of(long number) {
   for (const Rule& rule : kRules) {
     for (const CallName& call : rule.calls) {
-      if (call.number == number) return &rule;
+      if (call.number == number) return {&rule, &call};
     }
   }
-  return nullptr;
+  return {nullptr, nullptr};
 }
 
+inline const Rule* rule_of(long number) { return entry_of(number).first; }
+
 inline std::string name_of_call(long number) {
-  for (const Rule& rule : kRules) {
-    for (const CallName& call : rule.calls) {
-      if (call.number == number) return call.name;
-    }
-  }
-  return format("syscall_%ld", number);
+  const CallName* call = entry_of(number).second;
+  return call != nullptr ? call->name : format("syscall_%ld", number);
 }
 
 // The table's rule for a call that was refused.
@@ -198,6 +184,28 @@ inline std::vector<sock_filter> step_filter() {
   emit(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
   emit(BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
   return code;
+}
+
+// A message of the listener. The kernel may know of more fields than our headers.
+template <typename Fields>
+union Padded {
+  Padded() { memset(space, 0, sizeof space); }
+  char space[256];
+  Fields fields;
+};
+
+// Receives a call that the listener reports. Returns false if its process has died meanwhile.
+inline bool receive_call(const Fd& listener, Padded<seccomp_notif>& request) {
+  return ioctl(listener.get(), SECCOMP_IOCTL_NOTIF_RECV, &request) == 0;
+}
+
+// Lets a reported call return `error`. Returns whether the kernel has taken the answer: the process waits for it, or is killed.
+inline bool answer_call(const Fd& listener, const Padded<seccomp_notif>& request, int error, uint32_t flags = 0) {
+  Padded<seccomp_notif_resp> response;
+  response.fields.id = request.fields.id;
+  response.fields.error = -error;
+  response.fields.flags = flags;
+  return ioctl(listener.get(), SECCOMP_IOCTL_NOTIF_SEND, &response) == 0;
 }
 
 // Returns the listener if one was asked for, 0 if not, -1 on failure. Needs no_new_privs.

@@ -1,31 +1,8 @@
 // Which system calls a contestant may make, as rules; seccomp.h makes the filter from them.
 #pragma once
 
-#include <errno.h>
-#include <fcntl.h>
-#include <grp.h>
-#include <poll.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <sys/inotify.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/mount.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/vfs.h>
-#include <sys/wait.h>
-#include <time.h>
-
-#include <initializer_list>
-
-#include "kernel.h"
 #include "numbers.h"
+#include "system.h"
 
 namespace runner {
 
@@ -158,7 +135,7 @@ constexpr Rule kRules[] = {
      {C(arch_prctl)}},
     // The last steps before the exec, for descriptor numbers that a contestant can never own.
     {Let::OneOf, 0, {kControlFd}, Where::Everywhere, EPERM, true, {C(sendmsg)}},
-    {Let::OneOf, 0, {kProgramFd}, Where::Everywhere, EACCES, true, {C(execveat)}},
+    {Let::OneOf, 0, {kExecutedFd}, Where::Everywhere, EACCES, true, {C(execveat)}},
     // An event loop wakes itself by a pair of sockets (asyncio creates one at its start). No other process can get an end of
     // it, because descriptors can only be sent by sendmsg. Only streams, because a datagram can be sent to any socket with a
     // name; no flags, because MSG_OOB is unused and has had holes. Not with siblings, who share the counter of their numbers.

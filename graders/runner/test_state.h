@@ -1,15 +1,6 @@
 // The state of one test: its processes, and which of them have failed.
 #pragma once
 
-#include <fcntl.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "capabilities.h"
 #include "contestants.h"
 #include "descriptors.h"
@@ -20,7 +11,7 @@
 #include "outcome.h"
 #include "passes.h"
 #include "plan.h"
-#include "tasks.h"
+#include "system.h"
 #include "verdicts.h"
 #include "warm_interpreter.h"
 

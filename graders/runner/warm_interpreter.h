@@ -1,34 +1,11 @@
 // The warm interpreter: started once a job, forked for each test.
 #pragma once
 
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/filter.h>
-#include <poll.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/types.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "capabilities.h"
 #include "contestants.h"
 #include "descriptors.h"
 #include "job.h"
 #include "json.h"
-#include "kernel.h"
 #include "landlock.h"
 #include "launch.h"
 #include "lines.h"
@@ -38,6 +15,7 @@
 #include "pid_namespaces.h"
 #include "plan.h"
 #include "processes.h"
+#include "system.h"
 
 namespace runner {
 
@@ -63,16 +41,16 @@ class WarmInterpreter {
   pid_t pid() const { return process_.alive() ? process_.pid : 0; }
 
   // Forks the contestant, in the PID namespace `pid_namespace` if there is one. Returns an error if it failed, else nothing.
-  std::string fork(Contestant& c, const ProcessDirectories& directories, int control, int input, int task, int pid_namespace) {
+  std::string fork(Contestant& c, const ProcessDirectories& directories, int control, int input, int program, int pid_namespace) {
     if (!process_.alive() || process_.reap(false)) begin(directories);
     Fd output(open_output(plan_, c)), errors(reopen(c.errors.get(), O_WRONLY | O_APPEND));
-    Fd program(reopen(task, O_RDONLY)), report(reopen(c.report.get(), O_WRONLY | O_APPEND));
+    Fd own_program(reopen(program, O_RDONLY)), report(reopen(c.report.get(), O_WRONLY | O_APPEND));
     Fd directory(open(directories.scratch.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!output || !errors || !program || !report || !directory) system_fault("open the files of a contestant");
-    Fd code(code_of(task));
+    if (!output || !errors || !own_program || !report || !directory) system_fault("open the files of a contestant");
+    Fd code(code_of(program));
     int landlock = rules(directories).descriptor();
     std::vector<std::pair<const char*, int>> descriptors{
-        {"stdin", input}, {"stdout", output.get()}, {"stderr", errors.get()}, {"task", program.get()}, {"code", code.get()},
+        {"stdin", input}, {"stdout", output.get()}, {"stderr", errors.get()}, {"program", own_program.get()}, {"code", code.get()},
         {"report", report.get()}, {"ready", control}, {"directory", directory.get()}};
     if (landlock >= 0) descriptors.emplace_back("landlock", landlock);
     if (pid_namespace >= 0) descriptors.emplace_back("pid_namespace", pid_namespace);
@@ -115,9 +93,9 @@ class WarmInterpreter {
 
   // A file for the compiled code of a program: the program's first test writes it, before any of the program runs, and its next
   // tests read it. The tests of one program follow each other.
-  int code_of(int task) {
-    if (task != coded_) code_ = memory_file("code");
-    coded_ = task;
+  int code_of(int program) {
+    if (program != coded_) code_ = memory_file("code");
+    coded_ = program;
     int code = reopen(code_.get(), file_size(code_.get()) == 0 ? O_RDWR : O_RDONLY);
     if (code < 0) system_fault("open a program's code");
     return code;
@@ -151,17 +129,15 @@ class WarmInterpreter {
     int with = plan_.with.empty() ? -1 : reopen(job_.with.get(), O_RDONLY);
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     bool ready = nothing && (!job_.full() || chroot(directories.root.c_str()) == 0) && chdir("/") == 0 &&
-                 place_descriptors({{nothing.get(), 0}, {nothing.get(), 1}, {errors_.get(), 2}, {control, kTaskFd},
-                                    {with, kWithFd}, {job_.interpreter.get(), kProgramFd}},
-                                   kProgramFd);
+                 place_descriptors({{nothing.get(), 0}, {nothing.get(), 1}, {errors_.get(), 2}, {control, kRequestsFd},
+                                    {with, kWithFd}, {job_.interpreter.get(), kExecutedFd}},
+                                   kExecutedFd);
     if (!ready) _exit(126);
     // Set before the exec: the stack limit decides where the exec puts its mappings.
     for (auto [resource, value] : contestant_limits(plan_, job_.full())) {
       if (!is_set_by_forks(resource)) set_limit(resource, value);
     }
-    Command command(plan_, "serve");
-    syscall(SYS_execveat, kProgramFd, "", command.argv(), command.environment(), AT_EMPTY_PATH);
-    dprintf(STDERR_FILENO, "cannot be executed: %s\n", strerror(errno));
+    dprintf(STDERR_FILENO, "cannot be executed: %s\n", strerror(Command(plan_, "serve").execute()));
     _exit(127);
   }
 
@@ -203,30 +179,5 @@ class WarmInterpreter {
   Landlock rules_{0};
   int tests_ruled_ = 0;
 };
-
-// Returns an error if it could not be started, else nothing.
-inline std::string start_contestant(Job& job, WarmInterpreter& warm, Contestant& contestant, const ProcessDirectories& directories, int input, int task) {
-  contestant.errors = memory_file("stderr");
-  contestant.output = memory_file("stdout");
-  // Memory files have no path, so Landlock would let the contestant open them again and use them as memory that is not counted.
-  // So their owner can write to them, but not read them.
-  if (fchmod(contestant.errors.get(), 0200) != 0 || fchmod(contestant.output.get(), 0200) != 0) system_fault("fchmod");
-  if (job.interpreter) {
-    contestant.report = memory_file("report");
-    if (fchmod(contestant.report.get(), 0200) != 0) system_fault("fchmod");
-  }
-  if (job.full() && !contestant.pid_namespace.enter(job.machine.own_pidns)) system_fault("a PID namespace cannot be made");
-  auto [ours, theirs] = connected_sockets();
-  contestant.control = std::move(ours);
-  if (job.plan.warm) {
-    Fd pid_namespace(job.full() ? open("/proc/self/ns/pid_for_children", O_RDONLY | O_CLOEXEC) : -1);
-    if (job.full() && !pid_namespace) system_fault("open a PID namespace");
-    if (job.full()) PidNamespace::leave(job.machine.own_pidns);
-    return warm.fork(contestant, directories, theirs.get(), input, task, pid_namespace.get());
-  }
-  if (start(contestant.process) == 0) Launch(job, contestant, directories, theirs.get(), input, task).run();
-  if (job.full()) PidNamespace::leave(job.machine.own_pidns);
-  return "";
-}
 
 }  // namespace runner

@@ -1,33 +1,21 @@
 // One test while it runs: starts its processes, watches them, and stops those that break a rule.
 #pragma once
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "contestants.h"
 #include "descriptors.h"
 #include "hang_ups.h"
 #include "job.h"
 #include "launch.h"
 #include "lines.h"
+#include "messages.h"
 #include "numbers.h"
+#include "pid_namespaces.h"
 #include "proc_files.h"
 #include "process_directories.h"
 #include "processes.h"
 #include "protocols.h"
 #include "refusals.h"
-#include "tasks.h"
+#include "system.h"
 #include "test_state.h"
 #include "verdicts.h"
 #include "warm_interpreter.h"
@@ -42,14 +30,13 @@ class Watching : protected TestState {
 
   void begin() {
     if (plan_.has_manager()) begin_manager();
-    begun_us_ = ticked_us_ = accounted_us_ = now_us();
     for (size_t i = 0; i < contestants_.size(); i++) {
       Contestant& c = contestants_[i];
       c.index = static_cast<long>(i);
-      Fd input = standard_input(i);
-      std::string error = start_contestant(job_, warm_, c, job_.directories[i], input.get(), test_.program);
+      std::string error = start_contestant(c);
       if (!error.empty()) judge_error(JudgeFault::Start, TrustedProgram::Runner, error);
     }
+    begun_us_ = ticked_us_ = accounted_us_ = now_us();  // the start of a warm interpreter may have taken seconds
   }
 
   void watch() {
@@ -81,6 +68,35 @@ class Watching : protected TestState {
   }
 
  private:
+  // Returns an error if it could not be started, else nothing.
+  std::string start_contestant(Contestant& c) {
+    const ProcessDirectories& directories = job_.directories[static_cast<size_t>(c.index)];
+    Fd input = standard_input(static_cast<size_t>(c.index));
+    c.errors = write_only_file("stderr");
+    c.output = write_only_file("stdout");
+    if (job_.interpreter) c.report = write_only_file("report");
+    if (job_.full() && !c.pid_namespace.enter(job_.machine.own_pidns)) system_fault("a PID namespace cannot be made");
+    auto [ours, theirs] = connected_sockets();
+    c.control = std::move(ours);
+    if (plan_.warm) {
+      Fd pid_namespace(job_.full() ? open("/proc/self/ns/pid_for_children", O_RDONLY | O_CLOEXEC) : -1);
+      if (job_.full() && !pid_namespace) system_fault("open a PID namespace");
+      if (job_.full()) PidNamespace::leave(job_.machine.own_pidns);
+      return warm_.fork(c, directories, theirs.get(), input.get(), test_.program, pid_namespace.get());
+    }
+    if (start(c.process) == 0) Launch(job_, c, directories, theirs.get(), input.get(), test_.program).run();
+    if (job_.full()) PidNamespace::leave(job_.machine.own_pidns);
+    return "";
+  }
+
+  // Memory files have no path, so Landlock would let the contestant open them again and use them as memory that is not counted.
+  // So their owner can write to them, but not read them.
+  static Fd write_only_file(const char* name) {
+    Fd file = memory_file(name);
+    if (fchmod(file.get(), 0200) != 0) system_fault("fchmod");
+    return file;
+  }
+
   // The stdin of a process; none if the process opens a FIFO as its stdin itself.
   Fd standard_input(size_t process) const {
     bool empty = false;
@@ -183,6 +199,7 @@ class Watching : protected TestState {
 
   // Every few milliseconds the runner reads what the processes use, and applies the rules that stop a program.
   void tick(int64_t now) {
+    skip_pause(now);
     bool due = now - accounted_us_ >= kTickUs;  // early ticks do not settle; the first later one settles for them too
     for (Contestant& c : contestants_) {
       if (c.process.alive()) look(c, due);
@@ -200,6 +217,15 @@ class Watching : protected TestState {
       manager_idle_us_ += idle;
       if (manager_idle_us_ >= kManagerIdleUs) manager_.stop(JudgeFault::Stall, "does nothing, though all processes have ended");
     }
+  }
+
+  // If the machine, the container or the job was paused, so was the runner. That time is no program's: neither idle time nor
+  // wall clock. A runner that only waited for a processor looks late too; then a sleeping program has a little more time.
+  void skip_pause(int64_t now) {
+    int64_t pause = now - ticked_us_ - kLongestTickUs;
+    if (pause <= 0) return;
+    begun_us_ += pause;
+    accounted_us_ = std::min(now, accounted_us_ + pause);
   }
 
   // Idle time since the last settlement: wall clock minus CPU time and run-queue delay. Waiting for the machine's disk is not

@@ -1,65 +1,53 @@
 // The comparison of CMS: two texts are the same except for blanks and blank lines.
 #pragma once
 
-#include <stdint.h>
+#include "reader.h"
+#include "system.h"
 
-#include "bytes.h"
-
-namespace runner {
+namespace comparators {
 
 // A text as white-diff reads it: a run of blanks counts as one, blanks at the ends of a line are ignored.
 // Source: CMS, cms/grading/steps/whitediff.py: blank, tab, vertical tab, form feed, carriage return.
 class Canonical {
  public:
-  static constexpr int End = Bytes::End;
+  explicit Canonical(Reader& file) : file_(file) {}
 
-  explicit Canonical(int fd) : bytes_(fd) {}
-
-  // The next character; End after the last line, with or without its newline.
+  // The next character; kEnd after the last line, with or without its newline.
   int next() {
-    bool gap = false;
-    offset_ = bytes_.offset();
-    for (int c = bytes_.peek(); c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r'; c = bytes_.peek()) {
-      gap = true;
-      bytes_.next();
-    }
-    int c = bytes_.peek();
-    if (c != End && c != '\n' && gap && inside_) return ' ';
-    if (!inside_ || c != '\n') offset_ = bytes_.offset();
-    bytes_.next();
-    if (c == End && inside_) c = '\n';
-    inside_ = c != End && c != '\n';
+    offset_ = file_.offset();
+    file_.skip_blanks();
+    bool gap = file_.offset() > offset_;
+    int c = file_.peek();
+    if (c != kEnd && c != '\n' && gap && inside_) return ' ';
+    if (!inside_ || c != '\n') offset_ = file_.offset();
+    file_.skip();
+    if (c == kEnd && inside_) c = '\n';
+    inside_ = c != kEnd && c != '\n';
     return c;
   }
 
-  // The offset of that character; for a run of blanks, of the first one.
-  uint64_t offset() const { return offset_; }
+  // Goes back to that character; for a run of blanks, to the first one.
+  void go_back() { file_.seek(offset_); }
 
  private:
-  Bytes bytes_;
+  Reader& file_;
   uint64_t offset_ = 0;
   bool inside_ = false;  // something of the line has been seen
 };
 
-// Whether an output is right; `where` is set if not.
-inline bool white_diff(int output, int answer, Difference& where) {
+inline bool white_diff(Reader& output, Reader& answer) {
   Canonical ours(output), theirs(answer);
-  for (;;) {
-    int a = ours.next(), b = theirs.next();
-    if (a == b) {
-      if (a == Canonical::End) return true;
-      continue;
-    }
-    where = {ours.offset(), theirs.offset()};
-    // One text has ended: the rest of the other must be blank lines.
-    if (a != Canonical::End && b != Canonical::End) return false;
-    Canonical& rest = a == Canonical::End ? theirs : ours;
-    for (int c = a == Canonical::End ? b : a; c != Canonical::End; c = rest.next()) {
-      where = {ours.offset(), theirs.offset()};
-      if (c != '\n') return false;
-    }
-    return true;
+  int a = 0, b = 0;
+  while ((a = ours.next()) == (b = theirs.next())) {
+    if (a == kEnd) return true;
   }
+  // If one text has ended, the rest of the other must be blank lines.
+  while (a == '\n' && b == kEnd) a = ours.next();
+  while (b == '\n' && a == kEnd) b = theirs.next();
+  if (a == b) return true;
+  ours.go_back();
+  theirs.go_back();
+  return false;
 }
 
-}  // namespace runner
+}  // namespace comparators

@@ -22,7 +22,7 @@ from ioi_eval.engine.target import Bindings, NoTargetError, in_service_or_all
 from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, UnavailableError
 from ioi_eval.events import Events
 from ioi_eval.jobs import python_run
-from ioi_eval.jobs.harness import Interpreter, preloaded, task
+from ioi_eval.jobs.harness import Interpreter, preloaded, program_file
 from ioi_eval.jobs.python_run import OutputJudge, RunLimits
 from ioi_eval.jobs.run_job import JobTest
 from ioi_eval.model import Isolation, SourceFile, TestOutcome, Verdict
@@ -228,7 +228,7 @@ class AppsExecutor:
 
         return TestRuns(
             problem.id,
-            task(code, fn_name=fn_name, conventions=settings.conventions),
+            program_file(code, fn_name=fn_name, conventions=settings.conventions),
             setup,
             given,
             is_right=is_right,
@@ -241,11 +241,11 @@ class AppsExecutor:
         settings = self._settings
 
         def wanted() -> bool:
-            seen, ran = _seen(problem, runs, compat)
+            seen, ran = _seen(problem, runs, compat, self._settings.cpu_s)
             return _fault(seen) is None and compat.wants_another(problem, ran)
 
         await runs.run(self._scheduler, target, wanted=wanted)
-        seen, ran = _seen(problem, runs, compat)
+        seen, ran = _seen(problem, runs, compat, self._settings.cpu_s)
         fault = _fault(seen)
         if fault is not None:
             return _unjudged(problem, settings, fault)
@@ -371,12 +371,14 @@ def _given(test: AppsTest) -> JobTest:
     return JobTest(input=test.stdin, answer=test.answer)
 
 
-def _seen(problem: AppsProblem, runs: TestRuns, compat: CompatGrader) -> tuple[list[TestOutcome], list[TestRun]]:
+def _seen(
+    problem: AppsProblem, runs: TestRuns, compat: CompatGrader, time_limit_s: float
+) -> tuple[list[TestOutcome], list[TestRun]]:
     """The runs that the other grader would have made too: in order, up to the test at which it stops."""
     seen: list[TestOutcome] = []
     ran: list[TestRun] = []
     while len(ran) in runs.outcomes and (not ran or compat.wants_another(problem, ran)):
-        seen.append(runs.outcomes[len(ran)])
+        seen.append(verdicts.with_wall_clock_limit(runs.outcomes[len(ran)], time_limit_s))
         ran.append(verdicts.run_of(seen[-1], compat))
     return seen, ran
 

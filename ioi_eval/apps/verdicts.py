@@ -189,17 +189,30 @@ def grades_right(problem: AppsProblem, index: int, outcome: TestOutcome, compat:
     return compat.grade(alone, [run]).all_passed
 
 
-def run_of(outcome: TestOutcome, compat: CompatGrader) -> TestRun:
-    """A run in the form that the other grader needs.
+def with_wall_clock_limit(outcome: TestOutcome, time_limit_s: float) -> TestOutcome:
+    """The outcome under another grader's limit, which is one of wall clock: TLE if a program worked and waited longer.
 
-    The sum of CPU and idle time is used as wall clock, so that the load of this machine does not count.
+    Our runner allows a program as much CPU time, and a second more of waiting.
     """
+    is_ours = outcome.returned.judged and outcome.verdict is Verdict.JE
+    if is_ours or outcome.verdict is Verdict.TLE or _wall_s(outcome) < time_limit_s:
+        return outcome
+    return replace(outcome, verdict=Verdict.TLE, limit="idle", score=0.0)
+
+
+def _wall_s(outcome: TestOutcome) -> float:
+    """The sum of CPU and idle time is used as wall clock, so that the load of this machine does not count."""
+    return (outcome.cpu_ms or 0.0) / 1000 + outcome.returned.idle_s
+
+
+def run_of(outcome: TestOutcome, compat: CompatGrader) -> TestRun:
+    """A run in the form that the other grader needs."""
     by_itself = outcome.signal is None and outcome.verdict not in (Verdict.MLE, Verdict.SV, Verdict.OLE)
     return TestRun(
         ending=_ending(outcome, compat),
         output=outcome.printed,
         exit_code=outcome.exit_code if by_itself else None,
-        wall_s=(outcome.cpu_ms or 0.0) / 1000 + outcome.returned.idle_s,
+        wall_s=_wall_s(outcome),
         error=outcome.returned.report.error,
         traceback=outcome.returned.report.traceback,
     )

@@ -22,8 +22,8 @@ class Programs:
     Args:
         runner: judges.
         checker, manager: the judge programs.
-        submission: the program, or how the job compiles it; for an interpreter, the task that it reads
-            (`jobs.harness.task`); `None` for none.
+        submission: the program, or how the job compiles it; for an interpreter, the file that it reads
+            (`jobs.harness.program_file`); `None` for none.
         outputs: outputs that were submitted instead of a program, by test.
         static: whether the program needs no libraries.
         libraries: the target's libraries that the program may need, if it is not static.

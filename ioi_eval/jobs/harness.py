@@ -1,4 +1,4 @@
-"""The files that are sent to the box to run Python: the harness, and its tasks.
+"""The files that are sent to the box to run Python: the harness, and the programs that it runs.
 
 The harness (`graders/harness/`) is sent once to each target, as a Zip application that `python3` can run. There it
 describes the interpreter (`Interpreter`) and returns itself as that interpreter's bytecode, which loads in a tenth of
@@ -49,7 +49,7 @@ ENVIRONMENT = (
 thread, a library has no waiting threads, whose CPU time would count too."""
 
 
-def task(program: str, *, fn_name: str | None = None, conventions: bool = False) -> bytes:
+def program_file(program: str, *, fn_name: str | None = None, conventions: bool = False) -> bytes:
     """A program in the format that the harness reads.
 
     Args:
@@ -62,7 +62,7 @@ def task(program: str, *, fn_name: str | None = None, conventions: bool = False)
     return (header + program).encode("utf-8", "surrogatepass")
 
 
-def linked_task(main: bytes, modules: Sequence[SourceFile]) -> bytes:
+def linked_program_file(main: bytes, modules: Sequence[SourceFile]) -> bytes:
     """A program that imports modules, in the format that the harness reads: a grader that imports a submission."""
     if not modules:
         return b"stdin 0 \n" + main
@@ -204,7 +204,7 @@ SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin")
 def program_line(
     interpreter: Interpreter, *, grader: str | None = None, warm: bool = True, preload: str = ""
 ) -> tuple[Mapping[str, Value | None], tuple[JobFile, ...]]:
-    """The `program` line of a plan whose program is the file `program`, a `task`; and the files that it needs.
+    """The `program` line of a plan whose program is the file `program`, a `program_file`; and the files that it needs.
 
     Args:
         interpreter: of the target.

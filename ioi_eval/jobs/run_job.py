@@ -82,7 +82,7 @@ class JobProgram:
     """A program, and the tests on which it is run.
 
     Args:
-        content: the program, or how the job compiles it; for an interpreter, the task that it reads; `None` if all
+        content: the program, or how the job compiles it; for an interpreter, the file that it reads; `None` if all
             tests have submitted outputs.
         tests: in the order in which they run.
         at: the positions of each test in groups.
@@ -246,14 +246,14 @@ def _test_lines(plan: RunnerPlan, programs: Sequence[JobProgram], *, same_once: 
 
     number = groups = 0
     for index, program in enumerate(programs):
-        task = None if index == 0 else name_of(_sent(program.content), f"program{index}")
+        own = None if index == 0 else name_of(_sent(program.content), f"program{index}")
         for test, at in zip(program.tests, program.at, strict=True):
             plan.line(
                 "test",
                 id=number,
                 input=name_of(test.input, f"t{number}.in"),
                 answer=name_of(test.answer, f"t{number}.ans"),
-                program=task,
+                program=own,
                 output=name_of(test.output, f"t{number}.out"),
                 at=",".join(f"{groups + group}:{position}" for group, position in at) or None,
                 **test.scoring,

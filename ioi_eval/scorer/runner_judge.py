@@ -378,4 +378,4 @@ def _task(run: SubmissionRun) -> bytes:
     """
     graders = run.problem.linked_with(Language.PYTHON)
     main = (*graders, *run.sources)[0]
-    return harness.linked_task(main.content, run.sources if graders or len(run.sources) > 1 else ())
+    return harness.linked_program_file(main.content, run.sources if graders or len(run.sources) > 1 else ())

@@ -11,9 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "../../graders/runner/bytes.h"
+#include "../../graders/runner/comparators.h"
 #include "../../graders/runner/descriptors.h"
-#include "../../graders/runner/tokens.h"
 
 using namespace runner;
 
@@ -32,7 +31,6 @@ std::string read_string() {
 Fd file_of(const std::string& text) {
   Fd fd = memory_file("text");
   if (write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) exit(2);
-  lseek(fd.get(), 0, SEEK_SET);
   return fd;
 }
 
@@ -42,15 +40,15 @@ int main() {
   for (uint32_t count = 0; read_exactly(&count, sizeof count);) {
     std::vector<std::string> flags;
     for (uint32_t i = 0; i < count; i++) flags.push_back(read_string());
-    TokenRules rules;
-    if (!read_token_rules(flags, rules).empty()) {
+    comparators::Spec spec;
+    spec.rule = comparators::Rule::DefaultValidator;
+    if (!comparators::read_flags(flags, spec.flags).empty()) {
       putchar('?');
       read_string();
       read_string();
       continue;
     }
     Fd output = file_of(read_string()), answer = file_of(read_string());
-    Difference where;
-    putchar(same_tokens(output.get(), answer.get(), rules, where) ? '1' : '0');
+    putchar(comparators::compare(spec, output.get(), answer.get()).right ? '1' : '0');
   }
 }

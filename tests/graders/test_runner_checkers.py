@@ -286,6 +286,14 @@ def test_white_diff(plain_box: Box, program: Callable[..., Path]) -> None:
     assert verdicts == ["AC"] * len(EQUAL) + ["WA"] * len(DIFFERENT)
 
 
+def test_messages_show_where_outputs_first_differ(plain_box: Box, program: Callable[..., Path]) -> None:
+    """Also where white space counts: the line is that of the word, not that of the white space before it."""
+    for protocol, flags in (("white-diff", {}), ("tokens", {}), ("tokens", {"args": "space_change_sensitive"})):
+        checker = line("checker", protocol=protocol, **flags, **JUDGE)
+        answer = run_batch(plain_box, program("contestant"), "print 1\na\nb", answer=b"a\nc\n", checker=checker)
+        assert answer.only["message"] == 'Output isn\'t correct: line 2: expected "c", found "b"'
+
+
 def reference_white_diff(output: bytes, answer: bytes) -> bool:
     """The rule as CMS words it, written down once more: line by line, words compared, blank rests ignored."""
     blanks = b" \t\n\v\f\r"

@@ -1,6 +1,6 @@
 // The runner's pure parts by themselves: what they say is compared with what is written here, or with a second, slower way.
 //
-// Not here, as other tests have them: comparators.h and decimal.h (tests/graders_py/test_comparators.py), tokens.h
+// Not here, as other tests have them: comparators.h and decimal.h (tests/graders_py/test_comparators.py), default_validator.h
 // (tests/fidelity/test_tokens.py), white_diff.h and the scores of checkers (test_runner_checkers.py, through the runner).
 // Prints a line for each check that fails, and exits with 1 if one did.
 

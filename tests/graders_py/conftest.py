@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.boxfiles import harness_archive
-from ioi_eval.jobs.harness import task
+from ioi_eval.jobs.harness import program_file
 from ioi_eval.problems.apps_values import decode, encode
 
 
@@ -83,20 +83,20 @@ def run(archive: Path, tmp_path: Path) -> Run:
         python: str = sys.executable,
     ) -> Ended:
         given = stdin if args is None else encode(args)
-        task_fd = memory_file(task(program, fn_name=fn_name, conventions=conventions))
+        program_fd = memory_file(program_file(program, fn_name=fn_name, conventions=conventions))
         report_fd = memory_file()
-        options = ["--task", str(task_fd), "--report", str(report_fd), *(["--grader", grader] if grader else [])]
+        options = ["--program", str(program_fd), "--report", str(report_fd), *(["--grader", grader] if grader else [])]
         done = subprocess.run(
             [python, "-s", str(archive), "run", *options],
             input=given,
             capture_output=True,
-            pass_fds=[task_fd, report_fd],
+            pass_fds=[program_fd, report_fd],
             cwd=tmp_path,
             env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "HOME": str(tmp_path)},
             timeout=120,
             check=False,
         )
-        os.close(task_fd)
+        os.close(program_fd)
         said = content_of(report_fd)
         report = json.loads(said) if said else {}
         return Ended(code=done.returncode, stdout=done.stdout, stderr=done.stderr.decode(), report=report)
@@ -118,10 +118,11 @@ class Forked:
 class Warm:
     """A warm interpreter, and what a runner does with it."""
 
-    def __init__(self, archive: Path, folder: Path, grader: str | None = None) -> None:
+    def __init__(self, archive: Path, folder: Path, grader: str | None = None, preload: str = "") -> None:
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         command = [sys.executable, "-s", str(archive), "serve", "--control", str(theirs.fileno())]
         command += ["--grader", grader] if grader else []
+        command += ["--preload", preload] if preload else []
         self.process = subprocess.Popen(command, pass_fds=[theirs.fileno()], cwd=folder, stdin=subprocess.DEVNULL)
         theirs.close()
 
@@ -129,7 +130,7 @@ class Warm:
         """Send a request; returns the pid and our descriptors."""
         fn_name, conventions = rules.pop("fn_name", None), rules.pop("conventions", False)
         fds = {
-            "task": memory_file(task(program, fn_name=fn_name, conventions=conventions)),
+            "program": memory_file(program_file(program, fn_name=fn_name, conventions=conventions)),
             "stdin": memory_file(stdin),
         }
         fds.update({name: memory_file() for name in ("stdout", "stderr", "report")})

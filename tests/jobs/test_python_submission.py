@@ -8,7 +8,7 @@ from pathlib import Path
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.jobs.bundled import Programs, given_tests, setup_of
-from ioi_eval.jobs.harness import preloaded, task
+from ioi_eval.jobs.harness import preloaded, program_file
 from ioi_eval.jobs.run_job import JobProgram, run_job
 from ioi_eval.jobs.runner_answer import RunAnswer, run_answer
 from ioi_eval.model import CheckerProtocol, Subtask, TestCase
@@ -40,7 +40,7 @@ async def judged(cache: Path) -> RunAnswer:
         builder = Builder(sandbox, ArtifactStore(cache), Policy())
         programs = Programs(
             runner=await builder.runner(target),
-            submission=task(CODE),
+            submission=program_file(CODE),
             static=False,
             interpreter=await builder.tools.interpreter("python3", target),
             preload=preloaded(CODE, calls=False),

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from ioi_eval.errors import TransportError
 from ioi_eval.jobs.runner_answer import PROGRAM_FAILURES, run_answer
 from ioi_eval.model import CheckerProtocol, Isolation, Stage, Verdict
 from tests.box_answers import answer_text
-from tests.schemas import errors, plan_lines, schema
+from tests.schemas import SCHEMAS, errors, plan_lines, schema
 
 pytest.importorskip("jsonschema", reason="jsonschema is not installed (a development dependency)")
 
@@ -80,3 +81,11 @@ def test_the_schemas_have_the_package_s_values() -> None:
     checkers = [row["properties"]["protocol"] for row in schema("plan")["$defs"]["checker"]["oneOf"]]
     named = {name for row in checkers for name in row.get("enum", [row.get("const")])}
     assert named == {protocol.value for protocol in CheckerProtocol} | {"compare", "none"}
+
+
+def test_the_specification_names_every_fault_of_a_judge_program() -> None:
+    """PROTOCOL.md lists the same faults of a JE as the schema, which the runner's lines are compared with."""
+    text = (SCHEMAS.parent / "PROTOCOL.md").read_text(encoding="utf-8")
+    listed = re.search(r'`"fault"` \(([^)]+)\)', text)
+    assert listed is not None
+    assert re.findall(r"`(\w+)`", listed[1]) == schema("lines")["$defs"]["test"]["properties"]["fault"]["enum"]

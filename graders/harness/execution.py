@@ -17,16 +17,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+globals()["__builtins__"] = dict(vars(builtins))  # what follows works if a program replaces `sorted` or `type`
+
 FILE = "solution.py"
 SHOWN = 4000  # characters of an error that are reported
+QUOTED = 7500  # bytes of each of a report's two texts: the runner reads 16,384 bytes of a report
 DEEP = 2000  # frames of a traceback: more only if a program has raised its recursion limit
 UNSEEN_CALLS = 3  # calls in C below a program that have no frame, but count as recursion before Python 3.12
 
 MAX_CODE = 1 << 20  # bytes of a program's compiled code that is kept for its next tests
 
 
-class Task:
-    """A program and how to run it. It is sent as one line of three words, then the program.
+class Program:
+    """A program and how to run it. It is sent as one line of three words, then its source.
 
     mode:         `stdin`, `call`, or `linked`: as `stdin`, but the program (a grader) imports others (a submission).
     conventions:  1: undo what the data set changed in its reference solutions (`top_level.py`); else 0.
@@ -35,7 +38,7 @@ class Task:
     """
 
     def __init__(self, data: bytes) -> None:
-        line, _, self.program = data.partition(b"\n")
+        line, _, self.source = data.partition(b"\n")
         self.mode, conventions, self.name = line.decode("utf-8", "surrogatepass").split(" ", 2)
         self.conventions = conventions == "1"
         self.arguments: list[str] = []
@@ -45,8 +48,8 @@ class Task:
             fields = self.name.split(" ")
             for at in range(0, len(fields), 2):
                 size = int(fields[at + 1])
-                self.modules.append(Module(fields[at], self.program[:size]))
-                self.program = self.program[size:]
+                self.modules.append(Module(fields[at], self.source[:size]))
+                self.source = self.source[size:]
 
 
 class Module:
@@ -92,36 +95,55 @@ class Report:
             return
         line = [f'"phase":"{phase}"']
         if error is not None:
-            from json.encoder import encode_basestring_ascii as quote
-            from traceback import format_exception
+            is_exit = isinstance(error, SystemExit)
+            line.append(f'"exit":{"true" if is_exit else "false"}')
+            line.append(f'"error":{_quoted(_shown(error)[:SHOWN])}')
+            line.append(f'"traceback":{_quoted("" if is_exit else _traceback(error)[-SHOWN:], keeps_end=True)}')
+        try:
+            write_all(fd, f"{{{','.join(line)}}}\n".encode("ascii"))
+            os.close(fd)
+        except OSError:
+            pass  # the program has closed it
 
-            trace = from_program(error.__traceback__)
-            lines = format_exception(type(error), error, trace, max_frames(trace))
-            line.append(f'"exit":{"true" if isinstance(error, SystemExit) else "false"}')
-            line.append(f'"error":{quote(_shown(error)[:SHOWN])}')
-            line.append(f'"traceback":{quote("".join(lines)[-SHOWN:])}')
-        write_all(fd, f"{{{','.join(line)}}}\n".encode("ascii"))
-        os.close(fd)
+
+def _traceback(error: BaseException) -> str:
+    from traceback import format_exception
+
+    trace = from_program(error.__traceback__)
+    return "".join(format_exception(type(error), error, trace, max_frames(trace)))
+
+
+def _quoted(text: str, *, keeps_end: bool = False) -> str:
+    """A text as JSON in ASCII, at most `QUOTED` bytes: longer ones lose their end, or their beginning.
+
+    A character outside ASCII takes 6 or 12 bytes.
+    """
+    from json.encoder import encode_basestring_ascii as quote
+
+    while len(quoted := quote(text)) > QUOTED:
+        fitting = len(text) * QUOTED // len(quoted)
+        text = text[len(text) - fitting :] if keeps_end else text[:fitting]
+    return quoted
 
 
 # --------------------------------------------------------------------------- a whole run
 
 
-def perform(task: Task, report: Report, grader: Any = None) -> int:
-    """Execute a task, with the streams on 0, 1 and 2. Returns the exit code.
+def perform(program: Program, report: Report, grader: Any = None) -> int:
+    """Run a program, with the streams on 0, 1 and 2. Returns the exit code.
 
     In a call the standard input has the arguments and the standard output gets the result; the program itself reads
     nothing, and what it prints goes to standard error.
 
     Args:
-        task: the program.
+        program: what to run.
         report: says how the run ended.
         grader: an `OtherGrader`, if the program must run as that grader would run it.
     """
     sys.path[0] = os.getcwd()  # as for a script; programs must not import from the harness's archive
-    sys.meta_path[:0] = task.modules
-    if task.mode != "call":
-        return grader.run_stdin(task, report) if grader else run_stdin(task, report)
+    sys.meta_path[:0] = program.modules
+    if program.mode != "call":
+        return grader.run_stdin(program, report) if grader else run_stdin(program, report)
     from . import calls, values  # before the program is executed, so that it cannot replace what writes its result
 
     arguments = values.decode(read_all(0))
@@ -131,30 +153,27 @@ def perform(task: Task, report: Report, grader: Any = None) -> int:
     result_fd = os.dup(1)
     os.dup2(2, 1)
     run = grader.run_call if grader else calls.run_call
-    return run(task, arguments, result_fd, report)
+    return run(program, arguments, result_fd, report)
 
 
-def run_stdin(task: Task, report: Report, prelude: Any = None) -> int:
+def run_stdin(program: Program, report: Report, prelude: Any = None) -> int:
     """Run a program as `python3 solution.py` would, to its end. Returns its exit code.
 
-    Args:
-        task: the program.
-        report: says how the run ended.
-        prelude: code that is executed before it, in its module; the program's line numbers stay the same.
+    `prelude` is code that is executed before it, in its module; the program's line numbers stay the same.
     """
-    module = fresh_module("__main__", task)
+    module = fresh_module("__main__", program)
     phase = "compile"
     status = 0
     try:
-        code = compiled_task(task)
+        code = compiled_program(program)
         phase = "run"
-        if b"/dev/" in task.program or b"/proc/self/fd" in task.program:
+        if b"/dev/" in program.source or b"/proc/self/fd" in program.source:
             _name_streams()
         reset_interpreter()
         if prelude is not None:
             exec(prelude, module.__dict__)
         exec(code, module.__dict__)
-        _start(task, module)
+        _start(program, module)
     except SystemExit as error:
         status = _exit_status(error)
         report.write(phase, error)
@@ -191,35 +210,26 @@ class _OpenStreams:
         return self._opened(file if fd is None else os.dup(fd), *args, **kwargs)
 
 
-class _Source:
-    """Gives tracebacks the program's lines, because it is in no file."""
-
-    def __init__(self, program: bytes) -> None:
-        self._program = program
-
-    def get_source(self, _: str) -> str:
-        return self._program.decode("utf-8", "replace")
-
-
-def fresh_module(name: str, task: Task, prepared: types.ModuleType | None = None) -> types.ModuleType:
+def fresh_module(name: str, program: Program, prepared: types.ModuleType | None = None) -> types.ModuleType:
     """A fresh module, or the prepared one, with the program's source for tracebacks."""
     module = type(sys)(name) if prepared is None else prepared
     module.__dict__["__builtins__"] = builtins
     if name == "__main__":
         module.__dict__["__file__"] = FILE
-        sys.argv[:] = [FILE, *task.arguments]
-    module.__dict__["__loader__"] = _Source(task.program)
+        sys.argv[:] = [FILE, *program.arguments]
+    module.__dict__["__loader__"] = Module(name, program.source)  # it has the lines for tracebacks
     sys.modules[name] = module
     return module
 
 
-def code_of(task: Task, compiled: Callable[[], types.CodeType]) -> types.CodeType:
+def code_of(program: Program, compiled: Callable[[], types.CodeType]) -> types.CodeType:
     """The program's compiled code: from `compiled`, or from an earlier test of the same program.
 
     The first test that compiles the program writes the code to `code_fd`, before any of the program runs, and closes
-    the file. Not if the compiler warns: each test prints that. Incomplete code is of a test that was stopped.
+    the file. Not if the compiler warns: each test prints that; nor if the order of a constant set would change.
+    Incomplete code is of a test that was stopped.
     """
-    fd, task.code_fd = task.code_fd, None
+    fd, program.code_fd = program.code_fd, None
     if fd is None:
         return compiled()
     try:
@@ -239,26 +249,39 @@ def code_of(task: Task, compiled: Callable[[], types.CodeType]) -> types.CodeTyp
 def _keep(code: types.CodeType, fd: int) -> None:
     try:
         data = marshal.dumps(code)
-        if len(data) <= MAX_CODE:
+        if len(data) <= MAX_CODE and _has_same_order(code, marshal.loads(data)):
             write_all(fd, len(data).to_bytes(8, "little") + data)
     except (ValueError, OSError, MemoryError):
         pass  # nested too deeply, or too large: the next test compiles it again
 
 
-def compiled_task(task: Task) -> types.CodeType:
+def _has_same_order(code: types.CodeType, copy: types.CodeType) -> bool:
+    """Whether a loop over a constant set has the same order in a copy. `{7, 15, 23}` in a `for` is such a constant.
+
+    `marshal` adds the elements in another order than the compiler, and the order of a set depends on that.
+    """
+    for const, copied in zip(code.co_consts, copy.co_consts):  # noqa: B905 - `strict` needs Python 3.10
+        if type(const) is frozenset and list(const) != list(copied):
+            return False
+        if type(const) is type(code) and not _has_same_order(const, copied):
+            return False
+    return True
+
+
+def compiled_program(program: Program) -> types.CodeType:
     """The program's code, without another grader's changes."""
-    return code_of(task, lambda: _compile(task))
+    return code_of(program, lambda: _compile(program))
 
 
-def _compile(task: Task) -> types.CodeType:
+def _compile(program: Program) -> types.CodeType:
     try:
-        return compile(task.program, FILE, "exec", dont_inherit=True)
+        return compile(program.source, FILE, "exec", dont_inherit=True)
     except SyntaxError as error:
-        if not (task.conventions and "'return' outside function" in str(error.msg)):
+        if not (program.conventions and "'return' outside function" in str(error.msg)):
             raise
     from . import top_level
 
-    return top_level.compile_returning(task.program, FILE)
+    return top_level.compile_returning(program.source, FILE)
 
 
 def reset_interpreter() -> None:
@@ -272,13 +295,13 @@ def reset_interpreter() -> None:
         sys.set_int_max_str_digits(0)
 
 
-def _start(task: Task, module: types.ModuleType) -> None:
+def _start(program: Program, module: types.ModuleType) -> None:
     start = module.__dict__.get("__starting_point")
-    if not task.conventions or start is None:
+    if not program.conventions or start is None:
         return
     from . import top_level
 
-    if top_level.lacks_start(task.program):
+    if top_level.lacks_start(program.source):
         start()
 
 

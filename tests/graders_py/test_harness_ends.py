@@ -1,0 +1,94 @@
+"""What a program does to its own interpreter does not change how its run is reported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.graders_py.conftest import Run, Warm, memory_file
+
+MAX_REPORT_BYTES = 16_384  # that the runner reads; kReportBytes
+
+
+@pytest.mark.parametrize("character", ["x", "é", "中", "🙂"])
+@pytest.mark.parametrize(
+    ("program", "phase"),
+    [("raise ValueError({text!r})", "run"), ("{text} = = 1", "compile")],
+)
+def test_a_long_error_fits_into_a_report(run: Run, program: str, phase: str, character: str) -> None:
+    """Also one of characters that take 6 or 12 bytes each in JSON."""
+    ended = run(program.format(text=character * 20_000))
+    assert (ended.code, ended.phase) == (1, phase)
+    assert ended.report["error"]
+    assert ended.report["traceback"].endswith("\n")
+    assert len(str(ended.report).encode("unicode_escape")) < MAX_REPORT_BYTES
+
+
+def test_an_exit_has_no_traceback(run: Run) -> None:
+    """Nobody reads it, and a long chain of exceptions takes long to format."""
+    ended = run("import sys\ntry:\n    1 / 0\nexcept ZeroDivisionError:\n    sys.exit(3)")
+    assert (ended.code, ended.phase, ended.report["exit"], ended.report["traceback"]) == (3, "run", True, "")
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "os.closerange(3, 1000)",
+        "os.closerange(3, 1000); sys.exit()",
+        "builtins.sorted = builtins.type = builtins.getattr = builtins.len = None",
+    ],
+)
+def test_a_program_that_has_printed_its_answer_ends_well(run: Run, ending: str) -> None:
+    """Although it closes all descriptors, or replaces functions of Python: as under a plain interpreter."""
+    ended = run(f"import builtins, os, sys\nprint(7)\n{ending}")
+    assert (ended.code, ended.stdout, ended.stderr) == (0, b"7\n", "")
+
+
+@pytest.mark.parametrize("name", ["gcd", "factorial", "Counter"])
+def test_a_name_of_ours_is_no_function_of_a_program(run: Run, name: str) -> None:
+    """A program may use `gcd` without importing it, but one that is asked for `gcd` must define or import it."""
+    missing = run("pass", args=(12,), fn_name=name)
+    assert (missing.code, missing.phase) == (1, "load")
+    assert f"the program has no function {name}" in missing.stderr
+    other = run("class Solution:\n    def twice(self, n): return 2 * n", args=(12,), fn_name=name)
+    assert (other.code, other.phase) == (1, "load")
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "from math import factorial",
+        "class Solution:\n    def factorial(self, n): return factorial(n)",
+        "def f(n): return factorial(n)\nclass Solution:\n    factorial = staticmethod(f)",
+    ],
+)
+def test_a_name_of_ours_can_still_be_used(run: Run, program: str) -> None:
+    """By a program that imports it, or defines a method of its name."""
+    assert run(program, args=(5,), fn_name="factorial").value == 120
+
+
+ORDERS = ["for x in {7, 15, 23}: print(x)", "print(*(x for x in {'a', 'b', 'c', 'd', 'e', 'f'}))"]
+
+
+@pytest.mark.parametrize("program", [*ORDERS, f"def f():\n    {ORDERS[0]}\nf()"])
+def test_a_set_has_the_same_order_in_each_test(warm: Warm, run: Run, program: str) -> None:
+    """And the one that it has where the program is compiled anew, although compiled programs are kept between tests."""
+    code = memory_file()
+    printed = []
+    for _ in range(3):
+        pid, fds = warm.start(program, b"", {"code": code})
+        printed.append(warm.finish(pid, fds).stdout)
+    assert len(set(printed)) == 1
+    if "'a'" not in program:  # the order of texts depends on the process
+        assert printed[0] == run(program).stdout
+
+
+def test_numpy_draws_other_numbers_in_each_test(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though the warm interpreter has imported `numpy.random` already, whose state each fork inherits."""
+    pytest.importorskip("numpy")
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # as in a box
+    warm = Warm(archive, tmp_path, preload="numpy.random")
+    drawn = [warm.run("import numpy as np\nprint(np.random.randint(1 << 62))").stdout for _ in range(4)]
+    warm.stop()
+    assert len(set(drawn)) == len(drawn)
