@@ -116,7 +116,7 @@ class Campaign:
     _started: bool = field(default=False, init=False)
 
     @property
-    def asked(self) -> Isolation:
+    def required_isolation(self) -> Isolation:
         """The isolation level in the policy. A worker's level is known only from its answers."""
         return Isolation.REDUCED if self.served else self.level
 
@@ -217,15 +217,17 @@ def _work(campaign: Campaign, sandbox: Sandbox) -> Iterator[tuple[str, Work]]:
     """What is judged in the campaign. Slow attacks on the compiler come last."""
     store = ArtifactStore(campaign.cache)
     for program in programs():
-        scorer = Scorer(sandbox, artifacts=store, policy=policy(campaign.asked), bundle_tests=program.bundle)
+        scorer = Scorer(
+            sandbox, artifacts=store, policy=policy(campaign.required_isolation), bundle_tests=program.bundle
+        )
         yield program.name, partial(attack_by_program, program, scorer, campaign.cache)
-    settings = replace(PYTHON, isolation=campaign.asked)
+    settings = replace(PYTHON, isolation=campaign.required_isolation)
     executor = AppsExecutor(sandbox, artifacts=store, settings=settings)
     long_limit = AppsExecutor(sandbox, artifacts=store, settings=replace(settings, time_limit_s=LONG_TIME_LIMIT_S))
     for python_attack in PYTHON_ATTACKS:
         judge = long_limit if python_attack.long_limit else executor
         yield python_attack.name, partial(_attack_by_python, python_attack, judge)
-    compiler = Scorer(sandbox, artifacts=store, policy=policy(campaign.asked, compiling=COMPILING))
+    compiler = Scorer(sandbox, artifacts=store, policy=policy(campaign.required_isolation, compiling=COMPILING))
     for attack in sorted(COMPILE_ATTACKS, key=lambda attack: attack.slow):
         if campaign.compiler and (campaign.slow or not attack.slow):
             yield attack.name, partial(_attack_the_compiler, attack, compiler)
@@ -284,14 +286,16 @@ async def _attack_the_compiler(attack: CompileAttack, scorer: Scorer) -> Mapping
 
 async def _honest_compilation(campaign: Campaign, sandbox: Sandbox) -> str:
     """The verdict of an honest program that is compiled after all attacks on the compiler."""
-    scorer = Scorer(sandbox, artifacts=ArtifactStore(campaign.cache), policy=policy(campaign.asked))
+    scorer = Scorer(sandbox, artifacts=ArtifactStore(campaign.cache), policy=policy(campaign.required_isolation))
     code = f'const char *solve() {{ return "{_SECRET}"; }}\n'
     return str((await _score(scorer, sealed_problem(_SECRET), "honest", code)).verdict)
 
 
 async def _hidden_calls(campaign: Campaign, sandbox: Sandbox) -> frozenset[str]:
     """The calls that an outer filter refuses before ours, as `runner --probe` lists them on this machine."""
-    blob = await Builder(sandbox, ArtifactStore(campaign.cache), policy(campaign.asked)).runner(sandbox.targets()[0])
+    blob = await Builder(sandbox, ArtifactStore(campaign.cache), policy(campaign.required_isolation)).runner(
+        sandbox.targets()[0]
+    )
     return _hidden_from(blob.path.read_bytes())
 
 

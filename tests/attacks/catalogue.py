@@ -1,7 +1,7 @@
 """Lists the attacks. It reads the comments above them in `programs/`, which state the expected verdicts.
 
     // attack: reopen_descriptors
-    // tries: to open its descriptors anew through /proc, for writing
+    // tries: to reopen its descriptors through /proc, for writing
     // expect: WA
     // expect reduced: WA SV
     // attempted: socket

@@ -1,7 +1,7 @@
 """Checks that a job changed nothing: processes, mounts, files, shared memory, descriptors, and our own privileges.
 
 The state is observed from outside of the boxes. Orphans are found in two ways: this process becomes the reaper of its
-descendants, and in these tests nobody else has the user id of a box. Without root, a box has the same user id as all
+descendants, and in these tests no other process has the user id of a box. Without root, a box has the user id of all
 other tests; then files are recognised by their directory.
 """
 

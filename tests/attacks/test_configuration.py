@@ -44,7 +44,7 @@ def enter_under(*command: str) -> list[str]:
         [*command, sys.executable, "-c", ENTER], capture_output=True, text=True, timeout=120, check=False
     )
     if done.returncode != 0 and not done.stdout:
-        pytest.skip(f"cannot be tried here: {done.stderr.strip()[-200:]}")
+        pytest.skip(f"cannot be tested here: {done.stderr.strip()[-200:]}")
     return done.stdout.splitlines()
 
 
@@ -81,7 +81,7 @@ def test_less_isolation_than_asked_for_is_refused() -> None:
         asyncio.run(_enter(LocalSandbox(isolation=Isolation.FULL, strongest=Isolation.REDUCED)))
 
 
-def test_a_target_with_less_isolation_judges_nothing(tmp_path: Path) -> None:
+def test_a_target_with_less_isolation_is_a_judge_error(tmp_path: Path) -> None:
     """A target offers less isolation than the policy requires: JE, no score, and the reason in the message."""
     task = problem("sum", ["a"], tmp_path)
     program = Submission(id="a", problem=task.key, code="int main() {}")
@@ -108,7 +108,7 @@ def test_cache_that_others_may_write(tmp_path: Path, mode: int) -> None:
 
 
 @pytest.mark.root
-def test_cache_of_somebody_else(tmp_path: Path) -> None:
+def test_cache_of_another_user(tmp_path: Path) -> None:
     """A cache directory of another user is refused: its owner could replace files."""
     cache = tmp_path / "cache"
     cache.mkdir()

@@ -67,8 +67,8 @@ def _interpreter() -> str | None:
     """An interpreter that boxes can show, and that can make virtual environments."""
     for python in ("/usr/bin/python3", sys.executable):
         if os.path.exists(python) and not os.path.realpath(python).startswith("/root/"):
-            asked = subprocess.run([python, "-c", "import venv"], capture_output=True, check=False)
-            if asked.returncode == 0:
+            done = subprocess.run([python, "-c", "import venv"], capture_output=True, check=False)
+            if done.returncode == 0:
                 return python
     return None
 

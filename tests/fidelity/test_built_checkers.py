@@ -19,7 +19,7 @@ int main(int, char **argv) {
   return said == wanted ? kRight : kWrong;
 }
 """
-BESIDE = (
+OTHER_FILES = (
     SourceFile(path="checker/validator.cpp", content=VALIDATOR),
     SourceFile(path="checker/codes.h", content=b"constexpr int kRight = 42, kWrong = 43;\n"),
 )
@@ -32,7 +32,7 @@ def problem_with(problem_from: Any, script: str) -> Any:
     return problem_from(
         tests,
         checker=SourceFile(path="checker/build", content=script.encode()),
-        checker_files=BESIDE,
+        checker_files=OTHER_FILES,
         checker_protocol=CheckerProtocol.KATTIS,
     )
 

@@ -1,4 +1,4 @@
-"""The same dump gives the same results, however many jobs run at once and however tests are cut into jobs."""
+"""The same dump gives the same results, for any number of jobs at once and any division of tests into jobs."""
 
 from __future__ import annotations
 

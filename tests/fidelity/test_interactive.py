@@ -157,7 +157,7 @@ def test_testlib_interactors(full_bench: Any, problem_from: Any) -> None:
     assert wrong(TESTLIB, full_bench.outcomes(problem, PROGRAM)) == []
 
 
-def test_a_linked_library_may_hide_the_judges_end(full_bench: Any, problem_from: Any) -> None:
+def test_a_grader_may_move_the_interactors_descriptors(full_bench: Any, problem_from: Any) -> None:
     """A grader moves its stdout to descriptor 100 and replaces 0 and 1: the submission's own output is ignored."""
     library = """
     #include <cstdio>

@@ -37,14 +37,14 @@ def comparison(tmp_path_factory: pytest.TempPathFactory) -> Any:
         return struct.pack("<I", len(text)) + text
 
     def compare(cases: Sequence[Case]) -> str:
-        asked = b"".join(
+        content = b"".join(
             struct.pack("<I", len(flags))
             + b"".join(field(flag.encode()) for flag in flags)
             + field(output)
             + field(answer)
             for flags, output, answer in cases
         )
-        return subprocess.run([program], input=asked, capture_output=True, check=True).stdout.decode()
+        return subprocess.run([program], input=content, capture_output=True, check=True).stdout.decode()
 
     return compare
 

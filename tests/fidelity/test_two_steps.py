@@ -84,7 +84,7 @@ def submission(problem: Any, files: dict[str, str], language: Language) -> Submi
     return Submission(id="two", problem=problem.key, code="…", sources=sources, language=language)
 
 
-def test_two_steps(full_bench: Any, problem_from: Any) -> None:
+def test_all_endings_of_the_two_runs(full_bench: Any, problem_from: Any) -> None:
     """Each way in which the two runs can end gets the expected verdict."""
     problem = problem_from(
         {word: (word.encode(), word.encode()) for word in EXPECTED},

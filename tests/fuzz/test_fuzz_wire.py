@@ -30,7 +30,7 @@ statuses = st.sampled_from([200, 200, 200, 204, 301, 400, 404, 429, 500, 503])
 
 @fuzzed
 @given(st.binary(max_size=400))
-def test_literals_carry_every_byte(content: bytes) -> None:
+def test_literals_are_exact(content: bytes) -> None:
     """The server's decoding gives back the original bytes, for all bytes."""
     literal = wire.literal(content)
     text = json.loads(literal.data)
@@ -42,7 +42,7 @@ def test_literals_carry_every_byte(content: bytes) -> None:
     st.lists(st.tuples(names, st.binary(max_size=50), st.booleans()), max_size=5),
     st.lists(st.text(max_size=9), max_size=3),
 )
-def test_bodies_are_json_that_says_what_was_meant(files: list[tuple[str, bytes, bool]], args: list[str]) -> None:
+def test_bodies_of_requests(files: list[tuple[str, bytes, bool]], args: list[str]) -> None:
     """Unusual names and contents are refused with a message, or arrive unchanged."""
     job = Job(
         kind=JobKind.RUNNER,
@@ -58,10 +58,10 @@ def test_bodies_are_json_that_says_what_was_meant(files: list[tuple[str, bytes, 
         return
     raw = b"".join(part for part in body.segments if isinstance(part, bytes))
     assert len(raw) == body.size
-    told = json.loads(raw)
-    assert told["args"] == args
-    assert [file["name"] for file in told["files"]] == [file.name for file in sent]
-    assert all(not file["name"].startswith("/") and ".." not in file["name"].split("/") for file in told["files"])
+    request = json.loads(raw)
+    assert request["args"] == args
+    assert [file["name"] for file in request["files"]] == [file.name for file in sent]
+    assert all(not file["name"].startswith("/") and ".." not in file["name"].split("/") for file in request["files"])
 
 
 def answers(whole: object) -> st.SearchStrategy[bytes]:

@@ -19,7 +19,7 @@ DEADLY = [
 ]  # fmt: skip
 
 
-def test_attacks_meet_an_error(box: Box, program: Callable[..., Path]) -> None:
+def test_attacks_are_refused_with_an_errno(box: Box, program: Callable[..., Path]) -> None:
     """Each attempt of each attack is refused with an errno, and later tests are judged as usual."""
     answer = run_batch(box, program("attacker"), *ATTACKS, answer=b"held\n", cpu_ms=5000)
     for attack, entry in zip(ATTACKS, answer.lines, strict=True):

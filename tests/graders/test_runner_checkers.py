@@ -252,7 +252,7 @@ def test_checker_may_be_a_script(box: Box, program: Callable[..., Path]) -> None
     ]
 
 
-def test_checker_sees_an_empty_answer_where_there_is_none(plain_box: Box, program: Callable[..., Path]) -> None:
+def test_checker_gets_an_empty_answer_if_there_is_none(plain_box: Box, program: Callable[..., Path]) -> None:
     """A test without an answer gives the checker an empty file."""
     script = b"#!/bin/sh\ntest -e $2 && test ! -s $2 && echo 1\n"
     text = batch_plan(["test id=0 input=in"], checker=line("checker", protocol="cms", file="checker", **JUDGE))

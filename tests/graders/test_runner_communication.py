@@ -14,7 +14,7 @@ CMS_CHECKER = line("checker", protocol="cms", file="checker", **JUDGE)
 
 @pytest.mark.parametrize("io", ["std_io", "fifo_io"])
 @pytest.mark.parametrize("processes", [1, 2, 3])
-def test_a_game_is_played(box: Box, program: Callable[..., Path], io: str, processes: int) -> None:
+def test_right_and_wrong_answers(box: Box, program: Callable[..., Path], io: str, processes: int) -> None:
     """Right and wrong answers get the manager's score and message, for each `io` and number of processes."""
     answer = run_game(box, program, "play play", "play wrong", "play play 0.25", io=io, processes=processes)
     assert [(entry["verdict"], entry["score"], entry["message"]) for entry in answer.lines] == [
@@ -123,7 +123,7 @@ def test_manager_that_still_reads_has_not_ended_first(plain_box: Box, program: C
     assert (entry["verdict"], entry["score"], entry["code"]) == ("RE", "0", 5)
 
 
-def test_broken_pipe_is_a_consequence(plain_box: Box, program: Callable[..., Path]) -> None:
+def test_program_killed_by_a_broken_pipe(plain_box: Box, program: Callable[..., Path]) -> None:
     """A program that writes after the manager's end is killed by SIGPIPE: the manager's 0 counts."""
     for _ in range(5):
         entry = run_game(plain_box, program, "play flood").only

@@ -382,5 +382,5 @@ def test_a_compiler_can_open_only_the_listed_files(box: Box, program: Callable[.
     assert (opened["code"], opened["limit"]) == (1, None), opened["output"][-2000:]
     assert set(re.findall(r"Error: file not found: (.+)", opened["output"])) == set(hidden)
     if box.level == "full":
-        asked = compiled(asks)
-        assert (asked["code"], asked["limit"]) == (0, None), asked["output"][-2000:]
+        found = compiled(asks)
+        assert (found["code"], found["limit"]) == (0, None), found["output"][-2000:]

@@ -69,7 +69,7 @@ def test_a_fault_leaves_nothing(boxes: Callable[[str], Box], program: Callable[.
     assert answer.last["words"].startswith("clone: ")
 
 
-def test_games_leave_nothing(plain_box: Box, program: Callable[..., Path]) -> None:
+def test_communication_tests_leave_nothing(plain_box: Box, program: Callable[..., Path]) -> None:
     """Communication tests, also failed ones, leave no descriptor and no process."""
     modes = ["play play", "play fail", "play leave", "gives-up play 0"] * 20
     answer = run_game(plain_box, program, *modes, processes=2, descriptors=450)

@@ -66,7 +66,7 @@ def test_short_sleep_is_allowed(plain_box: Box, program: Callable[..., Path]) ->
     assert entry["idle_us"] >= 150_000
 
 
-def test_pages_may_cost_time(box: Box, program: Callable[..., Path]) -> None:
+def test_programs_get_time_for_pages(box: Box, program: Callable[..., Path]) -> None:
     """A program whose pages took much system time is stopped later, but still gets TLE."""
     limits: dict[str, Any] = {"cpu_ms": LIMIT_MS, "memory_bytes": 256 << 20}
     stopped, ended = run_batch(box, program("contestant"), "burn 9000", "pages 400", answer=b"401\n", **limits).lines

@@ -142,7 +142,7 @@ def hiding(boxes: Callable[[str], Box]) -> Box:
     """Such a box with reduced isolation. Skips if it cannot be made, for example as root of a container."""
     tried = subprocess.run([*HIDING, "true"], capture_output=True, text=True, check=False)
     if tried.returncode != 0:
-        pytest.skip(f"cannot be tried here: {tried.stderr.strip()}")
+        pytest.skip(f"cannot be tested here: {tried.stderr.strip()}")
     box = boxes("fds-reduced-user")
     return HidingBox(**{each.name: getattr(box, each.name) for each in fields(box)})
 

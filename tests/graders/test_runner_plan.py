@@ -85,13 +85,13 @@ def test_bad_plan_is_a_fault(what: str, boxes: Callable[[str], Box], program: Ca
 
 
 def test_fault_repeats_the_nonce(boxes: Callable[[str], Box]) -> None:
-    """A fault line names the job that it belongs to, as soon as that is known."""
+    """A fault line has the nonce of the job if the runner has read it."""
     answer = boxes("fds-reduced-user").run(plan("run", "nonsense"), {})
     assert answer.last["nonce"] == NONCE
 
 
-def test_isolation_that_cannot_be_had_is_a_fault(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
-    """A box weaker than the plan accepts runs nothing, and says what it lacks."""
+def test_unavailable_isolation_is_a_fault(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
+    """If the box is weaker than the plan requires, nothing runs, and the fault names both levels."""
     files: Files = {"program": program("contestant"), "in": b"sum 1\n", "ans": b"2\n"}
     answer = boxes("fds-reduced-user").run(plan("run", *GOOD, least="full"), files)
     assert (answer.code, answer.last["fault"]) == (3, "isolation")

@@ -38,7 +38,7 @@ def test_every_header_compiles_alone() -> None:
     assert not {name: text for name, text in words.items() if text}
 
 
-def test_the_essay_names_every_part_from_the_bottom_up() -> None:
+def test_the_comment_lists_all_parts_from_the_bottom_up() -> None:
     """The comment lists all parts, and a part includes only earlier parts, so there are no cycles."""
     parts = listed_parts()
     assert sorted(parts) == [header.stem for header in HEADERS]

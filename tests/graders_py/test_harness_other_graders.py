@@ -29,10 +29,10 @@ def codes_of(warm_grader: WarmGrader, profile: CompatGrader, problem: AppsProble
     warm = warm_grader(profile.harness)
     runs: list[TestRun] = []
     while profile.wants_another(problem, runs):
-        given = profile.given(problem.tests[len(runs)]) if problem.tests else b""
+        test_input = profile.given(problem.tests[len(runs)]) if problem.tests else b""
         fn_name = problem.fn_name if profile.calls == "call" else None
         seconds = int(profile.per_test_s)
-        ended = warm.run(program, given, fn_name=fn_name, rlimits=[[0, seconds, seconds + 1]])
+        ended = warm.run(program, test_input, fn_name=fn_name, rlimits=[[0, seconds, seconds + 1]])
         report = json.loads(ended.report) if ended.report else {}
         ending = PHASES.get(report.get("phase", ""), Ending.TIMED_OUT if ended.status == -24 else Ending.DIED)
         runs.append(TestRun(ending=ending, output=ended.stdout, exit_code=ended.status, error=report.get("error", "")))

@@ -15,7 +15,7 @@ from ioi_eval.sandbox.serve.installed_packages import InstalledPackages
 from tests.small_problems import small_problem
 
 RUNNER = rb"""#!/bin/bash
-# Stands for the runner: prints what it was given, by name.
+# Replaces the runner: prints the hashes of the files that it gets, by name.
 IFS=, read -ra table <<< "$2"
 for entry in "${table[@]}"; do
     printf '%s=%s\n' "${entry%=*}" "$(sha256sum < "/proc/self/fd/${entry##*=}")"

@@ -36,21 +36,23 @@ asyncio.run(enter())
 """
 
 
-def entered_under(script: str, *, prefix: tuple[str, ...] = ("unshare", "--mount"), **environment: str) -> str:
+def output_of_entering_under(
+    script: str, *, prefix: tuple[str, ...] = ("unshare", "--mount"), **environment: str
+) -> str:
     """The output of a process that enters a sandbox after a shell script has changed its namespaces."""
     words = [*prefix, "sh", "-ec", f'{script}; exec "$@"', "sh", sys.executable, "-c", ENTER]
     environment = {**os.environ, **environment}
     done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False, env=environment)
     if not done.stdout:
         assert "Traceback" not in done.stderr, done.stderr
-        pytest.skip(f"cannot be tried here: {done.stderr.strip()[-200:]}")
+        pytest.skip(f"cannot be tested here: {done.stderr.strip()[-200:]}")
     return done.stdout
 
 
 @pytest.mark.root
 def test_without_proc() -> None:
     """Without /proc, the sandbox is refused, and the message names /proc."""
-    message = entered_under("umount --lazy /proc")
+    message = output_of_entering_under("umount --lazy /proc")
     assert message.startswith("refused: "), message
     assert "/proc: it is not mounted" in message
 
@@ -58,7 +60,7 @@ def test_without_proc() -> None:
 @pytest.mark.root
 def test_without_devices() -> None:
     """Without devices, as in an empty chroot, the message names those that are missing."""
-    message = entered_under("mount -t tmpfs none /dev")
+    message = output_of_entering_under("mount -t tmpfs none /dev")
     assert "/dev/null: it cannot be opened (No such file or directory)" in message
     assert "/dev/urandom: " in message
 
@@ -67,19 +69,19 @@ def test_without_devices() -> None:
 def test_a_directory_for_temporary_files_without_room(tmp_path: Path) -> None:
     """A directory with too little space or too few inodes is refused: the message has the size and what to set."""
     mount = "mount -t tmpfs -o size={size} none {where}"
-    message = entered_under(mount.format(size="1m", where=tmp_path), TMPDIR=str(tmp_path))
+    message = output_of_entering_under(mount.format(size="1m", where=tmp_path), TMPDIR=str(tmp_path))
     assert f"temporary files: 1 MiB are free in {tmp_path}; jobs need " in message
     assert "set TMPDIR" in message
-    message = entered_under(mount.format(size="1g", where=tmp_path), TMPDIR=str(tmp_path))
+    message = output_of_entering_under(mount.format(size="1g", where=tmp_path), TMPDIR=str(tmp_path))
     assert message.startswith("entered"), message
-    message = entered_under(f"{mount.format(size='1g,nr_inodes=50', where=tmp_path)}", TMPDIR=str(tmp_path))
+    message = output_of_entering_under(f"{mount.format(size='1g,nr_inodes=50', where=tmp_path)}", TMPDIR=str(tmp_path))
     assert "more files fit into" in message
 
 
 @pytest.mark.root
 def test_a_root_directory_that_is_read_only(tmp_path: Path) -> None:
     """If no temporary file can be made, there is a message, not a traceback."""
-    message = entered_under(
+    message = output_of_entering_under(
         "mount --make-rprivate /; for at in /tmp /var/tmp /; do mount --bind -o ro $at $at; done; cd /"
     )
     assert "temporary files: none can be made" in message, message
@@ -89,14 +91,14 @@ def test_a_root_directory_that_is_read_only(tmp_path: Path) -> None:
 def test_shared_memory_is_not_needed() -> None:
     """A sandbox can be entered with a full /dev/shm of 4 KiB."""
     script = "mount -t tmpfs -o size=4k none /dev/shm; head -c 4096 /dev/zero > /dev/shm/full"
-    assert entered_under(script).startswith("entered")
+    assert output_of_entering_under(script).startswith("entered")
 
 
 @pytest.mark.root
 def test_a_kernel_that_executes_no_memory_files() -> None:
     """With `vm.memfd_noexec=2`, set in a PID namespace, the sandbox is refused."""
     script = "echo 2 > /proc/sys/vm/memfd_noexec"
-    message = entered_under(script, prefix=("unshare", "--pid", "--fork", "--mount-proc"))
+    message = output_of_entering_under(script, prefix=("unshare", "--pid", "--fork", "--mount-proc"))
     assert "executable memory files: none can be made" in message
     assert "vm.memfd_noexec" in message
 
@@ -126,11 +128,11 @@ def test_the_memory_of_a_container(group: Path) -> None:
     limit = next(path for name in ("memory.max", "memory.limit_in_bytes") if (path := group / name).exists())
     join = f"echo $$ > {group}/cgroup.procs"
     limit.write_text(str(256 * MIB))
-    message = entered_under(join, prefix=())
+    message = output_of_entering_under(join, prefix=())
     assert "refused: " in message
     assert "memory: this container has 256 MiB; compiling needs up to 512 MiB" in message
     limit.write_text(str(600 * MIB))
-    message = entered_under(join, prefix=())
+    message = output_of_entering_under(join, prefix=())
     assert message.startswith("entered memory: this container has 600 MiB; a program that finds none left is JE"), (
         message
     )
@@ -141,7 +143,7 @@ def test_the_memory_of_a_container(group: Path) -> None:
 def test_the_processes_of_a_container(group: Path) -> None:
     """The limit on processes is found by starting some. The message says that it is too small for two jobs."""
     (group / "pids.max").write_text("100")
-    message = entered_under(f"echo $$ > {group}/cgroup.procs", prefix=())
+    message = output_of_entering_under(f"echo $$ > {group}/cgroup.procs", prefix=())
     assert "2 jobs at once need 160 with the threads of their programs" in message
     assert "or give score, validate or serve the option --workers 1" in message
 

@@ -66,7 +66,7 @@ def _entered(command: list[str], rules: tuple[tuple[int, int, int, int], ...] = 
         preexec_fn=(lambda: _filter_calls(rules)) if rules else None,
     )
     if done.returncode != 0:
-        pytest.skip(f"cannot be tried here: {done.stderr.strip()[-300:]}")
+        pytest.skip(f"cannot be tested here: {done.stderr.strip()[-300:]}")
     return done.stdout.strip()
 
 
@@ -110,7 +110,7 @@ def _why_after(*commands: str) -> str:
     words = ["unshare", "--user", "--map-root-user", "sh", "-ec", script, "sh", sys.executable, "-c", code]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     if done.returncode != 0:
-        pytest.skip(f"cannot be tried here: {done.stderr.strip()[-300:]}")
+        pytest.skip(f"cannot be tested here: {done.stderr.strip()[-300:]}")
     return done.stdout
 
 

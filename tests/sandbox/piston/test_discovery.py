@@ -67,7 +67,7 @@ def test_every_endpoint_is_named_with_its_reason() -> None:
     assert set(words.removeprefix("no endpoint can be used: ").split("; ")) == expected
 
 
-def test_one_url_is_enough() -> None:
+def test_endpoints_can_be_one_string() -> None:
     """Endpoints can be one string, as in `PISTON_ENDPOINTS`. It is not taken as a sequence of characters."""
 
     async def refused(text: str) -> str:

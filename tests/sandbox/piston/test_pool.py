@@ -42,7 +42,7 @@ def test_first_come_first_served() -> None:
     assert world.running == [third]
 
 
-def test_a_repetition_goes_elsewhere() -> None:
+def test_a_repetition_goes_to_another_endpoint() -> None:
     """A repeated job goes to another endpoint than before, unless there is only one."""
     world = World(3)
     request = world.request()

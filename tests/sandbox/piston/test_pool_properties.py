@@ -149,10 +149,10 @@ class PoolMachine(RuleBasedStateMachine):
         endpoint = request.state.endpoint
         assert self.endpoints[endpoint.name] == endpoint
         assert endpoint.group == request.group.name
-        beside = [other for other in self.running if other.state and other.state.endpoint.machine == endpoint.machine]
+        others = [other for other in self.running if other.state and other.state.endpoint.machine == endpoint.machine]
         if request.is_alone:
-            assert not beside, "not alone"
-        assert not any(other.is_alone for other in beside), "somebody else was to be alone"
+            assert not others, "not alone"
+        assert not any(other.is_alone for other in others), "another job must run alone on this machine"
         self.running.append(request)
         assert sum(other.endpoint == endpoint.name for other in self.running) <= endpoint.slots
         self.within_budget(request)

@@ -47,6 +47,6 @@ w4 piston-worker-8
     ]
 
 
-def test_no_job_is_no_worker() -> None:
+def test_an_empty_answer_gives_no_workers() -> None:
     """An empty answer gives no workers."""
     assert list(workers("")) == []

@@ -91,8 +91,8 @@ def test_a_changed_blob_is_an_error(tmp_path: Path) -> None:
     kept = blob(tmp_path / "input", b"1" * 10_000)
     kept.path.write_bytes(b"2")
 
-    async def ask(asked: Blob) -> None:
-        await RequestSpool().literal(asked)
+    async def ask(blob_to_send: Blob) -> None:
+        await RequestSpool().literal(blob_to_send)
 
     with pytest.raises(SetupError, match="was changed during the run"):
         asyncio.run(ask(kept))

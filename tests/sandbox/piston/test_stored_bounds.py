@@ -41,7 +41,7 @@ def stored_line(name: str, content: bytes) -> str:
     return f"stored {name} {digest(content)} {PACKAGE.name_of(digest(content))}\n"
 
 
-def checked(packages: InstalledPackages, listed: str, **more: str) -> tuple[Request, dict[str, Content]]:
+def checked_request_of(packages: InstalledPackages, listed: str, **more: str) -> tuple[Request, dict[str, Content]]:
     """A checked request with this list, and its files."""
     files = [{"name": name, "content": content} for name, content in {LIST: listed, **more}.items()]
     body: dict[str, Any] = {"language": PACKAGE.language, "version": "*", "files": files, "run_memory_limit": 1 << 26}
@@ -55,17 +55,17 @@ def test_a_list_names_as_many_files_as_a_request_may_bring(packages: InstalledPa
     """A list with more than `MAX_FILES` lines is refused."""
     lines = "".join(stored_line(f"t{number}.in", PLAN) for number in range(MAX_FILES + over))
     if not over:
-        assert len(checked(packages, lines)[1]) == MAX_FILES
+        assert len(checked_request_of(packages, lines)[1]) == MAX_FILES
         return
     with pytest.raises(Refusal) as refusal:
-        checked(packages, lines)
+        checked_request_of(packages, lines)
     assert (refusal.value.status, "512 lines" in str(refusal.value.answer)) == (400, True)
 
 
 def test_a_long_list_is_refused(packages: InstalledPackages) -> None:
     """A list with too many bytes is refused, also if it has few lines."""
     with pytest.raises(Refusal) as refusal:
-        checked(packages, "sent x\n" + "stored " + "x" * (256 << 10))
+        checked_request_of(packages, "sent x\n" + "stored " + "x" * (256 << 10))
     assert (refusal.value.status, "256 KiB" in str(refusal.value.answer)) == (400, True)
 
 
@@ -76,7 +76,9 @@ def test_a_long_list_is_refused(packages: InstalledPackages) -> None:
 )
 def test_a_plan_from_the_package_is_refused(packages: InstalledPackages, listed: str) -> None:
     """The plan must come from the request, so that the runner executes the plan that was checked."""
-    wanted, files = checked(packages, stored_line("runner", RUNNER) + listed, plan="ioi-eval-runner 1\nend\n")
+    wanted, files = checked_request_of(
+        packages, stored_line("runner", RUNNER) + listed, plan="ioi-eval-runner 1\nend\n"
+    )
     with pytest.raises(Refusal) as refusal:
         served_runtimes.stored_work(wanted, files, {"runner": RUNNER}, output_bytes=1 << 20)
     assert (refusal.value.status, "plan" in str(refusal.value.answer)) == (400, True)
@@ -86,7 +88,7 @@ def test_a_plan_in_the_request_is_accepted(packages: InstalledPackages) -> None:
     """A plan is refused if it needs more memory than the request has."""
     listed = stored_line("runner", RUNNER) + "sent plan\n"
     for plan, is_fitting in (("ioi-eval-runner 1\nend\n", True), (PLAN.decode(), False)):
-        wanted, files = checked(packages, listed, plan=plan)
+        wanted, files = checked_request_of(packages, listed, plan=plan)
         if is_fitting:
             job = served_runtimes.stored_work(wanted, files, {"runner": RUNNER}, output_bytes=1 << 20)
             assert (job.kind, {file.name for file in job.files}) == (JobKind.RUNNER, {"runner", "plan"})

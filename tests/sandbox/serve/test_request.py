@@ -25,8 +25,8 @@ FINE: dict[str, Any] = {"language": "bash", "version": "*", "files": [FILE]}
 
 def read(changes: dict[str, Any]) -> Request:
     """Read a valid request with some changes; `...` removes a field."""
-    asked = {key: value for key, value in (FINE | changes).items() if value is not ...}
-    return checked_request(asked, RUNTIMES, compile=BOUNDS, run=BOUNDS)
+    fields = {key: value for key, value in (FINE | changes).items() if value is not ...}
+    return checked_request(fields, RUNTIMES, compile=BOUNDS, run=BOUNDS)
 
 
 def refused(changes: dict[str, Any]) -> tuple[int, Any]:

@@ -114,15 +114,15 @@ def without_measurements(answer: Any) -> Any:
 def test_recorded_answers(served: Served, shared: Path, name: str) -> None:
     """A recorded request gets the same answer as from the real server of generation 4."""
     transcript = json.loads((shared / "piston-transcripts" / "v4" / f"{name}.json").read_text(encoding="utf-8"))
-    asked, body = transcript["request"], transcript["request"].get("body")
+    sent, body = transcript["request"], transcript["request"].get("body")
     if body is not None and "<" in json.dumps(body) and "chars in all" in json.dumps(body):
         pytest.skip("the request was shortened when it was recorded")
     content = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else json.dumps(body).encode()
     response = served.client.request(
-        asked["method"],
-        served.base + asked["path"],
-        headers=asked.get("headers") or {"Content-Type": "application/json"},
-        content=None if asked["method"] == "GET" else content,
+        sent["method"],
+        served.base + sent["path"],
+        headers=sent.get("headers") or {"Content-Type": "application/json"},
+        content=None if sent["method"] == "GET" else content,
     )
     assert response.status_code == transcript["http_status"]
     answer: Any = response.json() if response.content else ""
