@@ -97,7 +97,7 @@ def test_test_data_is_sent_as_text() -> None:
 
 
 def test_large_contents_are_separate_segments() -> None:
-    """A large content is a segment of the body and is not copied. Small contents are joined to one segment."""
+    """A large content is a segment of the body and is not copied. Small contents are in the segments between."""
     large = b"7 " * 100_000
     job = scripts(*(JobFile(name=f"t{i}.in", content=large) for i in range(3)), JobFile(name="run", content=b"true\n"))
     files = wire.sent_files(job, Starter.BASH)
