@@ -1,1 +1,1 @@
-"""Programs that try to gain points or to do harm, at all isolation levels. They run alone."""
+"""Programs that try to gain points or to do harm, at all isolation levels."""

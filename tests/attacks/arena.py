@@ -1,7 +1,7 @@
-"""The problems that attacks are tried on. Each can be solved by cheating only, and answers are drawn anew for each run.
+"""Problems for the attacks. Each can be solved only by cheating, and its answers are random and new in each run.
 
-A test's input is the name of the attack to try, so one program holds many. Behind each attack stands an honest test of
-the same program: it must be judged as if nothing had happened.
+A test's input is the name of the attack to try, so one program can contain many attacks. After each attack comes an
+honest test of the same program: the attack must not change its verdict.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from ioi_eval.model import (
 
 HERE = Path(__file__).resolve().parent
 _FILES = {path.name: path.read_bytes() for path in (HERE / "problems").iterdir() if path.is_file()}
-"""Read now: a person who becomes an ordinary user later may not be able to."""
+"""Read at import: after a process has given up root, it may not have the right to read these files."""
 
 HONEST = "honest-after-"
 TIME_LIMIT_S = 0.3
-SIBLINGS_S = 1.0
-"""Time for two processes. They cannot sleep, so they work while one waits for the other."""
-UNHURRIED_S = 10.0
-"""Time for programs that are to reach another limit, or none. A page that a virtual machine does not have yet takes
-some 13 µs of CPU time, ten times as much as another, and a thread takes 100 µs on a slow machine."""
+TWO_PROCESSES_TIME_LIMIT_S = 1.0
+"""Time limit for two processes. They cannot sleep: while one waits for the other, it uses CPU time."""
+LONG_TIME_LIMIT_S = 10.0
+"""Time limit for programs that must reach another limit first, or none. On a virtual machine, the first use of a page
+can take about 13 µs of CPU time, ten times as much as usual; starting a thread takes 100 µs on a slow machine."""
 MEMORY_LIMIT_BYTES = 128 * MIB
 
 
 COMPILING = CompileLimits(cpu_s=2.5, wall_s=60, memory_bytes=384 * MIB, processes=100, file_bytes=24 * MIB)
-"""What attacks on the compiler may use of it. Reaching these limits takes no long time."""
+"""Compiler limits for the attacks on the compiler. They are reached in a short time."""
 
 
 def policy(level: Isolation, *, compiling: CompileLimits | None = None) -> Policy:
-    """Limits in the proportions of real ones, small enough that reaching them takes no long time.
+    """Limits in the same proportions as the defaults, but small: they are reached in a short time.
 
     Args:
         level: the weakest isolation that is accepted.
-        compiling: the compiler's limits, if not the usual ones.
+        compiling: limits of the compiler, if not the defaults.
     """
     return Policy(
         isolation=level,
@@ -56,21 +56,21 @@ def policy(level: Isolation, *, compiling: CompileLimits | None = None) -> Polic
     )
 
 
-def problem(name: str, attacks: Sequence[str], cache: Path, *, unhurried: bool = False) -> Problem:
-    """One of the problems, with a test for each attack and an honest one after it.
+def problem(name: str, attacks: Sequence[str], cache: Path, *, long_limit: bool = False) -> Problem:
+    """One of the problems, with a test for each attack and an honest test after each.
 
     Args:
-        name: `secret` (answers nobody can know), `filed` (the same, with input and output by name), `stored` (one
-            of two answers, its tests in the cache as those of a real data set are), `sum` (to be solved), `naive`
-            (the checker believes the program), `fragile` (the checker can be broken), `whisper`, `whisper-fifo` and
-            `whisper-turns` (two processes that must not talk), `pair` (two to be solved by), `relay` (a manager
-            that can be broken).
-        attacks: their names.
+        name: `secret` (the answers are random), `filed` (the same, with an input file and an output file), `stored`
+            (one of two answers; the tests are in the cache, like those of a real data set), `sum` (an ordinary
+            problem), `naive` (the checker prints the score that the program prints), `fragile` (a checker with
+            faults), `whisper`, `whisper-fifo` and `whisper-turns` (two processes that must not communicate), `pair`
+            (an ordinary problem for two processes), `relay` (a manager with faults).
+        attacks: names of attacks.
         cache: the cache directory.
-        unhurried: whether they have much time.
+        long_limit: whether the time limit is `LONG_TIME_LIMIT_S`.
     """
-    siblings = name.startswith("whisper") or name == "pair"
-    communication = siblings or name == "relay"
+    two_processes = name.startswith("whisper") or name == "pair"
+    communication = two_processes or name == "relay"
     tests: dict[str, TestCase] = {}
     for attack in attacks:
         tests[attack] = _test(name, attack, cache)
@@ -88,7 +88,7 @@ def problem(name: str, attacks: Sequence[str], cache: Path, *, unhurried: bool =
         key=ProblemKey(year=2000, id=name),
         name=name,
         task_type=TaskType.COMMUNICATION if communication else TaskType.BATCH,
-        time_limit_s=UNHURRIED_S if unhurried else SIBLINGS_S if siblings else TIME_LIMIT_S,
+        time_limit_s=LONG_TIME_LIMIT_S if long_limit else TWO_PROCESSES_TIME_LIMIT_S if two_processes else TIME_LIMIT_S,
         memory_limit_bytes=MEMORY_LIMIT_BYTES,
         subtasks=(Subtask(name="all", points=100, tests=tuple(tests)),),
         tests=tests,
@@ -97,14 +97,14 @@ def problem(name: str, attacks: Sequence[str], cache: Path, *, unhurried: bool =
         manager=source(manager) if manager else None,
         input_file="task.in" if name == "filed" else "",
         output_file="task.out" if name == "filed" else "",
-        processes=2 if siblings else 1,
+        processes=2 if two_processes else 1,
         process_io=ProcessIO.FIFO_IO if name == "whisper-fifo" else ProcessIO.STD_IO,
         cxx_std="gnu++17",
     )
 
 
 def sealed_problem(secret: str) -> Problem:
-    """The problem of the compile-time attacks: its grader holds what the program must print.
+    """The problem of the compile-time attacks: the program must print a secret that is in the grader's source.
 
     Args:
         secret: 26 letters or digits.
@@ -148,13 +148,13 @@ def _stored_test(attack: str, cache: Path) -> TestCase:
     store = BlobStore(cache)
     token = secrets.token_hex(16)
     answer = f"{secrets.choice(['YES', 'NO'])} {token}\n".encode()
-    given = f"{attack} {cache / 'blobs'} {token}\n".encode()
-    return TestCase(name=attack, input=store.put(given), answer=store.put(answer))
+    input_text = f"{attack} {cache / 'blobs'} {token}\n".encode()
+    return TestCase(name=attack, input=store.put(input_text), answer=store.put(answer))
 
 
 def _honest_test(problem_name: str, name: str, number: int) -> TestCase:
     if problem_name == "pair":
         return TestCase(name=name, input=f"honest {number}\n".encode(), answer=b"")
     if problem_name.startswith("whisper"):
-        return TestCase(name=name, input=b"honest 1\n", answer=b"")  # the processes hear 0 1 and 1 0, and add
+        return TestCase(name=name, input=b"honest 1\n", answer=b"")  # the processes read "0 1" and "1 0", and add
     return TestCase(name=name, input=f"honest {number} 1\n".encode(), answer=f"{number + 1}\n".encode())

@@ -1,7 +1,8 @@
-"""Runs the attacks through the whole path (scorer, sandbox, runner) and reports the result of each.
+"""Runs the attacks through scorer, sandbox and runner, and reports the result of each.
 
-All programs of a campaign are judged side by side, a box holding many tests, as in a real run; the machine is looked at
-before and after. One by one (`--full`), what is left behind can be laid to the program that left it.
+All programs of a campaign are judged in parallel, with many tests in a box, as in a real run. The state of the machine
+is compared before and after. With `--full`, the programs are judged one by one: then the report says which program
+left something behind.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ import pytest
 from ioi_eval.apps.execution import AppsExecutor, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import MIB
-from ioi_eval.jobs import problem_package as _imported_early  # noqa: F401 - a person that gives up root cannot read it later
+from ioi_eval.jobs import problem_package as _imported_early  # noqa: F401 - not readable after root is given up
 from ioi_eval.model import Execution, Isolation, Job, Problem, Submission, SubmissionResult, TestOutcome, Verdict
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
-from tests.attacks.arena import COMPILING, HONEST, UNHURRIED_S, policy, problem, sealed_problem, source
+from tests.attacks.arena import COMPILING, HONEST, LONG_TIME_LIMIT_S, policy, problem, sealed_problem, source
 from tests.attacks.catalogue import Attack, Program, programs
 from tests.attacks.compile_attacks import ATTACKS as COMPILE_ATTACKS
 from tests.attacks.compile_attacks import CompileAttack
@@ -40,22 +41,22 @@ from tests.attacks.python_attack import problem as python_problem
 from tests.attacks.python_attacks import ATTACKS as PYTHON_ATTACKS
 
 SLOTS = 4
-"""Of each campaign. Many attacks wait rather than work, so there may be more than processors."""
+"""Slots of each campaign: may be more than the processors, because many attacks use no CPU time while they wait."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What came of one attack in one campaign.
+    """The result of one attack in one campaign.
 
     Args:
         attack: its name.
-        verdict: as the catalogue writes it: a JE with its program (`JE:checker`).
-        solved: whether it scored full marks.
-        message: the checker's or manager's words, or the compiler's.
-        final: of a JE: whether it is judged for good.
-        attempted: refused calls that were reported.
-        honest: the verdict of the honest test behind it.
-        isolation: what the result says.
+        verdict: as in the catalogue: a JE has the judge program (`JE:checker`).
+        solved: whether it got full marks.
+        message: the message of the checker, manager or compiler.
+        final: whether a JE is final.
+        attempted: refused calls that the result lists.
+        honest: the verdict of the honest test after it.
+        isolation: the isolation level that the result states.
     """
 
     attack: str
@@ -69,18 +70,18 @@ class Finding:
 
     @property
     def succeeded(self) -> bool:
-        """Whether the program got what no program may get."""
+        """Whether the program scored, or read or did something forbidden."""
         return self.solved or self.message.startswith("GOT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """What came of a campaign.
+    """The results of a campaign.
 
     Args:
-        by_attack: of each attack, by name.
-        left: what is there that was not there before, in words.
-        hidden: calls that a filter around the tests answers first, as a container's: nobody tells of them.
+        by_attack: the result of each attack, by name.
+        left: descriptions of what the attacks left on the machine.
+        hidden: calls that an outer filter, for example a container's, refuses before ours: they are not reported.
     """
 
     by_attack: Mapping[str, Finding]
@@ -90,17 +91,17 @@ class Findings:
 
 @dataclass(slots=True)
 class Campaign:
-    """All attacks in one of the ways in which programs are judged. They are made when they are first asked for.
+    """All attacks with one isolation level, one user and one kind of sandbox. They run when results are first needed.
 
     Args:
         level: the strongest isolation that is used, and the weakest that is accepted.
-        person: who starts the sandbox.
-        cache: where compiled things are kept, for that person to write.
-        served: by way of a worker, over HTTP.
-        builds: the jobs that run a program compile it first, as on clusters.
-        compiler: with the attacks on the compiler.
-        slow: with those too that use up its limits.
-        one_by_one: one program at a time.
+        person: the user who starts the sandbox.
+        cache: the cache directory, which that user can write.
+        served: whether a worker judges, over HTTP.
+        builds: whether run jobs compile their program first (build jobs), as on clusters.
+        compiler: whether to include the attacks on the compiler.
+        slow: whether to include those that reach the compiler's limits.
+        one_by_one: whether to judge one program at a time.
     """
 
     level: Isolation
@@ -112,24 +113,24 @@ class Campaign:
     slow: bool = True
     one_by_one: bool = False
     _found: Findings | None = field(default=None, init=False)
-    _tried: bool = field(default=False, init=False)
+    _started: bool = field(default=False, init=False)
 
     @property
-    def asked(self) -> Isolation:
-        """The level that the policy asks for. A worker's is known only from its answers."""
+    def required_isolation(self) -> Isolation:
+        """The isolation level in the policy. A worker's level is known only from its answers."""
         return Isolation.REDUCED if self.served else self.level
 
     def findings(self) -> Findings:
-        """What came of them.
+        """The results, computed by the first call.
 
         Raises:
-            Exception: the campaign cannot be made. It is tried once: hundreds of tests ask for it.
+            Exception: the campaign failed. It is started only once, because hundreds of tests need it.
         """
-        if not self._tried:
-            self._tried = True
-            self._found = self.person.does(self._make)
+        if not self._started:
+            self._started = True
+            self._found = self.person.run(self._make)
         if self._found is None:
-            pytest.fail("the campaign cannot be made: the first test that failed in it says why", pytrace=False)
+            pytest.fail("the campaign failed: see the first failed test of this campaign for the reason", pytrace=False)
         return self._found
 
     def _make(self) -> Findings:
@@ -137,7 +138,7 @@ class Campaign:
 
 
 class _Distant:
-    """The embedded sandbox, as if files travelled to it."""
+    """The embedded sandbox, declared as remote."""
 
     def __init__(self, local: LocalSandbox) -> None:
         self._local = local
@@ -155,14 +156,14 @@ class _Distant:
 async def judging(
     level: Isolation, cache: Path, *, slots: int, served: bool, builds: bool = False
 ) -> AsyncIterator[Sandbox]:
-    """A sandbox of that level: embedded, or a worker's over real sockets.
+    """A sandbox of that isolation level: the embedded one, or a cluster with one worker, over real sockets.
 
     Args:
-        level: the isolation.
-        cache: where compiled things are kept.
-        slots: how many jobs it runs at once.
-        served: whether there is a worker.
-        builds: whether the embedded sandbox is used as a cluster is, where run jobs compile.
+        level: the isolation level.
+        cache: the cache directory.
+        slots: how many jobs run at once.
+        served: whether to use a worker.
+        builds: whether the embedded sandbox gets build jobs, as a cluster does.
     """
     async with LocalSandbox(slots=slots, isolation=level, strongest=level) as local:
         if not served:
@@ -213,18 +214,20 @@ Work = Callable[[], Awaitable[Mapping[str, Finding]]]
 
 
 def _work(campaign: Campaign, sandbox: Sandbox) -> Iterator[tuple[str, Work]]:
-    """What is to be judged, what takes long alone at the end."""
+    """What is judged in the campaign. Slow attacks on the compiler come last."""
     store = ArtifactStore(campaign.cache)
     for program in programs():
-        scorer = Scorer(sandbox, artifacts=store, policy=policy(campaign.asked), bundle_tests=program.bundle)
+        scorer = Scorer(
+            sandbox, artifacts=store, policy=policy(campaign.required_isolation), bundle_tests=program.bundle
+        )
         yield program.name, partial(attack_by_program, program, scorer, campaign.cache)
-    settings = replace(PYTHON, isolation=campaign.asked)
+    settings = replace(PYTHON, isolation=campaign.required_isolation)
     executor = AppsExecutor(sandbox, artifacts=store, settings=settings)
-    unhurried = AppsExecutor(sandbox, artifacts=store, settings=replace(settings, time_limit_s=UNHURRIED_S))
+    long_limit = AppsExecutor(sandbox, artifacts=store, settings=replace(settings, time_limit_s=LONG_TIME_LIMIT_S))
     for python_attack in PYTHON_ATTACKS:
-        judge = unhurried if python_attack.unhurried else executor
+        judge = long_limit if python_attack.long_limit else executor
         yield python_attack.name, partial(_attack_by_python, python_attack, judge)
-    compiler = Scorer(sandbox, artifacts=store, policy=policy(campaign.asked, compiling=COMPILING))
+    compiler = Scorer(sandbox, artifacts=store, policy=policy(campaign.required_isolation, compiling=COMPILING))
     for attack in sorted(COMPILE_ATTACKS, key=lambda attack: attack.slow):
         if campaign.compiler and (campaign.slow or not attack.slow):
             yield attack.name, partial(_attack_the_compiler, attack, compiler)
@@ -232,7 +235,7 @@ def _work(campaign: Campaign, sandbox: Sandbox) -> Iterator[tuple[str, Work]]:
 
 async def attack_by_program(program: Program, scorer: Scorer, cache: Path) -> Mapping[str, Finding]:
     """Judge all attacks of a program, each followed by an honest test."""
-    task = problem(program.problem, [attack.name for attack in program.attacks], cache, unhurried=program.unhurried)
+    task = problem(program.problem, [attack.name for attack in program.attacks], cache, long_limit=program.long_limit)
     result = honest = await _score(scorer, task, program.name, program.code)
     if not program.solves_honest:
         honest = await _score(scorer, task, "solver", source("solver.cpp").content.decode())
@@ -240,11 +243,11 @@ async def attack_by_program(program: Program, scorer: Scorer, cache: Path) -> Ma
 
 
 PYTHON = AppsSettings(time_limit_s=0.4, memory_limit_bytes=192 * MIB, output_bytes=8 * MIB)
-"""Limits that take no long time to reach."""
+"""Limits that are reached in a short time."""
 
 
 async def _attack_by_python(attack: PythonAttack, executor: AppsExecutor) -> Mapping[str, Finding]:
-    """Judge an attack by a Python program, then an honest program."""
+    """Judge an attacking Python program, then an honest program."""
     result = await executor.score(python_problem(called=attack.called), attack.code)
     honest = await executor.score(honest_problem(), HONEST_PYTHON)
     messages = [test.printed_text for test in result.tests if test.printed_text.startswith("GOT")]
@@ -282,15 +285,17 @@ async def _attack_the_compiler(attack: CompileAttack, scorer: Scorer) -> Mapping
 
 
 async def _honest_compilation(campaign: Campaign, sandbox: Sandbox) -> str:
-    """The verdict of an honest program behind all attacks on the compiler."""
-    scorer = Scorer(sandbox, artifacts=ArtifactStore(campaign.cache), policy=policy(campaign.asked))
+    """The verdict of an honest program that is compiled after all attacks on the compiler."""
+    scorer = Scorer(sandbox, artifacts=ArtifactStore(campaign.cache), policy=policy(campaign.required_isolation))
     code = f'const char *solve() {{ return "{_SECRET}"; }}\n'
     return str((await _score(scorer, sealed_problem(_SECRET), "honest", code)).verdict)
 
 
 async def _hidden_calls(campaign: Campaign, sandbox: Sandbox) -> frozenset[str]:
-    """What the runner says of the calls that it does not hear of, to whoever starts it here."""
-    blob = await Builder(sandbox, ArtifactStore(campaign.cache), policy(campaign.asked)).runner(sandbox.targets()[0])
+    """The calls that an outer filter refuses before ours, as `runner --probe` lists them on this machine."""
+    blob = await Builder(sandbox, ArtifactStore(campaign.cache), policy(campaign.required_isolation)).runner(
+        sandbox.targets()[0]
+    )
     return _hidden_from(blob.path.read_bytes())
 
 
@@ -312,7 +317,7 @@ def _verdict(outcome: TestOutcome) -> str:
 
 
 NOT_LINKED = "relocation truncated to fit"
-"""What the linker says of a program that is too large for this libc: the only reason why an attack may not compile."""
+"""The linker's message for a program that is too large for this libc: the only accepted reason for a CE."""
 
 
 def _finding(attack: Attack, result: SubmissionResult, honest: SubmissionResult) -> Finding:
@@ -321,7 +326,7 @@ def _finding(attack: Attack, result: SubmissionResult, honest: SubmissionResult)
     for each in (honest,) if refused else (result, honest):
         assert each.compile.verdict is None, f"{attack.program} does not compile: {each.compile.message}"
     outcome = next(one for one in result.subtasks[0].tests if one.test == attack.name)
-    behind = next(one for one in honest.subtasks[0].tests if one.test == HONEST + attack.name)
+    honest_outcome = next(one for one in honest.subtasks[0].tests if one.test == HONEST + attack.name)
     return Finding(
         attack=attack.name,
         verdict="CE" if refused else _verdict(outcome),
@@ -329,13 +334,13 @@ def _finding(attack: Attack, result: SubmissionResult, honest: SubmissionResult)
         message=outcome.message,
         final=outcome.final,
         attempted=tuple(outcome.attempted),
-        honest=str(behind.verdict),
+        honest=str(honest_outcome.verdict),
         isolation=honest.isolation if refused else result.isolation,
     )
 
 
 async def _harm_since(before: State) -> list[str]:
-    """What is left. The event loop closes what belongs to an ended process in callbacks of its own: they get time."""
+    """What is left on the machine. Waits a while: the event loop closes descriptors of ended processes later."""
     harm = State.now().harm_since(before)
     for _ in range(50):
         if not harm:

@@ -1,15 +1,15 @@
-"""Lists the attacks: read from the comments above them in `programs/`, which contain code and expectation.
+"""Lists the attacks. It reads the comments above them in `programs/`, which state the expected verdicts.
 
     // attack: reopen_descriptors
-    // tries: to open its descriptors anew through /proc, for writing
+    // tries: to reopen its descriptors through /proc, for writing
     // expect: WA
     // expect reduced: WA SV
     // attempted: socket
 
-`expect` lists the verdicts that are right, one of them must come; JE is written with the program at fault
-(`JE:checker`), and is final. Attacks that may not end at their time limit get so much time that no slow machine ends
-them there. `attempted` names calls that must be reported as refused. The file's head says `group` and `problem`;
-`bundle: 64` puts all tests of the file into one box, where the default is 16 tests a box.
+`expect` lists the accepted verdicts. A JE has the judge program that failed (`JE:checker`), and must be final. If TLE
+is not accepted, the attack gets a long time limit, which is not reached on a slow machine either. `attempted` names
+calls that must be reported as refused. The head of the file has `group` and `problem`; `bundle: 64` puts all tests of
+the file into one box (default: 16 tests in a box).
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class Attack:
     """One attack.
 
     Args:
-        name: the word that starts it.
-        group: what it is after (`forging`, `reading`, …).
-        tries: what it does, for people.
-        problem: the problem that it is tried on.
-        program: its source, relative to `programs/`.
-        expect: the verdicts that are right, at each isolation level.
-        attempted: calls that the result must name.
+        name: its name, which is the first word of the test's input.
+        group: its purpose (`forging`, `reading`, …).
+        tries: what it does, for the table in docs/attacks.md.
+        problem: the problem that it is submitted for.
+        program: its source file, relative to `programs/`.
+        expect: the accepted verdicts, for each isolation level.
+        attempted: calls that the result must list as refused.
     """
 
     name: str
@@ -51,23 +51,23 @@ class Attack:
     attempted: tuple[str, ...] = ()
 
     @property
-    def unhurried(self) -> bool:
-        """Whether the time limit is not among the right ways to end it."""
+    def long_limit(self) -> bool:
+        """Whether it gets the long time limit, because TLE is not accepted."""
         return all("TLE" not in verdicts for verdicts in self.expect.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """A source file with those of its attacks that may end at their time limit, or those that may not.
+    """A source file with those of its attacks for which TLE is accepted, or with the others.
 
     Args:
         name: its name in `programs/`.
         code: its text.
-        problem: the problem that it is sent in for.
-        attacks: in the order of the file.
+        problem: the problem that it is submitted for.
+        attacks: the attacks, in the order of the file.
         bundle: how many tests share a box.
-        solves_honest: whether it answers honest tests too (`attack.h` has its `main`).
-        unhurried: whether they have much time, as they are to reach another limit or none.
+        solves_honest: whether it also solves honest tests (its `main` is that of `attack.h`).
+        long_limit: whether the time limit is the long one: TLE is not accepted.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Program:
     attacks: tuple[Attack, ...]
     bundle: int
     solves_honest: bool
-    unhurried: bool = False
+    long_limit: bool = False
 
 
 @dataclass(slots=True)
@@ -89,7 +89,7 @@ class _Draft:
 
 @cache
 def programs() -> tuple[Program, ...]:
-    """All programs, by name: a file with attacks of both kinds is two."""
+    """All programs, by name. A file with attacks of both kinds gives two programs."""
     return tuple(part for program in _files() for part in _parts(program))
 
 
@@ -108,10 +108,10 @@ def _files() -> tuple[Program, ...]:
 
 
 def _parts(program: Program) -> Iterator[Program]:
-    for unhurried in (False, True):
-        chosen = tuple(attack for attack in program.attacks if attack.unhurried is unhurried)
+    for long_limit in (False, True):
+        chosen = tuple(attack for attack in program.attacks if attack.long_limit is long_limit)
         if chosen:
-            yield replace(program, attacks=chosen, unhurried=unhurried)
+            yield replace(program, attacks=chosen, long_limit=long_limit)
 
 
 def _read(path: Path) -> Program:

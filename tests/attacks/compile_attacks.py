@@ -1,7 +1,7 @@
-"""Attacks on the compiler: on the files it may read, its time and memory, and the meaning of its messages.
+"""Attacks on the compiler: on the files that it can read, its time and memory, and its messages.
 
-They are texts, most of them generated. The problem is `sealed`: its grader's source holds what the program must print.
-A program that compiles prints what it has found out, and gets WA as long as that is not the secret.
+They are source texts, most of them generated. The problem is `sealed`: the program must print a secret that is in the
+grader's source. A program that compiles prints what it has found, and gets WA if that is not the secret.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ class CompileAttack:
     """One attack on the compiler.
 
     Args:
-        name: its name, in the table too.
-        tries: what it does, for people.
-        code: makes its text.
-        expect: the verdicts that are right; one of them must come.
-        slow: it uses up its limits.
-        unsaid: words that no message may hold.
+        name: its name, also in docs/attacks.md.
+        tries: what it does, for docs/attacks.md.
+        code: returns its source.
+        expect: the accepted verdicts.
+        slow: whether it reaches the compiler's limits.
+        forbidden_texts: texts that no message may contain.
     """
 
     name: str
@@ -36,14 +36,14 @@ class CompileAttack:
     code: Callable[[], str]
     expect: frozenset[str]
     slow: bool = False
-    unsaid: tuple[str, ...] = ("root:x:0", "SECRET", "static const char secret")
+    forbidden_texts: tuple[str, ...] = ("root:x:0", "SECRET", "static const char secret")
 
 
 _GUESS = '#include "sealed.h"\nconst char *solve() { return "GUESS"; }\n'
 
 
 def _reads(name: str, tries: str, *lines: str, expect: str = "CE") -> CompileAttack:
-    """A program that is to fail, because a file is not to be had."""
+    """A program that fails because a file cannot be read."""
     text = "\n".join(lines) + "\n" + _GUESS
     return CompileAttack(name=f"compile_{name}", tries=tries, code=lambda: text, expect=frozenset(expect.split()))
 
@@ -53,18 +53,18 @@ def _takes(name: str, tries: str, code: Callable[[], str], expect: str = "CE", *
 
 
 def _text(name: str, tries: str, *lines: str, expect: str = "CE", slow: bool = False) -> CompileAttack:
-    """A program of these lines, and a guess behind them."""
+    """A program of these lines, followed by a wrong solution."""
     return _takes(name, tries, lambda: "\n".join(lines) + "\n" + _GUESS, expect, slow=slow)
 
 
 def _assembly(name: str, tries: str, *lines: str, expect: str = "CE") -> CompileAttack:
-    """A program with these lines of assembly among its data."""
+    """A program with these lines of assembly in its data section."""
     whole = "\\n".join((".data", *lines, ".text"))
     return _takes(name, tries, lambda: f'asm("{whole}");\n' + _GUESS, expect)
 
 
 def _incbin(path: str) -> str:
-    """Prints what `.incbin` got."""
+    """A program that prints what `.incbin` has read."""
     return (
         f'asm(".data\\n.globl loot\\nloot: .incbin \\"{path}\\"\\n.byte 0\\n.text");\n'
         'extern "C" char loot[];\n#include "sealed.h"\nconst char *solve() { return loot; }\n'
@@ -79,7 +79,7 @@ _PACKAGES = (
 
 
 def _first(*patterns: str) -> str:
-    """A file of this machine, whatever it is called; else a name at which nothing is."""
+    """The first file of this machine that matches a pattern; if there is none, a path that does not exist."""
     found = (path for pattern in patterns for path in sorted(glob.glob(pattern)))
     return next(found, "/usr/lib/python3/dist-packages/rows.jsonl")
 
@@ -102,7 +102,7 @@ def _has_include() -> str:
 
 
 def _line_directive(path: str) -> str:
-    """An error that is said to be in another file: compilers print the line in question."""
+    """A program with an error that `#line` places in another file: compilers print the line of that file."""
     return f'#include "sealed.h"\n#line 1 "{path}"\nconst char *solve() {{ return undeclared; }}\n'
 
 
@@ -161,7 +161,7 @@ def _terminal_codes() -> str:
 
 
 def _lto_sections() -> str:
-    """A program with two bodies: one of machine code, and one that only a compiler called by the linker would see."""
+    """A program with machine code, and with other code that only a compiler called by the linker (LTO) would read."""
     with tempfile.TemporaryDirectory() as directory:
         source, made = Path(directory, "a.cpp"), Path(directory, "a.o")
         source.write_text('const char *solve() { return "GOT a second compilation"; }\n')

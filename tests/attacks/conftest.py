@@ -1,4 +1,4 @@
-"""The campaigns: every isolation level, by every person that can be had here."""
+"""Fixtures of the campaigns: each isolation level, started by each user that is possible here."""
 
 from __future__ import annotations
 
@@ -21,24 +21,25 @@ from tests.selecting import deselect
 from tests.shared_work import copy_cache
 
 Way = tuple[Isolation, Person, bool]
+"""A campaign: isolation level, the user who starts the sandbox, and whether a worker judges."""
 
 ALL: list[Way] = [(level, person, False) for level in LEVELS for person in persons()] + [
     (Isolation.FULL, persons()[0], True)
 ]
-"""Embedded at each level, started by each person; and a worker's, over HTTP."""
+"""The embedded sandbox at each level, started by each user; and a worker, over HTTP."""
 
 STRONGEST_AND_WEAKEST = (ALL[0], (Isolation.REDUCED, persons()[-1], False))
-"""What survival is tried on, unless asked for more. The weaker has the jobs of clusters, which compile and then run."""
+"""The campaigns of `test_survival.py` without `--full`. The weaker one uses build jobs, as clusters do."""
 
 COMPILING = (*STRONGEST_AND_WEAKEST, ALL[-1])
-"""What attacks on the compiler are tried on, unless asked for more: they meet less that differs."""
+"""The campaigns with attacks on the compiler, without `--full`: for these, the campaigns differ little."""
 
 
 @pytest.fixture(scope="session")
 def caches(cache_with_runner: Path) -> Iterator[Callable[[Person], Path]]:
-    """A cache for each person. Everybody may look into it: the worst that is accepted.
+    """A cache directory for each user. Its mode is 755, the most open one that is accepted.
 
-    Not below pytest's own directory, which pytest closes to other users whenever it starts.
+    It is outside of pytest's own directory: pytest makes that unreadable for other users at each start.
     """
     with contextlib.ExitStack() as stack:
         made: dict[str, Path] = {}
@@ -55,13 +56,13 @@ def caches(cache_with_runner: Path) -> Iterator[Callable[[Person], Path]]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what only the large budget makes in a campaign."""
+    """Leave out the tests that only `--full` runs."""
     full = bool(config.getoption("--full"))
-    deselect(config, items, lambda item: not _is_made(item, full=full))
+    deselect(config, items, lambda item: not _is_selected(item, full=full))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say which campaigns failed, in how many tests and in which ways."""
+    """Print which campaigns failed, in how many tests, and for which reasons."""
     reports = [*terminalreporter.getreports("failed"), *terminalreporter.getreports("error")]
     failed = [(report.nodeid, _reason_of(report)) for report in reports if report.nodeid.startswith("tests/attacks/")]
     if failed:
@@ -71,12 +72,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def _reason_of(report: pytest.TestReport | pytest.CollectReport) -> str:
-    """The first line of what an exception says, or of a failure without a traceback."""
+    """The first line of the exception's message, or of a failure without a traceback."""
     crash = getattr(report.longrepr, "reprcrash", None)
     return (crash.message if crash else report.longreprtext).strip().partition("\n")[0]
 
 
-def _is_made(item: pytest.Item, *, full: bool) -> bool:
+def _is_selected(item: pytest.Item, *, full: bool) -> bool:
     if not (isinstance(item, pytest.Function) and hasattr(item, "callspec") and "campaign" in item.callspec.params):
         return True
     values: Mapping[str, Any] = item.callspec.params
@@ -84,22 +85,22 @@ def _is_made(item: pytest.Item, *, full: bool) -> bool:
     if item.path.stem == "test_survival":
         served = way[2]
         return not served and (full or way in STRONGEST_AND_WEAKEST)
-    return full or not isinstance(attack, CompileAttack) or makes(way, attack)
+    return full or not isinstance(attack, CompileAttack) or is_in_campaign(way, attack)
 
 
-def makes(way: Way, attack: CompileAttack) -> bool:
-    """Whether an attack on the compiler is made in a campaign, without the large budget."""
+def is_in_campaign(way: Way, attack: CompileAttack) -> bool:
+    """Whether an attack on the compiler belongs to a campaign without `--full`."""
     return way == ALL[0] or (way in COMPILING and not attack.slow)
 
 
 def name_of(level: Isolation, person: Person, served: bool) -> str:
-    """As `full-root` or `full-root-served`."""
+    """The campaign's name, for example `full-root` or `full-root-served`."""
     return f"{level.value}-{person.name}{'-served' if served else ''}"
 
 
 @pytest.fixture(scope="session", params=ALL, ids=[name_of(*one) for one in ALL])
 def campaign(request: pytest.FixtureRequest, caches: Callable[[Person], Path]) -> Campaign:
-    """All attacks in one of the ways in which they can be made."""
+    """One campaign with all its attacks."""
     level, person, served = request.param
     full = bool(request.config.getoption("--full"))
     reason = why_not(level)

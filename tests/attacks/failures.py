@@ -1,4 +1,4 @@
-"""Summarises the failed attacks at the end of the attack suite in some lines, even if there are hundreds."""
+"""Summarises the failed attacks at the end of the attack suite: a few lines, also for hundreds of failures."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 NAMED = 4
-"""How many attacks are named of those that failed in the same way."""
+"""How many attacks are named among those that failed for the same reason."""
 
 
 def summary(failures: Iterable[tuple[str, str]], campaigns: Sequence[str]) -> Iterator[str]:
-    """How many tests failed in each campaign, and in which ways.
+    """How many tests failed in each campaign, and for which reasons.
 
     Args:
-        failures: of each test its id and the first line of why it failed.
-        campaigns: their names, as they stand in the ids.
+        failures: for each failed test, its id and the first line of the reason.
+        campaigns: the names of the campaigns, as in the ids of tests.
     """
     ways: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for test, reason in failures:

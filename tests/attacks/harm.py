@@ -1,8 +1,8 @@
 """Checks that a job changed nothing: processes, mounts, files, shared memory, descriptors, and our own privileges.
 
-Looked at from outside, after each job. Orphans are found because this process is made the reaper of its descendants,
-and because in these tests a box's user id is nobody else's. Without root it is that of all the other tests; then files
-are known by their directory.
+The state is observed from outside of the boxes. Orphans are found in two ways: this process becomes the reaper of its
+descendants, and in these tests no other process has the user id of a box. Without root, a box has the user id of all
+other tests; then files are recognised by their directory.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from pathlib import Path
 from ioi_eval.sandbox.local.sandbox import _box_uid
 
 OWN_UID = "IOI_EVAL_TEST_OWN_UID"
-"""Set where the whole user id belongs to these tests."""
+"""Environment variable with a user id that only these tests use."""
 
 MEMORY_SLACK_BYTES = 512 << 20
-"""What others on this machine may keep for longer."""
+"""How much memory other processes of this machine may keep, in bytes."""
 
 _PATIENCE_S = 120.0
 _PR_SET_CHILD_SUBREAPER = 36
@@ -29,36 +29,36 @@ _SHARED_DIRECTORIES = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run/lock
 
 
 def adopt_orphans() -> None:
-    """Become the parent of whatever outlives its own."""
+    """Become the parent of each descendant whose own parent ends."""
     if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """What can be seen of the machine, as far as a job of ours could have changed it."""
+    """The part of the machine's state that a job of ours could change."""
 
     processes: frozenset[str]
     mounts: frozenset[str]
     files: frozenset[str]
     ipc: frozenset[str]
     descriptors: int
-    standing: str
+    settings: str
 
     @classmethod
     def now(cls) -> State:
-        """Look."""
+        """The present state."""
         return cls(
             processes=frozenset(_processes()),
             mounts=frozenset(_mounts()),
             files=frozenset(_files()),
             ipc=frozenset(_ipc()),
             descriptors=len(os.listdir("/proc/self/fd")),
-            standing=_standing(),
+            settings=_settings(),
         )
 
     def harm_since(self, before: State) -> list[str]:
-        """What is there that was not, in words; empty if all is well."""
+        """Descriptions of what was not there before; empty if nothing is."""
         return [
             *(f"process {one}" for one in sorted(self.processes - before.processes)),
             *(f"mount {one}" for one in sorted(self.mounts - before.mounts)),
@@ -69,12 +69,12 @@ class State:
                 if self.descriptors > before.descriptors
                 else []
             ),
-            *([f"standing: {before.standing} -> {self.standing}"] if self.standing != before.standing else []),
+            *([f"settings: {before.settings} -> {self.settings}"] if self.settings != before.settings else []),
         ]
 
 
 def lost_memory_bytes(before: int) -> int:
-    """How much more is kept than before. What others use for a while is waited for; what is lost does not come back."""
+    """How many bytes more are kept than before. Waits up to two minutes, in case other processes still use them."""
     until = time.monotonic() + _PATIENCE_S
     while (lost := kept_memory_bytes() - before) >= MEMORY_SLACK_BYTES and time.monotonic() < until:
         time.sleep(0.1)
@@ -82,7 +82,7 @@ def lost_memory_bytes(before: int) -> int:
 
 
 def kept_memory_bytes() -> int:
-    """Memory that outlives processes: in tmpfs, memory files, shared segments. (What is free depends on everybody.)"""
+    """Memory that remains after processes end, in bytes: tmpfs, memory files, shared segments."""
     for line in Path("/proc/meminfo").read_text().splitlines():
         if line.startswith("Shmem:"):
             return int(line.split()[1]) * 1024
@@ -90,7 +90,7 @@ def kept_memory_bytes() -> int:
 
 
 def our_uids() -> frozenset[int]:
-    """User ids under which only our jobs run: as root those of boxes', else none but perhaps our own."""
+    """User ids of our jobs only. As root: those of the boxes. Otherwise: our own if only these tests use it."""
     first = _box_uid(0)
     if first is not None:
         return frozenset(range(first, first + 256))
@@ -98,7 +98,7 @@ def our_uids() -> frozenset[int]:
 
 
 def _mounts() -> list[str]:
-    """Mounts of jobs, told by what the runner and bwrap call them: others may mount things meanwhile."""
+    """Mounts of jobs, recognised by names that the runner and bwrap use: other processes may mount things too."""
     found = []
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
         place, source = line.split()[4], line.partition(" - ")[2].split()[1]
@@ -109,7 +109,7 @@ def _mounts() -> list[str]:
 
 def _processes() -> list[str]:
     parents: dict[int, int] = {}
-    told: dict[int, str] = {}
+    names: dict[int, str] = {}
     found: set[int] = set()
     uids = our_uids()
     for entry in Path("/proc").iterdir():
@@ -121,7 +121,7 @@ def _processes() -> list[str]:
             continue
         pid = int(entry.name)
         parents[pid] = int(status["PPid"])
-        told[pid] = f"{status['Name'].strip()} ({status['State'].strip()})"
+        names[pid] = f"{status['Name'].strip()} ({status['State'].strip()})"
         if int(status["Uid"].split()[0]) in uids:
             found.add(pid)
     for pid, parent in parents.items():
@@ -130,7 +130,7 @@ def _processes() -> list[str]:
             ancestor = parents[ancestor]
         if ancestor == os.getpid():
             found.add(pid)
-    return [f"{pid} {told[pid]}" for pid in found - {os.getpid()}]
+    return [f"{pid} {names[pid]}" for pid in found - {os.getpid()}]
 
 
 def _files() -> list[str]:
@@ -170,7 +170,7 @@ def _ipc() -> list[str]:
     return found
 
 
-def _standing() -> str:
-    """What one process can do to another of its user: priority, processors, limits."""
+def _settings() -> str:
+    """Settings that another process of the same user can change: priority, processors, limits."""
     limits = [resource.getrlimit(kind) for kind in (resource.RLIMIT_CPU, resource.RLIMIT_FSIZE, resource.RLIMIT_NPROC)]
     return f"nice {os.getpriority(os.PRIO_PROCESS, 0)} cpus {sorted(os.sched_getaffinity(0))} limits {limits}"

@@ -1,4 +1,4 @@
-"""Which isolation is to be had on this machine."""
+"""Which isolation levels this machine offers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
 
 def why_not(level: Isolation) -> str:
-    """Why a level is not to be had on this machine; empty if it is."""
+    """The reason why this machine does not offer a level; empty if it does."""
 
     async def enter() -> str:
         sandbox = LocalSandbox(slots=1, isolation=Isolation.NONE, strongest=level)

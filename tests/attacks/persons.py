@@ -1,11 +1,11 @@
-"""The user who starts the sandbox: the one who runs the tests, or an ordinary user if that is root.
+"""The user who starts the sandbox: the one who runs the tests; if that is root, also an ordinary user.
 
-Each work is done by a child process of its own. What is looked for afterwards (`harm.py`) is its alone: its
-descendants, the user ids of its boxes, and without root its directory for temporary files. So other tests may run at
-the same time.
+Each function runs in a child process of its own. `harm.py` observes only what belongs to this process: its descendants,
+the user ids of its boxes, and, without root, its directory for temporary files. So other tests can run meanwhile.
 
-The ordinary user is a child process that gave up root after everything was imported, so neither Python nor the checkout
-need be readable for that user. It may not open the checkout on any machine, as where it lies in root's home.
+The ordinary user is a child process that gives up root after everything is imported, so that user does not need the
+right to read Python or the checkout. On every machine, an audit hook keeps this process from opening the checkout, as
+if the checkout were in root's home.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ from ioi_eval import boxfiles, fingerprint
 from tests.attacks.harm import OWN_UID, adopt_orphans
 
 USER_UID = 0x6E000000 + os.getpid()
-"""A user of this process's own: nobody else's processes and files are found under it."""
+"""A user id for this process only: no other processes and files have it."""
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """Somebody who starts a sandbox.
+    """A user who starts a sandbox.
 
     Args:
         name: `root` or `user`.
-        gives_up_root: whether root must become that person.
+        gives_up_root: whether the child process must give up root.
     """
 
     name: str
     gives_up_root: bool
 
-    def does(self, work: Callable[[], Result]) -> Result:
-        """Have the person do something in a child process; what comes of it travels back pickled.
+    def run(self, work: Callable[[], Result]) -> Result:
+        """Call a function in a child process of this user. Its result comes back pickled.
 
         Raises:
-            AssertionError: it failed, with the child's traceback.
+            AssertionError: it failed; with the child's traceback.
         """
-        boxfiles.runner_source()  # these keep what they read of the checkout: the child may not be able to read it
+        boxfiles.runner_source()  # these cache files of the checkout, which the child may not be able to read
         boxfiles.classic_scripts()
         boxfiles.harness_archive()
         fingerprint.runner_digest()
@@ -81,7 +81,7 @@ class Person:
                 _give_up_root()
             adopt_orphans()
             answer = pickle.dumps((True, work()))
-        except BaseException:  # noqa: BLE001 - whatever it is, the parent reports it
+        except BaseException:  # noqa: BLE001 - the parent reports every error
             answer = pickle.dumps((False, traceback.format_exc()))
         with os.fdopen(there, "wb") as stream:
             stream.write(answer)
@@ -89,14 +89,14 @@ class Person:
 
 
 def persons() -> tuple[Person, ...]:
-    """Who can be had here: root and a user, or only the user that runs the tests."""
+    """The users that are possible here: root and an ordinary user, or only the user that runs the tests."""
     if os.geteuid() == 0:
         return Person(name="root", gives_up_root=False), Person(name="user", gives_up_root=True)
     return (Person(name="user", gives_up_root=False),)
 
 
 def _close_the_checkout() -> None:
-    """Refuse this process what the kernel refuses an ordinary user where the checkout lies in a closed directory."""
+    """Refuse to open files of the checkout, as the kernel does if an ordinary user cannot enter its directory."""
     checkout = f"{Path(__file__).resolve().parents[2]}/"
 
     def refuse(event: str, arguments: tuple[object, ...]) -> None:

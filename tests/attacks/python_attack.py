@@ -1,8 +1,8 @@
 """Attacks by Python programs: on the interpreter that they share with the harness, and on everything outside of it.
 
-Each is a program for a problem of two tests with random answers, different in each run: a program that passes one has
-stolen the answer. A program that got other forbidden data prints `GOT …`. The tests are judged in order, so that one
-can leave something for the next.
+Each is a program for a problem of two tests. Their answers are random and new in each run: a program that passes a test
+has stolen the answer. A program that got other forbidden data prints `GOT …`. The tests are judged in order, so the
+first can leave something for the second.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ class PythonAttack:
     """One attack.
 
     Args:
-        name: its name, in the table too.
-        tries: what it does, for people.
-        code: its text.
-        expect: the verdicts that are right; one of them must come.
-        called: whether it is a function `solve(n)` rather than a program that reads standard input.
+        name: its name, also in docs/attacks.md.
+        tries: what it does, for docs/attacks.md.
+        code: its source.
+        expect: the accepted verdicts.
+        called: whether it is a function `solve(n)`, not a program that reads standard input.
     """
 
     name: str
@@ -35,13 +35,13 @@ class PythonAttack:
     called: bool = False
 
     @property
-    def unhurried(self) -> bool:
-        """Whether it has much time, as its time limit is not among the right ways to end it."""
+    def long_limit(self) -> bool:
+        """Whether it gets the long time limit, because TLE is not accepted."""
         return "TLE" not in self.expect
 
 
 def problem(*, called: bool) -> AppsProblem:
-    """The problem of these attacks, with answers of its own."""
+    """The problem of these attacks, with new random answers."""
     numbers = [1, 2]
     answers = [secrets.token_hex(16) for _ in numbers]
     if called:
@@ -53,7 +53,7 @@ def problem(*, called: bool) -> AppsProblem:
 
 
 def honest_problem() -> AppsProblem:
-    """What is judged behind each attack."""
+    """The problem that is judged after each attack."""
     row = {"problem_id": 2, "input_output": {"inputs": ["20 22\n"], "outputs": ["42\n"]}}
     return apps_problem(Row(source="honest", number=1, values=row), 0)
 

@@ -1,4 +1,4 @@
-"""Functions that are called by the harness, and attack it."""
+"""Functions `solve(n)` that attack the harness, which calls them."""
 
 from __future__ import annotations
 

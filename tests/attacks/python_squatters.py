@@ -1,4 +1,4 @@
-"""Python programs that stay behind, talk to others, or take everything."""
+"""Python programs that stay after their test, communicate with others, or use up resources."""
 
 from __future__ import annotations
 

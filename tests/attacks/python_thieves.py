@@ -1,4 +1,4 @@
-"""Python programs that read forbidden data, or claim that they have passed."""
+"""Python programs that read forbidden data, or forge a result."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Attacks in Rust: on the box in which a program runs, and on its compiler.
 
-A program in Rust is one of the machine's, as one in C++: what the kernel lets neither do is tried by the corpus in
-`programs/`. Here stands what Rust brings along, and one attack of each kind, so that it is seen to meet the same box.
+A Rust program is machine code, like one in C++, and `programs/` has the attacks on the kernel. This file has attacks
+that are particular to Rust, and one attack of each other kind, to show that Rust programs run in the same box.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ class RustAttack:
     """One attack.
 
     Args:
-        name: the word that starts it.
-        tries: what it does, for people.
-        body: its statements; `got(what)` says that it has succeeded.
-        expect: the verdicts that are right; one of them must come.
-        attempted: calls that the result must name.
+        name: its name, which is the first word of the test's input.
+        tries: what it does, for docs/attacks.md.
+        body: its statements; `got(what)` reports that it has succeeded.
+        expect: the accepted verdicts, with blanks between.
+        attempted: calls that the result must list as refused.
     """
 
     name: str
@@ -33,8 +33,8 @@ class RustAttack:
     attempted: tuple[str, ...] = ()
 
     @property
-    def unhurried(self) -> bool:
-        """Whether it has much time, as its time limit is not among the right ways to end it."""
+    def long_limit(self) -> bool:
+        """Whether it gets the long time limit, because TLE is not accepted."""
         return "TLE" not in self.expect.split()
 
 
@@ -257,7 +257,7 @@ fn main() {
 
 
 def program() -> str:
-    """All attacks of `RUNNING` in one program, which answers honest tests too."""
+    """All attacks of `RUNNING` in one program, which also solves honest tests."""
     arms = "".join(f'        "{one.name}" => unsafe {{ {one.body} }},\n' for one in RUNNING)
     return f'{_HEAD}{arms}        _ => {{}}\n    }}\n    println!("held");\n}}\n'
 
@@ -267,7 +267,7 @@ def program() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RustCompileAttack:
-    """One attack on the compiler: a text, and the verdicts that are right."""
+    """One attack on the compiler: its source, and the accepted verdicts."""
 
     name: str
     tries: str
@@ -276,7 +276,7 @@ class RustCompileAttack:
 
 
 def _prints(expression: str) -> str:
-    """A program that prints what it got of a file, if it compiles."""
+    """A program that prints what the compiler has read of a file, if it compiles."""
     return f'fn main() {{ println!("GOT {{:?}}", {expression}); }}\n'
 
 
@@ -461,7 +461,7 @@ COMPILING = (
 
 
 def section() -> str:
-    """The section of docs/attacks.md, with the verdicts that are right at both levels."""
+    """The section of docs/attacks.md about Rust, with the verdicts that are accepted at both levels."""
     parts = []
     for title, attacks in (("Rust", RUNNING), ("Rust at compile time", COMPILING)):
         lines = []

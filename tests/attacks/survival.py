@@ -1,6 +1,6 @@
-"""A run in which attackers and honest submissions are judged in any order, side by side.
+"""A run in which attackers and honest submissions are judged together, in random order.
 
-Two slots, so that attackers and honest programs run at the same time.
+It has two slots, so attackers and honest programs run at the same time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.attacks.harm import State, kept_memory_bytes, lost_memory_bytes
 _HEAD = """#include <cstdio>
 static long a, b;
 static bool read() {
-    for (int c = 0; c != ' ' && c >= 0;) c = getchar();  // the word in front
+    for (int c = 0; c != ' ' && c >= 0;) c = getchar();  // skips the first word
     return scanf("%ld %ld", &a, &b) == 2;
 }
 """
@@ -44,7 +44,7 @@ Scored: TypeAlias = "dict[str, list[tuple[str, float | None]]]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """Somebody in the queue: a submission, its problem, and whether it is honest."""
+    """An entry of the queue: a submission, its problem, and whether it is honest."""
 
     task: Problem
     submission: Submission
@@ -52,9 +52,9 @@ class Entry:
 
 
 def honest_entries(cache: Path, copies: int) -> list[Entry]:
-    """Honest programs of every verdict, each several times."""
+    """Honest programs that get each verdict, each several times."""
     task = problem("sum", ["one", "two", "three"], cache)
-    task = replace(task, memory_limit_bytes=32 * MIB)  # so little that it is full before the time is up
+    task = replace(task, memory_limit_bytes=32 * MIB)  # so small that the limit is reached before the time limit
     return [
         Entry(task=task, submission=Submission(id=f"{name} {n}", problem=task.key, code=_HEAD + code), honest=True)
         for name, code in HONEST.items()
@@ -75,12 +75,12 @@ def attacking_entries(cache: Path, chance: random.Random, attacks_each: int | No
 
 
 def _attacker(program: Program, names: Sequence[str], cache: Path) -> Entry:
-    task = problem(program.problem, names, cache, unhurried=program.unhurried)
+    task = problem(program.problem, names, cache, long_limit=program.long_limit)
     return Entry(task=task, submission=Submission(id=program.name, problem=task.key, code=program.code), honest=False)
 
 
 async def judge_all(entries: Sequence[Entry], level: Isolation, cache: Path) -> list[SubmissionResult]:
-    """Judge a queue with two workers; the results of the honest, in the order of the queue."""
+    """Judge a queue with two tasks at once. Returns the results of the honest entries, in the order of the queue."""
     results: dict[int, SubmissionResult] = {}
     queue = iter(enumerate(entries))
 
@@ -98,7 +98,7 @@ async def judge_all(entries: Sequence[Entry], level: Isolation, cache: Path) -> 
 
 
 def scores(results: Sequence[SubmissionResult]) -> Scored:
-    """What counts of a result: each test's verdict and score."""
+    """The part of the results that is compared: verdict and score of each test, by submission."""
     return {
         result.submission: [(str(test.verdict), test.score) for test in result.subtasks[0].tests] for result in results
     }
@@ -106,10 +106,10 @@ def scores(results: Sequence[SubmissionResult]) -> Scored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
-    """What tests took, of those that passed: others were stopped when a clock said so.
+    """The time of the tests that passed. Others may have been stopped at a limit of time.
 
     Args:
-        cpu_ms, wall_ms: added up.
+        cpu_ms, wall_ms: sums over these tests.
     """
 
     cpu_ms: float
@@ -117,20 +117,20 @@ class Times:
 
     @classmethod
     def of(cls, results: Sequence[SubmissionResult]) -> Times:
-        """Those of these results."""
+        """The sums over these results."""
         tests = [test for result in results for test in result.subtasks[0].tests if test.score == 1.0]
         return cls(cpu_ms=sum(test.cpu_ms or 0.0 for test in tests), wall_ms=sum(test.wall_ms or 0.0 for test in tests))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survival:
-    """What came of a run.
+    """The result of a run.
 
     Args:
-        seed: of the order.
-        alone, among: what the honest scored without and with attackers.
-        times_alone, times_among: what it took them.
-        harm: what the attackers left.
+        seed: the seed of the random order.
+        alone, among: the scores of the honest programs without and with attackers.
+        times_alone, times_among: the times of the honest programs.
+        harm: descriptions of what the attackers left.
         lost_bytes: how much more memory is kept in files afterwards.
     """
 
@@ -144,13 +144,13 @@ class Survival:
 
 
 def survive(level: Isolation, cache: Path, *, copies: int, attackers: int | None) -> Survival:
-    """Judge the honest alone, then among attackers in an order drawn anew.
+    """Judge the honest programs alone, then among attackers in a new random order.
 
     Args:
-        level: the isolation.
-        cache: where compiled things are kept.
-        copies: how often each honest program comes.
-        attackers: how many attacking programs, each with three of its attacks; `None` for all of all.
+        level: the isolation level.
+        cache: the cache directory.
+        copies: how many times each honest program is in the queue.
+        attackers: how many attacking programs, each with three of its attacks; `None` for all programs and attacks.
     """
     seed = random.randrange(1 << 32)
     chance = random.Random(seed)

@@ -1,7 +1,7 @@
 """The table attack × isolation level × outcome, in docs/attacks.md.
 
-`scripts/attack-table` runs every attack at every level, as every person that can be had, and puts what came of it
-between two marks in the page.
+`scripts/attack-table` runs each attack at each level, started by each possible user, and writes the verdicts between
+two marks in the page.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ROW = re.compile(r"^\| `(\w+)` \| (.+) \| ([^|]+) \| ([^|]+) \|$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """An attack, and what came of it at each level, in words."""
+    """An attack, and its verdicts at each level as text."""
 
     group: str
     name: str
@@ -45,14 +45,14 @@ class Row:
 
 
 def rows_of_page(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
-    """The rows that stand in the page: name, what it tries, outcomes."""
+    """The rows of the page: name, what the attack tries, outcomes."""
     between = text.partition(BEGIN)[2].partition(END)[0]
     found = (_ROW.match(line) for line in between.splitlines())
     return [(row[1], row[2], (row[3], row[4])) for row in found if row]
 
 
 def verdicts(outcome: str) -> frozenset[str]:
-    """The verdicts that an outcome's words stand for, as the catalogue writes them."""
+    """The verdicts in the text of an outcome, as the catalogue writes them."""
     words = (word.strip() for word in outcome.split(" or "))
     return frozenset(re.sub(r"^JE \((\w+)\)$", r"JE:\1", word) for word in words)
 
@@ -73,13 +73,13 @@ def render(rows: Sequence[Row]) -> str:
     return "\n\n".join(parts)
 
 
-def _told(found: Sequence[Finding]) -> str:
+def _outcome(found: Sequence[Finding]) -> str:
     words = sorted({re.sub(r"^JE:(\w+)$", r"JE (\1)", one.verdict) for one in found})
     return " or ".join(words)
 
 
 def run_everything() -> list[Row]:
-    """Run all attacks everywhere, also through a worker. Takes some minutes."""
+    """Run all attacks in all campaigns, also on a worker. Takes some minutes."""
     found: dict[tuple[str, Isolation], list[Finding]] = {}
     with _campaigns() as campaigns:
         for campaign in campaigns:
@@ -87,7 +87,7 @@ def run_everything() -> list[Row]:
             for name, finding in campaign.findings().by_attack.items():
                 found.setdefault((name, campaign.level), []).append(finding)
     return [
-        Row(group=group, name=name, tries=tries, outcomes={level: _told(found[name, level]) for level in LEVELS})
+        Row(group=group, name=name, tries=tries, outcomes={level: _outcome(found[name, level]) for level in LEVELS})
         for group, name, tries in all_attacks()
     ]
 

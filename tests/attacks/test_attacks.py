@@ -1,4 +1,4 @@
-"""Every attack gets its expected verdict, does no harm, and leaves nothing behind."""
+"""Each attack gets an expected verdict, changes no other result, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from tests.attacks.compile_attacks import CompileAttack
 from tests.attacks.python_attack import PythonAttack
 from tests.attacks.python_attacks import ATTACKS as PYTHON_ATTACKS
 
-pytestmark = pytest.mark.timeout(7200)  # the first test of a campaign makes all of it
+pytestmark = pytest.mark.timeout(7200)  # the first test of a campaign runs the whole campaign
 
 HIDDEN_BY_ARGUMENTS = {"personality"}
-"""Calls that the runner hears of as it tries them, while filters of containers answer those of the attacks."""
+"""Calls that a container's filter may refuse with the attacks' arguments, but not with those of `runner --probe`."""
 
 
 def demand(found: Finding, campaign: Campaign, expected: Collection[str], *wrong: str) -> None:
-    """Fail, in few lines as there are many attacks, unless everything is right.
+    """Fail with a short message (there are many attacks) unless the result is as expected.
 
     Args:
-        found: what came of the attack.
-        campaign: in which it was made.
-        expected: the verdicts that are right.
-        wrong: what else is wrong with it; empty where it is not.
+        found: the result of the attack.
+        campaign: the campaign that it belongs to.
+        expected: the accepted verdicts.
+        wrong: descriptions of other faults; an empty string is no fault.
     """
     faults = [
-        "" if found.verdict in expected else f"{found.verdict} is not right: {' or '.join(sorted(expected))}",
+        "" if found.verdict in expected else f"verdict {found.verdict}, expected {' or '.join(sorted(expected))}",
         *wrong,
-        "" if found.honest == "AC" else f"an honest test behind it was harmed: {found.honest}",
+        "" if found.honest == "AC" else f"the honest test after it got {found.honest}",
         "" if found.isolation is campaign.level else f"judged with isolation {found.isolation}",
-        "it would be judged again for ever" if found.verdict.startswith("JE") and not found.final else "",
+        "the JE is not final" if found.verdict.startswith("JE") and not found.final else "",
     ]
     if any(faults):
         pytest.fail(f"{'; '.join(filter(None, faults))}\n{found}", pytrace=False)
@@ -41,47 +41,47 @@ def demand(found: Finding, campaign: Campaign, expected: Collection[str], *wrong
 
 @pytest.mark.parametrize("attack", attacks(), ids=lambda attack: attack.name)
 def test_attack(attack: Attack, campaign: Campaign) -> None:
-    """It does not score, its verdict is one of those that are right, and what was refused is told.
+    """The attack gets an accepted verdict and no points, and the result lists its refused calls.
 
-    In a container the names of calls that its filter refuses stay unknown, and only of these; the verdicts are the
-    same, and what ended a program is told, if only by a word for a call without a name.
+    In a container, calls that the container's own filter refuses are not listed; all others are. The verdicts are the
+    same as elsewhere. With the verdict SV, at least one refused call is listed, in a container perhaps without a name.
     """
     findings = campaign.findings()
     found = findings.by_attack[attack.name]
     expected = attack.expect[campaign.level]
     hidden = findings.hidden | HIDDEN_BY_ARGUMENTS if findings.hidden else set()
-    untold = sorted(set(attack.attempted) - set(found.attempted) - hidden)
+    missing_calls = sorted(set(attack.attempted) - set(found.attempted) - hidden)
     demand(
         found,
         campaign,
         expected,
-        "it got what no program may get" if "AC" not in expected and found.succeeded else "",
-        f"not told as attempted: {' '.join(untold)}" if untold else "",
-        "not told what ended it" if found.verdict == "SV" and not found.attempted else "",
+        "the attack succeeded" if "AC" not in expected and found.succeeded else "",
+        f"refused calls that are not listed: {' '.join(missing_calls)}" if missing_calls else "",
+        "SV without a refused call" if found.verdict == "SV" and not found.attempted else "",
     )
 
 
 @pytest.mark.parametrize("attack", COMPILE_ATTACKS, ids=lambda attack: attack.name)
 def test_attack_on_the_compiler(attack: CompileAttack, campaign: Campaign) -> None:
-    """It reads nothing, ends in time, and nobody mistakes its words for the judge's."""
+    """The compiler reads no forbidden file and ends in time, and its message contains no forbidden text."""
     found = campaign.findings().by_attack[attack.name]
-    said = [words for words in attack.unsaid if words in found.message]
+    shown = [text for text in attack.forbidden_texts if text in found.message]
     demand(
         found,
         campaign,
         attack.expect,
-        "it got what no program may get" if found.succeeded else "",
-        f"it says {said[0]!r}" if said else "",
+        "the attack succeeded" if found.succeeded else "",
+        f"the message contains {shown[0]!r}" if shown else "",
     )
 
 
 @pytest.mark.parametrize("attack", PYTHON_ATTACKS, ids=lambda attack: attack.name)
 def test_attack_by_python(attack: PythonAttack, campaign: Campaign) -> None:
-    """It passes none of its tests, finds nothing, and an honest program behind it passes."""
+    """The program passes none of its tests and gets no forbidden data, and an honest program after it passes."""
     found = campaign.findings().by_attack[attack.name]
-    demand(found, campaign, attack.expect, "it got what no program may get" if found.succeeded else "")
+    demand(found, campaign, attack.expect, "the attack succeeded" if found.succeeded else "")
 
 
-def test_nothing_is_left(campaign: Campaign) -> None:
-    """After all of them: no process, file, mount, shared memory, descriptor, and our own standing as it was."""
+def test_attacks_leave_nothing_behind(campaign: Campaign) -> None:
+    """After all attacks, no new process, file, mount, shared memory or descriptor is left; our limits are unchanged."""
     assert campaign.findings().left == ()

@@ -1,4 +1,4 @@
-"""Bad configuration must never weaken the judge: it is an error that says what to do."""
+"""A bad configuration never weakens the isolation: it is an error that says what to do."""
 
 from __future__ import annotations
 
@@ -39,50 +39,50 @@ for level in (Isolation.FULL, Isolation.REDUCED):
 
 
 def enter_under(*command: str) -> list[str]:
-    """What a sandbox says when it is entered by a process that a command started."""
+    """The lines that `ENTER` prints in a process started by a command."""
     done = subprocess.run(
         [*command, sys.executable, "-c", ENTER], capture_output=True, text=True, timeout=120, check=False
     )
     if done.returncode != 0 and not done.stdout:
-        pytest.skip(f"cannot be tried here: {done.stderr.strip()[-200:]}")
+        pytest.skip(f"cannot be tested here: {done.stderr.strip()[-200:]}")
     return done.stdout.splitlines()
 
 
 @pytest.mark.root
 def test_root_that_cannot_become_another_user() -> None:
-    """Root without the right to change its user id, as in some containers, judges nothing."""
+    """Root without the right to change its user id, as in some containers: no sandbox starts."""
     if shutil.which("setpriv") is None:
         pytest.skip("no setpriv")
-    said = enter_under("setpriv", "--inh-caps=-setuid,-setgid", "--bounding-set=-setuid,-setgid", "--")
-    assert len(said) == 2
-    assert all(line.startswith("refused: root cannot become another user here") for line in said), said
+    lines = enter_under("setpriv", "--inh-caps=-setuid,-setgid", "--bounding-set=-setuid,-setgid", "--")
+    assert len(lines) == 2
+    assert all(line.startswith("refused: root cannot become another user here") for line in lines), lines
 
 
-def test_root_of_a_container_with_one_user() -> None:
-    """Neither does the root of a user namespace in which there is nobody else."""
+def test_root_of_a_user_namespace_with_one_user() -> None:
+    """Root of a user namespace that has no other user: no sandbox starts."""
     if shutil.which("unshare") is None:
         pytest.skip("no unshare")
-    said = enter_under("unshare", "--user", "--map-root-user", "--")
-    assert len(said) == 2
-    assert all(line.startswith("refused: root cannot become another user here") for line in said), said
+    lines = enter_under("unshare", "--user", "--map-root-user", "--")
+    assert len(lines) == 2
+    assert all(line.startswith("refused: root cannot become another user here") for line in lines), lines
 
 
 @pytest.mark.root
 def test_root_without_setpriv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tool that leaves root is missing: its package is named."""
+    """`setpriv`, which gives up root, is missing: the error names it."""
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SetupError, match="needs setpriv"):
         asyncio.run(_enter(LocalSandbox()))
 
 
 def test_less_isolation_than_asked_for_is_refused() -> None:
-    """Whoever asks for full isolation never gets less, and reads why."""
+    """If full isolation is required and not available, the sandbox does not start, and the error gives the reason."""
     with pytest.raises(IsolationError, match="isolation 'full' is not available on this machine: limited"):
         asyncio.run(_enter(LocalSandbox(isolation=Isolation.FULL, strongest=Isolation.REDUCED)))
 
 
-def test_a_target_with_less_isolation_judges_nothing(tmp_path: Path) -> None:
-    """A sandbox that would be content with less does not weaken what the policy asks: no score, with the reason."""
+def test_a_target_with_less_isolation_is_a_judge_error(tmp_path: Path) -> None:
+    """A target offers less isolation than the policy requires: JE, no score, and the reason in the message."""
     task = problem("sum", ["a"], tmp_path)
     program = Submission(id="a", problem=task.key, code="int main() {}")
 
@@ -98,7 +98,7 @@ def test_a_target_with_less_isolation_judges_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", [0o777, 0o775, 0o757, 0o1777])
 def test_cache_that_others_may_write(tmp_path: Path, mode: int) -> None:
-    """Whoever may write there could replace a checker or an answer."""
+    """A cache directory that other users can write is refused: they could replace a checker or an answer."""
     cache = tmp_path / "cache"
     cache.mkdir()
     cache.chmod(mode)
@@ -108,8 +108,8 @@ def test_cache_that_others_may_write(tmp_path: Path, mode: int) -> None:
 
 
 @pytest.mark.root
-def test_cache_of_somebody_else(tmp_path: Path) -> None:
-    """Its owner could replace what is in it."""
+def test_cache_of_another_user(tmp_path: Path) -> None:
+    """A cache directory of another user is refused: its owner could replace files."""
     cache = tmp_path / "cache"
     cache.mkdir()
     os.chown(cache, 65534, 65534)

@@ -1,4 +1,4 @@
-"""A failing attack suite can be read."""
+"""The summary of failed attacks."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from tests.attacks.failures import summary
 CAMPAIGNS = ("full-root", "full-root-served", "reduced-user")
 
 
-def test_failures_are_counted_by_campaign_and_way() -> None:
-    """A thousand failures of one cause are one line, with some of their names."""
+def test_failures_are_counted_by_campaign_and_reason() -> None:
+    """A thousand failures with the same reason are one line, with some of their names."""
     failed = [(f"tests/attacks/test_attacks.py::test_attack[reduced-user-a{n}]", "cannot be made") for n in range(1000)]
     failed += [
         ("tests/attacks/test_attacks.py::test_attack[full-root-served-a1]", "WA is not right: SV"),
-        ("tests/attacks/test_attacks.py::test_nothing_is_left[full-root]", "assert ('a',) == ()"),
+        ("tests/attacks/test_attacks.py::test_attacks_leave_nothing_behind[full-root]", "assert ('a',) == ()"),
         ("tests/attacks/test_attacks.py::test_attack[reduced-user-b]", "WA is not right: SV"),
         ("tests/attacks/test_configuration.py::test_root", "no such file"),
     ]
@@ -23,7 +23,7 @@ def test_failures_are_counted_by_campaign_and_way() -> None:
         "full-root-served: 1 failed",
         "  1: WA is not right: SV (a1)",
         "full-root: 1 failed",
-        "  1: assert ('a',) == () (test_nothing_is_left)",
+        "  1: assert ('a',) == () (test_attacks_leave_nothing_behind)",
         "without a campaign: 1 failed",
         "  1: no such file (test_root)",
     ]

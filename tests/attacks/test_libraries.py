@@ -1,4 +1,4 @@
-"""Processes of one submission that are linked dynamically: they map the same libraries, and still cannot talk."""
+"""Two processes of one submission that are linked dynamically map the same libraries. They still cannot communicate."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TALKING = [program for program in programs() if program.name.startswith("whisper
 
 
 class Dynamic:
-    """A sandbox on which nothing is linked statically, as where there are no static libraries.
+    """A sandbox that links nothing statically, as on a machine without static libraries.
 
     Args:
         inner: executes the jobs.
@@ -33,7 +33,7 @@ class Dynamic:
         self._inner = inner
 
     def targets(self) -> Sequence[Target]:
-        """The inner sandbox's, but for that."""
+        """The inner sandbox's targets, without static linking."""
         return [replace(each, toolchain=replace(each.toolchain, static=False)) for each in self._inner.targets()]
 
     async def execute(self, job: Job, target: Target) -> Execution:
@@ -43,10 +43,10 @@ class Dynamic:
 
 @pytest.mark.parametrize("level", LEVELS, ids=lambda level: level.value)
 @pytest.mark.parametrize("program", TALKING, ids=lambda program: program.name)
-def test_siblings_with_the_same_libraries_cannot_talk(
+def test_processes_with_the_same_libraries_cannot_communicate(
     program: Program, level: Isolation, caches: Callable[[Person], Path]
 ) -> None:
-    """Neither by a page of libc nor by the end of a thread. Where their loader needs too much, they have no score."""
+    """Neither a page of libc nor the end of a thread carries data. With reduced isolation, the verdict is JE."""
     if reason := why_not(level):
         pytest.skip(reason)
     cache = caches(persons()[0])

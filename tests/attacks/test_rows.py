@@ -1,4 +1,4 @@
-"""Rows of a data set next to files that a box shows: in the project of a virtual environment, and in the system."""
+"""Rows of a data set that lie near the files of an interpreter, which boxes show: programs cannot read the rows."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ except (ImportError, OSError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """A project with an environment of its own, and rows in every place where somebody may have put them.
+    """A project with its own virtual environment, and rows in each directory where a user may have put them.
 
     Args:
         python: the environment's interpreter.
-        rows: where rows are.
+        rows: paths of the files with rows.
     """
 
     python: str
@@ -64,18 +64,18 @@ class Project:
 
 
 def _interpreter() -> str | None:
-    """One that boxes may be shown, and that can make environments."""
+    """An interpreter that boxes can show, and that can make virtual environments."""
     for python in ("/usr/bin/python3", sys.executable):
         if os.path.exists(python) and not os.path.realpath(python).startswith("/root/"):
-            asked = subprocess.run([python, "-c", "import venv"], capture_output=True, check=False)
-            if asked.returncode == 0:
+            done = subprocess.run([python, "-c", "import venv"], capture_output=True, check=False)
+            if done.returncode == 0:
                 return python
     return None
 
 
 @pytest.fixture(scope="module", params=["environment in a project", "project that is an environment"])
 def project(request: pytest.FixtureRequest) -> Iterator[Project]:
-    """Where all users may read it, and boxes have nothing of their own."""
+    """The project, in `/var/tmp`: all users can read it, and boxes do not cover this directory."""
     python = _interpreter()
     if python is None:
         pytest.skip("no interpreter here makes environments that other users can read")
@@ -147,18 +147,20 @@ Way = Callable[[Project, str, str, Isolation, Path], str]
 def test_rows_beside_an_environment(
     project: Project, way: Way, level: Isolation, person: Person, caches: Callable[[Person], Path]
 ) -> None:
-    """Nothing of the project is read. Packages of the environment are imported; what it links to is not."""
+    """A program reads no file of the project. It can import packages of the environment, but not directories that a
+    `.pth` file names.
+    """
     if reason := why_not(level):
         pytest.skip(reason)
     cache = caches(person)
     thief = THIEF.replace("TOKEN", TOKEN).replace("PATHS", repr(project.rows))
-    stolen = person.does(lambda: way(project, thief, "GOT", level, cache))
+    stolen = person.run(lambda: way(project, thief, "GOT", level, cache))
     assert stolen.startswith("WA"), stolen
-    imported = person.does(lambda: way(project, IMPORTER, TOKEN[::-1], level, cache))
+    imported = person.run(lambda: way(project, IMPORTER, TOKEN[::-1], level, cache))
     assert imported.startswith("AC"), imported
 
 
-def test_only_an_interpreters_place_is_looked_at(project: Project) -> None:
-    """The environment is what is asked: the thief's rows really lie where a wider view would show them."""
+def test_rows_lie_inside_the_directory_of_the_interpreter(project: Project) -> None:
+    """At least one file with rows lies in the directory that `places_of` returns, so the test above can fail."""
     (place,) = places_of(project.python)
     assert any(row.startswith(f"{place}/") for row in project.rows)

@@ -1,4 +1,4 @@
-"""Attacks in Rust meet the box that those in C++ meet, and rustc reads, takes and says no more than g++ does."""
+"""Attacks in Rust get the same treatment as those in C++. rustc is confined like g++: files, limits and messages."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from tests.attacks.table import PAGE
 from tests.rust_here import needs_rustc
 from tests.small_problems import small_problem
 
-pytestmark = pytest.mark.timeout(7200)  # the first test of a campaign makes all of it
+pytestmark = pytest.mark.timeout(7200)  # the first test of a campaign runs the whole campaign
 
-UNSAID = ("root:x:0", "PRETTY_NAME", "GNU GENERAL", "grader_files", "ioi-eval-runner 1")
+FORBIDDEN_TEXTS = ("root:x:0", "PRETTY_NAME", "GNU GENERAL", "grader_files", "ioi-eval-runner 1")
 
 
 class Found(NamedTuple):
-    """What a campaign brought."""
+    """The results of a campaign: of running programs, of compilations, and what was left on the machine."""
 
     running: Mapping[str, TestOutcome]
     compiling: Mapping[str, SubmissionResult]
@@ -42,8 +42,8 @@ class Found(NamedTuple):
 
 
 @contextmanager
-def looked_at() -> Iterator[list[str]]:
-    """What is left on the machine of what happens in the block."""
+def recorded_harm() -> Iterator[list[str]]:
+    """Yields a list. After the block, it has descriptions of what the block left on the machine."""
     harm: list[str] = []
     before = State.now()
     yield harm
@@ -51,20 +51,20 @@ def looked_at() -> Iterator[list[str]]:
 
 
 async def campaign(level: Isolation, cache: Path) -> Found:
-    """All attacks at one level, each of those that run with an honest test behind it."""
+    """All attacks at one level. Each attack of a running program is followed by an honest test."""
     compiling: dict[str, SubmissionResult] = {}
-    with looked_at() as harm:
+    with recorded_harm() as harm:
         async with LocalSandbox(slots=SLOTS, isolation=level, strongest=level) as sandbox:
             artifacts = ArtifactStore(cache)
             scorer = Scorer(sandbox, artifacts=artifacts, policy=policy(level))
             running: dict[str, TestOutcome] = {}
-            for unhurried in (False, True):
-                names = [attack.name for attack in RUNNING if attack.unhurried is unhurried]
-                task = problem("secret", names, cache, unhurried=unhurried)
+            for long_limit in (False, True):
+                names = [attack.name for attack in RUNNING if attack.long_limit is long_limit]
+                task = problem("secret", names, cache, long_limit=long_limit)
                 result = await scorer.score(task, rust(task, program()), exhaustive=True)
                 assert result.compile.verdict is None, result.compile.message
                 running |= {one.test: one for one in result.subtasks[0].tests}
-            compiling_limits = replace(COMPILE_LIMITS, wall_s=900)  # a machine may be busy
+            compiling_limits = replace(COMPILE_LIMITS, wall_s=900)  # the machine may be busy
             narrow = Scorer(sandbox, artifacts=artifacts, policy=policy(level, compiling=compiling_limits))
             queue = iter(COMPILING)
 
@@ -85,7 +85,7 @@ def rust(task: Problem, code: str) -> Submission:
 
 
 def sealed() -> Problem:
-    """A problem whose answer nobody can know: a program that compiles prints what it has, and that is wrong."""
+    """A problem that no program solves: a program that compiles prints what it has read, and gets WA."""
     tests = {"only": TestCase(name="only", input=b"", answer=b"what nobody prints\n")}
     return small_problem(
         name="Sealed", year=2000, subtasks=(Subtask(name="all", points=1, tests=("only",)),), tests=tests
@@ -94,13 +94,13 @@ def sealed() -> Problem:
 
 @once
 def findings(level: Isolation, cache: Path) -> Found:
-    """Of the campaign at a level, which is made once."""
-    return persons()[0].does(lambda: asyncio.run(campaign(level, cache)))
+    """The results of the campaign at a level, which runs once."""
+    return persons()[0].run(lambda: asyncio.run(campaign(level, cache)))
 
 
 @pytest.fixture(scope="module", params=LEVELS, ids=lambda level: level.value)
 def found(request: pytest.FixtureRequest, cache: Path) -> Found:
-    """At each level that there is."""
+    """The results at each level that this machine offers."""
     if reason := why_not(request.param):
         pytest.skip(reason)
     return findings(request.param, cache)
@@ -109,7 +109,9 @@ def found(request: pytest.FixtureRequest, cache: Path) -> Found:
 @needs_rustc
 @pytest.mark.parametrize("attack", RUNNING, ids=lambda attack: attack.name)
 def test_attack_by_a_program(attack: RustAttack, found: Found) -> None:
-    """It gets nothing, its verdict is right, what was refused is told, and an honest test behind it passes."""
+    """The attack fails with an accepted verdict, the result lists its refused calls, and the honest test after it
+    passes.
+    """
     outcome = found.running[attack.name]
     assert outcome.verdict in attack.expect.split(), outcome
     assert not outcome.message.startswith("GOT"), outcome
@@ -120,19 +122,19 @@ def test_attack_by_a_program(attack: RustAttack, found: Found) -> None:
 @needs_rustc
 @pytest.mark.parametrize("attack", COMPILING, ids=lambda attack: attack.name)
 def test_attack_on_rustc(attack: RustCompileAttack, found: Found) -> None:
-    """It reads nothing, ends in time, and is never the judge's failure."""
+    """rustc reads no forbidden file and ends in time; the verdict is an accepted one, never JE."""
     result = found.compiling[attack.name]
     assert result.verdict in attack.expect.split(), result.compile
-    words = [result.compile.message, *(one.stderr for part in result.subtasks for one in part.tests)]
-    assert not [said for said in UNSAID if any(said in each for each in words)]
+    messages = [result.compile.message, *(one.stderr for part in result.subtasks for one in part.tests)]
+    assert not [text for text in FORBIDDEN_TEXTS if any(text in message for message in messages)]
 
 
 @needs_rustc
-def test_nothing_is_left(found: Found) -> None:
-    """No process, file or mount."""
+def test_attacks_leave_nothing_behind(found: Found) -> None:
+    """After all attacks, no new process, file or mount is left."""
     assert found.harm == []
 
 
-def test_the_page_lists_them() -> None:
-    """With the verdicts that are right; `rust_attacks.section()` is what is to stand there."""
+def test_the_page_has_the_section_of_the_rust_attacks() -> None:
+    """docs/attacks.md contains the text of `rust_attacks.section()`, with the accepted verdicts."""
     assert section() in PAGE.read_text(encoding="utf-8")

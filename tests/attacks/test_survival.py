@@ -1,7 +1,7 @@
-"""A run survives attacks: programs that are judged at the same time or before do not change honest results.
+"""Attackers that are judged before or at the same time do not change the results of honest programs.
 
-How long they take among attackers is measured by `benchmarks/among_attackers.py`: here a bound on it would make the
-test depend on what else this machine does.
+`benchmarks/among_attackers.py` measures the time of honest programs among attackers. There is no bound on it here: the
+test would depend on the other load of this machine.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from tests.attacks.survival import survive
 
 @pytest.mark.timeout(7200)
 def test_honest_programs_among_attackers(campaign: Campaign, request: pytest.FixtureRequest) -> None:
-    """Honest programs keep their verdicts, and the machine stays as it was."""
+    """Honest programs keep their verdicts and scores among attackers, and nothing is left on the machine."""
     full = bool(request.config.getoption("--full"))
     size = {"copies": 8, "attackers": None} if full else {"copies": 1, "attackers": 8}
-    run = campaign.person.does(partial(survive, campaign.level, campaign.cache, **size))
+    run = campaign.person.run(partial(survive, campaign.level, campaign.cache, **size))
     assert run.among == run.alone, f"seed {run.seed}"
     assert {verdict for tests in run.alone.values() for verdict, _ in tests} >= {"AC", "WA", "RE", "TLE", "MLE"}
     assert not run.harm, f"seed {run.seed}"

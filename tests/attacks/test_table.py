@@ -1,4 +1,4 @@
-"""The table in docs/attacks.md is that of the attacks that there are."""
+"""The table in docs/attacks.md agrees with the attacks of the tests."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tests.attacks.table import PAGE, all_attacks, rows_of_page, verdicts
 
 
 def test_the_page_lists_every_attack() -> None:
-    """Whoever adds an attack runs scripts/attack-table."""
+    """The page lists all attacks. If one is added, `scripts/attack-table` writes the page."""
     listed = [(name, tries) for name, tries, _ in rows_of_page(PAGE.read_text())]
     assert listed == [(name, tries) for _, name, tries in all_attacks()]
 
 
-def test_the_outcomes_are_those_that_the_tests_demand() -> None:
-    """No row tells of a verdict that the corpus would not accept today."""
+def test_the_page_has_only_expected_verdicts() -> None:
+    """Each verdict on the page is one that the tests accept."""
     expected = {attack.name: attack.expect for attack in attacks()}
     everywhere: list[CompileAttack | PythonAttack] = [*COMPILE_ATTACKS, *PYTHON_ATTACKS]
     expected |= {each.name: dict.fromkeys(LEVELS, each.expect) for each in everywhere}

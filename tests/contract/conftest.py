@@ -1,4 +1,4 @@
-"""The sandboxes that the contract is asked of."""
+"""Fixtures of the sandboxes that must fulfil the contract."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from tests import unprivileged
 from tests.shared_work import copy_cache
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "sandboxes.md"
-LINES = 60  # the most that a complete sandbox may take
+MAX_LINES = 60  # docs/sandboxes.md states that a complete sandbox needs fewer
 
 PACKAGES = {"bundled": {"ioi_eval", "bash"}, "classic": {"ioi_eval", "cms_ioi"}}
-"""What servers must have one of for a profile."""
+"""Packages by profile: a server needs one of them."""
 
 Entering = Callable[..., AbstractAsyncContextManager[Sandbox]]
-"""Enters a sandbox; takes the profile."""
+"""A function that takes the profile and returns a context manager, which enters a sandbox."""
 
 
 def documented() -> Callable[..., Any]:
-    """The sandbox that the documentation shows, run from there."""
+    """The class `PrefixSandbox` of docs/sandboxes.md, made from the code in that page."""
     (code,) = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.S | re.M)
-    assert len(code.splitlines()) < LINES, "the page promises a sandbox in under 60 lines"
+    assert len(code.splitlines()) < MAX_LINES, "the page promises a sandbox in under 60 lines"
     names: dict[str, Any] = {}
     exec(compile(code, str(PAGE), "exec"), names)
     shown: Callable[..., Any] = names["PrefixSandbox"]
@@ -48,7 +48,7 @@ def documented() -> Callable[..., Any]:
 
 @pytest.fixture(scope="session")
 def cache(cache_with_runner: Path) -> Iterator[Path]:
-    """One cache for all sandboxes: what has the same compiler is compiled once."""
+    """A cache directory for all sandboxes: sandboxes with the same compiler share artifacts."""
     with unprivileged.private_directory() as directory:
         os.chown(directory, os.geteuid(), os.getegid())
         yield copy_cache(cache_with_runner, directory)
@@ -56,32 +56,32 @@ def cache(cache_with_runner: Path) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def artifacts(cache: Path) -> ArtifactStore:
-    """Where compiled things are kept."""
+    """The store of compiled artifacts."""
     return ArtifactStore(cache)
 
 
 @pytest.fixture(scope="session")
 def blobs(cache: Path) -> BlobStore:
-    """Where test data is kept."""
+    """The store of test data."""
     return BlobStore(cache / "blobs")
 
 
 @pytest.fixture(scope="session")
 def served(cache: Path) -> Iterator[str]:
-    """`ioi-eval serve` as a process of its own; its address."""
+    """The URL of `ioi-eval serve`, which runs as a separate process."""
     command = [sys.executable, "-c", "from ioi_eval.cli.main import main; main()", "serve", "--port", "0"]
     environment = {**os.environ, "IOI_EVAL_CACHE": str(cache), "PISTON_ENDPOINTS": ""}
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
     assert process.stderr is not None
-    said = []
+    lines = []
     try:
         for line in process.stderr:
-            said.append(line)
+            lines.append(line)
             if "serving Piston API v2 at " in line:
                 break
         else:
-            pytest.skip(f"nothing can be served here: {''.join(said)}")
-        yield said[-1].split("serving Piston API v2 at ")[1].split()[0]
+            pytest.skip(f"nothing can be served here: {''.join(lines)}")
+        yield lines[-1].split("serving Piston API v2 at ")[1].split()[0]
     finally:
         process.terminate()
         process.communicate()
@@ -89,7 +89,7 @@ def served(cache: Path) -> Iterator[str]:
 
 @pytest.fixture(params=["embedded", "served", "piston", "documented"])
 def entering(request: pytest.FixtureRequest) -> Entering:
-    """How to enter each of the sandboxes."""
+    """The function that enters a sandbox, for each sandbox."""
     if request.param == "embedded":
         return _embedded
     if request.param == "served":
@@ -122,7 +122,7 @@ async def _documented(profile: str | None = None) -> Any:
 
 
 def _real(source: Any, slots: int) -> Entering:
-    """Servers that somebody else set up. What they have installed is asked of them, not of our client."""
+    """Servers of `PISTON_ENDPOINTS`. The list of installed packages comes from the servers, not from our client."""
     installed = [_installed(url) for url in asyncio.run(endpoints_now(source))]
 
     def enter(profile: str | None = None) -> PistonCluster:

@@ -1,4 +1,4 @@
-"""Submissions that are files, and programs that use files by name, on every sandbox."""
+"""Submitted output files, and programs that use files by name, in each sandbox."""
 
 from __future__ import annotations
 
@@ -63,16 +63,16 @@ int main() {
 
 
 async def judged(entering: Entering, profile: str, artifacts: ArtifactStore) -> SubmissionResult:
-    """The result in this profile."""
+    """The result of the submission in this profile."""
     async with entering(profile) as sandbox:
         return await Scorer(sandbox, artifacts=artifacts).score(PROBLEM, SUBMISSION)
 
 
 @pytest.mark.parametrize("profile", ["bundled", "classic"])
 def test_files_by_name_and_outputs(entering: Entering, artifacts: ArtifactStore, profile: str) -> None:
-    """A program's file, a file that it did not make, a submitted one, and one that was not submitted.
+    """The four cases: output file written, output file missing, output submitted, output not submitted.
 
-    Scripts of a worker's own refuse it by name, and never with a score.
+    On a worker with its own scripts (`cms_ioi`) the result is JE, never a score.
     """
     result = asyncio.run(judged(entering, profile, artifacts))
     if " cms_ioi " in result.compile.message:

@@ -1,4 +1,4 @@
-"""How every sandbox must execute a job: the contract of `ioi_eval/sandbox/__init__.py`, tested on each of them."""
+"""How each sandbox must execute a job: the contract of `ioi_eval/sandbox/__init__.py`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LIMITS = StageLimits(wall_ms=30_000, cpu_ms=30_000, memory_bytes=1 << 30)
 
 
 def with_sandbox(entering: Entering, use: Callable[[Sandbox, Target], Awaitable[T]]) -> T:
-    """Enter, and use the first target."""
+    """Enter the sandbox and call a function with its first target. Returns the function's result."""
 
     async def scenario() -> T:
         async with entering() as sandbox:
@@ -38,8 +38,8 @@ def scripts(run: str, files: dict[str, Content] | None = None, **changes: object
     return Job(kind=JobKind.SCRIPTS, files=listed, **limits)  # type: ignore[arg-type]
 
 
-def see_that_scripts_are_obeyed(target: Target) -> None:
-    """Skip where nothing starts scripts of others: a package with its own, or a machine without full isolation."""
+def skip_without_scripts(target: Target) -> None:
+    """Skip if the target does not run a job's scripts: `cms_ioi` runs its own, and others need full isolation."""
     if target.has_own_scripts:
         pytest.skip("the cms_ioi package runs its own scripts only")
     if target.name == "local" and target.isolation is not Isolation.FULL:
@@ -47,17 +47,17 @@ def see_that_scripts_are_obeyed(target: Target) -> None:
 
 
 def execute(entering: Entering, job: Job) -> Execution:
-    """One job's execution, where scripts of others are started."""
+    """The execution of a job of scripts. Skips the test if the target does not run them."""
 
     async def use(sandbox: Sandbox, target: Target) -> Execution:
-        see_that_scripts_are_obeyed(target)
+        skip_without_scripts(target)
         return await sandbox.execute(job, target)
 
     return with_sandbox(entering, use)
 
 
 def test_targets(entering: Entering) -> None:
-    """There is something to run on, and it says what."""
+    """A sandbox has at least one target, with slots, a profile and a compiler version."""
 
     async def use(sandbox: Sandbox, target: Target) -> None:
         assert target in sandbox.targets()
@@ -69,19 +69,19 @@ def test_targets(entering: Entering) -> None:
 
 
 def test_output_and_exit_code(entering: Entering) -> None:
-    """Both streams come back apart; a program that fails is an execution like any other."""
+    """stdout and stderr come back separately. A program that fails is an execution, not an error."""
     run = execute(entering, scripts("printf 'to stdout\\n'; printf 'to stderr\\n' >&2; exit 7")).run
     assert (run.stdout, run.stderr, run.code, run.signal) == ("to stdout\n", "to stderr\n", 7, None)
 
 
 def test_arguments_and_input(entering: Entering) -> None:
-    """They arrive byte for byte, also when empty or strange."""
+    """Arguments and stdin arrive unchanged, also empty or unusual ones."""
     job = scripts('printf "%s|" "$@"; cat', args=("a b", "", "$x", "é"), stdin=b"in: \xc3\xa9\n")
     assert execute(entering, job).run.stdout == "a b||$x|é|in: é\n"
 
 
 def test_files_arrive_as_they_are(entering: Entering, blobs: BlobStore) -> None:
-    """Text, bytes that are not text, none, in directories, from memory, from disk; and which may be executed."""
+    """Files arrive unchanged: text, binary, empty, in directories, from memory and from disk. Modes are kept."""
     contents: dict[str, Content] = {
         "text": b"no newline at the end",
         "bytes": bytes(range(256)) * 40,
@@ -100,7 +100,7 @@ def test_files_arrive_as_they_are(entering: Entering, blobs: BlobStore) -> None:
 
 
 def test_compile_stage(entering: Entering) -> None:
-    """What `compile` makes `run` finds; a compile stage that fails is also what the run stage shows."""
+    """`run` finds the files that `compile` makes. If `compile` fails, the run stage has its exit code."""
     good = execute(entering, scripts("cat made", {"compile": b"echo compiling; echo made > made"}))
     assert good.compile is not None
     assert (good.compile.stdout, good.compile.code) == ("compiling\n", 0)
@@ -112,13 +112,13 @@ def test_compile_stage(entering: Entering) -> None:
 
 
 def test_wall_clock(entering: Entering) -> None:
-    """A stage that does not end is killed, and says so by its signal."""
+    """A stage over its wall clock limit is killed: no exit code, and the signal SIGKILL."""
     run = execute(entering, scripts("sleep 600", run_limits=replace(LIMITS, wall_ms=1_000))).run
     assert (run.code, run.signal) == (None, "SIGKILL")
 
 
 def test_output_limit(entering: Entering) -> None:
-    """More output than the job allows is the output limit, whatever the sandbox allows."""
+    """Output over the job's limit gets the status OL, whatever limit the sandbox has."""
     limits = replace(LIMITS, output_bytes=1_000)
     run = execute(entering, scripts("head -c 100000 /dev/zero | tr '\\0' x", run_limits=limits)).run
     assert (run.code, run.signal, run.status) == (None, "SIGKILL", "OL")
@@ -127,11 +127,11 @@ def test_output_limit(entering: Entering) -> None:
 
 @pytest.mark.parametrize("name", ["../escape", "/etc/absolute", "a/../b", "", "a//b"])
 def test_names_that_lead_out_of_the_box(entering: Entering, name: str) -> None:
-    """They are refused for good, with the name."""
+    """File names outside of the box are refused with RejectedError."""
 
     async def use(sandbox: Sandbox, target: Target) -> None:
         if target.name == "local":
-            see_that_scripts_are_obeyed(target)
+            skip_without_scripts(target)
         with pytest.raises(RejectedError, match="cannot be the name of a file"):
             await sandbox.execute(scripts("true", {name: b"x"}), target)
 
@@ -139,10 +139,10 @@ def test_names_that_lead_out_of_the_box(entering: Entering, name: str) -> None:
 
 
 def test_many_at_once(entering: Entering) -> None:
-    """More jobs than slots, some of them alone: each gets its own answer."""
+    """More jobs than slots, some of them alone: each job gets its own answer."""
 
     async def use(sandbox: Sandbox, target: Target) -> list[Execution]:
-        see_that_scripts_are_obeyed(target)
+        skip_without_scripts(target)
         async with asyncio.TaskGroup() as group:
             jobs = [scripts(f"sleep 0.0{number % 5}; echo {number}", alone=number % 9 == 0) for number in range(40)]
             tasks = [group.create_task(sandbox.execute(job, target)) for job in jobs]
@@ -151,11 +151,11 @@ def test_many_at_once(entering: Entering) -> None:
     assert [answer.run.stdout for answer in with_sandbox(entering, use)] == [f"{number}\n" for number in range(40)]
 
 
-def test_nothing_is_held_after_a_cancellation(entering: Entering) -> None:
-    """Callers that go away leave room for others, and their jobs' ends disturb nobody."""
+def test_cancelled_jobs_free_their_slots(entering: Entering) -> None:
+    """After all running jobs are cancelled, a new job runs as usual."""
 
     async def use(sandbox: Sandbox, target: Target) -> Execution:
-        see_that_scripts_are_obeyed(target)
+        skip_without_scripts(target)
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(sandbox.execute(scripts("sleep 1"), target)) for _ in range(2 * target.slots)]
             await asyncio.sleep(0.2)

@@ -1,4 +1,4 @@
-"""The source documents' function on every sandbox that can run scripts: all of its answers, from real jobs."""
+"""The reference's function `run_submission` on each sandbox that can run scripts: all answers, from real jobs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ RIGHT = '#include "twice.h"\nint twice(int a) { return 2 * a; }\n'
 
 @pytest.fixture
 def ask(entering: Entering, artifacts: ArtifactStore) -> Callable[..., tuple[str, str]]:
-    """Runs a submission on a sandbox that can run scripts, whatever it was entered for."""
+    """A function that calls `run_submission` on a sandbox, with any profile. Skips if it cannot run scripts."""
 
     async def run(submission: str, test_output: str | None, row: dict[str, Any], **options: Any) -> tuple[str, str]:
         async with entering() as sandbox:
@@ -52,16 +52,16 @@ def ask(entering: Entering, artifacts: ArtifactStore) -> Callable[..., tuple[str
                 pytest.skip("the cms_ioi package runs its own scripts only, and the client says so")
             return await run_submission(sandbox, row, "21\n", submission, test_output, artifacts=artifacts, **options)
 
-    def asked(
+    def judge(
         submission: str, test_output: str | None = "42\n", *, row: dict[str, Any] = ROW, **options: Any
     ) -> tuple[str, str]:
         return asyncio.run(run(submission, test_output, row, **options))
 
-    return asked
+    return judge
 
 
 def test_a_score_is_what_the_scripts_print(ask: Callable[..., tuple[str, str]]) -> None:
-    """Right and wrong, with the judge's words."""
+    """The score and the message of the judge for a correct and a wrong output."""
     assert ask(RIGHT) == ("1\n", "Output is correct\n")
     score, feedback = ask(RIGHT, "41\n")
     assert float(score) == 0
@@ -69,7 +69,7 @@ def test_a_score_is_what_the_scripts_print(ask: Callable[..., tuple[str, str]]) 
 
 
 def test_a_program_that_does_not_compile(ask: Callable[..., tuple[str, str]]) -> None:
-    """Exit code and the compiler's words."""
+    """The score is 0; the feedback has the exit code and the compiler's message."""
     score, feedback = ask(RIGHT.replace(";", ""))
     assert score == "0"
     assert feedback.startswith("Compilation error exit code 1\n")
@@ -85,19 +85,19 @@ def test_a_program_that_does_not_compile(ask: Callable[..., tuple[str, str]]) ->
     ids=["time", "memory"],
 )
 def test_limits(ask: Callable[..., tuple[str, str]], body: str, words: str) -> None:
-    """As the source names them."""
+    """The score is 0; the feedback is the reference's text for the limit."""
     score, feedback = ask(f'#include "twice.h"\nint twice(int a) {{ {body} return a; }}\n')
     assert float(score) == 0
     assert feedback.startswith(words)
 
 
-def test_without_an_expected_output_the_program_s_own_is_the_score(ask: Callable[..., tuple[str, str]]) -> None:
-    """Source: the reference's `run`."""
+def test_without_an_expected_output_the_program_prints_the_score(ask: Callable[..., tuple[str, str]]) -> None:
+    """The score is the program's output. Source: the reference's script `run`."""
     assert ask(RIGHT, None)[0] == "42\n"
 
 
 def test_a_program_that_crashes_scores_nothing(ask: Callable[..., tuple[str, str]]) -> None:
-    """Also without an expected output: what it printed before is not a score."""
+    """The score is 0, also without an expected output: the program's output before the crash does not count."""
     crash = '#include "twice.h"\n#include <cstdio>\nint twice(int) { std::puts("1"), std::fflush(stdout); throw 1; }\n'
     for expected in ("42\n", None):
         score, feedback = ask(crash, expected)
@@ -105,8 +105,8 @@ def test_a_program_that_crashes_scores_nothing(ask: Callable[..., tuple[str, str
         assert feedback.startswith("Runtime error")
 
 
-def test_a_checker_that_fails_is_no_score(ask: Callable[..., tuple[str, str]]) -> None:
-    """It is raised, with the program's name."""
+def test_a_checker_that_fails_is_an_error(ask: Callable[..., tuple[str, str]]) -> None:
+    """A checker without a score raises SandboxError, which names the checker."""
     checker = ["checker/checker.cpp", "int main() { return 5; }\n"]
     with pytest.raises(SandboxError, match="the checker is at fault"):
         ask(RIGHT, row={**ROW, "grader_files": [*ROW["grader_files"], checker]})  # type: ignore[misc]
@@ -123,17 +123,17 @@ def test_a_checker_that_fails_is_no_score(ask: Callable[..., tuple[str, str]]) -
     ],
     ids=["right", "wrong", "time", "compilation", "no expected output"],
 )
-def test_what_all_scripts_say(
+def test_results_of_all_scripts(
     ask: Callable[..., tuple[str, str]], body: str, expected: str | None, score: float, words: str
 ) -> None:
-    """Ours and those of the `cms_ioi` package."""
+    """Our scripts and those of the `cms_ioi` package give the same scores and messages."""
     found, feedback = ask(f'#include "twice.h"\nint twice(int a) {{ {body} }}\n', expected, stock=True)
     assert float(found) == score
     assert feedback.startswith(words)
 
 
 def test_a_row_without_grader_files_is_judged_by_all_scripts(ask: Callable[..., tuple[str, str]]) -> None:
-    """The `cms_ioi` package finds the submission by a header's name: none came, and right programs did not compile."""
+    """The `cms_ioi` package finds the submission by the name of a header. It works for a row without headers too."""
     whole = '#include <cstdio>\nint main() { int a; if (std::scanf("%d", &a) == 1) std::printf("%d\\n", 2 * a); }\n'
     row = {**ROW, "grader_files": []}
     assert float(ask(whole, row=row, stock=True)[0]) == 1
@@ -141,7 +141,7 @@ def test_a_row_without_grader_files_is_judged_by_all_scripts(ask: Callable[..., 
 
 
 def test_a_checker_without_a_score_is_an_error_with_all_scripts(ask: Callable[..., tuple[str, str]]) -> None:
-    """Never a pair."""
+    """SandboxError, not a pair of score and feedback."""
     checker = ["checker/checker.cpp", "int main() { return 5; }\n"]
     with pytest.raises(SandboxError, match="could not be judged"):
         ask(RIGHT, row={**ROW, "grader_files": [*ROW["grader_files"], checker]}, stock=True)  # type: ignore[misc]
@@ -161,13 +161,13 @@ COMPILE = b"exit 0\n"
     ],
     ids=["score", "files", "memory", "time", "unknown"],
 )
-def test_scripts_of_one_s_own(ask: Callable[..., tuple[str, str]], run: bytes, answer: tuple[str, str]) -> None:
-    """The source's mapping, line by line."""
+def test_own_scripts(ask: Callable[..., tuple[str, str]], run: bytes, answer: tuple[str, str]) -> None:
+    """Exit code and output of the scripts become score and feedback as in the reference."""
     assert ask(RIGHT, pair=(COMPILE, run)) == answer
 
 
-def test_scripts_of_one_s_own_compile_and_run_the_submission(ask: Callable[..., tuple[str, str]]) -> None:
-    """With the files that the document names, where it names them."""
+def test_own_scripts_compile_and_run_the_submission(ask: Callable[..., tuple[str, str]]) -> None:
+    """The scripts find the files with the names that the reference documents."""
     build = b"g++ -o program graders/twice.cpp graders/grader.cpp\n"
     run = b"./program < input.txt > output.txt; cmp -s output.txt correct_output.txt"
     run += b" && echo 1 || { echo 0; echo no >&2; }\n"
@@ -178,20 +178,20 @@ def test_scripts_of_one_s_own_compile_and_run_the_submission(ask: Callable[..., 
 
 
 def test_a_missing_script_is_an_error(ask: Callable[..., tuple[str, str]]) -> None:
-    """Never a pair."""
+    """InputError, not a pair of score and feedback."""
     with pytest.raises(InputError, match="must not be empty"):
         ask(RIGHT, pair=(COMPILE, b""))
 
 
-def test_a_problem_that_does_not_compile_is_no_score(ask: Callable[..., tuple[str, str]]) -> None:
-    """The submission is not to blame."""
+def test_a_grader_that_does_not_compile_is_an_error(ask: Callable[..., tuple[str, str]]) -> None:
+    """SandboxError, not a score of 0 for the submission."""
     files = [["graders/twice.h", HEADER], ["graders/grader.cpp", "int main("]]
     with pytest.raises(SandboxError, match=r"could not be judged: the grader does not compile"):
         ask(RIGHT, row={**ROW, "grader_files": files})
 
 
-def test_the_plain_call_needs_no_profile(entering: Entering, artifacts: ArtifactStore) -> None:
-    """Whatever the sandbox was entered for, the scripts travel, or are those of the worker's package."""
+def test_run_submission_needs_no_profile(entering: Entering, artifacts: ArtifactStore) -> None:
+    """With any profile of the sandbox, the scripts are sent with the job, or are those of the worker's package."""
 
     async def run() -> tuple[str, str]:
         async with entering() as sandbox:
@@ -207,7 +207,7 @@ def test_the_plain_call_needs_no_profile(entering: Entering, artifacts: Artifact
     assert answer[1].startswith("Output is correct")
 
 
-def test_an_address_is_no_client() -> None:
-    """Who comes from the source has a client in hand, or its URL."""
+def test_a_url_as_client_is_an_error() -> None:
+    """A URL instead of a client is an InputError that names the class to use."""
     with pytest.raises(InputError, match=r"client is of type str.*PistonCluster"):
         asyncio.run(run_submission("http://127.0.0.1:2000", ROW, "", "", ""))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The same verdicts from every sandbox, in both profiles: those that the sample contest's authors state."""
+"""Each sandbox gives the verdicts that the authors of the sample contest state, in both profiles."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ FEW = {
     *("berths/partially_correct/one-each.cpp", "lamps/compile_error/no-header.cpp"),
     *("keepers/incorrect/own-median.cpp", "lamps/model_solution/halving.cpp"),
 }
-"""For the classic profile, which may compile all that a test needs with every test: seconds a job. None of *buoys*:
-like the problem of `test_classic_without_headers`, it has no header."""
+"""For the classic profile, where each job may compile everything again, which takes seconds. None is of *buoys*, which
+has no header: `test_classic_without_headers` tests such a problem."""
 
 
 def name_of(row: dict[str, Any]) -> str:
@@ -54,7 +54,7 @@ def name_of(row: dict[str, Any]) -> str:
 
 
 def rows(names: set[str] | None) -> list[dict[str, Any]]:
-    """The solutions of these names; all without any."""
+    """The solutions with these names; all if `names` is `None`."""
     found = [row for row in SOLUTIONS if names is None or name_of(row) in names]
     assert names is None or len(found) == len(names)
     return found
@@ -63,7 +63,7 @@ def rows(names: set[str] | None) -> list[dict[str, Any]]:
 async def judge(
     entering: Entering, profile: str, chosen: Sequence[dict[str, Any]], problems: Any, artifacts: ArtifactStore
 ) -> list[SubmissionResult]:
-    """The results of solutions, as many at once as there are slots."""
+    """The results of solutions, judged in all slots of the sandbox."""
     results: dict[str, SubmissionResult] = {}
     waiting = list(chosen)
     async with entering(profile) as sandbox:
@@ -87,7 +87,7 @@ async def judge(
 
 
 def disagreements(row: dict[str, Any], result: SubmissionResult) -> list[str]:
-    """What was judged otherwise than its author states, of the subtasks that were judged."""
+    """Descriptions of the judged subtasks whose verdict differs from the author's statement."""
     wrong = []
     for subtask, got in ((subtask.subtask, subtask.verdict) for subtask in result.subtasks):
         stated = row["expected_subtasks"][subtask]
@@ -110,7 +110,7 @@ def check(
     *,
     subtasks: int | None = None,
 ) -> None:
-    """All of these solutions get what is stated of them, on so many subtasks of each problem."""
+    """Check that these solutions get the stated verdicts, on the first `subtasks` subtasks of each problem."""
     loaded = load_problems(open_source(sample.problems()), open_source(sample.tests()), blobs).problems
     problems = {key: replace(problem, subtasks=problem.subtasks[:subtasks]) for key, problem in loaded.items()}
     chosen = rows(names)
@@ -119,17 +119,17 @@ def check(
 
 
 def test_bundled(entering: Entering, blobs: BlobStore, artifacts: ArtifactStore) -> None:
-    """A selection of all verdicts and task types, many tests a job."""
+    """A selection with each verdict and task type, with many tests in a job."""
     check(entering, "bundled", SELECTED, blobs, artifacts)
 
 
 def test_scripts_job(entering: Entering, blobs: BlobStore, artifacts: ArtifactStore) -> None:
-    """One of each kind on the samples, one test a job."""
+    """A few solutions on the first subtask, with one test in a job."""
     check(entering, "classic", FEW, blobs, artifacts, subtasks=1)
 
 
 def test_classic_without_headers(entering: Entering, artifacts: ArtifactStore) -> None:
-    """The `cms_ioi` package finds a program by a header's name; including that header is an error on every worker."""
+    """A problem without headers: programs are judged, and a program that includes its header gets CE on all workers."""
     whole = '#include <cstdio>\nint main() { int a; if (std::scanf("%d", &a) == 1) std::printf("%d\\n", 2 * a); }\n'
     programs = {"right": whole, "wrong": whole.replace("2 * a", "a"), "header": f'#include "nile.h"\n{whole}'}
     test = TestCase(name="t", input=b"21\n", answer=b"42\n")
@@ -142,12 +142,12 @@ def test_classic_without_headers(entering: Entering, artifacts: ArtifactStore) -
 
 @pytest.mark.full
 def test_classic_at_length(entering: Entering, blobs: BlobStore, artifacts: ArtifactStore) -> None:
-    """The selection of all verdicts, on all subtasks."""
+    """The selection with each verdict and task type, on all subtasks."""
     check(entering, "classic", SELECTED, blobs, artifacts)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("entering", ["served"], indirect=True)
 def test_all_solutions_over_http(entering: Entering, blobs: BlobStore, artifacts: ArtifactStore) -> None:
-    """Every solution of the sample contest, through a client, sockets and a server."""
+    """All solutions of the sample contest, over HTTP."""
     check(entering, "bundled", None, blobs, artifacts)

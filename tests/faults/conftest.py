@@ -11,7 +11,7 @@ from tests.faults.forked_programs import ForkedProgram
 
 
 class Program:
-    """A running program that told its ports."""
+    """A running program that has printed its ports."""
 
     def __init__(self, name: str, *arguments: str) -> None:
         self.process = ForkedProgram(name.removesuffix(".py"), arguments)
@@ -19,11 +19,11 @@ class Program:
 
     @property
     def urls(self) -> list[str]:
-        """Its servers, as a user writes them."""
+        """URLs of its servers, as in `--endpoints`."""
         return [f"http://127.0.0.1:{port}" for port in self.ports]
 
     def kill(self) -> None:
-        """End it as a machine that fails does."""
+        """Kill it, as if its machine failed."""
         self.process.kill()
 
 
@@ -32,7 +32,7 @@ Starter = Callable[..., Program]
 
 @pytest.fixture
 def start() -> Iterator[Starter]:
-    """Starts programs, and ends them with the test."""
+    """Starts programs, and kills them at the end of the test."""
     programs: list[Program] = []
 
     def starter(name: str, *arguments: str) -> Program:

@@ -1,18 +1,18 @@
-"""A proxy between client and servers that fails as networks, proxies and dying servers do.
+"""A proxy between client and servers that produces the faults of networks, proxies and crashing servers.
 
-`fault_proxy.py --upstream PORTS --faults NAMES [--rate R] [--first N] [--seed S] [--idle S]` listens once for each
-upstream port and prints its own ports as one line of JSON. Once `GET /arm` was asked, of the requests to execute a job
-the first N, then a share R, get a fault, drawn from the names:
+`fault_proxy.py --upstream PORTS --faults NAMES [--rate R] [--first N] [--seed S] [--idle S]` listens on a port for each
+upstream port and prints its own ports as one line of JSON. After a request `GET /arm`, it produces faults for requests
+that execute jobs: for the first N, then for a random share R. The fault is a random one of the names:
 
     reset-before  reset-in  reset-after   the connection is reset before, in the middle of, after the request's body
     reset-answer  truncate                reset, or closed, in the middle of the answer
     empty-500  html-500  html-502  busy   errors of a server, a proxy, an overloaded server
-    lie  null  not-json                   status 200, and something else than an execution
+    lie  null  not-json                   status 200, and a body that is not an execution
     delay                                 the answer comes 0.2 s late
-    close-after                           the answer comes, then the connection is closed without a word
-    hang                                  no answer, ever
+    close-after                           the answer comes, then the connection is closed without `Connection: close`
+    hang                                  no answer
 
-`--idle S` closes connections that were idle for S seconds. `GET /faults` tells what was done.
+`--idle S` closes connections that were idle for S seconds. `GET /faults` returns how many faults of each name occurred.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ CANNED = {
 
 
 def http_answer(status: int, body: bytes, kind: str) -> bytes:
-    """A whole HTTP answer."""
+    """A complete HTTP answer."""
     head = f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
     return head.encode() + body
 
@@ -53,7 +53,7 @@ def reset(writer: asyncio.StreamWriter) -> None:
 
 
 class Proxy:
-    """All listeners, with their common chance and counts."""
+    """All listeners, with a common random generator and common counts."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
@@ -63,7 +63,7 @@ class Proxy:
         self.connections: set[asyncio.Task[None] | None] = set()  # Python 3.11.0rc1 keeps no reference to them
 
     def fault(self) -> str | None:
-        """What befalls this request."""
+        """The fault for the next request, or `None`."""
         self.counts["requests"] += 1
         if self.counts["requests"] > self.options.first and self.rng.random() >= self.options.rate:
             return None
@@ -72,19 +72,19 @@ class Proxy:
         return name
 
     async def serve(self, upstream: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection."""
+        """Serve one connection."""
         self.connections.add(asyncio.current_task())
         try:
             while await self.exchange(upstream, reader, writer):
                 pass
         except (OSError, asyncio.IncompleteReadError, TimeoutError):
-            pass  # the other side went away, or was idle for too long
+            pass  # the other side has closed, or was idle for too long
         finally:
             writer.close()
             self.connections.discard(asyncio.current_task())
 
     async def exchange(self, upstream: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """One request; whether another may follow."""
+        """Serve one request. Returns whether another can follow on this connection."""
         head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), self.options.idle)
         lengths = [line.split(b":")[1] for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
         size = int(lengths[0]) if lengths else 0
@@ -110,7 +110,7 @@ class Proxy:
         return await self.pass_on(upstream, head + body, fault, writer)
 
     async def pass_on(self, upstream: int, request: bytes, fault: str | None, writer: asyncio.StreamWriter) -> bool:
-        """Ask the server, and hand its answer on, as far as the fault allows."""
+        """Forward the request to the server, and the answer to the client, as far as the fault allows."""
         answer = await self.ask(upstream, request)
         if fault == "delay":
             await asyncio.sleep(0.2)
@@ -128,7 +128,7 @@ class Proxy:
         return fault != "close-after"
 
     async def ask(self, upstream: int, request: bytes) -> bytes:
-        """The server's whole answer."""
+        """The complete answer of the server."""
         reader, writer = await asyncio.open_connection("127.0.0.1", upstream)
         try:
             writer.write(request)
@@ -141,7 +141,7 @@ class Proxy:
 
 
 async def main() -> None:
-    """Serve until the starter is gone."""
+    """Serve until stdin is closed, which the starter holds open."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--upstream", type=json.loads, required=True)
     parser.add_argument("--faults", type=lambda text: text.split(","), required=True)

@@ -1,4 +1,4 @@
-"""The programs of the fault tests, as forks of one process that has imported them: importing is most of their cost."""
+"""Starts the programs of the fault tests as forks of a process that has imported them, because imports take long."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ForkedProgram:
         theirs.close()
 
     def first_line(self) -> str:
-        """What it prints when it is ready."""
+        """The line that it prints when it is ready."""
         with os.fdopen(os.dup(self._ours.fileno()), "rb", buffering=0) as output:
             return output.readline().decode()
 
@@ -46,7 +46,7 @@ class ForkedProgram:
         return self._process.exitcode
 
     def wait(self) -> int | None:
-        """Its exit code, once it has ended."""
+        """Wait until it ends. Returns its exit code."""
         self._process.join()
         return self._process.exitcode
 
@@ -63,7 +63,7 @@ class ForkedProgram:
 
 
 def _run(name: str, arguments: Sequence[str], output: Connection) -> None:
-    """Be that program. Its input and output are the test's, and end with it."""
+    """Run the program in this process. Its stdin and stdout are connected to the test, and are closed when it ends."""
     os.dup2(output.fileno(), 0)
     os.dup2(output.fileno(), 1)
     output.close()

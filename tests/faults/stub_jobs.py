@@ -1,4 +1,4 @@
-"""Jobs for stub servers, and a cluster of these with faults on the way."""
+"""Jobs for stub servers, and clusters of stub servers, with a proxy that produces faults."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HARMLESS = ("delay", "close-after")
 
 
 def echo(text: str, *, delay_ms: int = 0, alone: bool = False, padding: int = 0) -> Job:
-    """A job whose answer is known: a stub server returns this text."""
+    """A job whose answer is this text."""
     files = [
         JobFile(name="run", content=b"cat echo\n"),
         JobFile(name="echo", content=text.encode()),
@@ -35,20 +35,20 @@ def echo(text: str, *, delay_ms: int = 0, alone: bool = False, padding: int = 0)
 
 
 def counts(url: str, path: str) -> dict[str, int]:
-    """What a program says that it has done."""
+    """The counts that a stub server or the proxy reports."""
     with urllib.request.urlopen(f"{url}/{path}", timeout=10) as answer:
         found: dict[str, int] = json.load(answer)
     return found
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    """Wait for something that another process does."""
+    """Wait until a condition holds that another process changes."""
     while not holds():  # noqa: ASYNC110 - there is no event to wait for
         await asyncio.sleep(0.01)
 
 
 def with_cluster(urls: list[str], use: Callable[[PistonCluster], Awaitable[Any]], **settings: Any) -> Any:
-    """Run something against a cluster of these servers."""
+    """Call a function with a cluster of these servers. Returns its result."""
 
     async def run() -> Any:
         async with PistonCluster(urls, **settings) as cluster:
@@ -58,12 +58,12 @@ def with_cluster(urls: list[str], use: Callable[[PistonCluster], Awaitable[Any]]
 
 
 async def arm(proxy: Any) -> None:
-    """Let the faults begin: after the exploration."""
+    """Start the faults. Called after the cluster has explored its workers."""
     await asyncio.to_thread(counts, proxy.urls[0], "arm")
 
 
 async def run_all(cluster: PistonCluster, jobs: list[Job], at_once: int) -> list[Execution]:
-    """Execute jobs, some at a time; the answers in the jobs' order."""
+    """Execute jobs, `at_once` at the same time. Returns the answers in the order of the jobs."""
     target = cluster.targets()[0]
     answers: dict[int, Execution] = {}
     rest = iter(enumerate(jobs))
@@ -80,20 +80,20 @@ async def run_all(cluster: PistonCluster, jobs: list[Job], at_once: int) -> list
 
 
 async def all_slots_work(cluster: PistonCluster, slots: int) -> None:
-    """As many jobs as slots run at the same time: none was lost, and none doubled (the servers count)."""
+    """Check that all slots can be used: run twice as many jobs as slots. The servers count jobs that run at once."""
     answers = await run_all(cluster, [echo(str(number), delay_ms=100) for number in range(2 * slots)], 2 * slots)
     assert [answer.run.stdout for answer in answers] == [str(number) for number in range(2 * slots)]
 
 
 def proxied(start: Any, *, servers: int = 1, **options: Any) -> tuple[Any, Any]:
-    """Servers, and a proxy in front of them that lets the exploration through."""
+    """Stub servers, and a proxy in front of them, which produces no faults until `arm`."""
     stub = start("stub_piston.py", "--count", str(servers))
     arguments = [word for name, value in options.items() for word in (f"--{name}", str(value))]
     return stub, start("fault_proxy.py", "--upstream", json.dumps(stub.ports), *arguments)
 
 
 async def attempt(cluster: PistonCluster, job: Job) -> Execution | SandboxError:
-    """An execution, or the error."""
+    """The execution of a job, or its error."""
     try:
         return await cluster.execute(job, cluster.targets()[0])
     except SandboxError as error:
@@ -101,7 +101,7 @@ async def attempt(cluster: PistonCluster, job: Job) -> Execution | SandboxError:
 
 
 async def fails(cluster: PistonCluster, job: Job) -> SandboxError:
-    """The error that a job ends in."""
+    """The error of a job that must fail."""
     outcome = await attempt(cluster, job)
     assert isinstance(outcome, SandboxError)
     return outcome

@@ -1,25 +1,25 @@
-"""A program that speaks Piston's API v2, for tests of the client: `stub_piston.py [--count N] [--slots N] [--port P]`.
+"""A server with Piston's API v2, for tests of the client: `stub_piston.py [--count N] [--slots N] [--port P]`.
 
-Each port is a server of its own. It prints one line, the ports as JSON, when all of them listen. Jobs are run for real
-(bash in an empty directory, with the server's limits), except those that carry a file `echo`: their answer is that
-file's content, after the milliseconds in a file `delay_ms`, so that thousands of them cost little. Like Piston it
-queues silently, refuses with 400, and answers a request that it cannot make a box for with an empty 500; asked for
-packages, it dies if it has no repository. Its repository has each problem's package, in any version but 0.0.0;
-with `--stale-repository` in that version only.
+Each port is a separate server. When all listen, the program prints the ports as one line of JSON. Jobs are really
+executed (bash in an empty directory, with the server's limits), except jobs with a file `echo`: their answer is the
+content of that file, after the number of milliseconds in a file `delay_ms`, so thousands of them take little CPU time.
+Like Piston, it queues jobs without a message, refuses with 400, and answers with an empty 500 if it cannot make a box
+for a request. Without a repository, it crashes when it is asked for packages. Its repository has each problem's package
+in all versions except 0.0.0; with `--stale-repository`, in that version only.
 
-It is of the generation that `--generation` names; both call themselves 3.1.1. Since isolate (4, the default) a memory
-limit that isolate cannot hold stops the stage before its program, with isolate's words; in both a time that a timer
-cannot hold kills it unstarted.
+`--generation` is the generation of Piston; both state the version 3.1.1. In generation 4 (the default), which uses
+isolate, a memory limit that isolate cannot represent fails the stage before the program starts, with isolate's message.
+In both generations, a time that a timer cannot represent kills the stage before it starts.
 
-It can be misconfigured in every way that the doctor knows: `--output`, `--body`, `--limit`, `--packages`, `--tools` (a
-directory of programs that jobs find before the system's), `--ulimit`. A problem's package of `--packages` is of version
-0.0.0. Jobs of the runner are not run, as nothing here
-confines them: the answer is the runner's own word that it cannot; or with `--confines`, an end line without tests.
-`--useless` answers them at once and in Piston's format, but with nothing that the client can use: `broken` (the box has
-started no runner), `older` (the answer to another job), `lacking` (the runner's word that the box lacks something),
-`killing` (the runner was killed).
+It can have each misconfiguration that the doctor knows: `--output`, `--body`, `--limit`, `--packages`, `--tools` (a
+directory of programs that jobs find before those of the system), `--ulimit`. A problem's package in `--packages` has
+version 0.0.0. Jobs of the runner are not executed, because nothing here confines them: the answer is the runner's
+message that it cannot confine programs, or, with `--confines`, an end line without tests. `--useless` answers them at
+once and in Piston's format, but with an answer that the client cannot use: `broken` (the box has not started the
+runner), `older` (the answer to another job), `lacking` (the runner's message that the box lacks something), `killing`
+(the runner was killed).
 
-`GET /stub` tells how many jobs were executed, and the most at once; it is not part of the protocol.
+`GET /stub` returns how many jobs were executed, and the maximum at once. It is not part of the protocol.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ PROBLEM = "ioi_eval_problem_"
 
 
 def problem_package(name: str, version: str) -> dict[str, Any]:
-    """The runtime that a problem's package is."""
+    """The runtime of a problem's package."""
     return {"language": name, "version": version, "aliases": []}
 
 
@@ -81,15 +81,15 @@ class Server:
         return application
 
     async def get_runtimes(self, _: web.Request) -> web.Response:
-        """What is installed."""
+        """The installed packages."""
         return web.json_response(self.runtimes)
 
     async def get_greeting(self, _: web.Request) -> web.Response:
-        """Who it is."""
+        """The version."""
         return web.json_response({"message": "Piston v3.1.1"})
 
     async def change_package(self, request: web.Request) -> web.Response:
-        """Install or remove a package, of those that Piston's repository would have: here, `RUNTIMES`."""
+        """Install or remove a package of the repository, which has `RUNTIMES` and problems' packages."""
         if self.options.no_repository:
             os._exit(1)
         wanted = await request.json()
@@ -108,7 +108,7 @@ class Server:
         return web.json_response({"language": name, "version": entry["version"]})
 
     async def get_counts(self, _: web.Request) -> web.Response:
-        """What has been done."""
+        """The numbers of executed jobs and of jobs at once."""
         return web.json_response({"executed": self.executed, "max_running": self.max_running})
 
     async def execute(self, request: web.Request) -> web.Response:
@@ -137,14 +137,14 @@ class Server:
         return web.json_response({**stages, "language": body["language"], "version": "1.0.0"})
 
     def refusal(self, body: dict[str, Any]) -> str | None:
-        """Why a request is refused."""
+        """The reason why a request is refused, or `None`."""
         if not any(entry["language"] == body["language"] for entry in self.runtimes):
             return f"{body['language']}-{body['version']} runtime is unknown"
         if not any(file.get("encoding", "utf8") == "utf8" for file in body["files"]):
             return "files must include at least one utf8 encoded file"
         for name, most in self.limits.items():
             if name.endswith("cpu_time") and self.options.generation < 4:
-                continue  # not known there
+                continue  # not a limit of that generation
             if not isinstance(body.get(name, 0), int):
                 return f"If specified, {name} must be a number"
             if body.get(name, 0) > most:
@@ -152,7 +152,7 @@ class Server:
         return None
 
     async def run(self, body: dict[str, Any]) -> dict[str, Any]:
-        """The stages of a job."""
+        """Run the stages of a job."""
         files = {file["name"]: content(file) for file in body["files"]}
         if "echo" in files or "plan" in files:
             refused = refused_by_the_machine(self.options.generation, "run", body)
@@ -175,7 +175,7 @@ class Server:
             return {**stages, "run": await self.run_script(directory, arguments, "run", body)}
 
     def run_runner(self, plan: str) -> dict[str, Any]:
-        """What becomes of a job of the runner."""
+        """The answer to a job of the runner."""
         found = re.search(r"^nonce (\w+)$", plan, re.MULTILINE)
         nonce = found[1] if found else ""
         if self.options.useless:
@@ -186,7 +186,7 @@ class Server:
         return stage(json.dumps(fault) + "\n", "", 3)
 
     async def run_script(self, directory: str, arguments: list[str], name: str, body: dict[str, Any]) -> dict[str, Any]:
-        """One stage."""
+        """Run one stage."""
         refused = refused_by_the_machine(self.options.generation, name, body)
         if refused is not None:
             return refused
@@ -209,7 +209,7 @@ class Server:
 
 
 def refused_by_the_machine(generation: int, name: str, body: dict[str, Any]) -> dict[str, Any] | None:
-    """What becomes of a stage with a number that isolate, or Node, cannot hold; `None` if all are fine.
+    """The stage's answer if isolate or Node cannot represent a number of the request; `None` if they can.
 
     Source: isolate 2.0's `opt_uint` and `timeout`, tried with a real server: HTTP 200, and a stage of nulls; Node 15's
     `setTimeout`.
@@ -229,7 +229,7 @@ def ended(nonce: str) -> dict[str, Any]:
 
 
 def useless(kind: str, nonce: str) -> dict[str, Any]:
-    """The answer to a job of the runner of a server that cannot run any."""
+    """The unusable answer of that kind to a job of the runner."""
     if kind == "broken":
         return stage("", "bash: run: Input/output error\n", 1)
     if kind == "older":
@@ -240,31 +240,31 @@ def useless(kind: str, nonce: str) -> dict[str, Any]:
 
 
 def nothing(words: str) -> dict[str, Any]:
-    """A stage since isolate that isolate did not start."""
+    """A stage of generation 4 that isolate did not start."""
     nulls = dict.fromkeys(("memory", "message", "status", "cpu_time", "wall_time"))
     return {**stage("Usage: isolate [<options>] <command>\n", words, None), **nulls}
 
 
 def write(path: Path, data: bytes) -> None:
-    """A file, with its directory."""
+    """Write a file, and make its directory."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
 
 
 def content(file: dict[str, str]) -> bytes:
-    """A file's bytes."""
+    """The decoded content of a file."""
     if file.get("encoding") == "base64":
         return base64.b64decode(file["content"])
     return file["content"].encode()
 
 
 def stage(stdout: str, stderr: str, code: int | None) -> dict[str, Any]:
-    """A stage's answer."""
+    """The answer of a stage."""
     return {"stdout": stdout, "stderr": stderr, "output": stderr + stdout, "code": code, "signal": None}
 
 
 async def main() -> None:
-    """Serve until killed."""
+    """Serve until the program is killed, or stdin is closed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=1)
     parser.add_argument("--port", type=int, default=0)

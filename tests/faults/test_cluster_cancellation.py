@@ -1,6 +1,6 @@
-"""A caller that is cancelled at each single await of a job, in turn: the slot is free again every time.
+"""A job is cancelled at each of its awaits in turn: the slot is free again each time.
 
-There is one endpoint with one slot, so that the next job hangs for ever if one was lost.
+There is one endpoint with one slot, so the next job would wait without end if the slot were lost.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from ioi_eval.sandbox.piston import http_client
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from tests.faults.stub_jobs import TRANSIENT, all_slots_work, arm, echo, proxied, with_cluster
 
-MAX_SHORTER = 5
-"""So many attempts in a row that end before the await at which they are to be cancelled: there is no such await. Not
-each has the same: what is encoded in a thread may be encoded before anybody waits for it."""
+MAX_UNCANCELLED = 5
+"""After this number of consecutive attempts that end before their n-th await, there is no n-th await. The number of
+awaits varies: a body that is encoded in a thread may be complete before the task waits for it."""
 
 
 class CancelledAt:
     """Awaits a coroutine, and cancels the task at its n-th suspension.
 
     Args:
-        number: which suspension, from 1.
-        coroutine: what is awaited.
+        number: the number of the suspension, from 1.
+        coroutine: the coroutine.
     """
 
     def __init__(self, number: int, coroutine: Coroutine[Any, Any, Any]) -> None:
@@ -51,7 +51,7 @@ class CancelledAt:
             sent, error = None, None
             try:
                 sent = yield future
-            except BaseException as thrown:  # noqa: BLE001 - it is handed on, whatever it is
+            except BaseException as thrown:  # noqa: BLE001 - passed on to the coroutine
                 error = thrown
 
 
@@ -61,9 +61,9 @@ class CancelledAt:
 def test_cancelled_at_every_await(
     start: Any, monkeypatch: pytest.MonkeyPatch, rate: float, padding: int, alone: bool
 ) -> None:
-    """Encoding, connecting, sending, being answered, between a failure and its repetition; bodies small and large.
+    """Cancelled during encoding, connecting, sending, receiving, and before a repetition; small and large bodies.
 
-    No connection is kept, so that each attempt also waits for one.
+    Connections are not kept, so each attempt also waits for a connection.
     """
     monkeypatch.setattr(http_client, "IDLE_CONNECTION_S", 0.0)
     _, proxy = proxied(start, faults=",".join(TRANSIENT), rate=rate, seed=1)
@@ -73,9 +73,9 @@ def test_cancelled_at_every_await(
         await arm(proxy)
         cancelled = ended = 0
         padded = padding
-        while ended < MAX_SHORTER:
+        while ended < MAX_UNCANCELLED:
             number, padded = cancelled + 1, padded + 1
-            job = echo("x", alone=alone, padding=padded)  # never the same, so that it is encoded anew
+            job = echo("x", alone=alone, padding=padded)  # a new body each time, so it is encoded again
             attempt = CancelledAt(number, cluster.execute(job, target))
             ended += 1
             try:
@@ -90,15 +90,15 @@ def test_cancelled_at_every_await(
 
 
 async def outcome(attempt: CancelledAt) -> Any:
-    """The attempt, as a task of its own, of which failures do not matter here."""
+    """Run the attempt. Returns its result, or its error."""
     try:
         return await attempt
     except SandboxError as error:
         return error
 
 
-def test_slots_are_whole_after_cancellations(start: Any) -> None:
-    """With two endpoints of two slots, after a cancellation at each await, as many jobs run at once as before."""
+def test_all_slots_are_free_after_cancellations(start: Any) -> None:
+    """Two endpoints with two slots each: after a cancellation at each await, four jobs can still run at once."""
     _, proxy = proxied(start, servers=2, faults="reset-after", rate=0.3, seed=3)
 
     async def use(cluster: PistonCluster) -> None:

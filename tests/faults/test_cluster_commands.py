@@ -1,4 +1,4 @@
-"""`ioi-eval cluster` and `ioi-eval doctor --endpoints`, as users start them, against servers in every condition."""
+"""The commands `ioi-eval cluster` and `ioi-eval doctor --endpoints`, with correct and faulty servers."""
 
 from __future__ import annotations
 
@@ -22,39 +22,41 @@ from tests.forked_commands import Ended, ForkedCommands
 Run = Callable[..., Ended]
 
 SAMPLE = sample.dump().parent
-NOWHERE = "http://127.0.0.1:9"  # the discard port: nobody listens
+NOWHERE = "http://127.0.0.1:9"  # the discard port: no server listens there
 
 
 @pytest.fixture
 def run(tmp_path: Path, cache: Path, commands: ForkedCommands) -> Run:
-    """Start `ioi-eval` where no environment names a cluster."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PISTON")}
+    """Starts `ioi-eval` without environment variables that name a cluster."""
+    environment_without_cluster = {name: value for name, value in os.environ.items() if not name.startswith("PISTON")}
 
     def start(*arguments: str, **environment: str) -> Ended:
-        return commands.run(*arguments, cwd=tmp_path, env=kept | {"IOI_EVAL_CACHE": str(cache)} | environment)
+        return commands.run(
+            *arguments, cwd=tmp_path, env=environment_without_cluster | {"IOI_EVAL_CACHE": str(cache)} | environment
+        )
 
     return start
 
 
 def counts(url: str) -> dict[str, Any]:
-    """What a stub has done."""
+    """The counts of a stub server."""
     answer: dict[str, Any] = httpx.get(f"{url}/stub").json()
     return answer
 
 
-def flat(text: str) -> str:
-    """A text without its line ends: what a table breaks is found again."""
+def joined_lines(text: str) -> str:
+    """A text without line breaks, so that texts which a table has wrapped can be found."""
     return " ".join(text.split())
 
 
 def row_of(url: str, text: str) -> list[str]:
-    """The words of a table's row."""
+    """The words of the table row that begins with this URL."""
     return next(line for line in text.splitlines() if line.startswith(url)).split()
 
 
 @pytest.mark.parametrize("generation", ["3", "4"])
 def test_status_of_a_healthy_cluster(start: Any, run: Run, generation: str) -> None:
-    """A row each, with its generation (both say 3.1.1), slots and runtimes; the sum; no job is run for it."""
+    """Each worker has a row with generation (both state 3.1.1), slots and runtimes; then the sum. No job is run."""
     servers = start("stub_piston.py", "--count", "3", "--generation", generation)
     done = run("cluster", "status", "--endpoints", ",".join(servers.urls), PISTON_MAX_REQUESTS_PER_ENDPOINT="4")
     assert done.returncode == 0, done.stderr
@@ -67,7 +69,7 @@ def test_status_of_a_healthy_cluster(start: Any, run: Run, generation: str) -> N
 
 
 def test_tables_fit_a_terminal(start: Any, run: Run) -> None:
-    """80 columns, also with long words from a server that is none, and an endpoint in a path."""
+    """Tables have at most 80 columns, also with long error messages and a long path in an endpoint."""
     url = start("stub_piston.py").urls[0]
     for command in ("status", "probe", "install"):
         done = run("cluster", command, "--endpoints", f"{url},{NOWHERE},{url}/a/long/path/before/the/interface")
@@ -76,7 +78,7 @@ def test_tables_fit_a_terminal(start: Any, run: Run) -> None:
 
 
 def test_status_of_a_cluster_with_a_dead_worker(start: Any, run: Run) -> None:
-    """It is named, with the reason; exit code 1; with no other worker, 2."""
+    """The worker is listed with the reason. The exit code is 1; without another worker, 2."""
     servers = start("stub_piston.py")
     done = run("cluster", "status", "--endpoints", f"{servers.urls[0]},{NOWHERE}")
     assert done.returncode == 1
@@ -85,8 +87,8 @@ def test_status_of_a_cluster_with_a_dead_worker(start: Any, run: Run) -> None:
     assert run("cluster", "status", PISTON_ENDPOINTS=NOWHERE).returncode == 2
 
 
-def test_a_server_that_is_no_piston(tmp_path: Path, run: Run) -> None:
-    """Some web server on the port is told from a worker."""
+def test_a_server_that_is_not_piston(tmp_path: Path, run: Run) -> None:
+    """An ordinary web server is recognised: the message is "not a Piston server", and the exit code 2."""
     program = "import http.server as h; s = h.HTTPServer(('127.0.0.1', 0), h.SimpleHTTPRequestHandler); print(s.server_port, flush=True); s.serve_forever()"  # noqa: E501
     with subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=tmp_path
@@ -97,23 +99,25 @@ def test_a_server_that_is_no_piston(tmp_path: Path, run: Run) -> None:
         refusals = [run(*command, "--endpoints", url) for command in (["cluster", "probe"], ["doctor"])]
         server.kill()
     assert done.returncode == 2
-    assert "not a Piston server: HTTP 404: a web page, 'Error response'" in flat(done.stdout)
+    assert "not a Piston server: HTTP 404: a web page, 'Error response'" in joined_lines(done.stdout)
     for refused in refusals:
         assert refused.returncode == 2
         assert "not a Piston server: HTTP 404: a web page, 'Error response'" in refused.stdout
 
 
 @pytest.mark.parametrize("command", ["status", "probe", "install", "uninstall"])
-def test_a_cluster_must_be_named(run: Run, command: str) -> None:
-    """Every command says how; nothing is taken for a cluster."""
+def test_commands_need_endpoints(run: Run, command: str) -> None:
+    """Without endpoints, each command fails with exit code 2 and names the option and the environment variable."""
     done = run("cluster", command)
     assert done.returncode == 2
     assert "--endpoints" in done.stderr
     assert "PISTON_ENDPOINTS" in done.stderr
 
 
-def test_probe_says_what_each_worker_can_do(start: Any, run: Run) -> None:
-    """Our package, stock bash, neither, and a stock server's limits; the reasons below the table."""
+def test_probe_lists_what_each_worker_can_do(start: Any, run: Run) -> None:
+    """Workers with our package, with bash, with neither, with default limits, and without a server: the table says
+    which can be used, and the reasons are below it.
+    """
     ours, bash, neither, stock = (
         start("stub_piston.py", *options).urls[0]
         for options in ([], ["--packages", "bash"], ["--packages", "none"], ["--packages", "bash", "--output", "1024"])
@@ -131,8 +135,8 @@ def test_probe_says_what_each_worker_can_do(start: Any, run: Run) -> None:
 
 
 @pytest.mark.parametrize("generation", ["3", "4"])
-def test_probe_asks_for_nothing_that_a_generation_cannot_hold(start: Any, run: Run, generation: str) -> None:
-    """Without limits of its own a server refuses no number, and passes it on: to isolate, or to Node's timers."""
+def test_probe_stays_within_the_numbers_that_a_generation_accepts(start: Any, run: Run, generation: str) -> None:
+    """A server without its own limits passes each number on, to isolate or to Node's timers: the probe still passes."""
     time_limits = [f"{stage}_{limit}" for stage in ("run", "compile") for limit in ("timeout", "cpu_time")]
     unlimited = [option for name in time_limits for option in ("--limit", f"{name}={1 << 60}")]
     url = start("stub_piston.py", "--generation", generation, *unlimited).urls[0]
@@ -142,7 +146,7 @@ def test_probe_asks_for_nothing_that_a_generation_cannot_hold(start: Any, run: R
 
 
 def test_a_package_is_installed_everywhere_and_removed(start: Any, run: Run) -> None:
-    """Also where it is already: what is wanted is the state, not the act."""
+    """Install and uninstall succeed on each worker, also if the package is installed already or not any more."""
     without = start("stub_piston.py", "--count", "3", "--packages", "bash").urls
     has_it = start("stub_piston.py").urls[0]
     endpoints = ",".join([*without, has_it])
@@ -186,52 +190,52 @@ OUTPUT = "PISTON_OUTPUT_MAX_SIZE=134217728"
     ],
     ids=["body", "all", "short answers"],
 )
-def test_an_unfit_worker_is_refused_by_all_alike(
+def test_all_commands_refuse_an_unfit_worker_with_the_same_messages(
     start: Any, run: Run, options: list[str], findings: list[tuple[str, str]]
 ) -> None:
-    """Probe, install, doctor and the start of a run find the same, in the same words, with settings; exit code 2."""
+    """Probe, install, doctor and score report the same faults with the settings to change, and end with exit code 2."""
     url = start("stub_piston.py", *options).urls[0]
     dump, problems, tests = (str(SAMPLE / f"{name}.jsonl") for name in ("dump", "problems", "tests"))
     score = ("score", dump, "--problems", problems, "--tests", tests, "--out", "out", "--sandbox", "piston")
     for command in (("cluster", "probe"), ("cluster", "install"), score, ("doctor",)):
         done = run(*command, "--endpoints", url)
-        said = flat(done.stdout + done.stderr)
-        assert done.returncode == 2, said
+        output = joined_lines(done.stdout + done.stderr)
+        assert done.returncode == 2, output
         for finding, setting in findings:
             if command == ("doctor",):
                 what, detail = finding.split(": ", 1)
-                assert f"BAD {what} {detail}" in said
-                assert f"→ {setting}" in said
+                assert f"BAD {what} {detail}" in output
+                assert f"→ {setting}" in output
             else:
-                assert finding in said
-                assert f"set {setting}" in said
+                assert finding in output
+                assert f"set {setting}" in output
 
 
 def test_a_repository_without_the_package(start: Any, run: Run) -> None:
-    """The server's words, and where packages come from."""
+    """The output has the server's message, and the setting that names the repository."""
     url = start("stub_piston.py").urls[0]
     done = run("cluster", "install", "--package", "nothing", "--endpoints", url)
     assert done.returncode == 2
-    assert "Requested package nothing-* does not exist" in flat(done.stdout)
-    assert "PISTON_REPO_URL" in flat(done.stdout)
+    assert "Requested package nothing-* does not exist" in joined_lines(done.stdout)
+    assert "PISTON_REPO_URL" in joined_lines(done.stdout)
 
 
-def test_a_server_that_dies_of_the_question(start: Any, run: Run) -> None:
-    """Without a repository Piston dies when it is asked for packages: one does, the others are spared."""
-    doomed = [start("stub_piston.py", "--no-repository", "--packages", "bash") for _ in range(3)]
-    urls = [server.urls[0] for server in doomed]
+def test_a_server_that_crashes_on_the_request(start: Any, run: Run) -> None:
+    """Piston without a repository crashes when it is asked for packages. After the first crash, no other is asked."""
+    crashing = [start("stub_piston.py", "--no-repository", "--packages", "bash") for _ in range(3)]
+    urls = [server.urls[0] for server in crashing]
     done = run("cluster", "install", "--endpoints", ",".join([NOWHERE, *urls]))
     assert done.returncode == 2
     assert "crashed on this request" in " ".join(row_of(urls[0], done.stdout))
     assert "not asked: " in " ".join(row_of(NOWHERE, done.stdout))
-    assert doomed[0].process.wait() == 1
-    for server, url in zip(doomed[1:], urls[1:], strict=True):
+    assert crashing[0].process.wait() == 1
+    for server, url in zip(crashing[1:], urls[1:], strict=True):
         assert "not asked" in " ".join(row_of(url, done.stdout))
         assert server.process.poll() is None
 
 
-def test_the_doctor_tells_alike_workers_together(start: Any, run: Run) -> None:
-    """Workers with the same fault are one paragraph; the exit code says that nothing can be judged."""
+def test_the_doctor_groups_workers_with_the_same_findings(start: Any, run: Run) -> None:
+    """Workers with the same fault share a paragraph. If no worker can judge, the exit code is 2."""
     servers = start("stub_piston.py", "--count", "2", "--packages", "none")
     done = run("doctor", "--endpoints", ",".join(servers.urls))
     assert done.returncode == 2, done.stderr
@@ -241,8 +245,8 @@ def test_the_doctor_tells_alike_workers_together(start: Any, run: Run) -> None:
     assert "on 0 of 2 workers" in done.stdout
 
 
-def test_the_doctor_is_content_with_our_own_server(cache: Path, run: Run) -> None:
-    """`ioi-eval serve` on this machine: everything that judging needs works, every attempt of a program is stopped."""
+def test_the_doctor_finds_no_fault_in_our_server(cache: Path, run: Run) -> None:
+    """`ioi-eval serve` on this machine passes all checks of the doctor."""
     command = [sys.executable, "-c", "from ioi_eval.cli.main import main; main()", "serve", "--port", "0"]
     environment = os.environ | {"IOI_EVAL_CACHE": str(cache)}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as server:
@@ -270,22 +274,22 @@ def sample_packages() -> list[str]:
 
 
 @pytest.mark.parametrize("command", ["install", "uninstall"])
-def test_one_server_dies_of_many_packages(start: Any, run: Run, tmp_path: Path, command: str) -> None:
-    """Not one a package: when the first server has died, no other is asked for the rest, or to remove anything."""
+def test_only_one_server_crashes_with_many_packages(start: Any, run: Run, tmp_path: Path, command: str) -> None:
+    """With many packages too, only the first server crashes: no other is asked to install or remove one."""
     packages = ",".join(["bash", *sample_packages()])
-    doomed = [start("stub_piston.py", "--confines", "--no-repository", "--packages", packages) for _ in range(3)]
+    crashing = [start("stub_piston.py", "--confines", "--no-repository", "--packages", packages) for _ in range(3)]
     words = ("--repository", str(tmp_path / "repository"), "--prune") if command == "install" else ()
-    urls = [server.urls[0] for server in doomed]
+    urls = [server.urls[0] for server in crashing]
     done = run("cluster", command, *PROBLEM_ROWS, *words, "--endpoints", ",".join(urls))
     assert done.returncode == 2, done.stderr
-    assert "crashed on this request" in flat(done.stdout)
-    assert f"{urls[2]}: not asked" in flat(done.stdout)
-    assert doomed[0].process.wait() == 1
-    assert [server.process.poll() for server in doomed[1:]] == [None, None]
+    assert "crashed on this request" in joined_lines(done.stdout)
+    assert f"{urls[2]}: not asked" in joined_lines(done.stdout)
+    assert crashing[0].process.wait() == 1
+    assert [server.process.poll() for server in crashing[1:]] == [None, None]
 
 
-def test_a_removal_that_fails_is_told(start: Any, run: Run, tmp_path: Path) -> None:
-    """An old version, and another problem's package, which the repository does not list: exit code 1."""
+def test_a_failed_removal_is_reported(start: Any, run: Run, tmp_path: Path) -> None:
+    """Removing an old version or another problem's package fails, if the repository does not list it: exit code 1."""
     other = f"ioi_eval_problem_{'0' * 24}"
     old = sample_packages()[0]
     url = start("stub_piston.py", "--confines", "--packages", f"bash,{old},{other}").urls[0]
@@ -293,11 +297,11 @@ def test_a_removal_that_fails_is_told(start: Any, run: Run, tmp_path: Path) -> N
     done = run("cluster", "install", *PROBLEM_ROWS, *words)
     assert done.returncode == 1, done.stderr
     for name in (old, other):
-        assert f"Requested package {name}-0.0.0 does not exist" in flat(done.stdout)
+        assert f"Requested package {name}-0.0.0 does not exist" in joined_lines(done.stdout)
 
 
-def test_an_old_version_stays_where_the_new_one_is_not_installed(start: Any, run: Run, tmp_path: Path) -> None:
-    """It is better than nothing: most of its files are those of the new one."""
+def test_an_old_version_stays_if_the_new_one_is_not_installed(start: Any, run: Run, tmp_path: Path) -> None:
+    """The old version is kept, because most of its files are also in the new one."""
     old = sample_packages()[0]
     url = start("stub_piston.py", "--confines", "--stale-repository", "--packages", f"bash,{old}").urls[0]
     words = ("--repository", str(tmp_path / "repository"), "--prune", "--endpoints", url)

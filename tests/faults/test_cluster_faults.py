@@ -1,4 +1,4 @@
-"""A cluster under everything that networks and proxies do: no answer is wrong, lost or doubled."""
+"""A cluster with faults of networks and proxies: no answer is wrong, lost or duplicated."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from tests.faults.stub_jobs import (
 
 @pytest.mark.parametrize("fault", TRANSIENT + HARMLESS)
 def test_each_fault_alone(start: Any, fault: str) -> None:
-    """Jobs that meet a fault are answered in the end as if there had been none."""
+    """Jobs that meet a fault get the same answers as without it."""
     _, proxy = proxied(start, faults=fault, first=3)
 
     async def use(cluster: PistonCluster) -> None:
@@ -51,8 +51,8 @@ def test_each_fault_alone(start: Any, fault: str) -> None:
     assert counts(proxy.urls[0], "faults")[fault] == 3
 
 
-def mixture(start: Any, jobs: int) -> None:
-    """Many jobs under a mixture of all faults: every answer is its job's, none is lost or doubled, no slot either."""
+def run_with_all_faults(start: Any, jobs: int) -> None:
+    """Run many jobs with a mixture of all faults: each job gets its own answer, and no slot is lost or duplicated."""
     servers, slots = 3, 4
     stub, proxy = proxied(start, servers=servers, faults=",".join(TRANSIENT + HARMLESS), rate=0.05, seed=11)
 
@@ -66,26 +66,26 @@ def mixture(start: Any, jobs: int) -> None:
     listener = Listener()
     with_cluster(proxy.urls, use, max_requests_per_endpoint=slots, events=Events([listener]))
     done = counts(proxy.urls[0], "faults")
-    assert sum(done.values()) - done["requests"] > 0.03 * jobs, "the faults did befall"
-    assert done["requests"] <= 1.15 * (jobs + 2 * servers * slots), "repetitions stayed within the budget"
+    assert sum(done.values()) - done["requests"] > 0.03 * jobs, "faults occurred"
+    assert done["requests"] <= 1.15 * (jobs + 2 * servers * slots), "repetitions are within the budget"
     repeated = [told["message"] for told in listener.told if told["event"] == "job_repeated"]
     most = [counts(url, "stub")["max_running"] for url in stub.urls]
-    assert max(most) <= slots, f"no server got more than its slots; repeated: {repeated}"
+    assert max(most) <= slots, f"a server got more jobs at once than slots; repeated: {repeated}"
 
 
 def test_a_mixture_of_faults(start: Any) -> None:
-    """One request in twenty goes wrong, in all ways."""
-    mixture(start, 600)
+    """600 jobs; one request in twenty has a fault."""
+    run_with_all_faults(start, 600)
 
 
 @pytest.mark.full
 def test_a_mixture_of_faults_at_length(start: Any) -> None:
-    """The same with 10,000 jobs."""
-    mixture(start, 10_000)
+    """10,000 jobs; one request in twenty has a fault."""
+    run_with_all_faults(start, 10_000)
 
 
 def test_idle_connections_that_the_server_closed(start: Any) -> None:
-    """A connection that died while it was idle costs nothing: each job is sent once, and none fails."""
+    """If the server closed an idle connection, no job fails, and each job is sent once."""
     _, proxy = proxied(start, faults="delay", idle=0.05)
 
     async def use(cluster: PistonCluster) -> None:
@@ -100,8 +100,8 @@ def test_idle_connections_that_the_server_closed(start: Any) -> None:
     assert counts(proxy.urls[0], "faults")["requests"] == 20
 
 
-def test_repetitions_are_told(start: Any) -> None:
-    """Each, with the server and the reason."""
+def test_repetitions_are_reported(start: Any) -> None:
+    """Each repetition is an event with the server and the reason."""
     _, proxy = proxied(start, faults="truncate", first=3)
     listener = Listener()
 
@@ -116,7 +116,7 @@ def test_repetitions_are_told(start: Any) -> None:
 
 
 def test_no_answer_within_the_deadline(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A request that is never answered ends at the job's own deadline, and is repeated."""
+    """A request without an answer ends at the job's deadline, and is repeated."""
     monkeypatch.setattr(wire, "SERVER_QUEUE_S", (0.0, 0.0))
     _, proxy = proxied(start, faults="hang", first=1)
     job = replace(echo("x"), run_limits=StageLimits(wall_ms=100, cpu_ms=100))
@@ -129,10 +129,8 @@ def test_no_answer_within_the_deadline(start: Any, monkeypatch: pytest.MonkeyPat
     assert counts(proxy.urls[0], "faults")["hang"] == 1
 
 
-def test_job_that_waits_behind_another_client_is_not_taken_for_lost(
-    start: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Two clients, a server with one slot: the job of one may wait for as long as the server lets the other's run."""
+def test_job_that_waits_for_another_client_does_not_count_as_lost(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two clients use a server with one slot: the job of one waits while the other's runs, and is not repeated."""
     monkeypatch.setattr(wire, "SERVER_QUEUE_S", (0.0, 900.0))
     monkeypatch.setattr(cluster_module, "_SLACK_S", 0.0)
     stub = start("stub_piston.py", "--slots", "1")
@@ -152,7 +150,7 @@ def test_job_that_waits_behind_another_client_is_not_taken_for_lost(
 
 
 def test_cancelled_at_any_moment(start: Any) -> None:
-    """Callers that go away, waiting or sending or being answered, take no slot with them."""
+    """Jobs are cancelled while they wait, send or receive: no slot is lost."""
     stub = start("stub_piston.py", "--count", "2")
     rng = random.Random(5)
 
@@ -173,8 +171,8 @@ def test_cancelled_at_any_moment(start: Any) -> None:
     with_cluster(stub.urls, use, max_requests_per_endpoint=2, patience_s=QUICK_S)
 
 
-def test_a_job_that_nobody_answers_is_sent_as_often_as_it_may_be_and_no_more(start: Any) -> None:
-    """Repetition is in one place: who asks for a lost answer again does not begin it anew. All workers are named."""
+def test_a_job_without_an_answer_is_sent_six_times(start: Any) -> None:
+    """The retries of all layers together are limited to six requests. The error names all workers."""
     _, proxy = proxied(start, servers=2, faults="empty-500", rate=1)
 
     async def ask(cluster: PistonCluster) -> None:
@@ -189,8 +187,8 @@ def test_a_job_that_nobody_answers_is_sent_as_often_as_it_may_be_and_no_more(sta
 
 
 @pytest.mark.parametrize("lost", [3, 6])
-def test_lost_and_useless_answers_share_one_bound(start: Any, lost: int) -> None:
-    """Where some answers are lost on the way and the others are of no use, a job is sent six times all the same."""
+def test_lost_and_unusable_answers_share_one_limit(start: Any, lost: int) -> None:
+    """If some answers are lost and the others cannot be used, a job is sent six times in all."""
     _, proxy = proxied(start, faults="empty-500", first=lost)
 
     async def ask(cluster: PistonCluster) -> None:

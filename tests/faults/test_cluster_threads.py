@@ -1,4 +1,4 @@
-"""A cluster that other threads, or a forked process, would use too: its connections are of one event loop."""
+"""A cluster cannot be used by other threads or a forked process: its connections belong to one event loop."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ JOB = Job(
 )
 
 
-def test_other_loops_are_refused_at_once(start: Callable[..., Any]) -> None:
-    """With words that say what to do, in a thread and in a child; its own goes on."""
+def test_other_event_loops_are_refused(start: Callable[..., Any]) -> None:
+    """Use in another thread or in a child process is an error that says what to do. The cluster still works after."""
 
     def refused(cluster: PistonCluster, target: Target) -> None:
         with pytest.raises(SetupError, match=r"entered in another event loop .* enter one in each"):

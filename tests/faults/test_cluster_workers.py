@@ -1,4 +1,4 @@
-"""Workers of a cluster that die, stop, come back, change, or refuse: no job is lost, and each reason is told."""
+"""Workers of a cluster that crash, hang, come back, change, or refuse: no job is lost, and each reason is reported."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tests.faults.stub_jobs import (
 
 
 def test_a_server_dies_and_comes_back(start: Any) -> None:
-    """Killed during the run, a server costs its own jobs a repetition; restarted, it is used again."""
+    """Jobs of a killed server are repeated on another one. After its restart, the server gets jobs again."""
     stays, dies = start("stub_piston.py"), start("stub_piston.py")
     listener = Listener()
 
@@ -55,12 +55,12 @@ def test_a_server_dies_and_comes_back(start: Any) -> None:
 
     events = Events([listener])
     with_cluster([*stays.urls, *dies.urls], use, max_requests_per_endpoint=3, patience_s=QUICK_S, events=events)
-    told = [event["event"] for event in listener.told if str(dies.ports[0]) in event["endpoint"]]
-    assert [name for name in told if name != "job_repeated"] == ["worker_joined", "worker_lost", "worker_joined"]
+    names = [event["event"] for event in listener.told if str(dies.ports[0]) in event["endpoint"]]
+    assert [name for name in names if name != "job_repeated"] == ["worker_joined", "worker_lost", "worker_joined"]
 
 
 def test_all_servers_die(start: Any) -> None:
-    """With no server left, jobs wait for the stated time and end in the error that ends a run; later it goes on."""
+    """Without a server, jobs wait for `patience_s` and end with UnavailableError. After a restart, jobs run again."""
     stub = start("stub_piston.py", "--count", "2")
 
     async def use(cluster: PistonCluster) -> None:
@@ -73,7 +73,7 @@ def test_all_servers_die(start: Any) -> None:
         assert "available for 3 s" in str(ended[0].result())
         back = start("stub_piston.py", "--port", str(stub.ports[0]))
         while isinstance(answer := await attempt(cluster, echo("after")), UnavailableError):  # noqa: ASYNC110
-            await asyncio.sleep(0.1)  # dark for too long already: it fails at once, until a check is answered
+            await asyncio.sleep(0.1)  # patience is used up: jobs fail at once until a check is answered
         assert isinstance(answer, Execution)
         assert answer.run.stdout == "after"
         assert counts(back.urls[0], "stub")["executed"] >= 1
@@ -82,7 +82,7 @@ def test_all_servers_die(start: Any) -> None:
 
 
 def test_a_server_that_stops_answering(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server that is stopped, its connections open, is given up after its checks failed; its job runs elsewhere."""
+    """A stopped server keeps its connections open. After failed checks its job runs on another server."""
     monkeypatch.setattr(endpoint_state, "CHECK_AFTER_S", 0.2)
     monkeypatch.setattr(endpoint_state, "ABANDON_AFTER_S", 0.5)
     stops, other = start("stub_piston.py"), start("stub_piston.py")
@@ -102,8 +102,8 @@ def test_a_server_that_stops_answering(start: Any, monkeypatch: pytest.MonkeyPat
         stops.process.send_signal(signal.SIGCONT)
 
 
-def test_a_refusal_is_final_and_keeps_the_servers_words(start: Any) -> None:
-    """What a server refuses for good is told with its words, at once, and the slot is free again."""
+def test_a_refusal_is_final_and_has_the_servers_message(start: Any) -> None:
+    """A job that the server refuses fails at once with the server's message, and its slot is free again."""
     stub = start("stub_piston.py", "--body", "1100000")
     too_long = replace(echo("x"), run_limits=StageLimits(wall_ms=61_000, cpu_ms=1_000))
 
@@ -120,8 +120,8 @@ def test_a_refusal_is_final_and_keeps_the_servers_words(start: Any) -> None:
     assert counts(stub.urls[0], "stub")["executed"] < 20
 
 
-def test_a_package_that_went_away(start: Any) -> None:
-    """A worker that comes back with other packages serves another target; its job is done by a worker that can."""
+def test_a_worker_that_lost_a_package(start: Any) -> None:
+    """A worker that comes back with other packages belongs to another target. Another worker does its jobs."""
     stays, changes = start("stub_piston.py"), start("stub_piston.py")
 
     async def use(cluster: PistonCluster) -> None:
@@ -138,8 +138,8 @@ def test_a_package_that_went_away(start: Any) -> None:
     with_cluster([*stays.urls, *changes.urls], use, patience_s=QUICK_S)
 
 
-def test_a_job_that_can_go_nowhere_else_waits_for_its_kind(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While all workers of a kind restart and others serve, it waits; one that could go elsewhere is told to."""
+def test_a_job_with_only_one_target_waits_for_it(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All workers of a target restart. A job with `is_only` waits; another ends with TargetLostError."""
     monkeypatch.setattr(pool, "LOST_AFTER_S", 0.1)
     stays, restarts = start("stub_piston.py", "--packages", "bash"), start("stub_piston.py")
 
@@ -156,8 +156,8 @@ def test_a_job_that_can_go_nowhere_else_waits_for_its_kind(start: Any, monkeypat
 
 
 @pytest.mark.parametrize("answers", [True, False], ids=["answers", "stays-silent"])
-def test_a_silent_worker_keeps_none_waiting(start: Any, monkeypatch: pytest.MonkeyPatch, answers: bool) -> None:
-    """Jobs run on the others; it joins when it answers. If it never does, leaving the cluster does not wait for it."""
+def test_jobs_do_not_wait_for_a_silent_worker(start: Any, monkeypatch: pytest.MonkeyPatch, answers: bool) -> None:
+    """Jobs run on the other worker. The silent one joins when it answers; leaving the cluster does not wait for it."""
     monkeypatch.setattr(workers, "JOIN_S", 0.05)
     works, silent = start("stub_piston.py"), start("stub_piston.py")
     silent.process.send_signal(signal.SIGSTOP)
@@ -178,19 +178,19 @@ def test_a_silent_worker_keeps_none_waiting(start: Any, monkeypatch: pytest.Monk
         silent.process.send_signal(signal.SIGCONT)
 
 
-def test_a_silent_worker_keeps_no_new_one_from_joining(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The list of endpoints is read on while it is explored; and a worker that left the list gets no more jobs."""
+def test_new_workers_join_while_another_is_silent(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a silent worker is explored, the list of endpoints is read again: workers can join and leave."""
     monkeypatch.setattr(workers, "JOIN_S", 0.05)
     monkeypatch.setattr(workers, "REDISCOVER_S", 0.05)
     works, silent, joins = start("stub_piston.py"), start("stub_piston.py"), start("stub_piston.py")
     listed = [*works.urls, *silent.urls]
     silent.process.send_signal(signal.SIGSTOP)
 
-    async def tell() -> list[str]:
+    async def endpoints() -> list[str]:
         return listed
 
     async def run() -> None:
-        async with PistonCluster(tell, patience_s=QUICK_S) as cluster:
+        async with PistonCluster(endpoints, patience_s=QUICK_S) as cluster:
             assert cluster.silent
             listed.extend(joins.urls)
             await until(lambda: cluster.targets()[0].slots == 2)
@@ -205,16 +205,16 @@ def test_a_silent_worker_keeps_no_new_one_from_joining(start: Any, monkeypatch: 
 
 
 def test_workers_come_and_go(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The list of endpoints is asked again and again: new workers serve, those that left get no more jobs."""
+    """The list of endpoints is read periodically: new workers join, and those that left it get no more jobs."""
     monkeypatch.setattr(workers, "REDISCOVER_S", 0.05)
     first, second = start("stub_piston.py"), start("stub_piston.py")
     listed = list(first.urls)
 
-    async def tell() -> list[str]:
+    async def endpoints() -> list[str]:
         return listed
 
     async def run() -> None:
-        async with PistonCluster(tell, patience_s=QUICK_S) as cluster:
+        async with PistonCluster(endpoints, patience_s=QUICK_S) as cluster:
             listed.extend([*second.urls, "http://127.0.0.1:1"])
             await until(lambda: cluster.targets()[0].slots == 2 and bool(cluster.unusable))
             assert list(cluster.unusable) == ["http://127.0.0.1:1/api/v2"]
@@ -229,7 +229,7 @@ def test_workers_come_and_go(start: Any, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_an_endpoint_that_answers_again_is_usable(start: Any) -> None:
-    """One that could not be explored for a moment, and is what it was, is not told as unusable for ever."""
+    """A worker that could not be explored for a moment and is unchanged is not listed as unusable any more."""
 
     async def use(cluster: PistonCluster) -> None:
         (worker,) = cluster.workers
@@ -241,8 +241,8 @@ def test_an_endpoint_that_answers_again_is_usable(start: Any) -> None:
     with_cluster(start("stub_piston.py").urls, use)
 
 
-def test_a_new_problem_is_only_noted(start: Any) -> None:
-    """A worker is not explored anew for a problem's package, as it is for any other."""
+def test_a_problem_package_needs_no_exploration(start: Any) -> None:
+    """A new package of a problem does not cause an exploration; any other new package does."""
     stub = start("stub_piston.py")
 
     async def use(cluster: PistonCluster) -> None:
@@ -260,7 +260,7 @@ def test_a_new_problem_is_only_noted(start: Any) -> None:
 
 
 def test_more_output_than_the_job_allows(start: Any) -> None:
-    """An answer over the job's own limit is the output limit, however long it is."""
+    """An answer over the job's own output limit gets the status OL, whatever its length."""
     stub = start("stub_piston.py")
 
     async def use(cluster: PistonCluster) -> None:
@@ -273,8 +273,8 @@ def test_more_output_than_the_job_allows(start: Any) -> None:
     with_cluster(stub.urls, use)
 
 
-def test_nothing_can_be_used(start: Any) -> None:
-    """A cluster without a usable worker says why, of each."""
+def test_no_usable_worker(start: Any) -> None:
+    """The error of a cluster without a usable worker has the reason for each worker."""
     small = start("stub_piston.py", "--output", "1024")
     wrong = start("stub_piston.py", "--packages", "none")
     urls = [*small.urls, *wrong.urls, "http://127.0.0.1:1"]

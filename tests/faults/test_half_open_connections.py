@@ -1,4 +1,4 @@
-"""A machine loses its power during a job: the connection is dead, but no end is signalled."""
+"""A machine loses power during a job: its connections are dead, but no end of file arrives."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ ECHO = Job(
 )
 
 
-def test_kernels_watch_every_connection(start: Any) -> None:
-    """Every connection that carries jobs has the kernel's own probes on, within half a minute in all."""
+def test_every_connection_has_keepalive(start: Any) -> None:
+    """TCP keepalive is on for each connection with jobs, and detects a dead one within 30 seconds."""
 
     async def run() -> list[tuple[int, int]]:
         async with PistonCluster(start("stub_piston.py", "--count", "2").urls) as cluster:

@@ -1,6 +1,6 @@
-"""The doctor and a worker with one misconfiguration: it is found by trying, and the setting to change is named.
+"""The doctor finds the misconfiguration of a worker by running jobs, and names the setting to change.
 
-The worker runs its jobs for real, with that misconfiguration in force.
+The worker really executes the jobs, with that misconfiguration.
 """
 
 from __future__ import annotations
@@ -26,33 +26,33 @@ from ioi_eval.toolchain import Toolchain
 
 @pytest.fixture(scope="module")
 def artifacts(cache: Path) -> ArtifactStore:
-    """Where compiled things are kept."""
+    """The store of compiled artifacts."""
     return ArtifactStore(cache)
 
 
 def examine(url: str, artifacts: ArtifactStore, *, slots: int = 1) -> dict[str, Finding]:
-    """The doctor's findings by what they are about."""
+    """The doctor's findings by subject."""
     findings = asyncio.run(examine_worker(url, artifacts=artifacts, slots=slots))
     return {finding.what: finding for finding in findings}
 
 
 def worker(start: Any, *options: str) -> Any:
-    """A worker with time enough to compile the runner on a loaded machine too, unless its options say otherwise."""
+    """A worker with time limits that are enough to compile the runner on a busy machine, unless options change them."""
     patient = ("--limit", "run_timeout=600000", "--limit", "run_cpu_time=600000")
     return start("stub_piston.py", *patient, *options)
 
 
 def tool(directory: Path, name: str, script: str) -> None:
-    """A program that jobs find before the system's."""
+    """Write a program that jobs find before that of the system."""
     (directory / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
     (directory / name).chmod(0o755)
 
 
-def test_a_worker_as_it_should_be(start: Any, artifacts: ArtifactStore) -> None:
-    """Nothing is to be changed, except that this one cannot isolate."""
+def test_a_correct_worker(start: Any, artifacts: ArtifactStore) -> None:
+    """The doctor finds no fault, except that a stub server cannot isolate."""
     findings = examine(worker(start).urls[0], artifacts)
     wrong = {what for what, finding in findings.items() if finding.state is not Severity.OK}
-    assert wrong - {"network", "user", "linking"} == {"isolation"}  # those are this machine's own
+    assert wrong - {"network", "user", "linking"} == {"isolation"}  # they depend on this machine
 
 
 @pytest.mark.parametrize(
@@ -79,9 +79,9 @@ def test_a_worker_as_it_should_be(start: Any, artifacts: ArtifactStore) -> None:
     ],
 )
 def test_settings(start: Any, artifacts: ArtifactStore, options: list[str], finding: tuple[str, Severity, str]) -> None:
-    """Each is found where it is, as bad as it is, with the setting's name; alone it is fine in a good worker."""
+    """Each misconfiguration gets a finding with its severity and the setting to change."""
     if options[-1] == "ulimit -u 64" and os.getuid() != 0:
-        pytest.skip("of a user with more processes than that, who could then start none")
+        pytest.skip("an ordinary user may have more processes than that, and could start none")
     what, state, setting = finding
     found = examine(worker(start, *options).urls[0], artifacts)[what]
     assert found.state is state
@@ -89,15 +89,15 @@ def test_settings(start: Any, artifacts: ArtifactStore, options: list[str], find
 
 
 @pytest.mark.parametrize(("why", "advice"), [("", FULL_ON_A_WORKER), ("no user namespaces", "no user namespaces")])
-def test_reduced_isolation_comes_with_what_gives_full(why: str, advice: str) -> None:
-    """On a worker nobody says why it is reduced; what each generation of Piston gives is known."""
+def test_reduced_isolation_comes_with_advice_for_full(why: str, advice: str) -> None:
+    """If the reason is unknown, as on a worker, the advice says how each generation of Piston gives full isolation."""
     finding = _isolation(Isolation.REDUCED, why)
     assert (finding.state, finding.advice) == (Severity.WARNING, f"for full: {advice}")
 
 
 @pytest.mark.parametrize("starter", Starter)
-def test_linking_is_told_of_where_libraries_decide_it(starter: Starter) -> None:
-    """The scripts of the `cms_ioi` package link dynamically, whatever is installed: there is nothing to advise."""
+def test_linking_is_a_finding_unless_the_worker_has_cms_ioi(starter: Starter) -> None:
+    """The scripts of the `cms_ioi` package always link dynamically, so the doctor gives no advice there."""
     toolchain = Toolchain(command="g++", version="g++ 12.2.0", machine="x86_64-linux-gnu", static=False)
     worker = Worker(
         url=URL("http://127.0.0.1:2000/api/v2"),
@@ -109,12 +109,12 @@ def test_linking_is_told_of_where_libraries_decide_it(starter: Starter) -> None:
         max_body_bytes=None,
         clock_ahead_s=0.0,
     )
-    told = {finding.what for finding in _offered(worker)}
-    assert ("linking" in told) == (starter is not Starter.CMS_IOI)
+    subjects = {finding.what for finding in _offered(worker)}
+    assert ("linking" in subjects) == (starter is not Starter.CMS_IOI)
 
 
-def test_all_that_is_to_be_changed_is_told_at_once(start: Any, artifacts: ArtifactStore) -> None:
-    """A stock server: its output limit already forbids everything, and yet its other limits are told too."""
+def test_all_faults_are_reported_at_once(start: Any, artifacts: ArtifactStore) -> None:
+    """The output limit of a default server already makes it unusable. The doctor also reports its other limits."""
     url = worker(
         start, "--packages", "bash", "--output", "1024", "--body", "102400", "--limit", "run_timeout=3000"
     ).urls[0]
@@ -127,7 +127,7 @@ def test_all_that_is_to_be_changed_is_told_at_once(start: Any, artifacts: Artifa
 
 
 def test_an_old_compiler(start: Any, artifacts: ArtifactStore, tmp_path: Path) -> None:
-    """The one that jobs find first counts. Problems in an older C++ can be judged there, so it is used."""
+    """The compiler that jobs find first counts. An old one is a warning: it can still compile for older C++."""
     tool(
         tmp_path,
         "g++",
@@ -140,7 +140,7 @@ def test_an_old_compiler(start: Any, artifacts: ArtifactStore, tmp_path: Path) -
 
 
 def test_another_compiler(start: Any, artifacts: ArtifactStore, tmp_path: Path) -> None:
-    """Clang by the name of g++ is not what official judges compile with."""
+    """Clang with the name g++ is a warning: official judges do not use it."""
     tool(
         tmp_path,
         "g++",
@@ -152,7 +152,7 @@ def test_another_compiler(start: Any, artifacts: ArtifactStore, tmp_path: Path) 
 
 
 def test_a_compiler_that_cannot_build_the_runner(start: Any, artifacts: ArtifactStore, tmp_path: Path) -> None:
-    """An image whose headers are too old says so in the compiler's words, and what to do."""
+    """If the headers of an image are too old, the finding has the compiler's message."""
     script = """
 case $1 in
 --version) echo "g++ (Custom) 10.2.0" ;;
@@ -167,8 +167,8 @@ esac"""
 
 
 @pytest.mark.parametrize(("shift", "words"), [(3600, "ahead of"), (-3600, "behind")])
-def test_a_clock_far_off(start: Any, artifacts: ArtifactStore, tmp_path: Path, shift: int, words: str) -> None:
-    """By an hour, in either direction."""
+def test_a_wrong_clock(start: Any, artifacts: ArtifactStore, tmp_path: Path, shift: int, words: str) -> None:
+    """A clock that is one hour ahead or behind is a warning."""
     tool(tmp_path, "date", f"echo $(( $(/bin/date +%s) + {shift} ))")
     finding = examine(worker(start, "--tools", str(tmp_path)).urls[0], artifacts)["clock"]
     assert finding.state is Severity.WARNING
@@ -177,7 +177,7 @@ def test_a_clock_far_off(start: Any, artifacts: ArtifactStore, tmp_path: Path, s
 
 
 def test_more_slots_than_processors(start: Any, artifacts: ArtifactStore, tmp_path: Path) -> None:
-    """Programs that share a processor disturb each other's clocks: the client's own setting is at fault."""
+    """More slots than processors is a warning with the client's setting: programs would disturb each other's times."""
     tool(tmp_path, "nproc", "echo 2")
     url = worker(start, "--tools", str(tmp_path)).urls[0]
     finding = examine(url, artifacts, slots=4)["slots"]
@@ -186,7 +186,7 @@ def test_more_slots_than_processors(start: Any, artifacts: ArtifactStore, tmp_pa
 
 
 def test_a_cpu_quota(start: Any, artifacts: ArtifactStore, tmp_path: Path) -> None:
-    """A control group that stops programs during the run (Docker's `--cpus`)."""
+    """A CPU quota of a control group (Docker's `--cpus`) is a warning: it stops programs while they run."""
     tool(tmp_path, "cat", '[ "$*" = /sys/fs/cgroup/cpu.max ] && echo "150000 100000" || exec /bin/cat "$@"')
     finding = examine(worker(start, "--tools", str(tmp_path)).urls[0], artifacts)["CPU quota"]
     assert finding.state is Severity.WARNING
@@ -194,14 +194,14 @@ def test_a_cpu_quota(start: Any, artifacts: ArtifactStore, tmp_path: Path) -> No
 
 
 def test_no_landlock(start: Any, artifacts: ArtifactStore) -> None:
-    """Where the runner cannot hold programs nothing is judged, and what to allow is said."""
+    """If the runner cannot confine programs, nothing is judged, and the advice says what to allow."""
     finding = examine(worker(start).urls[0], artifacts)["isolation"]
     assert finding.state is Severity.BAD
     assert "Landlock" in finding.advice
 
 
 def test_a_network_for_jobs(start: Any, artifacts: ArtifactStore) -> None:
-    """A worker that gives its jobs the machine's network is told to stop that."""
+    """A worker whose jobs can use the network is a warning with the setting to change."""
     with open("/proc/net/route", encoding="ascii") as routes:
         if not any(line.split()[1] == "00000000" for line in routes):
             pytest.skip("this machine has no way to the internet")
@@ -210,8 +210,8 @@ def test_a_network_for_jobs(start: Any, artifacts: ArtifactStore) -> None:
     assert finding.advice == "PISTON_DISABLE_NETWORKING=true"
 
 
-def test_nobody_there(artifacts: ArtifactStore) -> None:
-    """One finding, with where to look."""
+def test_no_server_at_the_endpoint(artifacts: ArtifactStore) -> None:
+    """There is one finding, which says what to check."""
     (finding,) = examine("http://127.0.0.1:9", artifacts).values()
     assert finding.state is Severity.BAD
     assert "no connection" in finding.detail

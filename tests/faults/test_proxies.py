@@ -1,4 +1,4 @@
-"""Proxies and web servers before a worker: what they add to answers, and what they ask for."""
+"""Proxies and web servers in front of a worker: compression, redirections, passwords, and faulty connections."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from tests.faults.stub_jobs import echo
 RUNTIMES = json.dumps([{"language": "bash", "version": "5.2.0", "aliases": []}]).encode()
 
 
-def asked(head: str, body: bytes, use: Callable[[str], Awaitable[Any]]) -> tuple[Any, list[str]]:
-    """What becomes of something that asks a server with one answer to everything; and the requests' heads."""
+def with_fixed_answer(head: str, body: bytes, use: Callable[[str], Awaitable[Any]]) -> tuple[Any, list[str]]:
+    """Call a function with a server that always gives the same answer. Returns its result, and the requests' heads."""
     heads: list[str] = []
 
     async def connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -45,7 +45,7 @@ def asked(head: str, body: bytes, use: Callable[[str], Awaitable[Any]]) -> tuple
 
 
 async def runtimes(host: str) -> Any:
-    """A server's runtimes, or why they cannot be had."""
+    """The runtimes of a server, or the error message."""
     async with HttpClient() as client:
         try:
             return await Prober(client).runtimes(URL(f"http://{host}/api/v2"))
@@ -53,29 +53,29 @@ async def runtimes(host: str) -> Any:
             return str(error)
 
 
-def test_compressed_answers() -> None:
-    """They are not asked for; where one comes nevertheless, it is not taken for Piston's, and said in plain words."""
-    found, heads = asked("200 OK\r\nContent-Encoding: gzip", gzip.compress(RUNTIMES), runtimes)
+def test_compressed_answers_are_refused() -> None:
+    """Requests ask for uncompressed answers. A compressed answer is an error that names the encoding."""
+    found, heads = with_fixed_answer("200 OK\r\nContent-Encoding: gzip", gzip.compress(RUNTIMES), runtimes)
     assert found.endswith("/runtimes: the answer is encoded ('gzip'): no proxy in between may compress answers")
     assert "Accept-Encoding: identity\r\n" in heads[0]
-    found, _ = asked("200 OK\r\nContent-Encoding: identity", RUNTIMES, runtimes)
+    found, _ = with_fixed_answer("200 OK\r\nContent-Encoding: identity", RUNTIMES, runtimes)
     assert [runtime.language for runtime in found] == ["bash"]
 
 
-def test_redirections() -> None:
-    """They are not followed, but said; without the secrets that addresses of login pages have."""
+def test_redirections_are_not_followed() -> None:
+    """A redirection is an error that names the new address, without user, password and query of a login page."""
     head = "302 Found\r\nLocation: https://me:word@login.example/sso?token=secret#here"
     words = "it redirects to https://login.example/sso; if that is the server, name it as the endpoint"
-    assert asked(head, b"", runtimes)[0].endswith(words)
+    assert with_fixed_answer(head, b"", runtimes)[0].endswith(words)
 
     async def status(host: str) -> str:
         return (await presences([f"http://{host}/api/v2"]))[0].why_not
 
-    assert asked(head, b"", status)[0].endswith(words)
+    assert with_fixed_answer(head, b"", status)[0].endswith(words)
 
 
 def test_a_password_is_sent_and_not_shown() -> None:
-    """An endpoint with a user and a password is named without them: messages are stored with results."""
+    """User and password of an endpoint are sent, but not in messages, because messages are stored with results."""
 
     async def refused(host: str) -> list[str]:
         url = f"http://me:s%C3%A4cret@{host}/api/v2"
@@ -85,7 +85,7 @@ def test_a_password_is_sent_and_not_shown() -> None:
         (found,) = await abilities([url])
         return [str(raised.value), found.bundled.why_not, found.classic.why_not]
 
-    words, heads = asked("403 Forbidden", b'{"message": "not you"}', refused)
+    words, heads = with_fixed_answer("403 Forbidden", b'{"message": "not you"}', refused)
     assert all("not you" in each and "@" not in each and "cret" not in each for each in words)
     login = base64.b64encode("me:säcret".encode()).decode()
     assert heads
@@ -93,7 +93,7 @@ def test_a_password_is_sent_and_not_shown() -> None:
 
 
 def test_a_worker_behind_a_password(start: Any) -> None:
-    """It is used, under its name without the password."""
+    """The worker can be used; its name does not have the password."""
     stub = start("stub_piston.py")
 
     async def run() -> None:
@@ -116,7 +116,7 @@ async def posted(client: HttpClient, url: URL, within_s: float = 60.0) -> bytes 
 def with_server(
     answer: Callable[[asyncio.StreamWriter], Awaitable[None]], use: Callable[[HttpClient, URL], Awaitable[Any]]
 ) -> Any:
-    """What becomes of requests to a server that answers each in this way."""
+    """Call a function with a client and a server that answers each request in this way. Returns its result."""
 
     async def connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError, asyncio.IncompleteReadError):
@@ -132,8 +132,8 @@ def with_server(
     return asyncio.run(run())
 
 
-def test_answers_that_come_twice() -> None:
-    """The second copy closes the connection under the next request, which aiohttp lets wait forever: it is ended."""
+def test_answers_that_are_sent_twice() -> None:
+    """The second copy closes the connection. aiohttp would let the next request wait without end; here it fails."""
     body = b"x" * 3_000_000
     copy = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body
 
@@ -150,8 +150,10 @@ def test_answers_that_come_twice() -> None:
     assert len(lost) + found.count(body) == 4
 
 
-def test_a_request_that_is_given_up() -> None:
-    """At its deadline, before it was sent, and by the pool; the task that waits for it is as it was before."""
+def test_request_ends_at_its_deadline_or_is_given_up() -> None:
+    """A request ends with AnswerLostError at its deadline, or if it is given up before it is sent. The task that waits
+    for it is not cancelled.
+    """
 
     async def never(_: asyncio.StreamWriter) -> None:
         await asyncio.Event().wait()
@@ -172,8 +174,8 @@ def test_a_request_that_is_given_up() -> None:
     with_server(never, use)
 
 
-def test_a_caller_that_gives_up() -> None:
-    """It is cancelled, also if the request's deadline has passed at the same moment."""
+def test_caller_is_cancelled() -> None:
+    """A cancelled caller gets CancelledError, also if the request is given up at the same moment."""
 
     async def never(_: asyncio.StreamWriter) -> None:
         await asyncio.Event().wait()

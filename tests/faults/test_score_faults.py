@@ -1,4 +1,4 @@
-"""`ioi-eval score` on a cluster that fails: it ends cleanly, and the same command goes on."""
+"""`ioi-eval score` on a cluster that fails: it ends with an error message, and the same command continues the run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FAULTS = (
 
 
 class Served:
-    """`ioi-eval serve` as a process of its own."""
+    """`ioi-eval serve` as a separate process."""
 
     def __init__(self, environment: dict[str, str], port: int = 0) -> None:
         self.process = subprocess.Popen(
@@ -33,36 +33,36 @@ class Served:
             env=environment,
         )
         assert self.process.stderr is not None
-        said = []
+        lines = []
         for line in self.process.stderr:
-            said.append(line)
+            lines.append(line)
             if "serving Piston API v2 at " in line:
                 break
         else:
-            pytest.skip(f"nothing can be served here: {''.join(said)}")
-        self.url = said[-1].split("serving Piston API v2 at ")[1].split("/api")[0]
+            pytest.skip(f"nothing can be served here: {''.join(lines)}")
+        self.url = lines[-1].split("serving Piston API v2 at ")[1].split("/api")[0]
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The port on which it listens."""
         return int(self.url.rsplit(":", 1)[1])
 
     def kill(self) -> None:
-        """As a machine fails."""
+        """Kill it, as if its machine failed."""
         self.process.kill()
         self.process.communicate()
 
 
 @pytest.fixture(scope="module")
 def environment(cache: Path) -> dict[str, str]:
-    """With the tests' own cache."""
+    """Environment variables, with the cache directory of the tests."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("IOI_EVAL", "PISTON"))}
     return {**kept, "IOI_EVAL_CACHE": str(cache)}
 
 
 @pytest.fixture(scope="module")
 def undisturbed(environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Any, ...]]:
-    """The results where nothing fails."""
+    """The results of a run without faults."""
     server, out = Served(environment), tmp_path_factory.mktemp("undisturbed") / "out"
     try:
         ended = score(environment, out, server.url)
@@ -78,14 +78,14 @@ def score(environment: dict[str, str], out: Path, url: str, *options: str) -> su
 
 
 def arguments(out: Path, url: str, *options: str) -> list[str]:
-    """The command."""
+    """The command line."""
     sources = ("--problems", str(sample.problems()), "--tests", str(sample.tests()), "--out", str(out))
     cluster = ("--endpoints", url, "--max-requests-per-endpoint", "2", "--patience", "2")
     return [*COMMAND, "score", str(sample.dump()), *sources, *cluster, "--limit", "8", *options]
 
 
 def results(out: Path) -> list[tuple[Any, ...]]:
-    """What was written: verdicts, scores and feedback by submission, subtask and test, in the dump's order."""
+    """The written results: verdicts, scores and feedback by submission, subtask and test, in the dump's order."""
     rows = list(result_rows(out))
     return [
         (
@@ -106,15 +106,15 @@ def results(out: Path) -> list[tuple[Any, ...]]:
     ]
 
 
-def ask(url: str) -> dict[str, int]:
-    """A question to the proxy."""
+def fetch_counts(url: str) -> dict[str, int]:
+    """The answer of the proxy to a GET request."""
     with urllib.request.urlopen(url, timeout=10) as answer:
         counts: dict[str, int] = json.load(answer)
     return counts
 
 
 def test_no_server_answers(environment: dict[str, str], tmp_path: Path) -> None:
-    """Exit code 1, the endpoint and the reason in one line, nothing scored."""
+    """The exit code is 1, one line has the endpoint and the reason, and nothing is scored."""
     ended = score(environment, tmp_path / "out", "http://127.0.0.1:1")
     assert ended.returncode == 1
     assert "no endpoint can be used: http://127.0.0.1:1/api/v2" in ended.stderr
@@ -125,7 +125,7 @@ def test_no_server_answers(environment: dict[str, str], tmp_path: Path) -> None:
 def test_all_servers_die_and_the_same_command_goes_on(
     environment: dict[str, str], undisturbed: list[tuple[Any, ...]], tmp_path: Path
 ) -> None:
-    """Killed during the run, the only server ends the run after its patience, with exit code 1; then it is finished."""
+    """The only server is killed: the run ends after its patience with exit code 1. The same command finishes it."""
     first = Served(environment)
     out = tmp_path / "out"
     pipe = subprocess.PIPE
@@ -134,9 +134,9 @@ def test_all_servers_die_and_the_same_command_goes_on(
     while run.poll() is None and not (journal.is_file() and journal.read_bytes().count(b"\n") >= 2):
         time.sleep(0.05)
     first.kill()
-    _, said = run.communicate()
-    assert run.returncode == 1, said
-    assert "Traceback" not in said
+    _, messages = run.communicate()
+    assert run.returncode == 1, messages
+    assert "Traceback" not in messages
     summary = json.loads((out / "summary.json").read_text())
     assert not summary["complete"]
     second = Served(environment, first.port)
@@ -151,16 +151,16 @@ def test_all_servers_die_and_the_same_command_goes_on(
 def test_verdicts_under_faults(
     environment: dict[str, str], undisturbed: list[tuple[Any, ...]], tmp_path: Path, start: Any
 ) -> None:
-    """Three requests in ten go wrong on the way: every score, verdict and message is that of the undisturbed run."""
+    """Three requests in ten have a fault: all scores, verdicts and messages are those of the run without faults."""
     server = Served(environment)
     faulty = ("--faults", FAULTS, "--rate", "0.3", "--seed", "3")
     proxy = start("fault_proxy.py", "--upstream", f"[{server.port}]", *faulty)
     try:
-        ask(f"{proxy.urls[0]}/arm")
+        fetch_counts(f"{proxy.urls[0]}/arm")
         disturbed = score(environment, tmp_path / "disturbed", proxy.urls[0])
-        done = ask(f"{proxy.urls[0]}/faults")
+        done = fetch_counts(f"{proxy.urls[0]}/faults")
     finally:
         server.kill()
     assert disturbed.returncode == 0, disturbed.stderr
-    assert sum(done.values()) - done["requests"] >= 3, "the faults did befall"
+    assert sum(done.values()) - done["requests"] >= 3, "faults occurred"
     assert results(tmp_path / "disturbed") == undisturbed

@@ -1,4 +1,4 @@
-"""Workers on which the runner cannot isolate programs: others do the work, and nothing is run unprotected."""
+"""Workers on which the runner cannot isolate programs get no jobs, and no program runs unprotected."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ JOB = Job(
 )
 
 
-def test_one_that_cannot_isolate_is_left_alone(start: Any) -> None:
-    """One of two workers refuses every job: all are answered by the other, and the run goes on."""
+def test_a_worker_that_cannot_isolate_gets_no_jobs(start: Any) -> None:
+    """One of two workers refuses each job: the other answers all jobs, and the run continues."""
     good, bad = start("stub_piston.py", "--confines"), start("stub_piston.py")
 
     async def run() -> None:
@@ -34,8 +34,8 @@ def test_one_that_cannot_isolate_is_left_alone(start: Any) -> None:
     asyncio.run(run())
 
 
-def test_where_none_can_isolate_nothing_is_judged(start: Any) -> None:
-    """That is not a failure of a job, but of the set-up: as soon as all have refused, in the runner's words."""
+def test_no_worker_can_isolate(start: Any) -> None:
+    """After all workers have refused, jobs end with IsolationError and the runner's message."""
     urls = start("stub_piston.py", "--count", "2").urls
 
     async def run() -> None:
@@ -46,8 +46,8 @@ def test_where_none_can_isolate_nothing_is_judged(start: Any) -> None:
     asyncio.run(run())
 
 
-def test_a_kind_of_which_none_can_isolate_is_lost(start: Any) -> None:
-    """What was bound to it is judged by another kind."""
+def test_a_target_without_a_worker_that_can_isolate_is_lost(start: Any) -> None:
+    """Jobs of the target end with TargetLostError, so that another target can judge them."""
     good, bad = start("stub_piston.py", "--confines"), start("stub_piston.py", "--packages", "bash")
 
     async def run() -> None:

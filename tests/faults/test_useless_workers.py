@@ -1,4 +1,4 @@
-"""Workers that answer at once, in Piston's format, and of no use: they are always free, and must not get every job."""
+"""Workers that give unusable answers at once: they are always free, and still must not get all jobs."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ JOB = Job(
 )
 
 
-async def judged(cluster: PistonCluster) -> Isolation:
-    """A job's answer, as its caller reads it: it asks once more if the answer is of no use."""
+async def isolation_of_answer(cluster: PistonCluster) -> Isolation:
+    """The isolation level in a job's answer. If the answer cannot be used, the job is sent once more."""
     job = replace(JOB, retries=Retries())
     try:
         execution = await cluster.execute(job, cluster.targets()[0])
@@ -36,8 +36,8 @@ async def judged(cluster: PistonCluster) -> Isolation:
 
 
 @pytest.mark.parametrize("kind", ["broken", "older", "lacking", "killing"])
-def test_one_of_two_is_of_no_use(start: Any, kind: str) -> None:
-    """Every job is answered by the other one; the useless one soon gets none."""
+def test_one_of_two_workers_gives_unusable_answers(start: Any, kind: str) -> None:
+    """All jobs get usable answers, from the other worker. The faulty one executes at most half as many jobs."""
     bad, good = start("stub_piston.py", "--useless", kind), start("stub_piston.py", "--confines")
     jobs = 8 * BROKEN_IN_A_ROW
 
@@ -45,7 +45,7 @@ def test_one_of_two_is_of_no_use(start: Any, kind: str) -> None:
         async with PistonCluster([*bad.urls, *good.urls], max_requests_per_endpoint=2) as cluster:
             before = counts(bad.urls[0], "stub")["executed"]
             async with asyncio.TaskGroup() as group:
-                found = [group.create_task(judged(cluster)) for _ in range(jobs)]
+                found = [group.create_task(isolation_of_answer(cluster)) for _ in range(jobs)]
             assert {task.result() for task in found} == {Isolation.REDUCED}
             assert counts(bad.urls[0], "stub")["executed"] - before <= jobs // 2
 
@@ -60,8 +60,8 @@ def test_one_of_two_is_of_no_use(start: Any, kind: str) -> None:
         ("lacking", "Too many open files"),
     ],
 )
-def test_all_are_of_no_use(start: Any, kind: str, words: str) -> None:
-    """The error names the workers and what they said; a bounded number of attempts is made."""
+def test_all_workers_give_unusable_answers(start: Any, kind: str, words: str) -> None:
+    """After six attempts the job fails; the error names the worker and its answer."""
     url = start("stub_piston.py", "--useless", kind).urls[0]
 
     async def run() -> SandboxError:

@@ -1,7 +1,7 @@
-// The runner's own comparison of tokens, for many pairs of texts: tests read its answers, one character a pair.
+// Runs the runner's comparison of tokens on many pairs of texts, and prints one character for each pair.
 //
-// stdin: for each pair the number of flags, the flags, the output, the answer; numbers are 32 bits, texts have their
-// length in front.
+// stdin: for each pair the number of flags, the flags, the output, the answer. Numbers have 32 bits; each text follows
+// its length.
 
 #include <stdint.h>
 #include <stdio.h>

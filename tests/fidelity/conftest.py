@@ -1,7 +1,7 @@
-"""Small tasks of our own, judged the whole way by a `Scorer` in the embedded sandbox.
+"""Small problems, judged by a `Scorer` in the embedded sandbox.
 
-A test of such a task carries what its judge program does: checker and manager are shell scripts that take their
-orders from `input.txt`. So one program, compiled once, meets many checkers or managers in one run.
+Checkers and managers are shell scripts that execute the commands in `input.txt`. So the test case decides what the
+judge program does, and one program, compiled once, is judged by many checkers or managers in one run.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ POLICY = Policy(judge=JudgeLimits(cpu_s=1.0, wall_s=5.0, memory_bytes=256 * MIB)
 
 
 def problem_of(tests: Mapping[str, tuple[bytes, bytes | None]], **fields: Any) -> Problem:
-    """A problem with one subtask a test, so that the result shows every verdict."""
+    """A problem with a subtask for each test, so that the result has the verdict of each test."""
     base = Problem(
         key=KEY,
         name="task",
@@ -54,7 +54,7 @@ def problem_of(tests: Mapping[str, tuple[bytes, bytes | None]], **fields: Any) -
 
 
 class Bench:
-    """Scores programs, one after the other, in one sandbox of one isolation."""
+    """Scores programs one after another in a sandbox of one isolation level."""
 
     def __init__(self, runner: asyncio.Runner, scorer: Scorer) -> None:
         self._runner = runner
@@ -63,16 +63,16 @@ class Bench:
     def result(
         self, problem: Problem, code: str, language: Language = Language.CPP, *, exhaustive: bool = True
     ) -> SubmissionResult:
-        """What a program is worth on every test of a problem."""
+        """The result of a program on all tests of a problem."""
         submission = Submission(id="program", problem=problem.key, code=code, language=language)
         return self.score(problem, submission, exhaustive=exhaustive)
 
     def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = True) -> SubmissionResult:
-        """What a submission is worth."""
+        """The result of a submission."""
         return self._runner.run(self._scorer.score(problem, submission, exhaustive=exhaustive))
 
     def outcomes(self, problem: Problem, code: str) -> dict[str, TestOutcome]:
-        """What became of a program on each test of a problem. It must compile."""
+        """The outcome of a program on each test of a problem. The program must compile."""
         result = self.result(problem, code)
         assert result.compile.verdict is None, result.compile.message
         return {test.test: test for subtask in result.subtasks for test in subtask.tests}
@@ -80,7 +80,7 @@ class Bench:
 
 @pytest.fixture(scope="session")
 def benches(cache: Path) -> Iterator[Callable[[Isolation], Bench]]:
-    """Benches by isolation; all share what is compiled once."""
+    """A bench for each isolation level. They share compiled artifacts."""
     store = ArtifactStore(cache)
     known: dict[Isolation, Bench] = {}
     with asyncio.Runner() as runner:
@@ -102,17 +102,17 @@ def benches(cache: Path) -> Iterator[Callable[[Isolation], Bench]]:
 
 @pytest.fixture(params=[Isolation.FULL, Isolation.REDUCED], ids=str)
 def bench(request: pytest.FixtureRequest, benches: Callable[[Isolation], Bench]) -> Bench:
-    """A bench of each isolation in turn."""
+    """A bench for each isolation level: the test runs once for each."""
     return benches(request.param)
 
 
 @pytest.fixture
 def full_bench(benches: Callable[[Isolation], Bench]) -> Bench:
-    """A bench for what does not depend on the isolation of contestants."""
+    """A bench with full isolation, for tests that do not depend on the isolation level."""
     return benches(Isolation.FULL)
 
 
 @pytest.fixture
 def problem_from() -> Callable[..., Problem]:
-    """How to make a problem of tests."""
+    """The function `problem_of`."""
     return problem_of

@@ -1,4 +1,4 @@
-"""Managers that take their orders from the input, so that one program, compiled once, meets many of them."""
+"""Managers that execute the commands in the input, so that one program, compiled once, is judged by many managers."""
 
 from __future__ import annotations
 
@@ -47,30 +47,32 @@ static void touch(int mebibytes) {
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What a manager does, and what must come of it.
+    """What a manager does, and the expected outcome.
 
     Args:
-        does: shell commands.
-        verdict, score: the test's.
-        words: what the message is; for JE, what it contains. `None` for anything.
+        commands: the manager's shell commands.
+        verdict, score: the verdict and score of the test.
+        message: the message; for JE, a part of it. `None` if any message is right.
         limit: the limit that stopped the program.
-        code: its exit code. `None` for anything.
+        code: the program's exit code. `None` if any code is right.
     """
 
-    does: str
+    commands: str
     verdict: Verdict
     score: float | None
-    words: str | None = None
+    message: str | None = None
     limit: str | None = None
     code: int | None = None
 
 
 def wrong(cases: dict[str, Case], outcomes: dict[str, TestOutcome], program: str = "manager") -> list[str]:
-    """The cases that came out otherwise."""
+    """Descriptions of the cases with another outcome than expected."""
     found = []
     for name, case in cases.items():
         seen = outcomes[name]
-        fits = case.words is None or (case.words in seen.message if case.verdict is JE else case.words == seen.message)
+        fits = case.message is None or (
+            case.message in seen.message if case.verdict is JE else case.message == seen.message
+        )
         fits &= (seen.verdict, seen.score, seen.limit) == (case.verdict, case.score, case.limit)
         fits &= case.code is None or seen.exit_code == case.code
         if not fits:
@@ -80,15 +82,15 @@ def wrong(cases: dict[str, Case], outcomes: dict[str, TestOutcome], program: str
     return found
 
 
-def judged(bench: Any, problem_from: Any, code: str, cases: dict[str, Case], **fields: Any) -> list[str]:
-    """Run a program against the managers; the cases that came out otherwise."""
-    problem = problem_from({name: (case.does.encode(), b"") for name, case in cases.items()}, **fields)
+def mismatches(bench: Any, problem_from: Any, code: str, cases: dict[str, Case], **fields: Any) -> list[str]:
+    """Judge a program with each manager. Returns descriptions of the cases with another outcome than expected."""
+    problem = problem_from({name: (case.commands.encode(), b"") for name, case in cases.items()}, **fields)
     return wrong(cases, bench.outcomes(problem, HEAD + code))
 
 
 def managers(*rows: tuple[str, str, Verdict, float | None], **same: Any) -> dict[str, Case]:
-    """Cases of few words: name, what the manager does, verdict and score."""
-    return {name: Case(does, verdict, score, **same) for name, does, verdict, score in rows}
+    """Cases from rows: name, the manager's commands, verdict and score."""
+    return {name: Case(commands, verdict, score, **same) for name, commands, verdict, score in rows}
 
 
 ECHO = "int main() { echo(0, 1); }"

@@ -1,4 +1,4 @@
-"""Checkers that are built by a script of the package: the result, and what the script may not do."""
+"""Checkers that a script of the package builds: which program becomes the checker, and how the script is confined."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ int main(int, char **argv) {
   return said == wanted ? kRight : kWrong;
 }
 """
-BESIDE = (
+OTHER_FILES = (
     SourceFile(path="checker/validator.cpp", content=VALIDATOR),
     SourceFile(path="checker/codes.h", content=b"constexpr int kRight = 42, kWrong = 43;\n"),
 )
@@ -27,17 +27,17 @@ COMPILES = "c++ -O1 -static -isystem. -o run validator.cpp\n"
 
 
 def problem_with(problem_from: Any, script: str) -> Any:
-    """A problem with a test whose answer is printed and one whose answer is not."""
+    """A problem with two tests: the program prints the answer of one, and not that of the other."""
     tests = {"right": (b"", b"printed\n"), "wrong": (b"", b"something else\n")}
     return problem_from(
         tests,
         checker=SourceFile(path="checker/build", content=script.encode()),
-        checker_files=BESIDE,
+        checker_files=OTHER_FILES,
         checker_protocol=CheckerProtocol.KATTIS,
     )
 
 
-def judged(bench: Any, problem_from: Any, script: str) -> dict[str, Any]:
+def outcomes_with(bench: Any, problem_from: Any, script: str) -> dict[str, Any]:
     """The outcomes of the two tests."""
     return dict(bench.outcomes(problem_with(problem_from, script), PROGRAM))
 
@@ -49,17 +49,17 @@ def judged(bench: Any, problem_from: Any, script: str) -> dict[str, Any]:
         f"#!/bin/bash\nset -o pipefail\nmkdir out && cp *.cpp *.h out && cd out && {COMPILES}ln -s out/run ../run\n",
     ],
 )
-def test_the_program_that_it_leaves_is_the_checker(bench: Any, problem_from: Any, script: str) -> None:
-    """Under the name `run`, a file or a link to one."""
-    seen = judged(bench, problem_from, script)
+def test_script_leaves_the_checker(bench: Any, problem_from: Any, script: str) -> None:
+    """The checker is the script's result with the name `run`: a file or a link to a file."""
+    seen = outcomes_with(bench, problem_from, script)
     assert {name: (test.verdict, test.score) for name, test in seen.items()} == {
         "right": (Verdict.AC, 1.0),
         "wrong": (Verdict.WA, 0.0),
     }
 
 
-def test_it_reads_nothing_but_its_folder_and_the_system_s_programs(bench: Any, problem_from: Any) -> None:
-    """As a compiler in its place would: no file of this machine's users, no other process, no network."""
+def test_script_is_confined_like_a_compiler(bench: Any, problem_from: Any) -> None:
+    """It can read its folder and the programs of the system, but no files of users, no processes and no network."""
     stops = [
         "cat /etc/shadow",
         "cat /etc/passwd",
@@ -73,22 +73,20 @@ def test_it_reads_nothing_but_its_folder_and_the_system_s_programs(bench: Any, p
         'python3 -c "import socket; socket.socket()"',
     ]
     tried = "".join(f"if {stop}; then echo could {number}; exit 1; fi\n" for number, stop in enumerate(stops))
-    seen = judged(bench, problem_from, f"#!/bin/sh\n{tried}{COMPILES}")["right"]
+    seen = outcomes_with(bench, problem_from, f"#!/bin/sh\n{tried}{COMPILES}")["right"]
     assert (seen.verdict, seen.message) == (Verdict.AC, "")
 
 
 @pytest.mark.parametrize(
-    ("script", "words"),
+    ("script", "message"),
     [
         ("#!/bin/sh\necho no boost here >&2\nexit 3\n", "no boost here"),
         ("#!/bin/sh\ntrue\n", "cannot stat 'run'"),
         ("#!/usr/bin/there-is-no-such\n", "not found"),
     ],
 )
-def test_one_that_fails_is_a_judge_error_in_its_words(
-    full_bench: Any, problem_from: Any, script: str, words: str
-) -> None:
-    """Of the whole submission, without a score."""
+def test_script_that_fails_is_a_judge_error(full_bench: Any, problem_from: Any, script: str, message: str) -> None:
+    """The submission gets JE without a score, and the message contains the script's stderr."""
     result = full_bench.result(problem_with(problem_from, script), PROGRAM)
     assert (result.verdict, result.score) == (Verdict.JE, None)
-    assert words in result.compile.message
+    assert message in result.compile.message

@@ -1,6 +1,6 @@
-"""The exact rules of checkers: how each protocol reports by exit code, output and files, and what is not a score.
+"""The exact rules of checkers: how each protocol reports with exit code, output and files, and what is not a score.
 
-The checker is a script that does what the test's input says; the program under judgement prints one line.
+The checker is a script that executes the commands in the test's input. The submission prints one line.
 """
 
 from __future__ import annotations
@@ -19,26 +19,28 @@ JE, AC, PA, WA = Verdict.JE, Verdict.AC, Verdict.PA, Verdict.WA
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What a checker does, and what must come of it.
+    """What a checker does, and the expected outcome.
 
     Args:
-        does: shell commands.
-        verdict, score: the test's.
-        words: what the message must be; for JE, what it must contain. `None` for anything.
+        commands: the checker's shell commands.
+        verdict, score: the verdict and score of the test.
+        message: the message; for JE, a part of it. `None` if any message is right.
     """
 
-    does: str
+    commands: str
     verdict: Verdict
     score: float | None
-    words: str | None = None
+    message: str | None = None
 
 
 def wrong(cases: dict[str, Case], outcomes: dict[str, TestOutcome]) -> list[str]:
-    """The cases that came out otherwise."""
+    """Descriptions of the cases with another outcome than expected."""
     found = []
     for name, case in cases.items():
         seen = outcomes[name]
-        fits = case.words is None or (case.words in seen.message if case.verdict is JE else case.words == seen.message)
+        fits = case.message is None or (
+            case.message in seen.message if case.verdict is JE else case.message == seen.message
+        )
         if (seen.verdict, seen.score) != (case.verdict, case.score) or not fits:
             found.append(f"{name}: {seen.verdict} {seen.score} {seen.message!r} for {case}")
         if case.verdict is JE and (seen.judge_program, seen.final) != ("checker", True):
@@ -46,15 +48,15 @@ def wrong(cases: dict[str, Case], outcomes: dict[str, TestOutcome]) -> list[str]
     return found
 
 
-def judged(full_bench: Any, problem_from: Any, protocol: CheckerProtocol, cases: dict[str, Case]) -> list[str]:
-    """Run all cases; those that came out otherwise."""
-    tests = {name: (case.does.encode(), b"expected\n") for name, case in cases.items()}
+def mismatches(full_bench: Any, problem_from: Any, protocol: CheckerProtocol, cases: dict[str, Case]) -> list[str]:
+    """Run all cases. Returns descriptions of those with another outcome than expected."""
+    tests = {name: (case.commands.encode(), b"expected\n") for name, case in cases.items()}
     problem = problem_from(tests, checker=CHECKER, checker_protocol=protocol)
     return wrong(cases, full_bench.outcomes(problem, PROGRAM))
 
 
-def says(text: str) -> str:
-    """A checker that prints this, byte for byte."""
+def prints(text: str) -> str:
+    """The command of a checker that prints exactly this text."""
     return f"printf '%b' '{text}'"
 
 
@@ -112,16 +114,16 @@ SCORES = {
 
 
 def test_cms_score_is_the_first_line_of_stdout(full_bench: Any, problem_from: Any) -> None:
-    """A decimal number in [0, 1], blanks around it allowed; anything else is the checker's failure, never points."""
+    """The score is a decimal number in [0, 1], perhaps with blanks around it. Anything else is JE, not a score."""
     cases = {
-        f"{place:02}": Case(says(text), verdict, score, "score" if verdict is JE else "")
+        f"{place:02}": Case(prints(text), verdict, score, "score" if verdict is JE else "")
         for place, (text, (verdict, score)) in enumerate(SCORES.items())
     }
-    assert judged(full_bench, problem_from, CheckerProtocol.CMS, cases) == []
+    assert mismatches(full_bench, problem_from, CheckerProtocol.CMS, cases) == []
 
 
 def test_cms_message_is_the_first_line_of_stderr(full_bench: Any, problem_from: Any) -> None:
-    """With CMS's three standard texts by name, and no bytes lost."""
+    """CMS's three names of standard texts are replaced by the texts. All other bytes are kept."""
     cases = {
         "plain": Case("echo 1; echo well done >&2", AC, 1.0, "well done"),
         "first line": Case("echo 0; printf ' no \\nmore\\n' >&2", WA, 0.0, "no"),
@@ -133,11 +135,11 @@ def test_cms_message_is_the_first_line_of_stderr(full_bench: Any, problem_from: 
         "not utf-8": Case("echo 0; printf 'a\\377b\\n' >&2", WA, 0.0, "a\ufffdb"),
         "quotes": Case("echo 0; printf '\"\\\\\\t{}\\n' >&2", WA, 0.0, '"\\\t{}'),
     }
-    assert judged(full_bench, problem_from, CheckerProtocol.CMS, cases) == []
+    assert mismatches(full_bench, problem_from, CheckerProtocol.CMS, cases) == []
 
 
 def test_cms_checker_that_fails_is_at_fault(full_bench: Any, problem_from: Any) -> None:
-    """Whatever it printed: a non-zero exit code, a signal, too much time or waiting, is a judge error."""
+    """A non-zero exit code, a signal, too much CPU time or idle time is JE, whatever the checker has printed."""
     cases = {
         "exit 1": Case("echo 1; exit 1", JE, None, "exit code 1"),
         "exit 255": Case("echo 1; echo why >&2; exit 255", JE, None, "exit code 255: why"),
@@ -146,7 +148,7 @@ def test_cms_checker_that_fails_is_at_fault(full_bench: Any, problem_from: Any) 
         "busy": Case("echo 1; while :; do :; done", JE, None, "over its"),
         "hangs": Case("echo 1; exec sleep 1000", JE, None, "over its"),
     }
-    assert judged(full_bench, problem_from, CheckerProtocol.CMS, cases) == []
+    assert mismatches(full_bench, problem_from, CheckerProtocol.CMS, cases) == []
 
 
 def test_a_checker_in_c_is_compiled_as_c(full_bench: Any, problem_from: Any) -> None:
@@ -164,7 +166,7 @@ def test_a_checker_in_c_is_compiled_as_c(full_bench: Any, problem_from: Any) -> 
 
 
 def test_cms_checker_gets_three_files(full_bench: Any, problem_from: Any) -> None:
-    """Input, answer, output as arguments; stdin is empty."""
+    """The arguments are input, answer and output; stdin is empty."""
     files = 'cmp "$1" input.txt && [ "$(cat "$2")" = expected ] && [ "$(cat "$3")" = printed ]'
     cases = {
         "contents": Case(f"{files} && echo 1", AC, 1.0),
@@ -173,28 +175,28 @@ def test_cms_checker_gets_three_files(full_bench: Any, problem_from: Any) -> Non
         "own directory": Case("echo scratch > notes && [ -s notes ] && echo 1", AC, 1.0),
         "clean directory": Case("[ ! -e notes ] && echo 1", AC, 1.0),
     }
-    assert judged(full_bench, problem_from, CheckerProtocol.CMS, cases) == []
+    assert mismatches(full_bench, problem_from, CheckerProtocol.CMS, cases) == []
 
 
 @pytest.mark.parametrize("protocol", [CheckerProtocol.CMS, CheckerProtocol.TESTLIB, CheckerProtocol.KATTIS])
 def test_checker_arguments_follow_the_files(full_bench: Any, problem_from: Any, protocol: CheckerProtocol) -> None:
-    """Whatever characters are in them. Source: Kattis, `validator_flags`."""
+    """Arguments of the test come after the files, with any characters. Source: Kattis, `validator_flags`."""
     code = 42 if protocol is CheckerProtocol.KATTIS else 0
-    does = f'[ "$4|$5|$6|$7|$#" = "float_tolerance|1e-6|a b,c%||7" ] && echo 1 && exit {code}; exit 3'
+    commands = f'[ "$4|$5|$6|$7|$#" = "float_tolerance|1e-6|a b,c%||7" ] && echo 1 && exit {code}; exit 3'
     arguments = ("float_tolerance", "1e-6", "a b,c%", "")
-    tests = {"a": (does.encode(), b"")}
+    tests = {"a": (commands.encode(), b"")}
     problem = problem_from(tests, checker=CHECKER, checker_protocol=protocol, checker_args=arguments)
     assert full_bench.outcomes(problem, PROGRAM)["a"].verdict is AC
 
 
 def test_test_without_answer_has_an_empty_one(full_bench: Any, problem_from: Any) -> None:
-    """Checkers open all three files, whether they need them or not."""
+    """The checker gets an empty answer file, because checkers open all three files even if they do not need them."""
     problem = problem_from({"a": (b"[ -e $2 ] && [ ! -s $2 ] && echo 1", None)}, checker=CHECKER)
     assert full_bench.outcomes(problem, PROGRAM)["a"].verdict is AC
 
 
 def test_testlib_exit_codes(full_bench: Any, problem_from: Any) -> None:
-    """0 is right; 1, 2, 4 and 8 wrong; 7 has points; all others, the checker's own failure 3 among them, are JE."""
+    """0 is AC; 1, 2, 4 and 8 are WA; 7 is a score in points; all others are JE, also 3, testlib's own failure."""
     cases = {f"exit {code}": Case(f"echo no >&2; exit {code}", WA, 0.0, "no") for code in (1, 2, 4, 8)}
     cases |= {f"exit {code}": Case(f"exit {code}", JE, None, f"exit code {code}") for code in (3, 5, 6, 9, 16, 50, 116)}
     cases |= {
@@ -213,11 +215,11 @@ def test_testlib_exit_codes(full_bench: Any, problem_from: Any) -> None:
             '[ "$(cat "$2")" = printed ] && [ "$(cat "$3")" = expected ] && cmp $1 input.txt || exit 3', AC, 1.0
         ),
     }
-    assert judged(full_bench, problem_from, CheckerProtocol.TESTLIB, cases) == []
+    assert mismatches(full_bench, problem_from, CheckerProtocol.TESTLIB, cases) == []
 
 
 def test_kattis_exit_codes_and_files(full_bench: Any, problem_from: Any) -> None:
-    """42 accepts, 43 rejects, all others, 0 among them, are JE; the feedback directory is there and ends with `/`.
+    """42 accepts, 43 rejects, all others are JE, also 0. The feedback directory exists, and its path ends with `/`.
 
     Source: Kattis problem package format, "Output Validators".
     """
@@ -238,15 +240,15 @@ def test_kattis_exit_codes_and_files(full_bench: Any, problem_from: Any) -> None
         "stdin is the output": Case('[ "$(cat)" = printed ] && exit 42', AC, 1.0),
         "files": Case('cmp "$1" input.txt && [ "$(cat "$2")" = expected ] && [ $# = 3 ] && exit 42', AC, 1.0),
     }
-    assert judged(full_bench, problem_from, CheckerProtocol.KATTIS, cases) == []
+    assert mismatches(full_bench, problem_from, CheckerProtocol.KATTIS, cases) == []
 
 
 @pytest.mark.parametrize("name", ["score.txt", "nextpass.in"])
-def test_what_a_validator_left_and_cannot_be_read_is_not_absent(full_bench: Any, problem_from: Any, name: str) -> None:
-    """Whatever the reason: that there is no such file would be full marks."""
-    does = f"ln -s {name} ${{3}}{name}; [ -L ${{3}}{name} ] && exit 42; exit 43"
+def test_unreadable_feedback_file_is_a_judge_error(full_bench: Any, problem_from: Any, name: str) -> None:
+    """A file that cannot be read is JE. If it counted as absent, the test would get full marks."""
+    commands = f"ln -s {name} ${{3}}{name}; [ -L ${{3}}{name} ] && exit 42; exit 43"
     problem = problem_from(
-        {"a": (does.encode(), b"")}, checker=CHECKER, checker_protocol=CheckerProtocol.KATTIS, passes=2
+        {"a": (commands.encode(), b"")}, checker=CHECKER, checker_protocol=CheckerProtocol.KATTIS, passes=2
     )
     outcome = full_bench.outcomes(problem, PROGRAM)["a"]
     assert (outcome.verdict, outcome.score) == (JE, None)
@@ -255,10 +257,10 @@ def test_what_a_validator_left_and_cannot_be_read_is_not_absent(full_bench: Any,
 
 @pytest.mark.parametrize("protocol", [CheckerProtocol.CMS, CheckerProtocol.TESTLIB, CheckerProtocol.KATTIS])
 def test_failed_program_is_not_checked(full_bench: Any, problem_from: Any, protocol: CheckerProtocol) -> None:
-    """What a program that fails has printed does not count, however the checker likes it."""
+    """A program that fails gets RE and 0, even if the checker would accept its output."""
     cases = {"crash": b"echo 1; [ $3 = feedback/ ] && exit 42; exit 0"}
     problem = problem_from(
-        {name: (does, b"") for name, does in cases.items()}, checker=CHECKER, checker_protocol=protocol
+        {name: (commands, b"") for name, commands in cases.items()}, checker=CHECKER, checker_protocol=protocol
     )
     outcome = full_bench.outcomes(problem, '#include <cstdio>\nint main() { std::puts("printed"); return 1; }')["crash"]
     assert (outcome.verdict, outcome.score, outcome.exit_code) == (Verdict.RE, 0.0, 1)

@@ -1,8 +1,8 @@
 """The exact rules of Communication: a manager's input, its output, and when it is at fault.
 
 Source of the rules: CMS, `cms/grading/tasktypes/Communication.py`: a process that fails makes the outcome 0 whatever
-the manager says; a manager that fails makes no outcome at all. Who is to blame where one failure causes the other is
-left open there; DESIGN's rule is that the first decides.
+the manager says; a manager that fails makes no outcome at all. CMS has no rule for the case that one failure causes the
+other; here the first failure decides.
 """
 
 from __future__ import annotations
@@ -13,11 +13,25 @@ from typing import Any
 import pytest
 
 from ioi_eval.model import CheckerProtocol, SourceFile, TaskType
-from tests.fidelity.managers import AC, COMMUNICATION, ECHO, HEAD, JE, PA, RE, TALKS, TLE, WA, Case, judged, managers
+from tests.fidelity.managers import (
+    AC,
+    COMMUNICATION,
+    ECHO,
+    HEAD,
+    JE,
+    PA,
+    RE,
+    TALKS,
+    TLE,
+    WA,
+    Case,
+    managers,
+    mismatches,
+)
 
 
-def test_manager_gives_the_score(bench: Any, problem_from: Any) -> None:
-    """The first line of its stdout is the score, the first of its stderr the message, as a checker's."""
+def test_manager_prints_the_score(bench: Any, problem_from: Any) -> None:
+    """Like a checker: the first line of its stdout is the score, the first line of its stderr the message."""
     cases = {
         "right": Case(f"{TALKS} && echo 1 && echo well done >&2", AC, 1.0, "well done"),
         "partial": Case(f"{TALKS} && echo 0.25 && echo translate:partial >&2", PA, 0.25, "Output is partially correct"),
@@ -30,11 +44,11 @@ def test_manager_gives_the_score(bench: Any, problem_from: Any) -> None:
         "two words": Case(f"{TALKS} && echo 1 extra", JE, None, "score"),
         "nothing": Case(TALKS, JE, None, "score"),
     }
-    assert judged(bench, problem_from, ECHO, cases, **COMMUNICATION) == []
+    assert mismatches(bench, problem_from, ECHO, cases, **COMMUNICATION) == []
 
 
 def test_manager_gets_its_files(bench: Any, problem_from: Any) -> None:
-    """The input as stdin and as `input.txt`, the answer beside it, a directory of its own; no more arguments."""
+    """It gets the input as stdin and `input.txt`, the answer, its own directory, and two FIFOs as arguments."""
     cases = {
         "stdin": Case("read -r first; speak $1 $2; [[ $first = read* ]] && echo 1", AC, 1.0),
         "input.txt": Case("speak $1 $2; cmp input.txt - && echo 1", AC, 1.0),
@@ -42,17 +56,17 @@ def test_manager_gets_its_files(bench: Any, problem_from: Any) -> None:
         "own directory": Case("speak $1 $2; echo x > output.txt && [ -s output.txt ] && echo 1", AC, 1.0),
         "arguments": Case("speak $1 $2; [ $# = 2 ] && echo 1", AC, 1.0),
     }
-    assert judged(bench, problem_from, ECHO, cases, **COMMUNICATION) == []
+    assert mismatches(bench, problem_from, ECHO, cases, **COMMUNICATION) == []
 
 
 def test_manager_arguments_follow_the_fifos(bench: Any, problem_from: Any) -> None:
-    """Whatever characters are in them."""
+    """Arguments of the task come after the FIFOs, with any characters."""
     cases = managers(("all", 'speak $1 $2; [ "$3|$4|$5|$#" = "7|a b,c||5" ] && echo 1', AC, 1.0))
-    assert judged(bench, problem_from, ECHO, cases, **COMMUNICATION, manager_args=("7", "a b,c", "")) == []
+    assert mismatches(bench, problem_from, ECHO, cases, **COMMUNICATION, manager_args=("7", "a b,c", "")) == []
 
 
 def test_manager_that_exits_first(bench: Any, problem_from: Any) -> None:
-    """Its word holds, if the program then ends well, whether or not it had opened or used its FIFOs."""
+    """Its score counts if the program then ends without failure, even if the manager has not opened its FIFOs."""
     cases = managers(
         ("without a word", "speak $1 $2; echo 1", AC, 1.0),
         ("with part of it", "speak $1 $2; echo 0.5", PA, 0.5),
@@ -60,49 +74,49 @@ def test_manager_that_exits_first(bench: Any, problem_from: Any) -> None:
         ("without opening", "echo 1", AC, 1.0),
         ("opening one", "exec 4>$2; echo 1", AC, 1.0),
     )
-    assert judged(bench, problem_from, ECHO, cases, **COMMUNICATION) == []
+    assert mismatches(bench, problem_from, ECHO, cases, **COMMUNICATION) == []
 
 
 def test_manager_that_fails_is_at_fault(bench: Any, problem_from: Any) -> None:
-    """A crash, an exit code: a judge error, twice the same and so final. The program has done nothing wrong."""
+    """A crash or a non-zero exit code is JE. It happens twice, so the JE is final. The program did nothing wrong."""
     cases = {
         "exit 3": Case(f"{TALKS}; echo 1; echo why >&2; exit 3", JE, None, "exit code 3: why"),
         "at once": Case("exit 1", JE, None, "exit code 1"),
         "segfault": Case(f"{TALKS}; echo 1; kill -SEGV $$", JE, None, "signal 11"),
     }
-    assert judged(bench, problem_from, ECHO, cases, **COMMUNICATION) == []
+    assert mismatches(bench, problem_from, ECHO, cases, **COMMUNICATION) == []
 
 
 def test_manager_over_its_time_is_at_fault(full_bench: Any, problem_from: Any) -> None:
-    """Whether or not it ever came to talk."""
+    """A manager over its time limit is JE, whether or not it has opened its FIFOs."""
     cases = {
         "busy": Case(f"{TALKS}; echo 1; while :; do :; done", JE, None, "over its"),
         "busy before it opens": Case("while :; do :; done", JE, None, "over its"),
     }
-    assert judged(full_bench, problem_from, ECHO, cases, **COMMUNICATION) == []
+    assert mismatches(full_bench, problem_from, ECHO, cases, **COMMUNICATION) == []
 
 
 def test_manager_that_hangs_after_the_program_is_at_fault(full_bench: Any, problem_from: Any) -> None:
-    """The program has ended well; nobody else is left to blame."""
+    """The program has ended without failure and the manager is idle: JE."""
     cases = {"hangs": Case(f"{TALKS}; hang_up; echo 1; exec sleep 1000", JE, None, "does nothing")}
-    assert judged(full_bench, problem_from, ECHO, cases, **COMMUNICATION) == []
+    assert mismatches(full_bench, problem_from, ECHO, cases, **COMMUNICATION) == []
 
 
 def test_manager_that_never_opens_its_fifos_is_at_fault(full_bench: Any, problem_from: Any) -> None:
-    """The program has not even been started. The words say which of the two it waits in, and what comes first."""
+    """JE, because the program waits for the manager. The message says which FIFO is not opened, and the right order."""
     waits = "it waits in opening argument 1 for reading; argument 2, for writing, comes first"
     cases = {
         "hangs": Case("exec sleep 1000", JE, None, "first argument 2 for writing, then argument 1 for reading"),
         "wrong order": Case("exec 3<$1; exec 4>$2; echo 1", JE, None, f"it does not open its FIFOs: {waits}"),
         "half": Case("exec 4>$2; exec sleep 1000", JE, None, "argument 1 is not opened for reading"),
     }
-    assert judged(full_bench, problem_from, ECHO, cases, **COMMUNICATION) == []
+    assert mismatches(full_bench, problem_from, ECHO, cases, **COMMUNICATION) == []
 
 
 def test_program_that_waits_for_a_silent_manager_is_too_slow(bench: Any, problem_from: Any) -> None:
-    """As in CMS, where the wall clock limit of the program comes long before the manager's."""
+    """TLE, as in CMS, where the program's wall clock limit is reached long before the manager's."""
     cases = managers(("hangs", "speak $1 $2; echo 1; exec sleep 1000", TLE, 0.0), limit="idle")
-    assert judged(bench, problem_from, ECHO, cases, **COMMUNICATION) == []
+    assert mismatches(bench, problem_from, ECHO, cases, **COMMUNICATION) == []
 
 
 PYTHON_MANAGER = b"""#!/usr/bin/python3 -sS
@@ -119,7 +133,7 @@ print("heard", file=sys.stderr)
 
 @pytest.mark.skipif(not Path("/usr/bin/python3").exists(), reason="no /usr/bin/python3")
 def test_manager_may_be_a_python_script(bench: Any, problem_from: Any) -> None:
-    """As those of CMS's own test-suite: unbuffered, with the input read from `./input.txt`."""
+    """A Python manager like those of CMS's tests: unbuffered, and it reads the input from `./input.txt`."""
     manager = SourceFile(path="graders/manager", content=PYTHON_MANAGER)
     problem = problem_from({"a": (b"41\n", b"")}, task_type=TaskType.COMMUNICATION, manager=manager)
     outcome = bench.outcomes(problem, HEAD + ECHO)["a"]
@@ -155,7 +169,7 @@ cat <&3
 
 @pytest.mark.parametrize("protocol", [CheckerProtocol.CMS, CheckerProtocol.TESTLIB, CheckerProtocol.KATTIS])
 def test_checker_after_the_manager(full_bench: Any, problem_from: Any, protocol: CheckerProtocol) -> None:
-    """The manager's stdout is the output that the checker judges, and no score."""
+    """The checker judges the manager's stdout, which is not read as a score."""
     tests = {
         "right": (b"hello", b"hello\n"),
         "wrong": (b"hello", b"bye\n"),

@@ -1,4 +1,4 @@
-"""Communication to the letter: FIFOs by name, and several processes."""
+"""The exact rules of Communication: FIFOs by name, and several processes."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from ioi_eval.model import Verdict
-from tests.fidelity.managers import AC, COMMUNICATION, FIFO_IO, RE, TALKS, TLE, WA, WAITS, judged, managers
+from tests.fidelity.managers import AC, COMMUNICATION, FIFO_IO, RE, TALKS, TLE, WA, WAITS, managers, mismatches
 
 OPENS = "int in = open(argv[1], O_RDONLY), out = open(argv[2], O_WRONLY); argc = in < 0 || out < 0;"
 
 
 def test_fifos_by_name(bench: Any, problem_from: Any) -> None:
-    """In, then out; no index where there is one process; stdin and stdout are not the manager's."""
+    """The arguments are input and output FIFO, without an index for one process; stdin and stdout are not connected."""
     cases = managers(
         ("talks", f"{TALKS} && echo 1", AC, 1.0),
         ("exits first", "speak $1 $2; echo 1", AC, 1.0),
@@ -22,7 +22,7 @@ def test_fifos_by_name(bench: Any, problem_from: Any) -> None:
     code = (
         f'int main(int argc, char** argv) {{ if (argc != 3) return 3; puts("0"); {OPENS} echo(in, out); return argc; }}'
     )
-    assert judged(bench, problem_from, code, cases, **FIFO_IO) == []
+    assert mismatches(bench, problem_from, code, cases, **FIFO_IO) == []
 
 
 @pytest.mark.parametrize(
@@ -38,41 +38,41 @@ def test_fifos_by_name(bench: Any, problem_from: Any) -> None:
 def test_program_that_dies_before_it_opens_its_fifos(
     bench: Any, problem_from: Any, code: str, verdict: Verdict | None
 ) -> None:
-    """The manager, blocked in open, is let go and sees the end of file."""
+    """The manager's `open` returns, and the manager reads the end of file."""
     if verdict is None:  # each waits for the other to open the other FIFO
         cases = managers(("deadlock", f"{WAITS} || echo 0", TLE, 0.0), limit="idle")
     else:
         cases = managers(("refuses", f"{WAITS} || echo 0", verdict, 0.0))
-    assert judged(bench, problem_from, code, cases, **FIFO_IO) == []
+    assert mismatches(bench, problem_from, code, cases, **FIFO_IO) == []
 
 
 def test_program_that_opens_one_fifo_and_waits(bench: Any, problem_from: Any) -> None:
-    """The manager waits for the other: it is the program that is too slow."""
+    """The manager waits until the other FIFO is opened: the program gets TLE."""
     cases = managers(("waits", f"{WAITS}; echo 1", TLE, 0.0), limit="idle")
     code = "int main(int, char** argv) { open(argv[1], O_RDONLY); sleep(1000); }"
-    assert judged(bench, problem_from, code, cases, **FIFO_IO) == []
+    assert mismatches(bench, problem_from, code, cases, **FIFO_IO) == []
 
 
 BOTH = 'speak $1 $2; exec 6>"$4" 5<"$3"'
 
 
 def test_several_processes(bench: Any, problem_from: Any) -> None:
-    """Each knows its index, and talks to the manager over FIFOs of its own."""
+    """Each process gets its index and its own FIFOs to the manager."""
     asks = "echo hi >&4; echo hi >&6; read -r first <&3; read -r second <&5"
     cases = managers(("both", f'{BOTH}; {asks}; [ "$first$second" = 01 ] && echo 1', AC, 1.0))
     code = "int main(int argc, char** argv) { read(0, block, 1); puts(argv[1]); return argc != 2; }"
-    assert judged(bench, problem_from, code, cases, **COMMUNICATION, processes=2) == []
+    assert mismatches(bench, problem_from, code, cases, **COMMUNICATION, processes=2) == []
     three = managers(
         ("three", '[ "$#" = 6 ] && for i in 1 3 5; do cat < ${!i}; done | cmp - <(echo 012) && echo 1', AC, 1.0)
     )
     code = "int main(int argc, char** argv) { int out = open(argv[2], O_WRONLY); write(out, argv[3], 1); "
     code += "if (argv[3][0] == '2') write(out, \"\\n\", 1); return argc != 4; }"
-    assert judged(bench, problem_from, code, three, **FIFO_IO, processes=3) == []
+    assert mismatches(bench, problem_from, code, three, **FIFO_IO, processes=3) == []
 
 
 @pytest.mark.parametrize(("how", "verdict"), [("return 1;", RE), ("abort();", RE), ("return 0;", WA)])
 def test_one_of_two_processes_ends_early(bench: Any, problem_from: Any, how: str, verdict: Verdict) -> None:
-    """Its failure is the program's; its mere end is for the manager to judge."""
+    """If one process fails, the program fails. If it ends with exit code 0, the manager decides."""
     cases = managers(
         ("refuses", f"{BOTH}; read -r word <&5 || echo 0", verdict, 0.0),
         (
@@ -83,18 +83,18 @@ def test_one_of_two_processes_ends_early(bench: Any, problem_from: Any, how: str
         ),
     )
     code = f"int main(int, char** argv) {{ if (argv[1][0] == '1') {{ {how} }} echo(0, 1); }}"
-    assert judged(bench, problem_from, code, cases, **COMMUNICATION, processes=2) == []
+    assert mismatches(bench, problem_from, code, cases, **COMMUNICATION, processes=2) == []
 
 
 def test_time_of_all_processes_counts(bench: Any, problem_from: Any) -> None:
-    """Two that use 0.7 of the limit each are over it together."""
+    """Two processes that use 0.7 of the time limit each are over it together."""
     cases = managers(("sum", f"{BOTH}; echo go >&4; echo go >&6; cat <&3; cat <&5; echo 1", TLE, 0.0), limit="cpu")
     code = "#include <time.h>\nint main() { read(0, block, 1); while (clock() < 0.28 * CLOCKS_PER_SEC) {} }"
-    assert judged(bench, problem_from, code, cases, **COMMUNICATION, processes=2) == []
+    assert mismatches(bench, problem_from, code, cases, **COMMUNICATION, processes=2) == []
 
 
 def test_memory_of_each_process_counts(bench: Any, problem_from: Any) -> None:
-    """Two that use 0.7 of the limit each are both below it."""
+    """Two processes that use 0.7 of the memory limit each are both below it."""
     cases = managers(("each", f"{BOTH}; read -r a <&3; read -r b <&5; echo go >&4; echo go >&6; echo 1", AC, 1.0))
     code = 'int main() { touch(45); write(1, "\\n", 1); read(0, block, 1); }'
-    assert judged(bench, problem_from, code, cases, **COMMUNICATION, processes=2) == []
+    assert mismatches(bench, problem_from, code, cases, **COMMUNICATION, processes=2) == []

@@ -1,4 +1,4 @@
-"""The same dump gives the same results, however many jobs run at once and however tests are cut into jobs."""
+"""The same dump gives the same results, for any number of jobs at once and any division of tests into jobs."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
 
 MEASURED = frozenset({"time_s", "wall_time_s", "memory_bytes", "cpu_s", "near_limit", "reran"})
-"""What may differ: times and memory, and what only tells how close a time was."""
+"""Columns that may differ: times, memory, and those that depend on how close a time is to the limit."""
 
 WAYS = ((1, 64), (4, 64), (1, 1), (4, 3), (2, 7))
-"""Jobs at once, and most tests in a job."""
+"""Number of jobs at once, and maximum number of tests in a job."""
 
 
 def unmeasured(value: Any) -> Any:
-    """A row without what was measured."""
+    """A row without the measured columns."""
     if isinstance(value, dict):
         return {name: unmeasured(inner) for name, inner in value.items() if name not in MEASURED}
     return [unmeasured(inner) for inner in value] if isinstance(value, list) else value
@@ -41,7 +41,7 @@ def unmeasured(value: Any) -> Any:
 async def scored(
     dump: Path, out: Path, cache: Path, *, workers: int, bundle_tests: int, kept: KeptPrograms | None = None
 ) -> list[Any]:
-    """The rows of a new `results.jsonl`, without what was measured."""
+    """The rows of a new `results.jsonl`, without the measured columns."""
     problems = load_problems(open_source(str(sample.problems())), open_source(str(sample.tests())), BlobStore(cache))
     with Journal(out, options={}, resume=False) as journal:
         async with LocalSandbox(slots=workers) as sandbox:
@@ -60,8 +60,8 @@ async def scored(
     return list(map(unmeasured, result_rows(out)))
 
 
-def one_of_each(cache: Path) -> Path:
-    """A part of the sample dump: every verdict once, in different tasks, and two programs twice."""
+def small_dump(cache: Path) -> Path:
+    """A part of the sample dump: each verdict once, in different problems, and two programs twice."""
     rows = {json.loads(line)["uuid"]: line for line in sample.dump().open(encoding="utf-8")}
     stated = [json.loads(line) for line in sample.dump_expected().open(encoding="utf-8")]
     chosen: dict[str, Any] = {}
@@ -75,11 +75,11 @@ def one_of_each(cache: Path) -> Path:
 
 
 def test_results_do_not_depend_on_workers_or_bundles(tmp_path: Path, cache: Path) -> None:
-    """Every verdict is there, copies name their leaders, and all ways give the same rows.
+    """All combinations give the same rows. The dump has each verdict, and copies.
 
-    The first and the last way compile the programs; the others use those of the first.
+    The runs with the first and the last combination compile the programs; the others use kept programs of the first.
     """
-    dump, kept = one_of_each(tmp_path), KeptPrograms(tmp_path / "cache")
+    dump, kept = small_dump(tmp_path), KeptPrograms(tmp_path / "cache")
     first, *others = [
         asyncio.run(
             scored(
@@ -100,7 +100,7 @@ def test_results_do_not_depend_on_workers_or_bundles(tmp_path: Path, cache: Path
 @pytest.mark.full
 @pytest.mark.timeout(3600)
 def test_the_whole_dump_scored_twice_is_the_same(tmp_path: Path, cache: Path) -> None:
-    """With one worker and with four, all tests of a submission in one job and in jobs of five."""
+    """The results are the same with one worker and with four, and with all tests in one job and in jobs of five."""
     ways = [(1, 64), (1, 64), (4, 64), (4, 5)]
     found = [
         asyncio.run(scored(sample.dump(), tmp_path / str(n), cache, workers=w, bundle_tests=b))
@@ -112,8 +112,8 @@ def test_the_whole_dump_scored_twice_is_the_same(tmp_path: Path, cache: Path) ->
 WAITS = '#include <unistd.h>\n#include <cstdio>\nint main() { usleep(1100000); puts("1"); }'
 
 
-def test_what_a_job_leaves_is_run_in_another(full_bench: Any, problem_from: Any) -> None:
-    """A job that has taken long begins no other test; each is run all the same, once."""
+def test_tests_that_a_job_does_not_start_run_in_another(full_bench: Any, problem_from: Any) -> None:
+    """A job that has taken long starts no further test. The other tests run in another job, each once."""
     problem = problem_from(dict.fromkeys("abc", (b"", b"1\n")), time_limit_s=2.0)
     outcomes = full_bench.outcomes(problem, WAITS)
     assert {name: outcome.verdict for name, outcome in outcomes.items()} == dict.fromkeys("abc", "AC")

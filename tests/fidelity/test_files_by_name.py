@@ -1,4 +1,4 @@
-"""Batch tasks whose programs read and write files by name, from the rows to the verdict."""
+"""Batch tasks whose programs read an input file and write an output file, from the rows to the verdict."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TESTS = {"right": (b"2\n", b"4\n"), "wrong": (b"2\n", b"5\n"), "nothing": (b"0\n
 
 
 class Rows:
-    """One row, as a source."""
+    """A source with one row."""
 
     def __init__(self, config: dict[str, Any]) -> None:
         self._values = {
@@ -46,25 +46,25 @@ class Rows:
         yield Row(source="rows", number=1, values={name: self._values.get(name) for name in columns or self._values})
 
     def describe(self) -> str:
-        """Where it is from."""
+        """The name of the source."""
         return "rows"
 
     def with_configs(self, names: Any) -> Rows:  # noqa: ARG002 - has none
-        """Itself."""
+        """The same source."""
         return self
 
     def files(self) -> None:
-        """None: rows in memory."""
+        """`None`: the rows are in memory."""
 
 
-def draft(given: str, result: str) -> Problem:
-    """The problem of a row whose configuration names these files, as CMS's form does."""
+def draft(input_file: str, output_file: str) -> Problem:
+    """The problem of a row whose configuration names these files with CMS's parameters."""
     prefix = "task_type_parameters_Batch_io_"
-    return draft_problems(Rows({f"{prefix}0_inputfile": given, f"{prefix}1_outputfile": result}))[0]
+    return draft_problems(Rows({f"{prefix}0_inputfile": input_file, f"{prefix}1_outputfile": output_file}))[0]
 
 
 def test_judged_by_the_output_file(bench: Any, problem_from: Any) -> None:
-    """The file is judged and not stdout; where there is none the score is 0 and CMS's words say why."""
+    """The file is judged, not stdout. If it is missing, the score is 0, with CMS's message."""
     drafted = draft("input.txt", "output.txt")
     names = {"input_file": drafted.input_file, "output_file": drafted.output_file}
     outcomes = bench.outcomes(problem_from(TESTS, checker_protocol=drafted.checker_protocol, **names), PROGRAM)
@@ -77,8 +77,8 @@ def test_judged_by_the_output_file(bench: Any, problem_from: Any) -> None:
     assert outcomes["nothing"].message == "Evaluation didn't produce file output.txt"
 
 
-def test_one_of_the_two(full_bench: Any, problem_from: Any) -> None:
-    """A task may name its input only, or its output only; the other is stdin or stdout."""
+def test_only_input_file_or_only_output_file(full_bench: Any, problem_from: Any) -> None:
+    """If a task names only its input file or only its output file, the other is stdout or stdin."""
     code = '#include <cstdio>\nint main() { int a; std::scanf("%d", &a); std::printf("%d", 2 * a); }'
     right = {"right": TESTS["right"]}
     to_file = code.replace("int a;", 'int a; std::freopen("o", "w", stdout);')
@@ -88,7 +88,7 @@ def test_one_of_the_two(full_bench: Any, problem_from: Any) -> None:
 
 
 def test_in_python(bench: Any, problem_from: Any) -> None:
-    """The interpreter's programs find and leave the same files."""
+    """Python programs read and write the same files."""
     code = 'with open("i") as i, open("o", "w") as o:\n    print(2 * int(i.read()), file=o)\nprint("not this")\n'
     problem = problem_from({"right": TESTS["right"]}, input_file="i", output_file="o", time_limit_s=2.0)
     result = bench.result(problem, code, Language.PYTHON)
@@ -96,20 +96,20 @@ def test_in_python(bench: Any, problem_from: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["a/b", "..", ".", "x" * 256, "a\0b"])
-def test_names_that_are_none(name: str) -> None:
-    """What is not a plain name is an error that says where it stands."""
+def test_invalid_names_are_refused(name: str) -> None:
+    """A path, a name that is too long, or one with a NUL is an error that names the file and the parameter."""
     with pytest.raises(InputError, match=r"io_1_outputfile in graders/grader_config\.json is"):
         draft("input.txt", name)
 
 
 def test_one_file_for_both_is_refused() -> None:
-    """A program that overwrites its input is not judged on chance."""
+    """The same file as input and output is refused: the program would overwrite its input."""
     with pytest.raises(UnsupportedError, match=r"'data\.txt' to input and output"):
         draft("data.txt", "data.txt")
 
 
-def test_the_stock_scripts_refuse_it() -> None:
-    """The `cms_ioi` package would give 0."""
+def test_the_scripts_of_cms_ioi_refuse_named_files() -> None:
+    """The scripts of the `cms_ioi` package read stdin and stdout only, and would give 0."""
     case = TestCase(name="right", input=b"2\n", answer=b"4\n")
     reason = scripts_job.refusal(replace(draft("input.txt", ""), cxx_std="gnu++17"), case)
     assert reason is not None

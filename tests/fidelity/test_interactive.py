@@ -1,6 +1,6 @@
-"""Interactive tasks: an interactor at the stdin and stdout of the program, and which of the two ends first.
+"""Interactive tasks: an interactor is connected to stdin and stdout of the program; either of the two may end first.
 
-The interactor is a script that does what the test's input says; its first word tells the program what to do.
+The interactor is a script that executes the commands in the test's input. Its first word tells the program what to do.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ int main() {
 INTERACTOR = SourceFile(path="interactor/interactor.sh", content=b"#!/bin/bash\n. ./input.txt\n")
 AC, PA, WA, RE, TLE, JE = Verdict.AC, Verdict.PA, Verdict.WA, Verdict.RE, Verdict.TLE, Verdict.JE
 Cases = dict[str, tuple[str, Verdict, float | None]]
-"""By name: what the interactor does, and what must come of it."""
+"""By name: the interactor's commands, and the expected verdict and score."""
 
 KATTIS: Cases = {
     "right": ("echo add; echo 2 3; read x; [[ $x == 5 ]] && exit 42; exit 43", AC, 1.0),
@@ -86,7 +86,7 @@ CHECKER = SourceFile(path="checker/checker.sh", content=b'#!/bin/bash\n[[ $(< "$
 
 
 def task(problem_from: Any, cases: Cases, protocol: CheckerProtocol, **fields: Any) -> Any:
-    """An Interactive problem with a test a case."""
+    """An Interactive problem with a test for each case."""
     return problem_from(
         {name: (does.encode(), b"secret\n") for name, (does, _, _) in cases.items()},
         task_type=TaskType.INTERACTIVE,
@@ -97,7 +97,7 @@ def task(problem_from: Any, cases: Cases, protocol: CheckerProtocol, **fields: A
 
 
 def wrong(cases: Cases, outcomes: dict[str, TestOutcome]) -> list[str]:
-    """The cases that came out otherwise."""
+    """Descriptions of the cases with another outcome than expected."""
     return [
         f"{name}: {outcomes[name].verdict} {outcomes[name].score} {outcomes[name].message!r}, not {verdict} {score}"
         for name, (_, verdict, score) in cases.items()
@@ -106,7 +106,7 @@ def wrong(cases: Cases, outcomes: dict[str, TestOutcome]) -> list[str]:
 
 
 def test_kattis_interactors(bench: Any, problem_from: Any) -> None:
-    """Exit code 42 accepts if the program ends well, 43 rejects whatever the program does after that."""
+    """Exit code 42 accepts if the program ends without failure; 43 rejects, whatever the program does after that."""
     problem = task(problem_from, KATTIS, CheckerProtocol.KATTIS, manager_args=("one",))
     problem = replace(
         problem, tests={name: replace(test, checker_args=("two",)) for name, test in problem.tests.items()}
@@ -117,9 +117,10 @@ def test_kattis_interactors(bench: Any, problem_from: Any) -> None:
 
 
 def test_scores_are_scaled_and_rounded_down(full_bench: Any, problem_from: Any) -> None:
-    """A score in points is a part of what full marks are; steps are taken before it is zero, partial or full. Where it
-    does not count, an accepted output has full marks."""
-    said = {
+    """The score is points / full points, rounded down to a step before the verdict is chosen. If scores do not count,
+    an accepted output gets full marks.
+    """
+    scores = {
         "part": ("7.5", 15, 0, PA, 0.5),
         "full": ("15", 15, 0, AC, 1.0),
         "too much": ("15.1", 15, 0, JE, None),
@@ -133,18 +134,18 @@ def test_scores_are_scaled_and_rounded_down(full_bench: Any, problem_from: Any) 
     }
     cases: Cases = {
         name: (f"echo early; echo {text} > $3/score.txt; exit 42", verdict, score)
-        for name, (text, _, _, verdict, score) in said.items()
+        for name, (text, _, _, verdict, score) in scores.items()
     }
     problem = task(problem_from, cases, CheckerProtocol.KATTIS)
     tests = {
         name: replace(problem.tests[name], full_score=full, score_steps=steps)
-        for name, (_, full, steps, _, _) in said.items()
+        for name, (_, full, steps, _, _) in scores.items()
     }
     assert wrong(cases, full_bench.outcomes(replace(problem, tests=tests), PROGRAM)) == []
 
 
 def test_testlib_interactors(full_bench: Any, problem_from: Any) -> None:
-    """One that accepts leaves its output file to the checker; any other word of its own is the last."""
+    """If the interactor accepts, the checker judges its output file. Otherwise the interactor's verdict counts."""
     problem = task(
         problem_from,
         TESTLIB,
@@ -156,8 +157,8 @@ def test_testlib_interactors(full_bench: Any, problem_from: Any) -> None:
     assert wrong(TESTLIB, full_bench.outcomes(problem, PROGRAM)) == []
 
 
-def test_a_linked_library_may_hide_the_judges_end(full_bench: Any, problem_from: Any) -> None:
-    """It moves its stdout to descriptor 100, out of the submission's way, and puts others in place of the first two."""
+def test_a_grader_may_move_the_interactors_descriptors(full_bench: Any, problem_from: Any) -> None:
+    """A grader moves its stdout to descriptor 100 and replaces 0 and 1: the submission's own output is ignored."""
     library = """
     #include <cstdio>
     #include <fcntl.h>
@@ -176,8 +177,8 @@ def test_a_linked_library_may_hide_the_judges_end(full_bench: Any, problem_from:
     assert wrong(cases, full_bench.outcomes(problem, program)) == []
 
 
-def test_message_is_the_judges(full_bench: Any, problem_from: Any) -> None:
-    """Kattis: the file `judgemessage.txt`."""
+def test_message_is_that_of_the_interactor(full_bench: Any, problem_from: Any) -> None:
+    """The message of the test is the text of Kattis's file `judgemessage.txt`."""
     cases: Cases = {"one": ("echo early; echo 7 of 10 > $3/judgemessage.txt; exit 43", WA, 0.0)}
     outcomes = full_bench.outcomes(task(problem_from, cases, CheckerProtocol.KATTIS), PROGRAM)
     assert outcomes["one"].message == "7 of 10"
@@ -185,7 +186,7 @@ def test_message_is_the_judges(full_bench: Any, problem_from: Any) -> None:
 
 @pytest.mark.parametrize("isolation", [Isolation.FULL, Isolation.REDUCED])
 def test_program_cannot_read_what_the_interactor_reads(benches: Any, problem_from: Any, isolation: Isolation) -> None:
-    """Nothing but the FIFOs: no input, no answer, no directory of the judge's."""
+    """The program has only the FIFOs. It cannot read the input, the answer or the interactor's directory."""
     spy = """
     #include <cstdio>
     #include <dirent.h>

@@ -1,4 +1,4 @@
-"""Submissions in the languages that a row may name."""
+"""Submissions in the languages that a row can name."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ int main(void) {
 
 
 def test_c_is_compiled_as_c(full_bench: Any, problem_from: Any) -> None:
-    """Names that are keywords in C++, and a void pointer that becomes another by itself."""
+    """The program uses names that are keywords in C++, and converts a void pointer without a cast."""
     problem = problem_from(
         {"four": (b"4\n", b"2\n"), "nine": (b"9\n", b"4\n")}, checker_protocol=CheckerProtocol.TOKENS
     )
@@ -32,15 +32,15 @@ def test_c_is_compiled_as_c(full_bench: Any, problem_from: Any) -> None:
     assert full_bench.result(problem, ONLY_C).compile.verdict is Verdict.CE
 
 
-def test_cpp_is_no_c(full_bench: Any, problem_from: Any) -> None:
-    """A C++ program that calls itself C does not compile."""
+def test_cpp_does_not_compile_as_c(full_bench: Any, problem_from: Any) -> None:
+    """A C++ program whose row says C does not compile."""
     problem = problem_from({"one": (b"", b"1\n")})
     judged = full_bench.result(problem, "#include <vector>\nint main() {}", Language.C)
     assert judged.compile.verdict is Verdict.CE
 
 
 def test_c_is_linked_with_a_grader_in_c(full_bench: Any, problem_from: Any) -> None:
-    """And a program in C++ with that in C++, of the same task."""
+    """A C program is linked with the grader in C, and a C++ program with the grader in C++ of the same task."""
     graders = {
         "graders/grader.c": b'#include <stdio.h>\nint half(int);\nint main(void) { printf("C %d\\n", half(9)); }',
         "graders/grader.cpp": b'#include <cstdio>\nint half(int);\nint main() { std::printf("C++ %d\\n", half(9)); }',
@@ -71,20 +71,20 @@ print({"right": 42, "wrong": 41}[word])
 
 
 def test_python_is_judged_as_compiled_programs_are(bench: Any, problem_from: Any) -> None:
-    """The verdicts, and the interpreter's name in the result; with a checker, in both isolations."""
+    """Python programs get the same verdicts, and the result names the interpreter; with a checker, at both levels."""
     checker = SourceFile(
         path="checker/checker.sh",
         content=b'#!/bin/sh\nread -r line < output.txt\n[ "$line" = 42 ] && echo 1.0 || echo 0.25\n',
     )
     tests = {word: (word.encode(), b"") for word in ("right", "wrong", "crash", "loop", "grow")}
-    problem = problem_from(tests, checker=checker, memory_limit_bytes=32 << 20)  # full before the time is up
+    problem = problem_from(tests, checker=checker, memory_limit_bytes=32 << 20)  # reached before the time limit
     judged = bench.result(problem, PYTHON_BATCH, Language.PYTHON)
     assert [subtask.verdict for subtask in judged.subtasks] == ["AC", "PA", "RE", "TLE", "MLE"]
     assert "cpython 3" in judged.target
 
 
-def test_python_that_cannot_be_read_is_ce(full_bench: Any, problem_from: Any) -> None:
-    """With the interpreter's words, and without a run: nothing in the program is executed."""
+def test_syntax_error_in_python_is_ce(full_bench: Any, problem_from: Any) -> None:
+    """The message is the interpreter's, and no statement of the program is executed."""
     problem = problem_from({"one": (b"", b"1\n")})
     judged = full_bench.result(problem, "print(1)\nexit(0)\ndef f(:\n", Language.PYTHON)
     assert judged.compile.verdict is Verdict.CE
@@ -93,7 +93,7 @@ def test_python_that_cannot_be_read_is_ce(full_bench: Any, problem_from: Any) ->
 
 
 def test_a_grader_in_python_imports_the_submission(full_bench: Any, problem_from: Any) -> None:
-    """By the task's name; what fails in it is told with its line."""
+    """The module has the task's name. An exception in the submission is reported with its line."""
     grader = b"import task\nprint(task.solve(int(input())))\n"
     linked = (SourceFile(path="graders/grader.py", content=grader),)
     problem = problem_from({"three": (b"3\n", b"6\n"), "zero": (b"0\n", b"0\n")}, linked=linked)
@@ -103,7 +103,7 @@ def test_a_grader_in_python_imports_the_submission(full_bench: Any, problem_from
 
 
 def test_a_grader_in_python_imports_it_by_the_name_of_the_submission_format(full_bench: Any, problem_from: Any) -> None:
-    """Where that is another than the task's."""
+    """The module has the name of the submission format if that differs from the task's name."""
     linked = (SourceFile(path="graders/grader.py", content=b"import halves\nprint(halves.solve(int(input())))\n"),)
     problem = problem_from({"four": (b"4\n", b"2\n")}, linked=linked, source_name="halves")
     judged = full_bench.result(problem, "def solve(n):\n    return n // 2\n", Language.PYTHON)
@@ -133,7 +133,7 @@ read -r answer
 
 
 def test_python_talks_to_an_interactor(bench: Any, problem_from: Any) -> None:
-    """At its standard streams, in both isolations."""
+    """The interactor is connected to stdin and stdout of the Python program, at both isolation levels."""
     problem = problem_from(
         {"seven": (b"7\n", b""), "zero": (b"0\n", b""), "odd": (b"x\n", b"")},
         task_type=TaskType.INTERACTIVE,
@@ -161,7 +161,7 @@ print((task.encode, task.decode)[index](source.readline().strip()), file=sink, f
 
 
 def test_two_processes_in_python_with_a_stub(full_bench: Any, problem_from: Any) -> None:
-    """Their FIFOs and index come as arguments; what one keeps in its memory the other has not."""
+    """The stub gets FIFOs and index as arguments. The two processes do not share memory."""
     problem = problem_from(
         {"one": (b"42\n", None)},
         task_type=TaskType.COMMUNICATION,
@@ -201,7 +201,7 @@ TWO_FILES = {
 
 @pytest.mark.parametrize("language", list(TWO_FILES), ids=str)
 def test_a_program_of_two_files(full_bench: Any, problem_from: Any, language: Language) -> None:
-    """Each is compiled by itself: what is its own does not meet what is the other's. An error names its file."""
+    """The files are compiled separately, so their local names do not conflict. A compiler error names the file."""
     grader, first, second = (SourceFile(path=path, content=text.encode()) for path, text in TWO_FILES[language].items())
     problem = problem_from({"three": (b"", b"8\n")}, linked=(grader,))
     submission = Submission(id="two", problem=problem.key, code="…", sources=(first, second), language=language)

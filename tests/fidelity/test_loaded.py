@@ -1,7 +1,7 @@
-"""Verdicts with busy processes: a program that computes too long is TLE, one that waits for a processor is not.
+"""Verdicts on a busy machine: a program that computes too long is TLE, one that waits for a processor is not.
 
-Times in here are CPU times that the programs themselves keep to, far from the limit on either side. So the tests say
-nothing about how fast a machine is, and may take as long as they like.
+The programs measure their own CPU time and stop far below or far above the limit. So the results do not depend on the
+speed of the machine.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FEW = (
     ("keepers", "correct/talks-to-himself.cpp"),
     ("keepers", "time_limit/first-keeper.cpp"),
 )
-"""A small part of the sample contest: right, too slow, too large and asleep; with one and with two processes."""
+"""A small part of the sample contest: correct, too slow, too much memory, and idle; with one and with two processes."""
 
 PROGRAM = """
 #include <csignal>
@@ -69,7 +69,7 @@ int main() {
         for (auto& thread : threads) thread.join();
     }
     if (mode == "sleep") usleep(static_cast<useconds_t>(seconds * 1e6));
-    if (mode == "doze")  // many short waits, as a program has that waits for a disk or a pipe
+    if (mode == "doze")  // many short waits, like those of a program that waits for a disk or a pipe
         for (double end = now(CLOCK_MONOTONIC) + seconds; now(CLOCK_MONOTONIC) < end;) usleep(1000);
     if (mode == "stop") raise(SIGSTOP);
     if (mode == "files")
@@ -104,12 +104,12 @@ CASES = {
     "files": (b"files 0\n", Verdict.AC),
     "large input": (b"read 0\n" + b"x" * (4 << 20) + b"\n", Verdict.AC),
 }
-"""What a program does under a limit of 0.5 s, and what becomes of it."""
+"""What a program does with a time limit of 0.5 s, and the expected verdict."""
 
 
 @pytest.fixture(scope="module")
-def quiet(cache: Path) -> StatedSolutions:
-    """A few solutions of the sample contest. They and their problems' programs are compiled while nothing is busy."""
+def few_solutions(cache: Path) -> StatedSolutions:
+    """A few solutions of the sample contest. All programs are compiled before the busy processes start."""
     found = reading(cache)
     few = tuple(each for each in found.solutions if (each.problem.key.id, each.name) in FEW)
     assert len(few) == len(FEW)
@@ -126,31 +126,31 @@ def quiet(cache: Path) -> StatedSolutions:
 
 
 @pytest.fixture(scope="module")
-def busy(quiet: StatedSolutions) -> Iterator[None]:
-    """Four processes that compute and walk through memory, on one processor, which is all that the tests have too."""
+def busy(few_solutions: StatedSolutions) -> Iterator[None]:
+    """Four processes that compute and read memory, on the one processor that the tests use too."""
     before = os.sched_getaffinity(0)
     try:
-        stay_on({max(before)})
+        use_processors({max(before)})
         with busy_processes(BUSY, COMPUTES, WALKS):
             yield
     finally:
-        stay_on(before)
+        use_processors(before)
 
 
-def stay_on(processors: set[int]) -> None:
-    """Let this process, and what its threads start from now on, have these processors."""
+def use_processors(processors: set[int]) -> None:
+    """Restrict this process, and all processes that it starts later, to these processors."""
     for thread in os.listdir("/proc/self/task"):
         with contextlib.suppress(ProcessLookupError):
             os.sched_setaffinity(int(thread), processors)
 
 
 def verdicts(result: SubmissionResult) -> dict[str, Verdict]:
-    """By subtask."""
+    """The verdicts by subtask."""
     return {subtask.subtask: subtask.verdict for subtask in result.subtasks}
 
 
 def test_time_is_cpu_time_and_idle_time(busy: None, bench: Any, problem_from: Any) -> None:
-    """Threads are summed, sleeping and stopped programs end by the idle rule, and the queue for a processor is free."""
+    """CPU time is summed over threads. Idle time stops sleeping programs. Waiting for a processor does not count."""
     problem = problem_from(
         {name: (given, b"done\n") for name, (given, _) in CASES.items()}, time_limit_s=0.5, memory_limit_bytes=1 << 28
     )
@@ -177,7 +177,7 @@ echo said >&2
 
 
 def test_processes_of_a_submission_are_summed(busy: None, full_bench: Any, problem_from: Any) -> None:
-    """Two processes of 0.35 s each are over a limit of 0.5 s, two of 0.1 s are not."""
+    """Two processes that use 0.35 s each are over a limit of 0.5 s; two that use 0.1 s are not."""
     problem = problem_from(
         {"below": (b"burn 0.1\n", None), "above": (b"burn 0.35\n", None)},
         task_type=TaskType.COMMUNICATION,
@@ -189,34 +189,34 @@ def test_processes_of_a_submission_are_summed(busy: None, full_bench: Any, probl
 
 
 def reading(cache: Path) -> StatedSolutions:
-    """All solutions of the sample contest with what is stated of them."""
+    """All solutions of the sample contest with their labels."""
     problems = load_problems(open_source(str(sample.problems())), open_source(str(sample.tests())), BlobStore(cache))
     return read_solutions(open_source(str(sample.solutions())), problems)
 
 
 def scorer_for(sandbox: LocalSandbox, cache: Path) -> Scorer:
-    """One that keeps the programs that it compiles."""
+    """A scorer that keeps compiled programs."""
     return Scorer(sandbox, artifacts=ArtifactStore(cache), kept_programs=KeptPrograms(cache))
 
 
 async def judged(found: StatedSolutions, cache: Path) -> Validation:
-    """Validate, two at once."""
+    """Validate the solutions, two at once."""
     async with LocalSandbox(slots=2) as sandbox:
         validating = Validating(found, scorer_for(sandbox, cache))
         await validating.run(workers=3)
         return validating.validation()
 
 
-def test_stated_verdicts_hold_on_a_loaded_machine(busy: None, quiet: StatedSolutions, cache: Path) -> None:
-    """Some solutions of the sample contest, judged on every test."""
-    validation = asyncio.run(judged(quiet, cache))
+def test_stated_verdicts_are_reached_on_a_busy_machine(busy: None, few_solutions: StatedSolutions, cache: Path) -> None:
+    """A few solutions of the sample contest, judged on all tests, get the verdicts that their labels state."""
+    validation = asyncio.run(judged(few_solutions, cache))
     assert (validation.disagreements, validation.undecided) == ([], [])
 
 
 @pytest.mark.full
 @pytest.mark.timeout(7200)
-def test_all_stated_verdicts_hold_ten_times(busy: None, cache: Path) -> None:
-    """The whole contest, ten times: nothing flips, and nothing is a judge error."""
+def test_all_stated_verdicts_are_reached_ten_times(busy: None, cache: Path) -> None:
+    """All solutions get the stated verdicts in each of ten runs, without a JE."""
     found = reading(cache)
     for _ in range(10):
         validation = asyncio.run(judged(found, cache))

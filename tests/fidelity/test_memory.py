@@ -1,4 +1,4 @@
-"""Memory: MLE is told from other failures, and the reported peak is right, in the embedded sandbox and over HTTP."""
+"""Memory: MLE is distinguished from other failures, and the peak is right, in the embedded sandbox and over HTTP."""
 
 from __future__ import annotations
 
@@ -115,11 +115,11 @@ CASES: dict[str, tuple[str, Verdict]] = {
     "freed, above": ("freed 100", Verdict.MLE),
     "no memory to be had": ("impossible 0", Verdict.RE),
 }
-"""What a program does under a limit of 64 MiB, and what becomes of it."""
+"""What a program does with a memory limit of 64 MiB, and the expected verdict."""
 
 
-def test_a_memory_limit_is_told_from_a_crash(bench: Any, problem_from: Any) -> None:
-    """However memory is taken, more than the limit is MLE and not RE; what is never touched costs nothing."""
+def test_memory_limit_is_distinguished_from_a_crash(bench: Any, problem_from: Any) -> None:
+    """Use of more memory than the limit is MLE, not RE, whatever call allocates it. Untouched pages do not count."""
     tests = {name: (f"{order}\n".encode(), b"done\n") for name, (order, _) in CASES.items()}
     problem = problem_from(tests, time_limit_s=10.0, memory_limit_bytes=LIMIT_MIB * MIB)
     found = bench.outcomes(problem, PROGRAM)
@@ -133,13 +133,13 @@ def test_a_memory_limit_is_told_from_a_crash(bench: Any, problem_from: Any) -> N
 Outcomes = Callable[[Problem, str], dict[str, TestOutcome]]
 
 SIZES = (1, 4, 16, 64, 256, 900)
-LEAST = {"malloc": 1, "mmap": 1, "static": 1, "freed": 1, "threads": 64}
-"""From how many MiB on: sixteen stacks are more than a twentieth of a little memory."""
+LEAST_MIB = {"malloc": 1, "mmap": 1, "static": 1, "freed": 1, "threads": 64}
+"""The smallest size in MiB for each kind of memory. The stacks of 16 threads are more than 5 % of small sizes."""
 
 
 @pytest.fixture(scope="module")
 def over_http(cache: Path) -> Iterator[Outcomes]:
-    """Judges on a worker that `ioi-eval serve` would be, over real sockets."""
+    """Judges on a worker like `ioi-eval serve`, over real sockets."""
     store = ArtifactStore(cache)
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()
@@ -171,20 +171,20 @@ def over_http(cache: Path) -> Iterator[Outcomes]:
 
 @pytest.fixture(params=["full", "reduced", "over-http"])
 def judge(request: pytest.FixtureRequest) -> Outcomes:
-    """Every way to a verdict in turn."""
+    """The function that judges: at each isolation level, and over HTTP."""
     if request.param == "over-http":
         return request.getfixturevalue("over_http")  # type: ignore[no-any-return]
     return request.getfixturevalue("benches")(Isolation(request.param)).outcomes  # type: ignore[no-any-return]
 
 
-def test_peak_memory_is_the_truth(judge: Outcomes, problem_from: Any) -> None:
-    """Within 5 % from 1 MB to 1 GB, beside what the program takes itself, which is little.
+def test_peak_memory_is_exact_within_5_percent(judge: Outcomes, problem_from: Any) -> None:
+    """The reported peak is within 5 % of the allocated memory from 1 MiB to 900 MiB, plus the program's own memory.
 
-    That is seen where it has touched 2 MiB: until it starts its process is a copy of the runner, whose megabyte is the
-    peak of a program that takes less. 128 KiB are let be: what runs of a program's own text comes into memory 16 pages
-    at a time.
+    The program's own memory is measured with an allocation of 2 MiB: before it starts, its process is a copy of the
+    runner, whose peak of about a megabyte would hide less. A difference of 128 KiB is allowed, because the kernel loads
+    16 pages of the program's code at a time.
     """
-    orders = {f"{mode} {size}": size for mode in LEAST for size in SIZES if size >= LEAST[mode]}
+    orders = {f"{mode} {size}": size for mode in LEAST_MIB for size in SIZES if size >= LEAST_MIB[mode]}
     tests = {order: (f"{order}\n".encode(), b"done\n") for order in ("nothing 0", "mmap 2", *orders)}
     problem = problem_from(tests, time_limit_s=30.0, memory_limit_bytes=2048 * MIB)
     found = judge(problem, PROGRAM)

@@ -1,4 +1,4 @@
-"""Multi-pass tasks: a validator of Kattis's that accepts an output may have the program run again, on a new input."""
+"""Multi-pass tasks of Kattis: a validator that accepts an output can request another pass with a new input."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ EXPECTED = {
 
 
 def test_passes(bench: Any, problem_from: Any) -> None:
-    """The last pass decides, also after one with part of the points or none; what the validator keeps stays.
+    """The last pass decides, whatever score an earlier pass had. The validator's files are kept between passes.
 
-    A pass too many, or after a rejection, is its fault.
+    A request for too many passes, or for a pass after a rejection, is JE.
     """
     problem = problem_from(
         {word: (f"{word} first\n".encode(), b"") for word in EXPECTED},
@@ -77,8 +77,8 @@ def test_passes(bench: Any, problem_from: Any) -> None:
 LATE = {"late": 1.0, "latehalf": 1.0, "latezero": 1.0, "latewrong": 0.0}
 
 
-def test_after_a_late_pass_the_last_one_tells_what_the_test_is_worth(bench: Any, problem_from: Any) -> None:
-    """Otherwise a program that sees bad luck could be late on purpose, and would be run again from the first pass."""
+def test_after_a_late_pass_the_last_pass_decides_the_in_time_score(bench: Any, problem_from: Any) -> None:
+    """Otherwise a program with bad luck could exceed the limit on purpose, to be run again from the first pass."""
     problem = problem_from(
         {word: (f"{word} first\n".encode(), b"") for word in LATE},
         checker=SourceFile(path="checker/checker.sh", content=VALIDATOR),
@@ -93,7 +93,7 @@ def test_after_a_late_pass_the_last_one_tells_what_the_test_is_worth(bench: Any,
 
 
 def test_passes_in_python(full_bench: Any, problem_from: Any) -> None:
-    """Each pass is a fork of its own."""
+    """A Python program runs in a new process for each pass."""
     problem = problem_from(
         {"right": (b"right first\n", b"")},
         checker=SourceFile(path="checker/checker.sh", content=VALIDATOR),
@@ -104,8 +104,8 @@ def test_passes_in_python(full_bench: Any, problem_from: Any) -> None:
     assert full_bench.result(problem, code, Language.PYTHON).verdict is Verdict.AC
 
 
-def test_passes_learn_nothing_of_each_other(bench: Any, problem_from: Any) -> None:
-    """Neither by what the kernel counts nor by the time at which one ends: there are no pipes, and nobody sleeps."""
+def test_passes_cannot_communicate(bench: Any, problem_from: Any) -> None:
+    """A pass cannot encode data in the kernel's counters or in the time of its end: pipes and sleep are refused."""
     problem = problem_from(
         {"right": (b"right first\n", b"")},
         checker=SourceFile(path="checker/checker.sh", content=VALIDATOR),

@@ -1,4 +1,4 @@
-"""Score types of which not all stop at the first zero, judged in a real box."""
+"""Which tests run after a zero, for each score type, in a real box."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ECHO = "#include <iostream>\nint main() { int n; std::cin >> n; std::cout << n <
 def test_what_runs_after_a_zero(
     full_bench: Any, problem_from: Any, score_type: ScoreType, score: float, verdicts: list[str]
 ) -> None:
-    """In a sum everything, though its zeros come from the same box; else nothing."""
+    """With Sum, all tests run after a zero, also in the same box. With other score types, the rest is SKIPPED."""
     tests = {"a": (b"1", b"1"), "b": (b"2", b"0"), "c": (b"9", b"9"), "d": (b"3", b"3")}
     subtasks = (Subtask(name="all", points=100.0, tests=tuple(tests), threshold=1.0),)
     problem = replace(problem_from(tests), subtasks=subtasks, score_type=score_type)

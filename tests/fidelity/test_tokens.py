@@ -1,7 +1,7 @@
-"""The comparison of tokens against a model in exact arithmetic, on pairs that differ in little.
+"""The comparison of tokens agrees with a model in exact arithmetic, on pairs of texts with small differences.
 
-Source of the rule: the Kattis problem format's default output validator, and DOMjudge's for numbers that are not
-finite.
+Source of the rule: the default output validator of the Kattis problem format; for numbers that are not finite, that of
+DOMjudge.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Case = tuple[tuple[str, ...], bytes, bytes]
 
 @pytest.fixture(scope="module")
 def comparison(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The runner's comparison as a program: a text of 0, 1 and ? for many cases."""
+    """The runner's comparison as a program, which prints 0, 1 or ? for each case."""
     program = tmp_path_factory.mktemp("tokens") / "compare"
     source = Path(__file__).with_name("compare_tokens.cpp")
     subprocess.run(["g++", "-std=c++17", "-O2", str(source), "-o", str(program)], check=True)
@@ -37,20 +37,20 @@ def comparison(tmp_path_factory: pytest.TempPathFactory) -> Any:
         return struct.pack("<I", len(text)) + text
 
     def compare(cases: Sequence[Case]) -> str:
-        asked = b"".join(
+        content = b"".join(
             struct.pack("<I", len(flags))
             + b"".join(field(flag.encode()) for flag in flags)
             + field(output)
             + field(answer)
             for flags, output, answer in cases
         )
-        return subprocess.run([program], input=asked, capture_output=True, check=True).stdout.decode()
+        return subprocess.run([program], input=content, capture_output=True, check=True).stdout.decode()
 
     return compare
 
 
 def number(token: bytes) -> Fraction | str | None:
-    """A number by its value, else `nan`, `inf` or `-inf`; `None` for what is none."""
+    """The value of a number, or `nan`, `inf` or `-inf`; `None` if the token is not a number."""
     text = token.decode("latin-1").lower()
     sign, bare = ("-", text[1:]) if text.startswith("-") else ("", text.removeprefix("+"))
     if bare in ("inf", "infinity"):
@@ -66,7 +66,7 @@ def number(token: bytes) -> Fraction | str | None:
 
 
 def model(flags: tuple[str, ...], output: bytes, answer: bytes) -> bool | None:
-    """Whether the output is right; `None` where a rounding error may decide."""
+    """Whether the output is right; `None` if a rounding error can decide."""
     tolerances = {"absolute": Fraction(-1), "relative": Fraction(-1)}
     for flag, value in itertools.pairwise(flags):
         for kind in tolerances:
@@ -112,7 +112,7 @@ def blanks(text: bytes) -> list[bytes]:
 
 
 def case(random_: random.Random) -> Case:
-    """Flags, and two texts that are often equal but for a little."""
+    """Random flags, and two texts that often have small differences only."""
     words = [
         "yes",
         "No",
@@ -164,33 +164,33 @@ def case(random_: random.Random) -> Case:
 
 
 def written(random_: random.Random, value: Fraction) -> bytes:
-    """A number in one of the ways in which programs print it."""
+    """A number in one of several formats that programs print."""
     text = f"{float(value):.9f}"
     forms = [text, text.rstrip("0").rstrip("."), f"{float(value):.12e}", f"{float(value):+.9f}", f"{float(value):.10E}"]
     return random_.choice(forms).encode()
 
 
 def differences(comparison: Any, seed: int, count: int) -> tuple[list[str], list[bool | None]]:
-    """The cases in which runner and model differ, and what the model said."""
+    """The cases in which runner and model differ, and the model's results."""
     random_ = random.Random(seed)
     cases = [case(random_) for _ in range(count)]
-    said = [model(*one) for one in cases]
+    expected = [model(*one) for one in cases]
     seen = comparison(cases)
     assert len(seen) == count
     wrong = [
         f"{one}: {answer}, not {wanted}"
-        for one, wanted, answer in zip(cases, said, seen, strict=True)
+        for one, wanted, answer in zip(cases, expected, seen, strict=True)
         if wanted is not None and answer != str(int(wanted))
     ]
-    return wrong, said
+    return wrong, expected
 
 
 def test_tokens_agree_with_an_exact_model(comparison: Any) -> None:
-    """On 10^5 pairs, of which both kinds are common and few are too close to call."""
-    wrong, said = differences(comparison, seed=1, count=100_000)
+    """They agree on 10^5 pairs. 20 % to 80 % of the pairs are equal, and under 5 % depend on rounding."""
+    wrong, expected = differences(comparison, seed=1, count=100_000)
     assert wrong == []
-    assert 0.2 < said.count(True) / len(said) < 0.8
-    assert said.count(None) / len(said) < 0.05
+    assert 0.2 < expected.count(True) / len(expected) < 0.8
+    assert expected.count(None) / len(expected) < 0.05
 
 
 RIGHT: list[tuple[str, bytes, bytes]] = [
@@ -230,7 +230,7 @@ OTHER: list[tuple[str, bytes, bytes]] = [
 
 
 def test_rule_by_example(full_bench: Any, problem_from: Any) -> None:
-    """What the rule says of the cases that people ask about, through real programs."""
+    """Examples of the rule, judged with a real program."""
     for wanted, cases in ((Verdict.AC, RIGHT), (Verdict.WA, OTHER)):
         for flags in sorted({flags for flags, _, _ in cases}):
             pairs = [(output, answer) for flag, output, answer in cases if flag == flags]
@@ -256,12 +256,12 @@ int main() {
 
 @pytest.mark.parametrize("flags", ["float_tolerance", "float_tolerance x", "float_tolerance -1", "ignore_case", "1e-6"])
 def test_unknown_flags_are_refused(flags: str) -> None:
-    """A flag that means nothing to the comparison would change scores in silence."""
+    """An unknown flag, or one with an invalid value, is an error: to ignore it could change scores."""
     with pytest.raises(InputError, match=flags.split(maxsplit=1)[0]):
         check_token_flags(flags.split())
 
 
 def test_flags_of_the_format_are_known() -> None:
-    """All five, in any order."""
+    """All five flags are accepted, in any order."""
     check_token_flags(["space_change_sensitive", "float_relative_tolerance", "1E-6", "case_sensitive"])
     check_token_flags(["float_absolute_tolerance", ".5", "float_tolerance", "0"])

@@ -65,33 +65,33 @@ std::string decode(std::string text) {
 """
 EXPECTED = {
     "hello": Verdict.AC,
-    "spend": Verdict.AC,  # each has the limit for itself
-    "stdin": Verdict.AC,  # the second is not told the input
-    "answer": Verdict.AC,  # nor can it speak
-    "forget": Verdict.WA,  # what the first keeps in its memory is gone
+    "spend": Verdict.AC,  # each run has its own time limit
+    "stdin": Verdict.AC,  # the second run does not get the input
+    "answer": Verdict.AC,  # the second run cannot write to the FIFO
+    "forget": Verdict.WA,  # the first run's memory is lost
     "crash": Verdict.RE,
     "fail": Verdict.RE,
     "die": Verdict.RE,
-    "leave": Verdict.TLE,  # the second waits for somebody to open the FIFO
+    "leave": Verdict.TLE,  # the second run waits until the FIFO is opened
     "loop": Verdict.TLE,
     "grow": Verdict.MLE,
 }
 
 
 def submission(problem: Any, files: dict[str, str], language: Language) -> Submission:
-    """A program of these files."""
+    """A submission with these files."""
     sources = tuple(SourceFile(path=path, content=text.encode()) for path, text in files.items())
     return Submission(id="two", problem=problem.key, code="…", sources=sources, language=language)
 
 
-def test_two_steps(full_bench: Any, problem_from: Any) -> None:
-    """One program meets everything that can become of its two runs."""
+def test_all_endings_of_the_two_runs(full_bench: Any, problem_from: Any) -> None:
+    """Each way in which the two runs can end gets the expected verdict."""
     problem = problem_from(
         {word: (word.encode(), word.encode()) for word in EXPECTED},
         task_type=TaskType.TWO_STEPS,
         linked=(SourceFile(path="graders/manager.cpp", content=MANAGER),),
         processes=2,
-        memory_limit_bytes=32 << 20,  # full before the time is up
+        memory_limit_bytes=32 << 20,  # reached before the time limit
     )
     judged = full_bench.score(problem, submission(problem, {"first.cpp": ENCODE, "second.cpp": DECODE}, Language.CPP))
     assert judged.compile.verdict is None, judged.compile.message
@@ -103,7 +103,7 @@ def test_two_steps(full_bench: Any, problem_from: Any) -> None:
 
 @pytest.mark.parametrize("isolation", ["full", "reduced"])
 def test_two_steps_in_each_isolation(benches: Any, problem_from: Any, isolation: str) -> None:
-    """The FIFO is found in both places; two tests do not share one."""
+    """The manager finds the FIFO at both levels. Two tests do not share a FIFO."""
     from ioi_eval.model import Isolation
 
     problem = problem_from(
@@ -119,7 +119,7 @@ def test_two_steps_in_each_isolation(benches: Any, problem_from: Any, isolation:
 
 
 def test_two_steps_in_python(full_bench: Any, problem_from: Any) -> None:
-    """The manager is started, and imports both files."""
+    """A manager in Python is started, and imports both files."""
     manager = b"""import sys
 import first, second
 if sys.argv[1] == "0":

@@ -1,7 +1,7 @@
-"""White-diff against a model of it in ten lines, on pairs of texts that differ in little but white space.
+"""White-diff agrees with a model of ten lines, on pairs of texts that differ mostly in white space.
 
-Source of the rule: CMS, `cms/grading/steps/whitediff.py`. Lines end with `\\n`; in a line, runs of blanks are one and
-those at its ends are none; lines of nothing but blanks at the end of either text do not count.
+Source of the rule: CMS, `cms/grading/steps/whitediff.py`. Lines end with `\\n`. In a line, a run of blanks counts as
+one blank, and blanks at its ends do not count. Blank lines at the end of either text do not count.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ int main() {
 """
 BLANKS = b" \t\x0b\x0c\r"
 BUFFER = 8192
-"""Of the comparison under test: texts of about this size cross the border between two reads."""
+"""Buffer size of the comparison under test, in bytes: texts of about this size need a second read."""
 
 Pair = tuple[bytes, bytes]
 
 
 def lines(text: bytes) -> list[list[bytes]]:
-    """What counts of a text: the words of its lines, without the blank lines at its end."""
+    """The part of a text that is compared: the words of its lines, without the blank lines at its end."""
     found = [line.split() for line in text.split(b"\n")]
     while found and not found[-1]:
         found.pop()
@@ -44,7 +44,7 @@ def equal(output: bytes, answer: bytes) -> bool:
 
 
 def message(output: bytes, answer: bytes) -> str:
-    """How the message begins: it names the first line that differs, or the last of an output that ends before it."""
+    """The start of the message: it names the first line that differs, or the last line of a shorter output."""
     if equal(output, answer):
         return "Output is correct"
     ended: list[bytes] = []
@@ -91,7 +91,7 @@ def pairs(count: int, seed: int) -> Iterator[Pair]:
 
 
 def disagreements(full_bench: Any, problem_from: Any, cases: list[Pair]) -> list[str]:
-    """The pairs of which the sandbox says something else than the model."""
+    """The pairs for which sandbox and model differ."""
     problem = problem_from(
         {str(place): pair for place, pair in enumerate(cases)}, checker_protocol=CheckerProtocol.WHITE_DIFF
     )
@@ -105,7 +105,7 @@ def disagreements(full_bench: Any, problem_from: Any, cases: list[Pair]) -> list
 
 
 def test_white_diff_agrees_with_its_model(full_bench: Any, problem_from: Any) -> None:
-    """On a few thousand pairs."""
+    """They agree on a few thousand pairs."""
     cases = list(pairs(2500, seed=1))
     assert 0.2 < sum(equal(*pair) for pair in cases) / len(cases) < 0.8
     assert disagreements(full_bench, problem_from, cases) == []
@@ -114,13 +114,13 @@ def test_white_diff_agrees_with_its_model(full_bench: Any, problem_from: Any) ->
 @pytest.mark.full
 @pytest.mark.timeout(7200)
 def test_white_diff_agrees_with_its_model_at_length(full_bench: Any, problem_from: Any) -> None:
-    """On 10^5 pairs."""
+    """They agree on 10^5 pairs."""
     for seed in range(2, 42):
         assert disagreements(full_bench, problem_from, list(pairs(2500, seed))) == []
 
 
 def test_white_diff_rule_by_example(full_bench: Any, problem_from: Any) -> None:
-    """The model is not taken on trust either: what CMS's rule says of the cases that people ask about."""
+    """Examples of CMS's rule, which check the model too."""
     right = [
         (b"1 2\n3\n", b"1 2\n3\n"),
         (b"1 2\n3", b"1 2\n3\n"),
@@ -153,7 +153,7 @@ def test_white_diff_rule_by_example(full_bench: Any, problem_from: Any) -> None:
 
 
 def test_a_wrong_output_is_shown_where_it_differs(full_bench: Any, problem_from: Any) -> None:
-    """With what is expected there and what was found, in printable ASCII and bounded."""
+    """The message has the expected and the found text at the first difference, in printable ASCII and shortened."""
     x = "x"
     cases = {
         (b"1 2\n3 4\n", b"1 2\n3 5\n"): 'line 2: expected "3 5", found "3 4"',

@@ -1,1 +1,1 @@
-"""Random input for all code that reads data of users or programs."""
+"""Fuzzing tests for all code that reads data of users or programs."""

@@ -1,4 +1,4 @@
-"""How long the fuzzers run: briefly among the other tests, long by `scripts/test --full tests/fuzz`."""
+"""Settings of the fuzzing tests: few examples by default, many with `scripts/test --full tests/fuzz`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ fuzzed = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
 )
-"""Decorates a property over hostile bytes."""
+"""Decorator for properties of random or damaged input."""
 
 numbers = st.one_of(
     st.integers(),
@@ -28,12 +28,12 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=8,
 )
-"""Whatever JSON can hold."""
+"""All kinds of JSON values."""
 
 
 @st.composite
 def damaged(draw: st.DrawFn, whole: object) -> object:
-    """A JSON value, of which some parts were replaced, left out or added."""
+    """A JSON value with some parts replaced, removed or added."""
     if draw(st.integers(0, 9)) == 0:
         return draw(json_values)
     if isinstance(whole, dict):
@@ -48,7 +48,7 @@ def damaged(draw: st.DrawFn, whole: object) -> object:
 
 @st.composite
 def mutated(draw: st.DrawFn, whole: bytes) -> bytes:
-    """Bytes, of which some were changed, cut out, doubled or added."""
+    """Bytes, of which some are changed, removed, duplicated or added."""
     content = bytearray(whole)
     for _ in range(draw(st.integers(0, 4))):
         at = draw(st.integers(0, len(content)))

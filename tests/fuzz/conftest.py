@@ -1,3 +1,3 @@
-"""Fuzzers of everything that reads bytes which a program, a model or a server may have made."""
+"""Fuzzing tests of all code that reads bytes from programs, models or servers."""
 
 from __future__ import annotations

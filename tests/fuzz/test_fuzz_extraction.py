@@ -1,4 +1,4 @@
-"""Extraction from any text ends soon, with a program that can be sent to a compiler, or with none."""
+"""Extraction from any text ends in a short time, with a program that can be compiled, or without one."""
 
 from __future__ import annotations
 
@@ -57,16 +57,16 @@ generations = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=10)),
 
 SIZE = 4_000_000 if FULL else 200_000
 CPU_S = SIZE / 20_000
-"""What one text may take: eighty times of what was measured; a pattern that goes back over this much takes longer."""
+"""CPU time for one text: eighty times the measured time. A pattern that backtracks over such a text takes longer."""
 
 
 class TooLongError(Exception):
-    """More CPU time was used than was allowed."""
+    """The CPU time limit was exceeded."""
 
 
 @contextmanager
-def at_most(cpu_s: float) -> Iterator[None]:
-    """End what uses more CPU time; how busy the machine is does not count, and `re` looks for signals as it goes."""
+def limit_cpu_time(cpu_s: float) -> Iterator[None]:
+    """Raise TooLongError in a block that uses more CPU time. The machine's load has no effect; `re` handles signals."""
 
     def give_up(_signal: int, _frame: FrameType | None) -> None:
         raise TooLongError(f"more than {cpu_s:g} s of CPU time")
@@ -83,7 +83,7 @@ def at_most(cpu_s: float) -> Iterator[None]:
 @fuzzed
 @given(generations)
 def test_any_generation(text: str) -> None:
-    """The code is part of what was said, can be encoded, and the rule is one that is documented."""
+    """The extracted code is not blank and can be encoded as UTF-8, and the rule is a documented one."""
     found = extract_cpp(text)
     assert found.rule in {"fence:cpp", "fence:untagged", "think:cpp", "think:untagged", "none"}
     assert (found.code is None) == (found.rule == "none")
@@ -94,19 +94,19 @@ def test_any_generation(text: str) -> None:
         fixed.encode()
 
 
-def test_patterns_that_go_back_are_noticed() -> None:
-    """The bound of the next test ends a pattern that tries every beginning with every end."""
-    with pytest.raises(TooLongError), at_most(0.1):
+def test_the_limit_stops_a_backtracking_pattern() -> None:
+    """The CPU time limit stops a pattern that tries each start with each end."""
+    with pytest.raises(TooLongError), limit_cpu_time(0.1):
         re.search("a+b", "a" * SIZE)
 
 
-@pytest.mark.timeout(1800)  # of a clock that also counts other processes; CPU time is what is bounded
+@pytest.mark.timeout(1800)  # wall clock, which depends on the load; the test limits CPU time
 @pytest.mark.parametrize("piece", REPEATED)
 def test_long_repetitions(piece: str) -> None:
-    """No text makes a pattern go back and forth: 200,000 characters of anything take less than 10 s of CPU time."""
+    """No pattern backtracks: each text of 200,000 characters takes less than 10 s of CPU time."""
     text = piece * (SIZE // len(piece))
     for whole in (text, f"```cpp\n{text}\n```\n", f"```\n{text}\n```\n", f"<think>{text}"):
-        with at_most(CPU_S):
+        with limit_cpu_time(CPU_S):
             extract_cpp(whole)
-    with at_most(CPU_S):
+    with limit_cpu_time(CPU_S):
         looks_like_cpp(text)

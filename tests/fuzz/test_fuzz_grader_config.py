@@ -1,4 +1,4 @@
-"""Any grader_config.json is either understood or refused with a message."""
+"""Any grader_config.json is either read or refused with a message."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CONFIGS = [
 ]
 
 damaged_bytes = st.sampled_from(CONFIGS).flatmap(lambda whole: mutated(json.dumps(whole).encode()))
-nasty = [
+malformed = [
     *("[" * 100_000, '{"a":' * 100_000, '{"time_limit":' + "9" * 10_000 + "}"),
     *('{"time_limit":NaN}', '{"memory_limit":1e999}', "\ufeff{}"),
 ]
@@ -40,14 +40,14 @@ texts = st.one_of(
     st.sampled_from(CONFIGS).flatmap(damaged).map(json.dumps),
     damaged_bytes.map(lambda raw: raw.decode("utf-8", "replace")),
     json_values.map(json.dumps),
-    st.sampled_from(nasty),
+    st.sampled_from(malformed),
 )
 
 
 @fuzzed
 @given(texts, st.sampled_from([None, *TaskType]))
 def test_any_configuration(text: str, task_type: TaskType | None) -> None:
-    """What is understood makes sense: limits are finite and above 0, types are types."""
+    """An accepted configuration has finite limits above 0, and values of the right types."""
     try:
         config = parse_grader_config(text, task_type)
     except InputError:

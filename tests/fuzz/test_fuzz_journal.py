@@ -1,4 +1,4 @@
-"""A journal that a crash, a disk or an editor has damaged: every record that is read was once written."""
+"""A journal that was damaged by a crash, a disk or an editor: all records that are read were once written."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WHOLE = _whole()
 @fuzzed
 @given(st.one_of(mutated(WHOLE), st.binary(max_size=300), st.binary(max_size=100).map(lambda tail: WHOLE + tail)))
 def test_opening_a_damaged_journal(content: bytes) -> None:
-    """It is refused with words, or opened with what was once written, and goes on from there."""
+    """It is refused with a message, or opened with records that were once written, and can be continued."""
     with directory_in_memory() as directory:
         (directory / "journal").write_bytes(content)
         try:
@@ -53,7 +53,7 @@ def test_opening_a_damaged_journal(content: bytes) -> None:
 @fuzzed
 @given(st.binary(max_size=400), st.integers(0, 10))
 def test_frames_in_arbitrary_bytes(content: bytes, at: int) -> None:
-    """Arbitrary bytes hold no frame that reaches beyond them."""
+    """A frame in random bytes does not end after them."""
     frame = frames.frame_at(content, min(at, len(content)))
     assert frame is None or frame.end <= len(content)
     frames.body_length(content)

@@ -1,4 +1,4 @@
-"""Any answer of the runner becomes valid outcomes or a sandbox error."""
+"""Any answer of the runner gives valid outcomes or a sandbox error."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ARTIFACT = {"artifact": "a.out", "base64": "f0VMRgA=", "bytes": 5}
 
 
 def stages(*lines: Mapping[str, object]) -> st.SearchStrategy[Stage]:
-    """Answers that were damaged as values, as bytes, or both; most with the checksum of what they are then."""
+    """Answers with damaged values, damaged bytes, or both; most with the right checksum of the damaged answer."""
     values = st.tuples(*(damaged(line) for line in (*lines, END)))
     texts = values.map(lambda parts: "".join(json.dumps(part) + "\n" for part in parts).encode())
     answers = st.tuples(texts.flatmap(mutated), st.sampled_from((True, True, True, False)))
@@ -38,7 +38,7 @@ def stages(*lines: Mapping[str, object]) -> st.SearchStrategy[Stage]:
 
 
 def with_sum(text: str, is_right: bool) -> str:
-    """The answer with the checksum of its lines, where its end line has one."""
+    """The answer with the checksum of its lines in the end line, if that has one."""
     lines, newline, last = text.rstrip("\n").rpartition("\n")
     checksum = f"{zlib.crc32((lines + newline).encode('utf-8', 'replace')):08x}" if is_right else "0"
     return lines + newline + last.replace('"sum": ""', f'"sum": "{checksum}"') + "\n"
@@ -47,7 +47,7 @@ def with_sum(text: str, is_right: bool) -> str:
 @fuzzed
 @given(stages(LINE, JUDGE_ERROR))
 def test_run_answers(stage: Stage) -> None:
-    """A score exists exactly where the verdict has one, is finite, within [0, 1], and agrees with the verdict."""
+    """A score exists except for JE, is finite, in [0, 1], and agrees with the verdict."""
     try:
         answer = run_answer(stage, NONCE, names={0: "a", 1: "b"}, time_limit_s=1.0)
     except (SandboxError, IsolationError):
@@ -72,7 +72,7 @@ def test_run_answers(stage: Stage) -> None:
 @fuzzed
 @given(stages(STEP, ARTIFACT))
 def test_compile_answers(stage: Stage) -> None:
-    """Steps have codes and words, artifacts are bytes."""
+    """Steps have exit codes and output, and artifacts are bytes."""
     try:
         answer = compile_answer(stage, NONCE)
     except (SandboxError, IsolationError):
@@ -85,10 +85,10 @@ def test_compile_answers(stage: Stage) -> None:
 
 @fuzzed
 @given(st.binary(max_size=200).map(lambda raw: raw.decode("utf-8", "replace")))
-def test_anything_else(text: str) -> None:
-    """What is not an answer at all is a sandbox error."""
+def test_random_texts(text: str) -> None:
+    """Random text is a sandbox error."""
     try:
         run_answer(Stage(stdout=text, stderr="", code=None, signal="SIGKILL"), NONCE, names={}, time_limit_s=1.0)
     except (SandboxError, IsolationError):
         return
-    raise AssertionError("believed")
+    raise AssertionError("the text was accepted as an answer")

@@ -30,8 +30,8 @@ statuses = st.sampled_from([200, 200, 200, 204, 301, 400, 404, 429, 500, 503])
 
 @fuzzed
 @given(st.binary(max_size=400))
-def test_literals_carry_every_byte(content: bytes) -> None:
-    """Whatever the bytes, the server's decoding gives them back."""
+def test_literals_are_exact(content: bytes) -> None:
+    """The server's decoding gives back the original bytes, for all bytes."""
     literal = wire.literal(content)
     text = json.loads(literal.data)
     assert (text.encode() if literal.encoding == "utf8" else base64.b64decode(text)) == content
@@ -42,8 +42,8 @@ def test_literals_carry_every_byte(content: bytes) -> None:
     st.lists(st.tuples(names, st.binary(max_size=50), st.booleans()), max_size=5),
     st.lists(st.text(max_size=9), max_size=3),
 )
-def test_bodies_are_json_that_says_what_was_meant(files: list[tuple[str, bytes, bool]], args: list[str]) -> None:
-    """Hostile names and contents are refused with words, or arrive as they are."""
+def test_bodies_of_requests(files: list[tuple[str, bytes, bool]], args: list[str]) -> None:
+    """Unusual names and contents are refused with a message, or arrive unchanged."""
     job = Job(
         kind=JobKind.RUNNER,
         files=tuple(JobFile(name=name, content=content, executable=flag) for name, content, flag in files),
@@ -58,14 +58,14 @@ def test_bodies_are_json_that_says_what_was_meant(files: list[tuple[str, bytes, 
         return
     raw = b"".join(part for part in body.segments if isinstance(part, bytes))
     assert len(raw) == body.size
-    told = json.loads(raw)
-    assert told["args"] == args
-    assert [file["name"] for file in told["files"]] == [file.name for file in sent]
-    assert all(not file["name"].startswith("/") and ".." not in file["name"].split("/") for file in told["files"])
+    request = json.loads(raw)
+    assert request["args"] == args
+    assert [file["name"] for file in request["files"]] == [file.name for file in sent]
+    assert all(not file["name"].startswith("/") and ".." not in file["name"].split("/") for file in request["files"])
 
 
 def answers(whole: object) -> st.SearchStrategy[bytes]:
-    """A server's answer, damaged as a value and as bytes."""
+    """Answers of a server with damaged values and damaged bytes."""
     return damaged(whole).map(lambda value: json.dumps(value).encode()).flatmap(mutated)
 
 
@@ -76,7 +76,7 @@ def answers(whole: object) -> st.SearchStrategy[bytes]:
     st.sampled_from([None, 0, 10]),
 )
 def test_executions(status: int, body: bytes, output_bytes: int | None) -> None:
-    """An execution has stages of the right shape, or there is none."""
+    """The answer gives an execution with valid stages, or a sandbox error."""
     try:
         got = answer.execution(status, body, output_bytes=output_bytes)
     except SandboxError:
@@ -94,7 +94,7 @@ def test_executions(status: int, body: bytes, output_bytes: int | None) -> None:
 @fuzzed
 @given(st.sampled_from([200, 200, 400, 500]), answers(RUNTIMES))
 def test_runtimes(status: int, body: bytes) -> None:
-    """A list of what is installed is a list of names, or there is none."""
+    """The answer gives a list of runtimes with names, or a sandbox error."""
     try:
         entries = answer.runtimes(status, body)
     except SandboxError:
@@ -105,6 +105,6 @@ def test_runtimes(status: int, body: bytes) -> None:
 @fuzzed
 @given(st.integers(100, 599), json_values, st.binary(max_size=50))
 def test_refusals_are_sandbox_errors(status: int, value: object, raw: bytes) -> None:
-    """Whatever a server says when it refuses, it becomes one of our errors with words."""
+    """All refusals of a server give one of our errors with a message."""
     for body in (json.dumps(value).encode(), raw):
         assert str(answer.refusal(status, body))

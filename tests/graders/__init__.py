@@ -1,1 +1,1 @@
-"""Tests of `graders/runner`, the judge inside the box, and of the two scripts."""
+"""Tests of `graders/runner`, which judges inside the box, and of the two scripts."""

@@ -1,4 +1,4 @@
-"""The runner, programs for it to run, and boxes to run them in; each made once a session."""
+"""Fixtures: the runner, programs for it to run, and boxes, each made once in a session."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from tests.shared_work import shared_directory, shared_open_directory, turn
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Where compiled things lie; the runner's user can read it (pytest's own directories are closed to others)."""
+    """A directory for compiled programs. The runner's user can read it, unlike pytest's own directories."""
     with shared_open_directory(shared_directory(tmp_path_factory) / "runner-tests") as directory:
         yield directory
 
 
 @pytest.fixture(scope="session")
 def runner(built: Path) -> Path:
-    """The runner, compiled once, statically and without a warning."""
+    """The runner, compiled once, statically and without warnings."""
     flags = ("-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-static")
     return _compiled(built / "runner", *flags, str(RUNNER_SOURCE))
 
 
 def _compiled(target: Path, *arguments: str) -> Path:
-    """What g++ makes of these arguments, by whichever of the processes that share the tests needs it first."""
+    """The result of g++ with these arguments, compiled by the first of the test processes that needs it."""
     with turn(target):
         if not target.exists():
             new = target.with_name(f"{target.name}.new")
@@ -42,7 +42,7 @@ def _compiled(target: Path, *arguments: str) -> Path:
 
 @pytest.fixture(scope="session")
 def hidden(runner: Path) -> frozenset[str]:
-    """Calls that a filter around these tests answers before the runner's, as that of a container; mostly none."""
+    """Calls that an outer filter, for example a container's, refuses before the runner's filter; usually none."""
     done = subprocess.run([str(runner), "--probe"], capture_output=True, check=True)
     return frozenset(json.loads(done.stdout)["hidden"])
 
@@ -61,7 +61,7 @@ def program(built: Path) -> Callable[..., Path]:
 
 @pytest.fixture(scope="session")
 def boxes(runner: Path, built: Path) -> Callable[[str], Box]:
-    """Boxes by name, tried once each."""
+    """Boxes by name. Each is tried once."""
     known: dict[str, Box] = {}
 
     def get(name: str) -> Box:
@@ -74,11 +74,11 @@ def boxes(runner: Path, built: Path) -> Callable[[str], Box]:
 
 @pytest.fixture(params=list(BOXES))
 def box(request: pytest.FixtureRequest, boxes: Callable[[str], Box]) -> Box:
-    """Every box in turn."""
+    """Each box: the test runs once for each."""
     return boxes(request.param)
 
 
 @pytest.fixture(params=["bwrap-root" if os.geteuid() == 0 else "bwrap-user", "fds-reduced-user"])
 def plain_box(request: pytest.FixtureRequest, boxes: Callable[[str], Box]) -> Box:
-    """One box of each isolation level, for what does not depend on how it is started."""
+    """A box of each isolation level, for tests that do not depend on how the runner is started."""
     return boxes(request.param)

@@ -1,8 +1,8 @@
 """The real runner, started as the sandboxes start it, and small C++ programs to run in it.
 
-A *box* is one way of starting it: by whom (root through a uid of its own, an ordinary user), how the files come
-(`--fds` inherited descriptors, `--dir` a directory), and how strong the isolation is (`full` under bwrap or in
-namespaces that the runner makes itself, `reduced` by Landlock and seccomp alone).
+Here a *box* is one way of starting the runner: the user (root with a separate uid, or an ordinary user), how it gets
+the files (`--fds`: inherited descriptors, `--dir`: a directory), and the isolation level (`full`: in bwrap, or in
+namespaces that the runner makes; `reduced`: only Landlock and seccomp).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 RUNNER_SOURCE = ROOT / "graders" / "runner.cpp"
 NONCE = "00112233445566778899aabbccddeeff"
-SOMEBODY = 0x6F000001
-"""The uid of the runner where the tests are root; nobody else has it."""
+RUNNER_UID = 0x6F000001
+"""The uid of the runner if the tests run as root; no other process has it."""
 
 LIMITS = {
     "cpu_ms": 1000,
@@ -48,7 +48,7 @@ COMPILE_LIMITS = {
 JUDGE = {"cpu_ms": 10_000, "wall_ms": 20_000, "memory_bytes": 1 << 30}
 
 Files = Mapping[str, bytes | Path | int]
-"""The files of a job by name; a number is a descriptor that is open for writing."""
+"""The files of a job by name. A number is a descriptor that is open for writing."""
 
 
 def word(text: object) -> str:
@@ -59,7 +59,7 @@ def word(text: object) -> str:
 
 
 def line(name: str, **values: object) -> str:
-    """A line of a plan; a list repeats its key, `as_` stands for `as`."""
+    """A line of a plan. A list repeats its key; `as_` becomes `as`."""
     parts = [name]
     for key, value in values.items():
         items = value if isinstance(value, (list, tuple)) else [value]
@@ -68,14 +68,14 @@ def line(name: str, **values: object) -> str:
 
 
 def plan(mode: str, *lines: str, least: str = "none", nonce: str = NONCE) -> bytes:
-    """A whole plan."""
+    """A complete plan."""
     head = ["ioi-eval-runner 1", f"nonce {nonce}", f"isolation least={least}", f"mode {mode}"]
     return "\n".join([*head, *lines, "end", ""]).encode()
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a runner said: its lines, its last line, its exit code."""
+    """The answer of a runner: its lines, its last line, its exit code, its stderr."""
 
     lines: list[dict[str, Any]]
     last: dict[str, Any]
@@ -84,14 +84,14 @@ class Answer:
 
     @property
     def only(self) -> dict[str, Any]:
-        """The line of the only test, of an answer that is whole."""
+        """The line of the only test. The answer must be complete."""
         assert self.last.get("end") is True, (self.last, self.stderr)
         assert len(self.lines) == 1
         return self.lines[0]
 
     @property
     def verdicts(self) -> list[str]:
-        """The verdicts of all tests, of an answer that is whole."""
+        """The verdicts of all tests. The answer must be complete."""
         assert self.last.get("end") is True, (self.last, self.stderr)
         return [entry["verdict"] for entry in self.lines]
 
@@ -102,7 +102,7 @@ class Box:
 
     name: str
     runner: Path
-    user: bool = False  # files belong to the runner's user, as where nobody is root
+    user: bool = False  # files belong to the runner's user, as if the sandbox were not started by root
     by_directory: bool = False
     bwrap: bool = False
     most: str = "full"
@@ -111,23 +111,23 @@ class Box:
     scratch: Path = field(default=Path("/nonexistent"))
 
     def run(self, plan_bytes: bytes, files: Files, *, timeout: float = 120, descriptors: int | None = None) -> Answer:
-        """Run a plan with its files, and read the answer. Both must be what the schemas say."""
+        """Run a plan with its files, and read the answer. Both must match the schemas."""
         start = self._by_directory if self.by_directory else self._by_descriptors
         done = start({"plan": plan_bytes, **files}, timeout, descriptors)
         parsed = [json.loads(text) for text in done.stdout.decode("ascii").splitlines()]
         for entry in parsed:
             assert not errors("lines", entry), entry
         last = parsed.pop() if parsed else {}
-        if last.get("end"):  # what the runner has understood is a plan
+        if last.get("end"):  # a plan that the runner accepts must match the schema
             assert last["sum"] == f"{zlib.crc32(done.stdout[: done.stdout.rstrip().rfind(10) + 1]):08x}"
             assert not errors("plan", plan_lines(plan_bytes))
         return Answer(lines=parsed, last=last, code=done.returncode, stderr=done.stderr.decode(errors="replace"))
 
     def command(self, *arguments: str) -> list[str]:
-        """The words that start the runner, with these arguments."""
+        """The command line that starts the runner with these arguments."""
         words = []
         if os.geteuid() == 0:
-            words += ["setpriv", f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}", "--clear-groups", "--"]
+            words += ["setpriv", f"--reuid={RUNNER_UID}", f"--regid={RUNNER_UID}", "--clear-groups", "--"]
         if self.bwrap:
             words += [*_bwrap(), "--"]
         return [*words, *arguments, "--most", self.most, *self.more]
@@ -166,7 +166,7 @@ class Box:
     ) -> subprocess.CompletedProcess[bytes]:
         if descriptors is not None:
             command = ["prlimit", f"--nofile={descriptors}:{descriptors}", *command]
-        given = {path.name for path in work.iterdir()}
+        before = {path.name for path in work.iterdir()}
         done = None
         try:
             done = subprocess.run(
@@ -174,7 +174,7 @@ class Box:
                 capture_output=True, timeout=timeout, check=False,
             )  # fmt: skip
         finally:
-            left = {path.name for path in work.iterdir()} - given
+            left = {path.name for path in work.iterdir()} - before
             shutil.rmtree(work)
         assert not left, f"the runner left {left}: {done}"
         return done
@@ -189,7 +189,7 @@ class Box:
             stream.write(content)
         os.fchmod(fd, 0o444)
         if self.user and os.geteuid() == 0:
-            os.fchown(fd, SOMEBODY, SOMEBODY)
+            os.fchown(fd, RUNNER_UID, RUNNER_UID)
         reopened = os.open(f"/proc/self/fd/{fd}", os.O_RDONLY)
         os.close(fd)
         return reopened
@@ -203,7 +203,7 @@ class Box:
     def _give(self, path: Path) -> None:
         path.chmod(0o755)
         if os.geteuid() == 0:
-            os.chown(path, SOMEBODY, SOMEBODY)
+            os.chown(path, RUNNER_UID, RUNNER_UID)
 
 
 def _bwrap() -> list[str]:
@@ -231,7 +231,7 @@ BOXES: dict[str, dict[str, Any]] = {
 
 
 def make_box(name: str, runner: Path, scratch: Path) -> Box:
-    """A box by its name; the test is skipped where this machine cannot give it."""
+    """A box by its name. Skips the test if this machine cannot provide it."""
     options = BOXES[name]
     if name.endswith("-root") and os.geteuid() != 0:
         pytest.skip("not root")
@@ -240,7 +240,7 @@ def make_box(name: str, runner: Path, scratch: Path) -> Box:
     box = Box(name=name, runner=runner, scratch=scratch, **options)
     answer = box.run(plan("compile", line("limits", **COMPILE_LIMITS)), {})
     if answer.last.get("isolation") != box.level:
-        pytest.skip(f"{box.level} isolation is not to be had here: {answer.last} {answer.stderr}")
+        pytest.skip(f"no {box.level} isolation here: {answer.last} {answer.stderr}")
     return box
 
 
@@ -265,7 +265,7 @@ def batch_plan(
 def run_batch(
     box: Box, program: Path, *inputs: str | bytes, answer: bytes = b"2\n", files: Files | None = None, **options: Any
 ) -> Answer:
-    """Run a program on inputs, all with the same answer: `2`, as contestant.cpp gives for `<word> 1`."""
+    """Run a program on inputs, all with the same answer: by default `2`, which contestant.cpp prints for `<word> 1`."""
     raw = [text.encode() if isinstance(text, str) else text for text in inputs]
     tests = [f"test id={number} input={number}.in answer=ans" for number in range(len(raw))]
     named = {f"{number}.in": content for number, content in enumerate(raw)}
@@ -302,7 +302,7 @@ def run_game(
     descriptors: int | None = None,
     **options: Any,
 ) -> Answer:
-    """Play the game of manager.cpp and stub.cpp once for each input; `stub` is how the stub is compiled."""
+    """Run manager.cpp with stub.cpp once for each input. `stub` has options for compiling the stub."""
     tests = [f"test id={number} input={number}.in answer=ans" for number in range(len(inputs))]
     named = {f"{number}.in": text.encode() for number, text in enumerate(inputs)}
     flags = [*stub, *(["-DFIFOS"] if options.get("io") == "fifo_io" else [])]

@@ -1,4 +1,4 @@
-"""A contestant cannot influence the judge: each attack of attacker.cpp, in every box."""
+"""A contestant cannot influence the judge: each attack of attacker.cpp, in each box."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ DEADLY = [
 ]  # fmt: skip
 
 
-def test_attacks_meet_an_error(box: Box, program: Callable[..., Path]) -> None:
-    """Every attempt of every attack is refused by errno, and the test after it is judged as if nothing had been."""
+def test_attacks_are_refused_with_an_errno(box: Box, program: Callable[..., Path]) -> None:
+    """Each attempt of each attack is refused with an errno, and later tests are judged as usual."""
     answer = run_batch(box, program("attacker"), *ATTACKS, answer=b"held\n", cpu_ms=5000)
     for attack, entry in zip(ATTACKS, answer.lines, strict=True):
         assert entry["verdict"] == "AC", (attack, entry["stderr"])
@@ -30,7 +30,7 @@ def test_attacks_meet_an_error(box: Box, program: Callable[..., Path]) -> None:
 def test_calls_without_honest_use_end_the_program(
     box: Box, program: Callable[..., Path], hidden: frozenset[str]
 ) -> None:
-    """The kernel stops the program at the call: SV, with the call's name, if no filter of others hides it."""
+    """The kernel stops the program at the call: SV, with the name of the call, if no outer filter hides it."""
     answer = run_batch(box, program("attacker"), *(f"deadly {call}" for call in DEADLY), answer=b"still alive\n")
     assert answer.verdicts == ["SV"] * len(DEADLY)
     for call, entry in zip(DEADLY, answer.lines, strict=True):
@@ -41,9 +41,9 @@ def test_calls_without_honest_use_end_the_program(
 
 
 def test_refusals_are_named(plain_box: Box, program: Callable[..., Path], hidden: frozenset[str]) -> None:
-    """Calls that are not in the table are reported by number, and a flood is cut off at 1,000.
+    """Calls that are not in the table are reported by number, and counting ends at 1,000.
 
-    A filter of others that hides calls may answer first to this number, which no kernel knows; nobody tells of it then.
+    No kernel knows the call's number. An outer filter may refuse it first; then it is not reported.
     """
     unknown, flood = run_batch(plain_box, program("attacker"), "unknown", "flood", answer=b"held\n", cpu_ms=5000).lines
     assert unknown["attempted"] == {"syscall_999": 1} or (hidden and unknown["attempted"] == {})
@@ -52,6 +52,6 @@ def test_refusals_are_named(plain_box: Box, program: Callable[..., Path], hidden
 
 @pytest.mark.parametrize("text", ['{"end":true}', '{"test":0,"verdict":"AC","score":"1"}'])
 def test_lines_cannot_be_imitated(plain_box: Box, program: Callable[..., Path], text: str) -> None:
-    """What a contestant prints is its output and nothing more, even if it looks like a line of ours."""
+    """Output of a contestant that looks like a line of the runner is treated as output."""
     entry = run_batch(plain_box, program("contestant"), f"print 1\n{text}\n").only
     assert (entry["test"], entry["verdict"]) == (0, "WA")

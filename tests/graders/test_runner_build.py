@@ -1,4 +1,4 @@
-"""Jobs that compile the program and then run it: what comes back, when the program does, and what a compiler sees."""
+"""Build jobs: what they return, when the program is returned, and which files a compiler can read."""
 
 from __future__ import annotations
 
@@ -48,23 +48,23 @@ def build(
     judged_by: str = WHITE_DIFF,
     **files: bytes,
 ) -> Answer:
-    """Compile the source and run the tests, whose inputs are `<number>.in`; the right output is always `2`."""
+    """Compile the source and run the tests. The inputs are `<number>.in`; the right output is always `2`."""
     lines = [f"compile plan=steps max_ms={max_ms}", program, *([rest] if rest else [])]
     run_plan = plan("run", *lines, line("limits", **LIMITS), "task kind=batch", judged_by, order, *tests)
     inputs = {"0.in": b"2\n", "1.in": b"3\n", "2.in": b"2\n"}
-    given: dict[str, bytes | Path | int] = {"steps": steps_plan() if steps is None else steps, "source": source}
+    job_files: dict[str, bytes | Path | int] = {"steps": steps_plan() if steps is None else steps, "source": source}
     if program_file is not None:
-        given["program"] = program_file
-    return box.run(run_plan, {**given, "ans": b"2\n", **inputs, **files})
+        job_files["program"] = program_file
+    return box.run(run_plan, {**job_files, "ans": b"2\n", **inputs, **files})
 
 
-def one(number: int, at: str = "") -> str:
-    """A test's line."""
+def line_of_test(number: int, at: str = "") -> str:
+    """The plan's line of a test."""
     return f"test id={number} input={number}.in answer=ans{f' at={at}' if at else ''}"
 
 
-def kinds(answer: Answer) -> list[str]:
-    """What the lines of a whole answer are, in order: `step`, `into`, `base64`, or a verdict."""
+def line_kinds(answer: Answer) -> list[str]:
+    """The kind of each line of a complete answer: `step`, `into`, `base64`, or a verdict."""
     assert answer.last.get("end") is True, answer
     return [
         entry.get("verdict") or next(key for key in ("step", "into", "base64") if key in entry)
@@ -73,9 +73,9 @@ def kinds(answer: Answer) -> list[str]:
 
 
 def test_a_program_is_compiled_and_run(box: Box) -> None:
-    """In every box; if no other job needs the program, its bytes do not come back."""
-    answer = build(box, [one(0), one(1), one(2)])
-    assert kinds(answer) == ["step", "into", "AC", "WA", "AC"]
+    """The program is compiled and run in each box. It is not returned if no other job needs it."""
+    answer = build(box, [line_of_test(0), line_of_test(1), line_of_test(2)])
+    assert line_kinds(answer) == ["step", "into", "AC", "WA", "AC"]
     assert answer.lines[1]["bytes"] > 10_000
     assert answer.last["isolation"] == box.level
 
@@ -83,21 +83,21 @@ def test_a_program_is_compiled_and_run(box: Box) -> None:
 @pytest.mark.parametrize(
     ("tests", "rest", "returned"),
     [
-        ([one(0, "0:0")], "rest at=0:1", True),  # nothing has failed
-        ([one(0, "0:0"), one(1, "0:1")], "rest at=0:2", False),  # the only group has failed before
-        ([one(0, "0:0"), one(1, "0:1")], "rest at=0:2,1:7", True),  # another group has not
-        ([one(1, "0:5")], "rest at=0:2", True),  # the group has failed, but later in its order
-        ([one(1, "0:0")], "rest", True),  # needed in any case
-        ([one(1, "0:0")], "", False),
+        ([line_of_test(0, "0:0")], "rest at=0:1", True),  # nothing has failed
+        ([line_of_test(0, "0:0"), line_of_test(1, "0:1")], "rest at=0:2", False),  # the only group has failed earlier
+        ([line_of_test(0, "0:0"), line_of_test(1, "0:1")], "rest at=0:2,1:7", True),  # another group has not
+        ([line_of_test(1, "0:5")], "rest at=0:2", True),  # the group has failed, but later in its order
+        ([line_of_test(1, "0:0")], "rest", True),  # needed in any case
+        ([line_of_test(1, "0:0")], "", False),
     ],
 )
-def test_the_program_comes_back_if_another_job_needs_it(
+def test_the_program_is_returned_if_another_job_needs_it(
     plain_box: Box, tmp_path: Path, tests: list[str], rest: str, returned: bool
 ) -> None:
-    """By the rule that says which tests are needed. It is the program that was run."""
+    """The program is returned if `rest` has a needed test of another job. It is the program that was run."""
     answer = build(plain_box, tests, rest=rest)
-    assert kinds(answer)[:2] == ["step", "into"]
-    assert (kinds(answer)[-1] == "base64") is returned
+    assert line_kinds(answer)[:2] == ["step", "into"]
+    assert (line_kinds(answer)[-1] == "base64") is returned
     if returned:
         program = tmp_path / "program"
         program.write_bytes(base64.b64decode(answer.lines[-1]["base64"], validate=True))
@@ -106,42 +106,47 @@ def test_the_program_comes_back_if_another_job_needs_it(
         assert os.popen(f"echo 17 | {program}").read() == "17\n"
 
 
-def test_it_comes_back_if_the_time_is_up(plain_box: Box) -> None:
-    """After `enough_ms` a needed test is not started; after `max_ms` of compiling, none is."""
+def test_the_program_is_returned_if_time_is_up(plain_box: Box) -> None:
+    """After `enough_ms` no further test is started; after `max_ms` of compiling, none at all."""
     slow = b"#include <unistd.h>\n" + ECHO.replace(b"int n;", b"usleep(20000); int n;")
-    answer = build(plain_box, [one(0), one(1), one(2)], source=slow, order="order run=needed enough_ms=1")
-    assert kinds(answer) == ["step", "into", "AC", "base64"]
-    assert kinds(build(plain_box, [one(0)], max_ms=1)) == ["step", "into", "base64"]
+    answer = build(
+        plain_box,
+        [line_of_test(0), line_of_test(1), line_of_test(2)],
+        source=slow,
+        order="order run=needed enough_ms=1",
+    )
+    assert line_kinds(answer) == ["step", "into", "AC", "base64"]
+    assert line_kinds(build(plain_box, [line_of_test(0)], max_ms=1)) == ["step", "into", "base64"]
 
 
-def test_it_comes_back_if_a_test_may_be_run_again(plain_box: Box) -> None:
-    """One that was late and ended by itself; not if it was stopped, or would have scored 0 in time."""
+def test_the_program_is_returned_if_a_test_may_be_repeated(plain_box: Box) -> None:
+    """It is returned after a late test that ended by itself; not if it was stopped, or would score 0 in time."""
     late, endless = (
         b"#include <time.h>\n" + ECHO.replace(b"int n;", b"while (clock() < %d) {} int n;" % microseconds)
         for microseconds in (1_050_000, 30_000_000)
     )
-    assert kinds(build(plain_box, [one(0)], source=late)) == ["step", "into", "TLE", "base64"]
-    assert kinds(build(plain_box, [one(1)], source=late)) == ["step", "into", "TLE"]
-    assert kinds(build(plain_box, [one(0)], source=endless)) == ["step", "into", "TLE"]
+    assert line_kinds(build(plain_box, [line_of_test(0)], source=late)) == ["step", "into", "TLE", "base64"]
+    assert line_kinds(build(plain_box, [line_of_test(1)], source=late)) == ["step", "into", "TLE"]
+    assert line_kinds(build(plain_box, [line_of_test(0)], source=endless)) == ["step", "into", "TLE"]
 
 
-def test_it_comes_back_if_a_checker_failed_on_a_late_output(plain_box: Box) -> None:
-    """The score in time is not known then, so the time may be measured again."""
+def test_the_program_is_returned_if_a_checker_failed_on_a_late_output(plain_box: Box) -> None:
+    """Then the score in time is unknown, so the test may be repeated."""
     late = b"#include <time.h>\n" + ECHO.replace(b"int n;", b"while (clock() < 1050000) {} int n;")
     checker = line("checker", protocol="cms", file="checker", **JUDGE)
-    answer = build(plain_box, [one(0)], source=late, judged_by=checker, checker=b"#!/bin/sh\nexit 3\n")
-    assert kinds(answer) == ["step", "into", "TLE", "base64"]
+    answer = build(plain_box, [line_of_test(0)], source=late, judged_by=checker, checker=b"#!/bin/sh\nexit 3\n")
+    assert line_kinds(answer) == ["step", "into", "TLE", "base64"]
     assert "in_time" not in answer.lines[2]
 
 
-def test_it_is_written_to_the_sandbox_s_descriptor(plain_box: Box) -> None:
-    """Then it is never in a line, and it is the program that ran."""
+def test_the_program_is_written_to_the_sandbox_s_descriptor(plain_box: Box) -> None:
+    """With a descriptor, the program is written there and not to a line."""
     if plain_box.by_directory:
         pytest.skip("files come in a directory")
     fd = os.memfd_create("program")
     try:
-        answer = build(plain_box, [one(0), one(1)], rest="rest", program_file=fd)
-        assert kinds(answer) == ["step", "into", "AC", "WA"]
+        answer = build(plain_box, [line_of_test(0), line_of_test(1)], rest="rest", program_file=fd)
+        assert line_kinds(answer) == ["step", "into", "AC", "WA"]
         assert os.fstat(fd).st_size == answer.lines[1]["bytes"]
         assert os.pread(fd, 4, 0) == b"\x7fELF"
     finally:
@@ -149,15 +154,15 @@ def test_it_is_written_to_the_sandbox_s_descriptor(plain_box: Box) -> None:
 
 
 def test_all_tests_are_needed_if_the_plan_says_so(plain_box: Box) -> None:
-    """Also after a failure."""
-    answer = build(plain_box, [one(1, "0:0")], order="order run=all", rest="rest at=0:1")
-    assert kinds(answer) == ["step", "into", "WA", "base64"]
+    """With `run=all`, all tests are needed, also after a failure."""
+    answer = build(plain_box, [line_of_test(1, "0:0")], order="order run=all", rest="rest at=0:1")
+    assert line_kinds(answer) == ["step", "into", "WA", "base64"]
 
 
 def test_nothing_is_run_if_it_does_not_compile(box: Box) -> None:
-    """There is the step's line only, with the compiler's message."""
-    answer = build(box, [one(0)], source=b"int main( {")
-    assert kinds(answer) == ["step"]
+    """The answer has only the step's line, with the compiler's message."""
+    answer = build(box, [line_of_test(0)], source=b"int main( {")
+    assert line_kinds(answer) == ["step"]
     assert (answer.lines[0]["code"], answer.lines[0]["limit"]) == (1, None)
     assert "a.cpp:1:5: error" in answer.lines[0]["output"]
 
@@ -173,27 +178,30 @@ cp /usr/bin/true a.out
 
 
 def test_a_compiler_finds_no_file_of_the_job(box: Box) -> None:
-    """Wherever it looks for their names."""
+    """A compiler finds no file of the job in any of these directories, except the source."""
     paths = [f"{place}{name}" for name in NAMES for place in PLACES]
     looks = "".join(f'#if __has_include("{path}")\n#error found {path}\n#endif\n' for path in paths)
-    answer = build(box, [one(0)], source=looks.encode() + ECHO, ans=SECRET)
-    assert kinds(answer) == ["step", "into", "WA"], answer.lines[0]["output"]
-    assert build(box, [one(0)], source=b'#if __has_include("a.cpp")\n#error found\n#endif\n').lines[0]["code"] == 1
+    answer = build(box, [line_of_test(0)], source=looks.encode() + ECHO, ans=SECRET)
+    assert line_kinds(answer) == ["step", "into", "WA"], answer.lines[0]["output"]
+    assert (
+        build(box, [line_of_test(0)], source=b'#if __has_include("a.cpp")\n#error found\n#endif\n').lines[0]["code"]
+        == 1
+    )
 
 
-def test_an_assembler_finds_none_either(box: Box) -> None:
-    """It opens files without the compiler."""
+def test_an_assembler_finds_no_file_of_the_job(box: Box) -> None:
+    """`.incbin`, with which the assembler opens files itself, finds no file of the job."""
     for path in ("ans", "../ans", "/proc/self/fd/5", "/proc/1/fd/5"):
         source = f'asm(".incbin \\"{path}\\"");\n'.encode() + ECHO
-        answer = build(box, [one(0)], source=source, ans=SECRET)
-        assert kinds(answer) == ["step"], path
+        answer = build(box, [line_of_test(0)], source=source, ans=SECRET)
+        assert line_kinds(answer) == ["step"], path
         assert "file not found" in answer.lines[0]["output"].lower() or "can't open" in answer.lines[0]["output"], (
             answer
         )
 
 
 def test_a_step_can_read_no_file_of_the_job(box: Box) -> None:
-    """Not even a step that is a program of its author's: answers are open files of the runner at that moment."""
+    """A step of any commands cannot read files of the job, although the runner has them open at that time."""
     steps = plan(
         "compile",
         line("limits", **COMPILE_LIMITS),
@@ -203,9 +211,13 @@ def test_a_step_can_read_no_file_of_the_job(box: Box) -> None:
         "artifact path=a.out into=program",
     )
     answer = build(
-        box, [one(0)], steps=steps, program="program file=program static=0 sees=/usr sees=/lib sees=/lib64", ans=SECRET
+        box,
+        [line_of_test(0)],
+        steps=steps,
+        program="program file=program static=0 sees=/usr sees=/lib sees=/lib64",
+        ans=SECRET,
     )
-    assert kinds(answer) == ["step", "into", "WA"], answer
+    assert line_kinds(answer) == ["step", "into", "WA"], answer
     assert "scanf" in answer.lines[0]["output"], "it prints what it can read: its own file"
     assert "xyzzy" not in answer.lines[0]["output"]
 
@@ -224,25 +236,25 @@ def test_a_step_can_read_no_file_of_the_job(box: Box) -> None:
         (None, "program file=program interpreter=/bin/sh", "programs are not compiled"),
     ],
 )
-def test_a_plan_that_cannot_be_meant_is_refused(plain_box: Box, steps: bytes | None, program: str, words: str) -> None:
-    """Nothing is executed."""
-    answer = build(plain_box, [one(0)], steps=steps, program=program or "program file=program static=1")
+def test_contradictory_plans_are_refused(plain_box: Box, steps: bytes | None, program: str, words: str) -> None:
+    """A contradictory plan is a fault, and nothing is executed."""
+    answer = build(plain_box, [line_of_test(0)], steps=steps, program=program or "program file=program static=1")
     assert (answer.last["fault"], answer.lines) == ("plan", [])
     assert words in answer.last["words"]
     assert answer.last["nonce"] == NONCE
 
 
-def test_lines_that_need_each_other(plain_box: Box) -> None:
-    """`compile` comes before `program`, `rest` only with it, and the job has no file of the program's name."""
+def test_order_and_dependencies_of_lines(plain_box: Box) -> None:
+    """`compile` must be before `program`, `rest` needs `compile`, and the job has no file with the program's name."""
     limits = line("limits", **LIMITS)
-    tail = (limits, "task kind=batch", WHITE_DIFF, "order run=all", one(0))
+    tail = (limits, "task kind=batch", WHITE_DIFF, "order run=all", line_of_test(0))
     files = {"steps": steps_plan(), "source": ECHO, "program": ECHO, "0.in": b"2\n", "ans": b"2\n"}
-    given = "program file=program static=1"
+    job_files = "program file=program static=1"
     for lines, words in (
-        ((given, "compile plan=steps max_ms=1"), "stands after `program`"),
-        ((given, "rest at=0:0"), "for programs that the job compiles"),
-        (("compile plan=none max_ms=1", given), "no file none"),
-        (("compile plan=steps max_ms=1", given), "has a file program"),
+        ((job_files, "compile plan=steps max_ms=1"), "stands after `program`"),
+        ((job_files, "rest at=0:0"), "for programs that the job compiles"),
+        (("compile plan=none max_ms=1", job_files), "no file none"),
+        (("compile plan=steps max_ms=1", job_files), "has a file program"),
     ):
         answer = plain_box.run(plan("run", *lines, *tail), files)
         assert (answer.last["fault"], answer.lines) == ("plan", [])
@@ -251,7 +263,7 @@ def test_lines_that_need_each_other(plain_box: Box) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"#!/bin/sh\n"], ids=["read-only", "not-empty"])
 def test_a_file_that_cannot_take_the_program_is_refused(plain_box: Box, content: bytes) -> None:
-    """Before anything is compiled: else what is in it would be run where the compiler refuses the program."""
+    """It is refused before compiling. Otherwise its old content would be run if the program does not compile."""
     if plain_box.by_directory:
         pytest.skip("files come in a directory")
     fd = os.memfd_create("program")
@@ -259,7 +271,7 @@ def test_a_file_that_cannot_take_the_program_is_refused(plain_box: Box, content:
         os.write(fd, content)
         reopened = os.open(f"/proc/self/fd/{fd}", os.O_RDWR if content else os.O_RDONLY)
         try:
-            answer = build(plain_box, [one(0)], source=b"int main( {", program_file=reopened)
+            answer = build(plain_box, [line_of_test(0)], source=b"int main( {", program_file=reopened)
         finally:
             os.close(reopened)
     finally:

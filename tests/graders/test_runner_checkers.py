@@ -18,14 +18,15 @@ RIGHT_AND_WRONG = {
     CheckerProtocol.WHITE_DIFF: ("answer ", "other"),
     CheckerProtocol.TOKENS: ("answer", "other"),
 }
-"""Outputs; those of protocols with a program tell checker.cpp how to end, the answer of the others is `answer`."""
+"""A right and a wrong output for each protocol. They tell checker.cpp how to end; without a program, the answer is
+`answer`."""
 
 
 @pytest.mark.parametrize("protocol", CheckerProtocol)
-def test_every_protocol_tells_right_from_wrong(
+def test_every_protocol_accepts_and_rejects(
     plain_box: Box, program: Callable[..., Path], protocol: CheckerProtocol
 ) -> None:
-    """The runner has a rule for each protocol that a problem can name; none is judged by another's."""
+    """The runner implements each checker protocol that a problem can name."""
     file = {"file": "checker"} if protocol.has_program else {}
     answer = run_batch(
         plain_box,
@@ -39,13 +40,15 @@ def test_every_protocol_tells_right_from_wrong(
 
 
 def test_a_manager_needs_a_protocol_with_a_program(plain_box: Box, program: Callable[..., Path]) -> None:
-    """What the runner compares by itself cannot talk to a program."""
+    """A manager with a protocol without a program is a fault of the plan."""
     answer = run_game(plain_box, program, "x", manager={**JUDGE, "protocol": "tokens"})
     assert answer.last["words"].endswith("(manager) has a protocol without a program: tokens")
 
 
-def judged(box: Box, program: Callable[..., Path], protocol: str, *outputs: str, **limits: int) -> list[dict[str, Any]]:
-    """The lines of tests whose outputs are these texts, judged by checker.cpp."""
+def lines_of(
+    box: Box, program: Callable[..., Path], protocol: str, *outputs: str, **limits: int
+) -> list[dict[str, Any]]:
+    """The lines of tests with these outputs, judged by checker.cpp."""
     checker = line("checker", protocol=protocol, file="checker", **{**JUDGE, **limits})
     answer = run_batch(
         box,
@@ -76,8 +79,8 @@ CMS = {
 
 
 def test_cms_scores_and_messages(box: Box, program: Callable[..., Path]) -> None:
-    """The score is the first line of stdout, the message the first of stderr; standard texts are CMS's."""
-    lines = judged(box, program, "cms", *CMS)
+    """The score is the first line of stdout, the message the first line of stderr, with CMS's standard texts."""
+    lines = lines_of(box, program, "cms", *CMS)
     assert {output: (e["verdict"], e["score"], e["message"]) for output, e in zip(CMS, lines, strict=True)} == CMS
     assert all(entry["judge"]["cpu_us"] > 0 and entry["judge"]["wall_us"] > 0 for entry in lines)
 
@@ -102,9 +105,9 @@ NOT_SCORES = [
 ]
 
 
-def test_only_a_score_is_a_score(plain_box: Box, program: Callable[..., Path]) -> None:
-    """Whatever is not a finite number in [0, 1] and nothing else is the checker's fault, never points."""
-    lines = judged(plain_box, program, "cms", *(f"cms {text}\nwords" for text in NOT_SCORES), "cms \nwords")
+def test_invalid_scores_are_faults_of_the_checker(plain_box: Box, program: Callable[..., Path]) -> None:
+    """A text that is not exactly one finite number in [0, 1] is JE with the checker at fault."""
+    lines = lines_of(plain_box, program, "cms", *(f"cms {text}\nwords" for text in NOT_SCORES), "cms \nwords")
     assert [(e["verdict"], e["score"], e["fault"], e["program"]) for e in lines] == [
         ("JE", None, "score", "checker")
     ] * len(lines)
@@ -129,8 +132,8 @@ TESTLIB = {
 
 
 def test_testlib_exit_codes(plain_box: Box, program: Callable[..., Path]) -> None:
-    """Exit codes are verdicts, points are parts of 1, the order of arguments is input, output, answer."""
-    lines = judged(plain_box, program, "testlib", *TESTLIB)
+    """Exit codes are verdicts, points are parts of 1, and the arguments are input, output, answer."""
+    lines = lines_of(plain_box, program, "testlib", *TESTLIB)
     for (output, expected), entry in zip(TESTLIB.items(), lines, strict=True):
         if expected[0] == "JE":
             assert (entry["verdict"], entry["fault"]) == expected[:2], output
@@ -150,8 +153,8 @@ KATTIS = {
 
 
 def test_kattis_exit_codes_and_files(plain_box: Box, program: Callable[..., Path]) -> None:
-    """42 and 43 are verdicts, any other code is the checker's fault; score and message come from the feedback files."""
-    lines = judged(plain_box, program, "kattis", *KATTIS)
+    """42 and 43 are verdicts, any other code is JE. Score and message come from the feedback files."""
+    lines = lines_of(plain_box, program, "kattis", *KATTIS)
     for (output, expected), entry in zip(KATTIS.items(), lines, strict=True):
         if expected[0] == "JE":
             assert (entry["verdict"], entry["fault"]) == expected[:2], output
@@ -169,16 +172,16 @@ FAULTS = {
 
 
 def test_checker_faults_are_named(box: Box, program: Callable[..., Path]) -> None:
-    """A checker that crashes, exits badly, or uses too much is a JE that names it; the next test is judged."""
-    lines = judged(box, program, "cms", *FAULTS, "cms 1\nfine", cpu_ms=1000, wall_ms=60_000, memory_bytes=100 << 20)
+    """A checker that crashes, has a wrong exit code, or is over a limit is JE with its name. Later tests are judged."""
+    lines = lines_of(box, program, "cms", *FAULTS, "cms 1\nfine", cpu_ms=1000, wall_ms=60_000, memory_bytes=100 << 20)
     assert [entry["verdict"] for entry in lines] == ["JE"] * len(FAULTS) + ["AC"]
     assert [entry["fault"] for entry in lines[:-1]] == list(FAULTS.values())
     assert {entry["program"] for entry in lines[:-1]} == {"checker"}
     assert all(entry["words"] for entry in lines[:-1])
 
 
-def test_checker_that_was_killed_by_nobody_here(plain_box: Box, program: Callable[..., Path]) -> None:
-    """A SIGKILL that is not the runner's is the machine's: a JE that blames no judge program."""
+def test_checker_killed_by_the_machine(plain_box: Box, program: Callable[..., Path]) -> None:
+    """A SIGKILL that is not from the runner comes from the machine: JE without the checker at fault."""
     entry = run_batch(
         plain_box, program("contestant"), "sum 1", files={"checker": b"#!/bin/sh\nkill -9 $$\n"},
         checker=line("checker", protocol="cms", file="checker", **JUDGE),
@@ -188,27 +191,27 @@ def test_checker_that_was_killed_by_nobody_here(plain_box: Box, program: Callabl
 
 
 def test_checker_that_stalls(plain_box: Box, program: Callable[..., Path]) -> None:
-    """A checker that does nothing is stopped at its wall clock limit."""
-    (entry,) = judged(plain_box, program, "cms", "sleep 1", wall_ms=300)
+    """A checker that sleeps is stopped at its wall clock limit."""
+    (entry,) = lines_of(plain_box, program, "cms", "sleep 1", wall_ms=300)
     assert (entry["verdict"], entry["fault"], entry["program"]) == ("JE", "stall", "checker")
     assert entry["judge"]["wall_us"] >= 300_000
 
 
 def test_checker_that_prints_without_end(plain_box: Box, program: Callable[..., Path]) -> None:
-    """It is killed long before its CPU limit: what it prints is kept in memory."""
-    lines = judged(plain_box, program, "cms", "talk 1", "talk 2", "cms 1\nfine", cpu_ms=5_000, wall_ms=60_000)
+    """A checker with too much output is killed before its CPU limit, because its output is kept in memory."""
+    lines = lines_of(plain_box, program, "cms", "talk 1", "talk 2", "cms 1\nfine", cpu_ms=5_000, wall_ms=60_000)
     assert [(entry["verdict"], entry.get("program")) for entry in lines] == [("JE", "checker")] * 2 + [("AC", None)]
     assert all(entry["words"].startswith("it wrote more than 272 MiB") for entry in lines[:2])
 
 
-def test_what_a_checker_leaves_is_killed(plain_box: Box, program: Callable[..., Path]) -> None:
-    """A checker's daemon does not survive its test, and keeps nobody waiting."""
-    lines = judged(plain_box, program, "cms", "daemon 1", "daemon 1", "cms 1\nfine")
+def test_processes_of_a_checker_are_killed(plain_box: Box, program: Callable[..., Path]) -> None:
+    """A daemon that a checker starts ends with the test, and does not delay it."""
+    lines = lines_of(plain_box, program, "cms", "daemon 1", "daemon 1", "cms 1\nfine")
     assert [entry["verdict"] for entry in lines] == ["AC"] * 3
 
 
-def test_a_checker_that_is_no_program(plain_box: Box, program: Callable[..., Path]) -> None:
-    """It is the checker's fault, in whatever language the submission is, so it is not judged again for ever."""
+def test_a_checker_that_is_not_a_program(plain_box: Box, program: Callable[..., Path]) -> None:
+    """It is JE with the checker at fault, for all languages of the submission, so that the JE becomes final."""
     compiled: dict[str, Any] = {}
     interpreted = {"interpreter": "/bin/echo", "sees": ("/usr", "/bin", "/lib", "/lib64"), "start": "cold"}
     for language in (compiled, interpreted):
@@ -237,7 +240,7 @@ def test_a_failed_program_is_not_checked(plain_box: Box, program: Callable[..., 
 
 
 def test_checker_may_be_a_script(box: Box, program: Callable[..., Path]) -> None:
-    """A checker with a #! line runs, wherever its files are."""
+    """A checker with a #! line runs in each box."""
     script = b"#!/bin/sh\ncmp -s output.txt correct_output.txt && echo 1 || echo 0\necho by a script >&2\n"
     answer = run_batch(
         box, program("contestant"), "sum 1", "sum 2", files={"checker": script},
@@ -249,7 +252,7 @@ def test_checker_may_be_a_script(box: Box, program: Callable[..., Path]) -> None
     ]
 
 
-def test_checker_sees_an_empty_answer_where_there_is_none(plain_box: Box, program: Callable[..., Path]) -> None:
+def test_checker_gets_an_empty_answer_if_there_is_none(plain_box: Box, program: Callable[..., Path]) -> None:
     """A test without an answer gives the checker an empty file."""
     script = b"#!/bin/sh\ntest -e $2 && test ! -s $2 && echo 1\n"
     text = batch_plan(["test id=0 input=in"], checker=line("checker", protocol="cms", file="checker", **JUDGE))
@@ -257,7 +260,7 @@ def test_checker_sees_an_empty_answer_where_there_is_none(plain_box: Box, progra
     assert answer.verdicts == ["AC"]
 
 
-# Pairs of texts; whether they are equal is what CMS's white_diff says of them.
+# Pairs of texts that are equal, or different, for CMS's white_diff.
 EQUAL = [
     (b"1\n", b"1\n"), (b"1", b"1\n"), (b"1\n", b"1"), (b"1 2\n", b"1  2\n"), (b" 1\t2 \n", b"1 2\n"),
     (b"1\r\n", b"1\n"),
@@ -276,7 +279,7 @@ DIFFERENT = [
 
 
 def test_white_diff(plain_box: Box, program: Callable[..., Path]) -> None:
-    """Runs of ASCII blanks are equal, those at a line's ends and blank last lines are nothing; line breaks count."""
+    """All runs of ASCII blanks are equal; those at the ends of lines, and blank last lines, do not count."""
     tests: list[str] = []
     files: dict[str, bytes | Path] = {"program": program("contestant")}
     for number, (output, answer) in enumerate(EQUAL + DIFFERENT):
@@ -295,7 +298,7 @@ def test_messages_show_where_outputs_first_differ(plain_box: Box, program: Calla
 
 
 def reference_white_diff(output: bytes, answer: bytes) -> bool:
-    """The rule as CMS words it, written down once more: line by line, words compared, blank rests ignored."""
+    """A second implementation of CMS's rule: compares the words of each line and ignores blank last lines."""
     blanks = b" \t\n\v\f\r"
     ours, theirs = (
         [line.translate(bytes.maketrans(blanks, b" " * 6)).split(b" ") for line in text.split(b"\n")]
@@ -310,7 +313,7 @@ def reference_white_diff(output: bytes, answer: bytes) -> bool:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_white_diff_agrees_with_its_rule(boxes: Callable[[str], Box], program: Callable[..., Path], seed: int) -> None:
-    """On random texts of blanks and letters, the streaming comparison says what the rule says."""
+    """On random texts of blanks and letters, the runner's comparison agrees with the second implementation."""
     import random
 
     source = random.Random(seed)

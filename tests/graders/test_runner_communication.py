@@ -1,4 +1,4 @@
-"""Communication tasks: one and more processes, both ways of giving FIFOs, and whose failure a failure is."""
+"""Communication tasks: one or several processes, both kinds of `io`, and who is at fault after a failure."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ CMS_CHECKER = line("checker", protocol="cms", file="checker", **JUDGE)
 
 @pytest.mark.parametrize("io", ["std_io", "fifo_io"])
 @pytest.mark.parametrize("processes", [1, 2, 3])
-def test_a_game_is_played(box: Box, program: Callable[..., Path], io: str, processes: int) -> None:
-    """Right and wrong answers get the manager's score and words, whatever the way of talking."""
+def test_right_and_wrong_answers(box: Box, program: Callable[..., Path], io: str, processes: int) -> None:
+    """Right and wrong answers get the manager's score and message, for each `io` and number of processes."""
     answer = run_game(box, program, "play play", "play wrong", "play play 0.25", io=io, processes=processes)
     assert [(entry["verdict"], entry["score"], entry["message"]) for entry in answer.lines] == [
         ("AC", "1.0", "all numbers came back"),
@@ -26,8 +26,8 @@ def test_a_game_is_played(box: Box, program: Callable[..., Path], io: str, proce
 
 
 @pytest.mark.parametrize("io", ["std_io", "fifo_io"])
-def test_only_processes_with_siblings_get_an_index(plain_box: Box, program: Callable[..., Path], io: str) -> None:
-    """As in CMS: the index is the last argument, if there is more than one process."""
+def test_only_several_processes_get_an_index(plain_box: Box, program: Callable[..., Path], io: str) -> None:
+    """As in CMS, the index is the last argument if there are several processes."""
     alone = run_game(plain_box, program, "play index", io=io).only
     assert alone["stderr"].startswith("argc 1 \n")
     second = run_game(plain_box, program, "play second-fail", io=io, processes=2).only
@@ -35,7 +35,7 @@ def test_only_processes_with_siblings_get_an_index(plain_box: Box, program: Call
 
 
 def test_arguments_of_the_manager(plain_box: Box, program: Callable[..., Path]) -> None:
-    """FIFOs come first, two for each process, then the plan's words."""
+    """The first arguments are FIFOs, two for each process; then come the arguments of the plan."""
     manager = {**JUDGE, "args": "one,two%20words,%,a%2Cb"}
     entry = run_game(plain_box, program, "arguments x", processes=2, manager=manager, stub=['-DEARLY="exit"']).only
     assert (entry["verdict"], entry["message"]) == ("AC", "fifo fifo fifo fifo one two words  a,b")
@@ -43,7 +43,7 @@ def test_arguments_of_the_manager(plain_box: Box, program: Callable[..., Path]) 
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_failures_of_the_program(box: Box, program: Callable[..., Path], processes: int) -> None:
-    """A program that fails decides, though the manager then prints 0 and its own words."""
+    """The program's failure decides, although the manager then prints 0 and a message."""
     modes = ["play fail", "play abort", "play burn", "play sleep", "play eat"]
     answer = run_game(box, program, *modes, processes=processes, cpu_ms=200, memory_bytes=16 << 20)
     seen = [(entry["verdict"], entry["code"], entry["signal"], entry["limit"]) for entry in answer.lines]
@@ -57,14 +57,14 @@ def test_failures_of_the_program(box: Box, program: Callable[..., Path], process
 
 
 def test_failure_of_the_second_process(plain_box: Box, program: Callable[..., Path]) -> None:
-    """Any process can fail the test."""
+    """If the second process fails, the test fails."""
     modes = ["play second-fail", "play second-abort", "play second-burn"]
     answer = run_game(plain_box, program, *modes, processes=2, cpu_ms=200)
     assert answer.verdicts == ["RE", "RE", "TLE"]
 
 
 def test_cpu_time_of_all_processes_counts(plain_box: Box, program: Callable[..., Path]) -> None:
-    """The sum is held against the limit, as CMS does: two processes of 0.6 s each are over 1 s."""
+    """The sum of CPU times is compared with the limit, as in CMS: two processes of 0.6 s each are over 1 s."""
     three = run_game(plain_box, program, "play burn-a-bit", processes=1, cpu_ms=1000).only
     assert three["verdict"] == "AC"
     six = run_game(plain_box, program, "play burn-a-bit", processes=2, cpu_ms=1000).only
@@ -72,8 +72,8 @@ def test_cpu_time_of_all_processes_counts(plain_box: Box, program: Callable[...,
     assert six["cpu_us"] >= 1_000_000
 
 
-def test_program_that_leaves_early(box: Box, program: Callable[..., Path]) -> None:
-    """A program that ends in good order too early gets what the manager says."""
+def test_program_that_ends_early(box: Box, program: Callable[..., Path]) -> None:
+    """A program that ends early without failure gets the manager's score and message."""
     entry = run_game(box, program, "play leave").only
     assert (entry["verdict"], entry["message"]) == ("WA", "Judge Failure: nothing came back")
 
@@ -81,21 +81,21 @@ def test_program_that_leaves_early(box: Box, program: Callable[..., Path]) -> No
 @pytest.mark.parametrize("io", ["std_io", "fifo_io"])
 @pytest.mark.parametrize("processes", [1, 2])
 def test_program_that_ends_before_it_opens(box: Box, program: Callable[..., Path], io: str, processes: int) -> None:
-    """Its manager is not left waiting for FIFOs that nobody opens any more."""
+    """The manager does not wait for FIFOs that the program cannot open any more."""
     for early, expected in {"exit": "WA", "fail": "RE", "abort": "RE"}.items():
         answer = run_game(box, program, "play play", stub=[f'-DEARLY="{early}"'], io=io, processes=processes)
         assert answer.verdicts == [expected], early
 
 
 def test_program_that_never_opens(plain_box: Box, program: Callable[..., Path]) -> None:
-    """A program that sleeps before it opens its FIFOs is idle, whatever the manager waits for."""
+    """A program that sleeps before it opens its FIFOs is idle, although the manager waits for it."""
     entry = run_game(plain_box, program, "play play", stub=['-DEARLY="sleep"'], io="fifo_io", cpu_ms=200).only
     assert (entry["verdict"], entry["limit"]) == ("TLE", "idle")
 
 
 @pytest.mark.parametrize("io", ["std_io", "fifo_io"])
 def test_manager_that_gives_up(box: Box, program: Callable[..., Path], io: str) -> None:
-    """It ended first, with 0: what the program does then is a consequence, and its 0 stands as WA."""
+    """The manager ends first with 0: the verdict is WA, and later failures of the program do not count."""
     answer = run_game(box, program, "gives-up play 0", "ends-unopened play 0", io=io, processes=2)
     assert [(entry["verdict"], entry["message"]) for entry in answer.lines] == [
         ("WA", "I have seen enough"),
@@ -103,35 +103,35 @@ def test_manager_that_gives_up(box: Box, program: Callable[..., Path], io: str) 
     ]
 
 
-def test_closes_in_one_test_are_nothing_to_the_next(plain_box: Box, program: Callable[..., Path]) -> None:
-    """However often a program closes its FIFOs, who ended first is still known in the tests after it."""
+def test_closing_fifos_does_not_affect_later_tests(plain_box: Box, program: Callable[..., Path]) -> None:
+    """If a program closes its FIFOs many times, later tests still know who ended first."""
     later = ["gives-up play 0"] * 20
     answer = run_game(plain_box, program, "play churn", *later, io="fifo_io")
     assert answer.verdicts == ["AC", *["WA"] * len(later)]
 
 
-def test_manager_that_gives_points_and_leaves(plain_box: Box, program: Callable[..., Path]) -> None:
-    """Points for a process that then fails are not given: CMS gives 0, so it is that process's RE."""
+def test_manager_that_prints_points_and_ends(plain_box: Box, program: Callable[..., Path]) -> None:
+    """If a process fails after the manager printed points, the verdict is RE, because CMS gives 0."""
     entry = run_game(plain_box, program, "gives-up play 1").only
     assert (entry["verdict"], entry["score"], entry["code"]) == ("RE", "0", 3)
 
 
 @pytest.mark.parametrize("score", ["0", "fails"])
-def test_manager_that_still_listens_has_not_hung_up(plain_box: Box, program: Callable[..., Path], score: str) -> None:
-    """It has said all it has to say; a program that fails then fails by itself, whatever the manager makes of it."""
+def test_manager_that_still_reads_has_not_ended_first(plain_box: Box, program: Callable[..., Path], score: str) -> None:
+    """The manager has closed its output and still reads. If the program then fails, the verdict is RE."""
     entry = run_game(plain_box, program, f"hangs-up-half fail {score}").only
     assert (entry["verdict"], entry["score"], entry["code"]) == ("RE", "0", 5)
 
 
-def test_broken_pipe_is_a_consequence(plain_box: Box, program: Callable[..., Path]) -> None:
-    """A program that writes on is killed by SIGPIPE when the manager has gone: the manager's 0 stands."""
+def test_program_killed_by_a_broken_pipe(plain_box: Box, program: Callable[..., Path]) -> None:
+    """A program that writes after the manager's end is killed by SIGPIPE: the manager's 0 counts."""
     for _ in range(5):
         entry = run_game(plain_box, program, "play flood").only
         assert (entry["verdict"], entry["message"]) == ("WA", "a wrong number came back")
 
 
 def test_manager_killed_by_the_programs_end(plain_box: Box, program: Callable[..., Path]) -> None:
-    """A manager that does not ignore SIGPIPE dies when the program leaves: that is the program's 0, not a JE."""
+    """A manager that is killed by SIGPIPE because the program ended is not JE: the score is 0."""
     entry = run_game(plain_box, program, "default-sigpipe leave", processes=2).only
     assert (entry["verdict"], entry["score"]) == ("WA", "0")
 
@@ -148,7 +148,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_faults_of_the_manager(box: Box, program: Callable[..., Path], processes: int) -> None:
-    """A manager that fails first is a JE that names it, whatever becomes of the program."""
+    """A manager that fails first is JE with the manager at fault, whatever happens to the program."""
     manager = {"cpu_ms": 500, "wall_ms": 20_000, "memory_bytes": 1 << 30}
     answer = run_game(box, program, *FAULTS, "play play", manager=manager, processes=processes)
     assert answer.verdicts == ["JE"] * len(FAULTS) + ["AC"]
@@ -156,20 +156,20 @@ def test_faults_of_the_manager(box: Box, program: Callable[..., Path], processes
 
 
 def test_manager_that_crashes_as_the_program_crashed(plain_box: Box, program: Callable[..., Path]) -> None:
-    """The program's failure came first and decides, though the manager's end is what follows at once."""
+    """The program fails first and decides, although the manager crashes immediately after it."""
     for _ in range(5):
         entry = run_game(plain_box, program, "crashes-at-end x", stub=['-DEARLY="abort"']).only
         assert (entry["verdict"], entry["signal"]) == ("RE", 6)
 
 
 def test_manager_that_never_opens(plain_box: Box, program: Callable[..., Path]) -> None:
-    """The program cannot even start: the manager's stall, not the program's idleness."""
+    """The program waits for the manager to open its FIFOs: JE with the manager at fault, not idle time."""
     entry = run_game(plain_box, program, "never-opens play", cpu_ms=200).only
     assert (entry["verdict"], entry["fault"], entry["program"]) == ("JE", "stall", "manager")
 
 
 def test_manager_over_its_wall_clock(plain_box: Box, program: Callable[..., Path]) -> None:
-    """A manager has a wall clock limit of its own; the program's idleness is noticed first if that is smaller."""
+    """A manager over its wall clock limit is JE. If the program's limit of idle time is smaller, it is TLE."""
     manager = {"cpu_ms": 5000, "wall_ms": 500, "memory_bytes": 1 << 30}
     entry = run_game(plain_box, program, "waits play", manager=manager, cpu_ms=2000).only
     assert (entry["verdict"], entry["fault"], entry["program"]) == ("JE", "stall", "manager")
@@ -178,25 +178,25 @@ def test_manager_over_its_wall_clock(plain_box: Box, program: Callable[..., Path
 
 
 def test_waiting_for_a_busy_manager_is_not_idle(plain_box: Box, program: Callable[..., Path]) -> None:
-    """While the manager computes, a program that waits for it is not idle."""
+    """The time in which the manager computes is not idle time of the program."""
     entry = run_game(plain_box, program, "busy play", cpu_ms=100).only
     assert entry["verdict"] == "AC"
     assert entry["idle_us"] < 1_100_000
 
 
 def test_manager_that_reads_first(plain_box: Box, program: Callable[..., Path]) -> None:
-    """With FIFOs as arguments the program opens them in its own order; a manager may rely on that."""
+    """With FIFOs as arguments, the program opens them in any order, and the manager can open them in the same order."""
     assert run_game(plain_box, program, "reads-first play", io="fifo_io", stub=["-DOUT_FIRST"]).verdicts == ["AC"]
 
 
 def test_standard_texts(plain_box: Box, program: Callable[..., Path]) -> None:
-    """A manager may ask for CMS's words, as a checker may."""
+    """A manager can use CMS's standard texts, like a checker."""
     entry = run_game(plain_box, program, "translates play").only
     assert (entry["verdict"], entry["message"]) in [("AC", "Output is correct"), ("RE", "")]
 
 
 def test_checker_after_the_manager(box: Box, program: Callable[..., Path]) -> None:
-    """With a checker line, the manager's stdout is the output that the checker judges."""
+    """With a line `checker`, the checker judges the manager's stdout."""
     script = b'#!/bin/sh\nread word score < output.txt\ntest "$word" = cms && echo $score\nsed -n 2p output.txt >&2\n'
     answer = run_game(
         box, program, "output play 0.5", "output wrong 0.5", checker=CMS_CHECKER, files={"checker": script}
@@ -217,13 +217,13 @@ test $c = 42 && echo 1 || echo 0
 
 
 def test_manager_may_be_a_script_that_reads_its_directory(box: Box, program: Callable[..., Path]) -> None:
-    """Managers of CMS's own tests are scripts that read ./input.txt."""
+    """A manager can be a script that reads `./input.txt`, as in CMS's own tests."""
     answer = run_game(box, program, "play 1", files={"manager": SCRIPT})
     assert answer.verdicts == ["AC"]
 
 
-def test_threads_are_allowed_to_whom_they_cannot_serve_as_a_channel(box: Box, program: Callable[..., Path]) -> None:
-    """Threads work, but for siblings under reduced isolation: their numbers would be seen by each other."""
+def test_threads_are_refused_if_they_could_be_a_channel(box: Box, program: Callable[..., Path]) -> None:
+    """Threads work, except for several processes with reduced isolation: each could see the others' thread ids."""
     assert run_game(box, program, "play thread", processes=1).verdicts == ["AC"]
     two = run_game(box, program, "play thread", processes=2).only
     assert two["verdict"] == ("AC" if box.level == "full" else "RE")

@@ -1,4 +1,4 @@
-"""Compile mode: its steps, which files they see, which limits stop them, and what is returned."""
+"""Compile mode: steps, the files that they can read, limits, and what is returned."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ SECRET = b"xyzzy-plugh"
 def compile_(
     box: Box, *lines: str, files: dict[str, bytes] | None = None, sees: Sequence[str] | None = None, **limits: int
 ) -> Answer:
-    """Run a compile plan whose steps see these files of the machine, else the whole system."""
+    """Run a compile plan. Its steps can read these files of the machine; by default the whole system."""
     seen = ["system"] if sees is None else [line("sees", path=path) for path in sees]
     return box.run(plan("compile", line("limits", **{**COMPILE_LIMITS, **limits}), *seen, *lines), files or {})
 
 
 def step(*argv: str) -> str:
-    """A step's line."""
+    """The plan's line of a step."""
     return line("step", argv=list(argv))
 
 
-def see(file: str, as_: str) -> str:
-    """A `see` line."""
+def put(file: str, as_: str) -> str:
+    """A `put` line of the plan."""
     return line("put", file=file, as_=as_)
 
 
 def last_step(answer: Answer) -> dict[str, Any]:
-    """The last step of an answer that is whole."""
+    """The line of the last step. The answer must be complete."""
     assert answer.last.get("end") is True, answer
     return [entry for entry in answer.lines if "step" in entry][-1]
 
 
 def test_a_program_is_built(box: Box, tmp_path: Path) -> None:
-    """Steps in order, each seeing what was put there before it; the artifact comes back byte for byte, and runs."""
+    """Steps run in order and find the files that were put before them. The artifact comes back unchanged, and runs."""
     answer = compile_(
         box,
-        see("a", "main.cpp"),
-        see("h", "greet.h"),
+        put("a", "main.cpp"),
+        put("h", "greet.h"),
         step("g++", "-c", "main.cpp", "-o", "main.o"),
         step("g++", "-static", "-s", "main.o", "-o", "a.out"),
         "artifact path=a.out",
@@ -74,7 +74,7 @@ def test_a_program_is_built(box: Box, tmp_path: Path) -> None:
 
 
 def test_the_header_functional_changes_nothing(boxes: Callable[[str], Box]) -> None:
-    """With some compilers it comes with another header, and a call of `bind` was std::bind then, and did nothing."""
+    """Some compilers include <functional> in other headers: then a call of `bind` was `std::bind`, without effect."""
     box = boxes("dir-full")
     own = replace(box, runner=box.runner.with_name("runner-with-functional"))
     command = ["g++", "-std=c++17", "-static", "-include", "functional", str(RUNNER_SOURCE), "-o", str(own.runner)]
@@ -82,15 +82,15 @@ def test_the_header_functional_changes_nothing(boxes: Callable[[str], Box]) -> N
     own.runner.chmod(0o755)
     toolchain = detect("g++")
     compile_step = step(toolchain.command, "-c", "a.cpp")
-    answer = compile_(own, see("a", "a.cpp"), compile_step, files={"a": b"int a;"}, sees=toolchain.sees)
+    answer = compile_(own, put("a", "a.cpp"), compile_step, files={"a": b"int a;"}, sees=toolchain.sees)
     assert last_step(answer)["code"] == 0
 
 
-def test_compile_error_has_its_words(box: Box) -> None:
-    """The compiler's exit code and words come back, nothing of what comes after is run."""
+def test_compile_error_has_the_compilers_message(box: Box) -> None:
+    """The compiler's exit code and message come back, and later steps do not run."""
     answer = compile_(
         box,
-        see("a", "main.cpp"),
+        put("a", "main.cpp"),
         step("g++", "-c", "main.cpp"),
         step("true"),
         "artifact path=main.o",
@@ -103,30 +103,30 @@ def test_compile_error_has_its_words(box: Box) -> None:
 
 
 def test_unknown_command(plain_box: Box) -> None:
-    """A compiler that is not there is no compile error of the submission's: there is no result."""
+    """A missing compiler is a fault of the system, not a compile error."""
     answer = compile_(plain_box, step("no-such-compiler"))
     assert (answer.last["fault"], answer.code) == ("system", 3)
     assert "no-such-compiler" in answer.last["words"]
 
 
-def test_nothing_was_killed(plain_box: Box) -> None:
-    """A step that failed by itself was not killed by the machine."""
+def test_a_failed_step_was_not_killed(plain_box: Box) -> None:
+    """A step that failed by itself has `killed` 0."""
     entry = last_step(compile_(plain_box, step("false")))
     assert (entry["code"], entry["killed"]) == (1, 0)
 
 
 def test_missing_artifact_has_no_line(plain_box: Box) -> None:
-    """An artifact that no step made is not there: no line, no fault."""
+    """An artifact that no step made has no line, and is no fault."""
     answer = compile_(plain_box, step("true"), "artifact path=a.out")
     assert [entry for entry in answer.lines if "artifact" in entry] == []
     assert answer.last["end"] is True
 
 
-def test_an_artifact_without_a_file_to_go_into_is_in_its_line(box: Box) -> None:
-    """What the plan names need not have been given; and a file that lies in the directory is not one to write to."""
+def test_an_artifact_without_a_descriptor_is_in_its_line(box: Box) -> None:
+    """If the descriptor of `into` is missing, the artifact is in a line. A file in the directory is not written to."""
     answer = compile_(
         box,
-        see("a", "main.cpp"),
+        put("a", "main.cpp"),
         step("sh", "-c", "echo made > made"),
         "artifact path=made into=nowhere",
         *(["artifact path=made as=again into=a"] if box.by_directory else []),
@@ -137,8 +137,8 @@ def test_an_artifact_without_a_file_to_go_into_is_in_its_line(box: Box) -> None:
     assert lines[1:] == ([lines[0] | {"artifact": "again"}] if box.by_directory else [])
 
 
-def test_an_artifact_that_cannot_be_written_is_no_artifact(plain_box: Box) -> None:
-    """The file is there and may only be read: our fault, and nobody's program."""
+def test_an_artifact_that_cannot_be_written_is_a_fault(plain_box: Box) -> None:
+    """A descriptor that is only open for reading is a fault of the system."""
     if plain_box.by_directory:
         pytest.skip("nothing is inherited")
     answer = compile_(plain_box, step("sh", "-c", "echo made > made"), "artifact path=made into=a", files={"a": b""})
@@ -158,13 +158,13 @@ READING = {
 
 
 @pytest.mark.parametrize("what", READING)
-def test_nothing_but_the_seen_files_can_be_read(box: Box, what: str) -> None:
-    """What the compiler can be talked into reading holds nothing of the machine, of the job, or of later steps."""
+def test_only_files_that_were_put_can_be_read(box: Box, what: str) -> None:
+    """A program cannot make the compiler read other files of the machine, of the job, or of later steps."""
     answer = compile_(
         box,
-        see("a", "main.cpp"),
+        put("a", "main.cpp"),
         step("g++", "-c", "main.cpp", "-o", "main.o"),
-        see("secret", "later.h"),
+        put("secret", "later.h"),
         step("true"),
         files={"a": READING[what], "secret": SECRET},
     )
@@ -182,18 +182,18 @@ int main() { for (int fd = 0; fd < 4096; fd++) if (fcntl(fd, F_GETFD) >= 0) prin
 
 
 def test_runner_descriptors_are_closed(box: Box) -> None:
-    """A step owns its three streams."""
+    """A step has only the descriptors 0, 1 and 2."""
     steps = (step("g++", "-static", "a.cpp", "-o", "a.out"), step("./a.out"))
-    assert last_step(compile_(box, see("a", "a.cpp"), *steps, files={"a": DESCRIPTORS}))["output"] == "0 1 2 "
+    assert last_step(compile_(box, put("a", "a.cpp"), *steps, files={"a": DESCRIPTORS}))["output"] == "0 1 2 "
 
 
-def test_own_descriptors_hold_no_secret(box: Box) -> None:
-    """Whatever descriptors an assembler has: none of them is of another file of the job."""
+def test_descriptors_of_an_assembler_have_no_secret(box: Box) -> None:
+    """No descriptor of an assembler is another file of the job."""
     reads = "".join(
         f'asm(".ifdef never\\n.endif\\n.incbin \\"/proc/self/fd/{fd}\\", 0, 4096");\n' for fd in (0, 3, 4, 5)
     )
     answer = compile_(
-        box, see("a", "a.cpp"), step("g++", "-c", "a.cpp", "-o", "a.o"), see("secret", "later.h"), step("true"),
+        box, put("a", "a.cpp"), step("g++", "-c", "a.cpp", "-o", "a.o"), put("secret", "later.h"), step("true"),
         "artifact path=a.o", files={"a": reads.encode(), "secret": SECRET},
     )  # fmt: skip
     assert answer.last["end"] is True
@@ -201,7 +201,7 @@ def test_own_descriptors_hold_no_secret(box: Box) -> None:
 
 
 def test_environment_of_a_step(plain_box: Box) -> None:
-    """Four names; home and temporary files are the work directory."""
+    """A step has four environment variables. `HOME` and `TMPDIR` are the work directory."""
     entry = last_step(compile_(plain_box, step("env")))
     names = dict(text.split("=", 1) for text in entry["output"].splitlines())
     assert set(names) == {"PATH", "HOME", "TMPDIR", "LANG"}
@@ -223,10 +223,10 @@ LARGE = b"int a[100000000] = {1};\nint main() {}\n"
 
 
 def test_template_bomb_is_stopped(box: Box) -> None:
-    """A compilation that never ends is stopped by its CPU limit, children included, and says which limit it was."""
+    """An endless compilation is stopped at the CPU limit, children included. The answer names the limit."""
     flags = ("-fconstexpr-ops-limit=100000000000", "-fconstexpr-loop-limit=2000000000", "-fconstexpr-cache-depth=1")
     entry = last_step(
-        compile_(box, see("a", "a.cpp"), step("g++", *flags, "-c", "a.cpp"), files={"a": SLOW}, cpu_ms=700)
+        compile_(box, put("a", "a.cpp"), step("g++", *flags, "-c", "a.cpp"), files={"a": SLOW}, cpu_ms=700)
     )
     assert entry["limit"] == "cpu"
     assert entry["cpu_us"] >= 700_000
@@ -240,29 +240,29 @@ def test_wall_clock_limit(box: Box) -> None:
 
 
 def test_idle_limit(box: Box) -> None:
-    """A step whose processes wait for each other is stopped: no load of the machine explains that."""
+    """A step whose processes wait for each other is stopped after idle time, which the load does not increase."""
     entry = last_step(compile_(box, step("bash", "-c", "sleep 1000 | cat"), cpu_ms=300, wall_ms=600_000))
     assert entry["limit"] == "idle"
     assert entry["wall_us"] >= 300_000
 
 
 def test_memory_limit(box: Box) -> None:
-    """A process of a step over the memory limit stops it."""
-    eat = "dd if=/dev/urandom bs=100M iflag=fullblock count=1 | sleep 60"  # who does not read, so `dd` keeps it
+    """A step is stopped if one of its processes is over the memory limit."""
+    eat = "dd if=/dev/urandom bs=100M iflag=fullblock count=1 | sleep 60"  # `sleep` does not read: `dd` keeps it
     entry = last_step(compile_(box, step("bash", "-c", eat), memory_bytes=64 << 20))
     assert entry["limit"] == "memory"
 
 
 def test_file_limit(box: Box) -> None:
-    """A file over the limit stops the step, or fails it when it is found at its end."""
+    """A file over the limit stops the step, or fails it if it is found at the end."""
     entry = last_step(
-        compile_(box, see("a", "a.cpp"), step("g++", "-c", "a.cpp"), files={"a": LARGE}, file_bytes=32 << 20)
+        compile_(box, put("a", "a.cpp"), step("g++", "-c", "a.cpp"), files={"a": LARGE}, file_bytes=32 << 20)
     )
     assert entry["limit"] == "file"
 
 
 def test_output_is_cut(plain_box: Box) -> None:
-    """The first bytes of stdout and stderr are kept as they came; more does not stop a step, a flood does."""
+    """The first bytes of stdout and stderr are kept. More output does not stop a step, but very much does."""
     entry = last_step(
         compile_(plain_box, step("bash", "-c", "echo one; echo two >&2; head -c 100000 /dev/urandom"), output_bytes=8)
     )
@@ -272,13 +272,13 @@ def test_output_is_cut(plain_box: Box) -> None:
 
 
 def test_process_limit(box: Box) -> None:
-    """More processes than allowed stop the step or fail it, and none of them outlives it."""
+    """More processes than allowed stop the step or make it fail."""
     entry = last_step(compile_(box, step("bash", "-c", "for i in {1..60}; do sleep 1000 & done; wait"), processes=20))
     assert entry["limit"] == "processes" or (entry["code"] != 0 and "fork" in entry["output"])
 
 
-def test_everything_of_a_step_dies_with_it(box: Box) -> None:
-    """Processes in the background, also those in a session of their own, are gone when the next step runs."""
+def test_all_processes_of_a_step_end_with_it(box: Box) -> None:
+    """Background processes, also in separate sessions, have ended when the next step runs."""
     answer = compile_(
         box,
         step("bash", "-c", "setsid sleep 4242 & (setsid sleep 4242 &) ; true"),
@@ -289,17 +289,17 @@ def test_everything_of_a_step_dies_with_it(box: Box) -> None:
 
 
 def test_killed_step_is_not_a_limit(plain_box: Box) -> None:
-    """A step that a signal ended otherwise says so, and names no limit."""
+    """A step that kills itself has the signal, and no limit."""
     entry = last_step(compile_(plain_box, step("bash", "-c", "kill -9 $$")))
     assert (entry["signal"], entry["limit"]) == (9, None)
 
 
-def test_seen_file_replaces_what_a_step_made(plain_box: Box) -> None:
-    """A file that is put there is the job's, even if a step left a link at its name."""
+def test_a_put_file_replaces_what_a_step_made(plain_box: Box) -> None:
+    """A file that is put replaces a link with the same name that a step made."""
     answer = compile_(
         plain_box,
         step("ln", "-s", "target", "name"),
-        see("a", "name"),
+        put("a", "name"),
         step("bash", "-c", "cat name; test ! -e target"),
         files={"a": SECRET},
     )
@@ -308,26 +308,26 @@ def test_seen_file_replaces_what_a_step_made(plain_box: Box) -> None:
 
 
 def test_artifact_must_be_a_file(plain_box: Box) -> None:
-    """A link is not followed: it could name what the runner may read and the step may not."""
+    """A link is not returned as an artifact: its target may be a file that only the runner can read."""
     answer = compile_(plain_box, step("ln", "-s", "/etc/passwd", "a.out"), "artifact path=a.out")
     assert [entry for entry in answer.lines if "artifact" in entry] == []
 
 
 def test_dynamic_linking_works(box: Box, program: Callable[..., Path]) -> None:
-    """Where no static libraries are, the compiler's own are found."""
-    answer = compile_(box, see("a", "a.cpp"), step("g++", "a.cpp", "-o", "a.out"), files={"a": b"int main() {}\n"})
+    """A program can be linked dynamically, with the libraries of the compiler."""
+    answer = compile_(box, put("a", "a.cpp"), step("g++", "a.cpp", "-o", "a.out"), files={"a": b"int main() {}\n"})
     assert last_step(answer)["code"] == 0
 
 
-# ---------------------------------------------------------------------- what steps see of the machine
+# ---------------------------------------------------------------------- files of the machine
 
 COMPILER = detect("g++")
 DIALECTS = ("a.cpp", "gnu++17"), ("a.c", "gnu17")
 
 
 @pytest.mark.parametrize(("name", "std"), DIALECTS)
-def test_what_a_compiler_says_that_it_reads_is_enough(box: Box, name: str, std: str) -> None:
-    """C++ and C, with most of the library, linked in both ways; and nobody needs more of the machine."""
+def test_the_listed_files_of_a_compiler_are_enough(box: Box, name: str, std: str) -> None:
+    """C++ and C programs that use most of the library are compiled and linked, statically and dynamically."""
     toolchains = [replace(COMPILER, static=static) for static in (True, False) if COMPILER.static or not static]
     make = COMPILER.compile_c_argv if name == "a.c" else COMPILER.compile_argv
     programs = [f"{number}.out" for number in range(len(toolchains))]
@@ -338,7 +338,7 @@ def test_what_a_compiler_says_that_it_reads_is_enough(box: Box, name: str, std: 
             b"#include <bits/stdc++.h>\nint main() { std::thread([] { std::cout << std::regex().flags(); }).join(); }\n"
         )
     answer = compile_(
-        box, see("a", name), step(*make(name, "a.o", std=std)), *links,
+        box, put("a", name), step(*make(name, "a.o", std=std)), *links,
         *(f"artifact path={out}" for out in programs), files={"a": source}, sees=COMPILER.sees,
     )  # fmt: skip
     assert last_step(answer)["code"] == 0, answer.lines
@@ -346,14 +346,14 @@ def test_what_a_compiler_says_that_it_reads_is_enough(box: Box, name: str, std: 
 
 
 def parents(paths: Sequence[str]) -> set[str]:
-    """Every directory above what is shown, however it is spelt."""
+    """All directories above these paths, and above their real paths."""
     both = {path for each in paths for path in (each, os.path.realpath(each))}
     above = {str(directory) for path in both for directory in Path(path).parents}
     return {path for path in above if not any(Path(path).is_relative_to(each) for each in both)}
 
 
-def test_a_step_finds_itself_and_nobody_else(box: Box) -> None:
-    """As rustc does, and the loader of what lies beside a program. Nothing else of /proc is to be had."""
+def test_a_step_can_read_only_its_own_path_in_proc(box: Box) -> None:
+    """A step can read `/proc/self/exe`, which rustc and loaders need, and no other file of /proc."""
     system = ("/usr", "/lib", "/lib64")
     entry = last_step(compile_(box, step("/usr/bin/readlink", "/proc/self/exe"), sees=system))
     assert entry["output"].strip() == os.path.realpath("/usr/bin/readlink")
@@ -361,8 +361,8 @@ def test_a_step_finds_itself_and_nobody_else(box: Box) -> None:
         assert last_step(compile_(box, step("/usr/bin/cat", path), sees=system))["code"] != 0, path
 
 
-def test_a_compiler_sees_nothing_beside_what_it_reads(box: Box, program: Callable[..., Path]) -> None:
-    """It opens no other file of any directory above that; under full isolation it does not even find its name."""
+def test_a_compiler_can_open_only_the_listed_files(box: Box, program: Callable[..., Path]) -> None:
+    """It cannot open other files of the directories above. With full isolation, it cannot find their names either."""
     above = parents(COMPILER.sees)
     assert {"/", "/usr", "/usr/lib"} <= above
     beside = [str(path) for directory in sorted(above) for path in sorted(Path(directory).glob("*")) if path.is_file()]
@@ -375,12 +375,12 @@ def test_a_compiler_sees_nothing_beside_what_it_reads(box: Box, program: Callabl
     def compiled(source: bytes) -> dict[str, Any]:
         steps = step(COMPILER.command, "-c", "a.cpp", "-o", "a.o")
         return last_step(
-            compile_(box, see("a", "a.cpp"), steps, files={"a": source}, sees=COMPILER.sees, output_bytes=1 << 24)
+            compile_(box, put("a", "a.cpp"), steps, files={"a": source}, sees=COMPILER.sees, output_bytes=1 << 24)
         )
 
     opened = compiled(opens)
     assert (opened["code"], opened["limit"]) == (1, None), opened["output"][-2000:]
     assert set(re.findall(r"Error: file not found: (.+)", opened["output"])) == set(hidden)
     if box.level == "full":
-        asked = compiled(asks)
-        assert (asked["code"], asked["limit"]) == (0, None), asked["output"][-2000:]
+        found = compiled(asks)
+        assert (found["code"], found["limit"]) == (0, None), found["output"][-2000:]

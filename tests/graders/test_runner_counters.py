@@ -1,10 +1,10 @@
 """Two processes of a submission could communicate through counters that the kernel keeps for all processes.
 
-No number that the second process can read may depend on what the first can do. In random order, the first process acts
-or rests for the same time. After each turn the second makes every call that a contestant may make, and notes all
-numbers in the answers. A number depends on the first process if it changes more in every turn in which that acts than
-in every turn in which it rests, or is always higher, or always lower. Without confinement, the same programs must find
-the counters that are known: otherwise this test would prove nothing.
+No number that the second process can read may depend on the first. In random order, the first process acts, or rests
+for the same time. After each turn, the second makes all calls that a contestant may make, and records all numbers in
+the results. A number depends on the first process in these cases: in each turn in which the first acts, it changes more
+than in all turns in which it rests; or it is always higher; or always lower. Without confinement, the same programs
+must find the known counters, which shows that the test works.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from ioi_eval.sandbox.local.compiler import detect
 from tests.graders.runner_box import JUDGE, ROOT, Box, Files, communication_plan, line
 
 TURNS = 12
-PATIENCE_MS = 900_000
-"""For two processes that share one processor with whatever else a machine does."""
+TIMEOUT_MS = 900_000
+"""Time limit for two processes that share one processor with all other load of the machine."""
 
-NOT_FOR_LOOKING = {
+NOT_TRIED = {
     "execveat": "of the launcher alone, with a descriptor that a program cannot own",
     "exit": "does not return",
     "exit_group": "does not return",
@@ -43,41 +43,41 @@ NOT_FOR_LOOKING = {
     "set_tid_address": "answers its own number, which gettid does",
     "shutdown": "of pairs of sockets, which siblings have not",
 }
-"""Calls that are allowed in some way and are not made to look, and why not."""
+"""Allowed calls that the second process does not make, with the reason."""
 
 PROCESSOR = re.compile(r"(clock_gettime -?\d+|getrusage \S+|times |getcpu |sched_yield )")
-"""The time of a processor that both use, which changes with how much the other has worked (caches, who runs where).
+"""Numbers that depend on the processor that both use: its time depends on the other's work (caches, scheduling).
 
-docs/security.md tells of it. No filter could keep it away: a loop of one's own tells the same.
+docs/security.md describes this. No filter can prevent it: a process can measure the same with a loop.
 """
 
 
-PLAIN = ("-U_FORTIFY_SOURCE",)
-"""Ubuntu's compiler has it by default: calls with sizes that no buffer has would end the program in its own library."""
+NO_FORTIFY = ("-U_FORTIFY_SOURCE",)
+"""Ubuntu's compiler sets _FORTIFY_SOURCE: then libc ends the program at calls with sizes over that of the buffer."""
 
 
-def drawn() -> str:
-    """An order in which the first process acts as often as it rests."""
+def random_turns() -> str:
+    """A random order in which the first process acts in half of the turns."""
     turns = ["a", "r"] * (TURNS // 2)
     random.shuffle(turns)
     return "".join(turns)
 
 
-def found(box: Box, program: Callable[..., Path], *, static: bool = True) -> set[str]:
-    """Numbers that tell of the first process, in two games: what only looks so by chance is in one of them."""
+def moved_numbers(box: Box, program: Callable[..., Path], *, static: bool = True) -> set[str]:
+    """Numbers that depend on the first process in each of two runs. (Chance may cause it in one run.)"""
     games = []
     processors = os.sched_getaffinity(0)
-    for turns in (drawn(), drawn()):
+    for turns in (random_turns(), random_turns()):
         test = ["test id=0 input=in answer=ans"]
-        plan = communication_plan(test, manager={**JUDGE, "wall_ms": PATIENCE_MS}, processes=2, cpu_ms=60_000)
+        plan = communication_plan(test, manager={**JUDGE, "wall_ms": TIMEOUT_MS}, processes=2, cpu_ms=60_000)
         sees = [] if static else detect("g++").libraries
         own = line("program", file="program", static=int(static), sees=sees)
         plan = plan.replace(b"program file=program", own.encode())
-        counters = program("counters", *PLAIN, static=static)
+        counters = program("counters", *NO_FORTIFY, static=static)
         files: Files = {"program": counters, "manager": program("counters_manager"), "in": turns.encode(), "ans": b""}
         try:
             os.sched_setaffinity(0, {min(processors)})  # some numbers are counted for each processor
-            entry = box.run(plan, files, timeout=PATIENCE_MS / 1000).only
+            entry = box.run(plan, files, timeout=TIMEOUT_MS / 1000).only
         finally:
             os.sched_setaffinity(0, processors)
         assert entry["verdict"] == "AC", entry
@@ -85,35 +85,39 @@ def found(box: Box, program: Callable[..., Path], *, static: bool = True) -> set
     return games[0] & games[1]
 
 
-def test_no_number_tells_what_the_other_does(box: Box, program: Callable[..., Path]) -> None:
-    """In every box: root and user, full and reduced."""
-    assert found(box, program) == set()
+def test_no_number_depends_on_the_other_process(box: Box, program: Callable[..., Path]) -> None:
+    """No number depends on the other process, in each box."""
+    assert moved_numbers(box, program) == set()
 
 
-def test_nor_with_libraries(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
-    """With full isolation siblings may be linked dynamically."""
-    assert found(boxes("dir-full"), program, static=False) == set()
+def test_no_number_depends_on_the_other_process_with_shared_libraries(
+    boxes: Callable[[str], Box], program: Callable[..., Path]
+) -> None:
+    """The same for dynamically linked processes, which full isolation allows."""
+    assert moved_numbers(boxes("dir-full"), program, static=False) == set()
 
 
-def test_the_same_programs_find_what_is_counted(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
-    """Unconfined: the numbers of pipes and sockets. (Those of threads are moved by whatever else runs meanwhile.)"""
+def test_known_counters_are_found_without_confinement(
+    boxes: Callable[[str], Box], program: Callable[..., Path]
+) -> None:
+    """Without confinement, the inode numbers of pipes and sockets are found. (Thread ids also depend on other load.)"""
     box = replace(boxes("dir-reduced"), name="none", most="none", level="none")
-    numbers = found(box, program)
+    numbers = moved_numbers(box, program)
     known = {f"fstat of {made}.1" for made in ("pipe", "pipe2", "socket", "socketpair")}
     assert known <= numbers, numbers
 
 
-def test_every_call_that_is_allowed_is_made(program: Callable[..., Path]) -> None:
-    """Whoever allows another call has it looked at, or says why that is for nothing."""
-    words: list[str | Path] = [program("counters", *PLAIN), "list"]
+def test_all_allowed_calls_are_tried(program: Callable[..., Path]) -> None:
+    """Each allowed call is made by counters.cpp, or has a reason in `NOT_TRIED`."""
+    words: list[str | Path] = [program("counters", *NO_FORTIFY), "list"]
     made = set(subprocess.run(words, capture_output=True, text=True, check=True).stdout.split())
     allowed = allowed_calls()
     assert len(allowed) > 150
-    assert allowed - made == NOT_FOR_LOOKING.keys()
+    assert allowed - made == NOT_TRIED.keys()
 
 
 def allowed_calls() -> set[str]:
-    """The calls of the table that are allowed in some way."""
+    """The calls of the table that are allowed, also those with conditions."""
     table = (ROOT / "graders" / "runner" / "system_calls.h").read_text().partition("kRules[] = {")[2]
     table = re.sub(r"//[^\n]*|/\*.*?\*/", "", table)
     rules = re.findall(r"\{Let::(\w+),(.*?\})\},\n", table, re.DOTALL)

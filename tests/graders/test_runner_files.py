@@ -11,7 +11,7 @@ import pytest
 from tests.graders.runner_box import JUDGE, LIMITS, Answer, Box, line, plan
 
 CHECKER = line("checker", protocol="cms", file="checker", **JUDGE)
-# Right is one more than the number in the input as the judge has it; the words are what the output file holds.
+# The right output is one more than the number in the judge's input. The message is the content of the output file.
 CHECKER_SOURCE = b"""#!/bin/sh
 read -r word number < input.txt
 read -r found < output.txt
@@ -32,9 +32,9 @@ def run(box: Box, program: Path, *inputs: str, task: str = "input_file=in.txt ou
 
 
 def test_files_by_name(box: Box, program: Callable[..., Path]) -> None:
-    """The program finds its input, which it may only read, and its output, which it may only write, and nothing else.
+    """The program can read its input file, write its output file, and use no other file.
 
-    Stdin is empty, and stdout goes nowhere.
+    Stdin is empty, and stdout is discarded.
     """
     answer = run(box, program("files"), "sum 41", "print 20", "sum 7", "closed 1", "keep 2", "other 3")
     assert answer.verdicts == ["AC"] * 6, answer.lines
@@ -42,15 +42,15 @@ def test_files_by_name(box: Box, program: Callable[..., Path]) -> None:
 
 
 def test_the_input_may_be_large(plain_box: Box, program: Callable[..., Path]) -> None:
-    """An input that is larger than a scratch directory is not a file too many, nor counted as the program's."""
+    """An input that is larger than the scratch directory's limit does not count for that limit."""
     answer = run(plain_box, program("files"), "sum 41\n" + "x" * (40 * MIB))
     assert answer.only["verdict"] == "AC", answer.lines
 
 
 def test_no_output_file(plain_box: Box, program: Callable[..., Path]) -> None:
-    """Where none is written the score is 0, in CMS's words, without a checker; a program's own failure comes first.
+    """Without an output file the score is 0, with CMS's message, and the checker does not run. RE comes first.
 
-    One that was opened to be written is an output, if an empty one.
+    A file that was only opened for writing is an empty output.
     """
     nothing, failed, empty = run(plain_box, program("files"), "nothing 1", "exit 1", "empty 1").lines
     assert (empty["verdict"], empty["message"]) == ("WA", "")
@@ -59,8 +59,8 @@ def test_no_output_file(plain_box: Box, program: Callable[..., Path]) -> None:
     assert (failed["verdict"], failed["code"], failed["message"]) == ("RE", 3, "")
 
 
-def test_what_the_program_does_to_its_input(plain_box: Box, program: Callable[..., Path]) -> None:
-    """The judge's input is another one; nothing beside it can be renamed, made or taken away."""
+def test_a_program_cannot_change_the_judges_input(plain_box: Box, program: Callable[..., Path]) -> None:
+    """If a program replaces its input file, the judge still uses the original. Files cannot be renamed."""
     replaced, renamed = run(plain_box, program("files"), "replace 1", "rename 1").lines
     assert (replaced["verdict"], replaced["message"]) == ("WA", "7")
     assert (renamed["verdict"], renamed["message"]) == ("WA", MISSING)
@@ -68,7 +68,7 @@ def test_what_the_program_does_to_its_input(plain_box: Box, program: Callable[..
 
 @pytest.mark.parametrize("level", ["bwrap-user", "fds-reduced-user", "none"])
 def test_only_a_plain_file_is_an_output(boxes: Callable[[str], Box], level: str, program: Callable[..., Path]) -> None:
-    """No link is followed, no FIFO opened, nothing waited for: not even where the program could make such things."""
+    """Links, FIFOs and directories are not outputs: the runner neither follows nor opens them, nor waits."""
     box = boxes("fds-reduced-user") if level == "none" else boxes(level)
     if level == "none":
         box = replace(box, most="none", level="none")
@@ -79,13 +79,13 @@ def test_only_a_plain_file_is_an_output(boxes: Callable[[str], Box], level: str,
 
 @pytest.mark.parametrize("mode", ["huge 3", "huge 200", "hole 3", "hole 200"])
 def test_too_large(plain_box: Box, program: Callable[..., Path], mode: str) -> None:
-    """The limit on output holds for the file, and for the bytes that it claims as for those that are there."""
+    """The output limit applies to the size of the file, also if it is sparse."""
     entry = run(plain_box, program("files"), mode).only
     assert (entry["verdict"], entry["score"], entry["limit"]) == ("OLE", "0", "output")
 
 
-def test_outputs_that_were_submitted(plain_box: Box, program: Callable[..., Path]) -> None:
-    """A checker judges them as it would a program's; without a test that runs, no program is needed."""
+def test_submitted_outputs(plain_box: Box, program: Callable[..., Path]) -> None:
+    """A checker judges submitted outputs like those of a program. If no test runs a program, none is needed."""
     lines = [line("limits", **{**LIMITS, "output_bytes": 100}), "task kind=batch", CHECKER, "order run=needed"]
     tests = ["test id=0 input=0.in output=right at=0:0", "test id=1 input=0.in output=long at=0:1"]
     tests += ["test id=2 input=0.in output=right at=0:2", "test id=3 input=0.in output=wrong at=1:0"]
@@ -103,7 +103,7 @@ def test_outputs_that_were_submitted(plain_box: Box, program: Callable[..., Path
 
 
 def test_a_test_needs_a_program_or_an_output(boxes: Callable[[str], Box]) -> None:
-    """A plan in which a test has neither is at fault."""
+    """A plan with a test without program and output is a fault."""
     lines = [line("limits", **LIMITS), "task kind=batch", CHECKER, "order run=all"]
     tests = ["test id=0 input=0.in output=right", "test id=1 input=0.in"]
     files = {"0.in": b"word 41", "right": b"42\n", "checker": CHECKER_SOURCE}
@@ -123,6 +123,6 @@ def test_a_test_needs_a_program_or_an_output(boxes: Callable[[str], Box]) -> Non
     ],
 )
 def test_names_of_files(boxes: Callable[[str], Box], program: Callable[..., Path], task: str) -> None:
-    """A name that is none, or leads elsewhere, is a fault of the plan."""
+    """A file name that is empty, invalid or a path is a fault of the plan."""
     answer = run(boxes("fds-reduced-user"), program("files"), "sum 1", task=task)
     assert (answer.code, answer.last["fault"]) == (3, "plan")

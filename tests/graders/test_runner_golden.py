@@ -1,7 +1,7 @@
 """The golden files: plans that Python writes and the runner reads, lines that the runner writes and Python reads.
 
-Each plan in `tests/golden/` has its answer beside it. Times and sizes in an answer are written as 0. Whoever changes
-the protocol changes these files by hand, and with them the version.
+Each plan in `tests/golden/` has its answer next to it. Times and sizes in an answer are 0. If the protocol changes,
+these files and the version are changed by hand.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 MIB = 1 << 20
 
 
-def written(name: str) -> RunnerPlan:
-    """The plan of that name, as Python writes it."""
+def plan_by_python(name: str) -> RunnerPlan:
+    """The plan with this name, as Python writes it."""
     mode = "compile" if name == "compile" else "run"
     plan = RunnerPlan(mode=mode, nonce=NONCE, least=Isolation.REDUCED)
     if name == "compile":
@@ -82,7 +82,7 @@ def written(name: str) -> RunnerPlan:
 
 
 def files_lines(plan: RunnerPlan, judge: dict[str, int]) -> None:
-    """A task with an input and an output by name, and its tests."""
+    """Lines of a task with an input file and an output file, and of its tests."""
     plan.line("task", kind="batch", input_file="in.txt", output_file="out.txt")
     plan.line("checker", protocol="white-diff", **judge)
     plan.line("order", run="all")
@@ -127,15 +127,15 @@ NAMES = list(FILES)
 
 @pytest.mark.parametrize("name", NAMES)
 def test_python_writes_the_golden_plan(name: str) -> None:
-    """Byte for byte."""
-    assert written(name).encode() == (GOLDEN / f"{name}.plan").read_bytes()
+    """Python writes the golden plan, byte for byte."""
+    assert plan_by_python(name).encode() == (GOLDEN / f"{name}.plan").read_bytes()
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_runner_answers_with_the_golden_lines(
     name: str, plain_box: Box, program: Callable[..., Path], tmp_path: Path
 ) -> None:
-    """The runner reads the golden plan; its answer is the golden one but for times and sizes."""
+    """The runner reads the golden plan. Its answer is the golden one, except for times and sizes."""
     files: dict[str, bytes | Path] = {**FILES[name]}
     if name == "batch":
         files |= {"program": program("contestant"), "checker": program("checker")}
@@ -152,7 +152,7 @@ def test_runner_answers_with_the_golden_lines(
 
 
 def golden_lines(name: str) -> str:
-    """An answer as it stands in its file."""
+    """The golden answer, read from its file."""
     return (GOLDEN / f"{name}.lines").read_text(encoding="ascii")
 
 
@@ -162,7 +162,7 @@ def stage(text: str) -> Stage:
 
 
 def test_python_reads_golden_compile_lines() -> None:
-    """Steps and artifacts, with bytes as they were."""
+    """Steps and artifacts are read with the exact bytes."""
     answer = compile_answer(stage(golden_lines("compile")), NONCE)
     assert [(step.code, step.limit) for step in answer.steps] == [(0, None), (0, None)]
     assert answer.steps[0].output == "first\ufffd\n"
@@ -172,7 +172,7 @@ def test_python_reads_golden_compile_lines() -> None:
 
 
 def test_python_reads_golden_batch_lines() -> None:
-    """Verdicts, scores and words; the tests that could not matter are not there."""
+    """Verdicts, scores and messages are read. Tests that were not needed are absent."""
     names = {number: f"test-{number}" for number in range(7)}
     outcomes = run_answer(stage(golden_lines("batch")), NONCE, names=names, time_limit_s=1.0).tests
     assert {number: outcome.verdict for number, outcome in outcomes.items()} == {
@@ -190,7 +190,7 @@ def test_python_reads_golden_batch_lines() -> None:
 
 
 def test_python_reads_golden_communication_lines() -> None:
-    """The manager's words, its fault, and a process's failure."""
+    """The manager's message, its fault, and the failure of a process are read."""
     names = {number: f"test-{number}" for number in range(4)}
     outcomes = run_answer(stage(golden_lines("communication")), NONCE, names=names, time_limit_s=1.0).tests
     assert [outcome.verdict for outcome in outcomes.values()] == [Verdict.AC, Verdict.RE, Verdict.JE, Verdict.RE]
@@ -199,7 +199,7 @@ def test_python_reads_golden_communication_lines() -> None:
 
 
 def test_python_reads_golden_returned_lines() -> None:
-    """Outputs come back as bytes, cut; what nobody has judged is not a score."""
+    """Returned outputs are read as bytes, cut to the limit. A test that is not judged yet has no score."""
     names = {number: f"test-{number}" for number in range(4)}
     tests = run_answer(stage(golden_lines("none")), NONCE, names=names, time_limit_s=1.0).tests
     assert {number: test.returned.judged for number, test in tests.items()} == {0: False, 1: False, 2: False, 3: True}
@@ -210,7 +210,7 @@ def test_python_reads_golden_returned_lines() -> None:
 
 
 def test_python_reads_golden_compare_lines() -> None:
-    """The first difference, and the beginning of the output."""
+    """The message with the first difference, and the start of the output, are read."""
     names = {number: f"test-{number}" for number in range(4)}
     tests = run_answer(stage(golden_lines("compare")), NONCE, names=names, time_limit_s=1.0).tests
     assert [test.verdict for test in tests.values()] == [Verdict.AC, Verdict.WA, Verdict.RE]

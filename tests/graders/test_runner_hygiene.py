@@ -1,4 +1,4 @@
-"""A run leaves nothing behind, inside and outside of its box; and its cost is bounded."""
+"""A run leaves nothing behind, inside and outside of its box."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.graders.runner_box import JUDGE, SOMEBODY, Box, Files, batch_plan, line, run_batch, run_game
+from tests.graders.runner_box import JUDGE, RUNNER_UID, Box, Files, batch_plan, line, run_batch, run_game
 
 COUNT = 60
 
-# Says how many processes, mounts and directories of the runner there are while a test is checked.
+# Prints the numbers of processes, mounts and directories of the runner while a test is checked.
 CENSUS = rb"""#!/bin/sh
 processes=0
 for p in /proc/[0-9]*; do processes=$((processes + 1)); done
@@ -38,26 +38,28 @@ def test_tests_leave_nothing(box: Box, program: Callable[..., Path]) -> None:
     )  # fmt: skip
     seen = [entry["message"].split() for entry in answer.lines if entry["verdict"] == "AC"]
     assert len(seen) == COUNT * 2 // 3
-    inside = [words if box.level == "full" else words[2:] for words in seen]  # else two numbers are the machine's
+    inside = [
+        words if box.level == "full" else words[2:] for words in seen
+    ]  # with reduced isolation, two numbers are those of the machine
     assert all(words == inside[0] for words in inside), inside
 
 
 def test_few_descriptors_are_enough(plain_box: Box, program: Callable[..., Path]) -> None:
-    """Four hundred tests run with the least number of descriptors that the runner wants: none is leaked."""
+    """400 tests run with the minimum number of descriptors that the runner requires: none is leaked."""
     tests = [f"test id={number} input=in answer=ans" for number in range(400)]
     files: Files = {"program": program("contestant"), "in": b"sum 1", "ans": b"2\n"}
     assert plain_box.run(batch_plan(tests), files, descriptors=320).verdicts == ["AC"] * 400
 
 
 def test_too_few_descriptors_are_a_fault(boxes: Callable[[str], Box]) -> None:
-    """With fewer the runner says so at once, rather than in the middle."""
+    """With fewer descriptors, the runner reports a fault before it runs a test."""
     answer = boxes("fds-reduced-user").run(batch_plan([]), {}, descriptors=64)
     assert (answer.code, answer.last["fault"]) == (3, "system")
     assert "open files" in answer.last["words"]
 
 
 def test_a_fault_leaves_nothing(boxes: Callable[[str], Box], program: Callable[..., Path], built: Path) -> None:
-    """One that comes while a manager runs, as there may be no more processes, ends it and clears what there is."""
+    """A fault while a manager runs (no more processes can be started) ends the manager and removes all files."""
     box = boxes("dir-reduced")
     script = built / "with-three-processes"
     script.write_text(f'#!/bin/sh\nexec prlimit --nproc=3:3 {box.runner} "$@"\n')
@@ -67,15 +69,15 @@ def test_a_fault_leaves_nothing(boxes: Callable[[str], Box], program: Callable[.
     assert answer.last["words"].startswith("clone: ")
 
 
-def test_games_leave_nothing(plain_box: Box, program: Callable[..., Path]) -> None:
-    """Communication tests, failed ones too, leave no descriptor and no process."""
+def test_communication_tests_leave_nothing(plain_box: Box, program: Callable[..., Path]) -> None:
+    """Communication tests, also failed ones, leave no descriptor and no process."""
     modes = ["play play", "play fail", "play leave", "gives-up play 0"] * 20
     answer = run_game(plain_box, program, *modes, processes=2, descriptors=450)
     assert answer.verdicts == ["AC", "RE", "WA", "WA"] * 20
 
 
-def test_killed_runner_takes_all_with_it(box: Box, program: Callable[..., Path]) -> None:
-    """When the runner is killed, its contestants die too."""
+def test_contestants_end_with_a_killed_runner(box: Box, program: Callable[..., Path]) -> None:
+    """If the runner is killed, its contestants end."""
     before = contestants()
     with pytest.raises(subprocess.TimeoutExpired):
         box.run(
@@ -90,10 +92,8 @@ def test_killed_runner_takes_all_with_it(box: Box, program: Callable[..., Path])
 
 
 @pytest.mark.parametrize("name", ["dir-full", "dir-reduced"])
-def test_runner_does_not_outlive_who_started_it(
-    boxes: Callable[[str], Box], program: Callable[..., Path], name: str
-) -> None:
-    """When whoever started the runner is killed, runner and contestants end, and not at their own limits."""
+def test_runner_ends_with_its_parent(boxes: Callable[[str], Box], program: Callable[..., Path], name: str) -> None:
+    """If the process that started the runner is killed, runner and contestants end before their limits."""
     box = boxes(name)
     work = Path(tempfile.mkdtemp(dir=box.scratch))
     for file, content in {
@@ -104,7 +104,7 @@ def test_runner_does_not_outlive_who_started_it(
         (work / file).write_bytes(content)
     if os.geteuid() == 0:
         for path in (work, *work.iterdir()):
-            os.chown(path, SOMEBODY, SOMEBODY)
+            os.chown(path, RUNNER_UID, RUNNER_UID)
     before = contestants()
     words = shlex.join(box.command(str(box.runner), "--dir", "."))
     shell = subprocess.Popen(["sh", "-c", f"{words}; true"], cwd=work, stdout=subprocess.DEVNULL)
@@ -117,17 +117,19 @@ def test_runner_does_not_outlive_who_started_it(
     shutil.rmtree(work)
 
 
-def test_runner_takes_with_it_who_makes_memory_ready(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
-    """When the runner is killed, nobody goes on to take memory."""
+def test_the_prefaulting_process_ends_with_a_killed_runner(
+    boxes: Callable[[str], Box], program: Callable[..., Path]
+) -> None:
+    """If the runner is killed, the process that prefaults memory ends too."""
     box = boxes("dir-reduced")
     work = Path(tempfile.mkdtemp(dir=box.scratch))
     plan = batch_plan(["test id=0 input=in answer=in"], memory_bytes=2 << 30, prefault_bytes=2 << 30)
-    (work / "plan").write_bytes(plan)  # half a second for us to see it
+    (work / "plan").write_bytes(plan)  # so much memory takes half a second, in which the process can be found
     (work / "program").write_bytes(program("contestant").read_bytes())
     (work / "in").write_bytes(b"sum 1")
     if os.geteuid() == 0:
         for path in (work, *work.iterdir()):
-            os.chown(path, SOMEBODY, SOMEBODY)
+            os.chown(path, RUNNER_UID, RUNNER_UID)
     runner = subprocess.Popen(box.command(str(box.runner), "--dir", "."), cwd=work, stdout=subprocess.DEVNULL)
     try:
         prefaulter = large_child(runner)
@@ -154,7 +156,7 @@ def large_child(process: subprocess.Popen[bytes]) -> int:
 
 
 def has_ended(pid: int) -> bool:
-    """Also if nobody reaps it, as where a container's first process does not."""
+    """Whether a process has ended. A zombie counts as ended, because a container's first process may not reap it."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in ("Z", "X")
     except OSError:
@@ -162,7 +164,7 @@ def has_ended(pid: int) -> bool:
 
 
 def wait_until(holds: Callable[[], object]) -> None:
-    """Wait for something that happens soon."""
+    """Wait until a condition holds, at most 30 s."""
     deadline = time.monotonic() + 30
     while not holds():
         assert time.monotonic() < deadline
@@ -172,7 +174,7 @@ def wait_until(holds: Callable[[], object]) -> None:
 def contestants() -> set[str]:
     """Process ids of contestants that belong to the runner's user."""
     found = set()
-    user = SOMEBODY if os.geteuid() == 0 else os.geteuid()
+    user = RUNNER_UID if os.geteuid() == 0 else os.geteuid()
     for entry in Path("/proc").iterdir():
         try:
             if (
@@ -187,7 +189,7 @@ def contestants() -> set[str]:
 
 
 def test_many_tests_in_one_plan(plain_box: Box, program: Callable[..., Path]) -> None:
-    """A bundle of hundreds of tests is one answer, in the plan's order."""
+    """400 tests give one answer, with lines in the order of the plan."""
     tests = [f"test id={number} input=in answer=ans" for number in range(400)]
     answer = plain_box.run(batch_plan(tests), {"program": program("contestant"), "in": b"sum 1", "ans": b"2\n"})
     assert [entry["test"] for entry in answer.lines] == list(range(400))

@@ -1,4 +1,4 @@
-"""Time, memory and threads: which limits stop a program, and their names. No test here needs a fast machine."""
+"""Time, memory and threads: which limits stop a program, and their names. No test depends on the machine's speed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LIMIT_MS = 200
 
 @pytest.mark.parametrize("mode", ["loop 1", "loop-threads 1", "loop-signals 1"])
 def test_burning_cpu(box: Box, program: Callable[..., Path], mode: str) -> None:
-    """CPU time of all threads counts; at 1.25 × limit + 0.1 s the program is stopped, whatever signals it ignores."""
+    """CPU time of all threads counts. At 1.25 × limit + 0.1 s the program is stopped, even if it ignores signals."""
     entry = run_batch(box, program("contestant"), mode, cpu_ms=LIMIT_MS).only
     assert (entry["verdict"], entry["score"], entry["limit"]) == ("TLE", "0", "cpu")
     assert entry["cpu_us"] >= 1250 * LIMIT_MS + 100_000
@@ -25,7 +25,7 @@ def test_burning_cpu(box: Box, program: Callable[..., Path], mode: str) -> None:
 
 
 def test_a_little_over_the_limit(plain_box: Box, program: Callable[..., Path]) -> None:
-    """At the limit it is TLE, though the program may end by itself: the margin is measured."""
+    """A program a little over the limit ends by itself and gets TLE, with its CPU time."""
     entry = run_batch(plain_box, program("contestant"), "burn 220", cpu_ms=LIMIT_MS, answer=b"221\n").only
     assert (entry["verdict"], entry["limit"], entry["signal"], entry["code"]) == ("TLE", "cpu", 0, 0)
     assert 220_000 <= entry["cpu_us"] < 350_000
@@ -40,17 +40,17 @@ def test_a_little_over_the_limit(plain_box: Box, program: Callable[..., Path]) -
         (b"901\n", "burn 900", None),
     ],
 )
-def test_what_it_was_worth_in_time(
+def test_score_in_time_of_a_late_program(
     plain_box: Box, program: Callable[..., Path], answer: bytes, mode: str, in_time: str | None
 ) -> None:
-    """The output of a program that ended is judged all the same, so that a repetition can decide about time alone."""
+    """The output of a late program that ended is judged (`in_time`): a repetition needs to measure only the time."""
     entry = run_batch(plain_box, program("contestant"), mode, cpu_ms=400, answer=answer).only
     assert (entry["verdict"], entry["score"], entry["limit"], entry["message"]) == ("TLE", "0", "cpu", "")
     assert entry.get("in_time") == in_time
 
 
 @pytest.mark.parametrize("mode", ["pause 1", "stop 1", "sleep 60000"])
-def test_doing_nothing(box: Box, program: Callable[..., Path], mode: str) -> None:
+def test_idle_programs(box: Box, program: Callable[..., Path], mode: str) -> None:
     """A program that neither runs nor waits for a processor is stopped at limit + 1 s of idle time."""
     entry = run_batch(box, program("contestant"), mode, cpu_ms=LIMIT_MS).only
     assert (entry["verdict"], entry["limit"]) == ("TLE", "idle")
@@ -59,15 +59,15 @@ def test_doing_nothing(box: Box, program: Callable[..., Path], mode: str) -> Non
 
 
 def test_short_sleep_is_allowed(plain_box: Box, program: Callable[..., Path]) -> None:
-    """Idle time below its bound changes nothing; it is no CPU time."""
+    """Idle time below its limit does not change the verdict, and is not CPU time."""
     entry = run_batch(plain_box, program("contestant"), "sleep 300", cpu_ms=LIMIT_MS, answer=b"301\n").only
     assert entry["verdict"] == "AC"
     assert entry["wall_us"] >= 300_000
     assert entry["idle_us"] >= 150_000
 
 
-def test_pages_may_cost_time(box: Box, program: Callable[..., Path]) -> None:
-    """A program whose pages have taken much time is stopped later, and timed until then, but TLE all the same."""
+def test_programs_get_time_for_pages(box: Box, program: Callable[..., Path]) -> None:
+    """A program whose pages took much system time is stopped later, but still gets TLE."""
     limits: dict[str, Any] = {"cpu_ms": LIMIT_MS, "memory_bytes": 256 << 20}
     stopped, ended = run_batch(box, program("contestant"), "burn 9000", "pages 400", answer=b"401\n", **limits).lines
     assert (stopped["verdict"], stopped["limit"], stopped["signal"]) == ("TLE", "cpu", 9)
@@ -75,25 +75,25 @@ def test_pages_may_cost_time(box: Box, program: Callable[..., Path]) -> None:
     assert ended["cpu_us"] >= 400_000
 
 
-def test_pages_cost_no_more_than_memory_has(box: Box, program: Callable[..., Path]) -> None:
-    """Who asks for pages again and again gets no more time for it: 20 µs for each that fits into memory."""
+def test_time_for_pages_is_limited_by_the_memory_limit(box: Box, program: Callable[..., Path]) -> None:
+    """The extra time is 20 µs for each page that fits into the memory limit, also if pages are allocated repeatedly."""
     entry = run_batch(box, program("contestant"), "loop-pages 1", cpu_ms=LIMIT_MS, memory_bytes=64 << 20).only
     assert (entry["verdict"], entry["limit"], entry["signal"]) == ("TLE", "cpu", 9)
     stopped_us = 1250 * LIMIT_MS + 100_000 + (64 << 20) // 4096 * 20
     assert stopped_us <= entry["cpu_us"] < 2 * stopped_us
 
 
-def test_pages_of_many_processes_cost_no_more_than_a_test_has(plain_box: Box, program: Callable[..., Path]) -> None:
-    """The most that pages may cost is 8 L + 5 s in all, and not for each of the two processes, which would be 10 s."""
+def test_time_for_pages_is_limited_for_all_processes_together(plain_box: Box, program: Callable[..., Path]) -> None:
+    """The extra time for pages is at most 8 × limit + 5 s for all processes together, not for each (10 s for two)."""
     limits: dict[str, Any] = {"cpu_ms": 1, "memory_bytes": 2 << 30, "processes": 2}
-    patient = {**JUDGE, "wall_ms": 300_000}  # a manager that is stopped first would stop both processes
+    patient = {**JUDGE, "wall_ms": 300_000}  # the manager must not be stopped before the processes
     entry = run_game(plain_box, program, "play play", stub=['-DEARLY="pages"'], manager=patient, **limits).only
     assert (entry["verdict"], entry["limit"], entry["signal"]) == ("TLE", "cpu", 9)
     assert entry["cpu_us"] < 9_000_000  # on a busy machine it is stopped a little later
 
 
-def test_a_late_program_is_late_on_a_busy_machine(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
-    """With time for its pages a program could last until the test is given up: that is no JE, it has had its time."""
+def test_a_late_program_is_tle_on_a_busy_machine(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
+    """A program with extra time for pages may run until the test is given up. It gets TLE then, not JE."""
     processors = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(processors)})
     try:
@@ -106,8 +106,10 @@ def test_a_late_program_is_late_on_a_busy_machine(boxes: Callable[[str], Box], p
     assert (entry["verdict"], entry["limit"], entry["signal"]) == ("TLE", "cpu", 9)
 
 
-def test_pages_give_no_time_where_little_is_left(plain_box: Box, program: Callable[..., Path]) -> None:
-    """Who has had its time is stopped before the sandbox's deadline, whatever its pages cost; who has not, is not."""
+def test_no_time_for_pages_shortly_before_the_deadline(plain_box: Box, program: Callable[..., Path]) -> None:
+    """Shortly before the sandbox's deadline there is no extra time for pages. A program within its limit is not
+    stopped.
+    """
     limits: dict[str, Any] = {"cpu_ms": LIMIT_MS, "memory_bytes": 2 << 30, "room_ms": 0}
     stopped, ended = run_batch(plain_box, program("contestant"), "loop-kernel-pages 1", "burn 100", **limits).lines
     assert (stopped["verdict"], stopped["limit"], stopped["signal"]) == ("TLE", "cpu", 9)
@@ -115,8 +117,8 @@ def test_pages_give_no_time_where_little_is_left(plain_box: Box, program: Callab
     assert ended["signal"] == 0
 
 
-def test_only_the_kernels_time_is_that_of_pages(plain_box: Box, program: Callable[..., Path]) -> None:
-    """Who has many pages gets no time to compute for it; 200 MiB would give a second."""
+def test_only_system_time_counts_as_time_for_pages(plain_box: Box, program: Callable[..., Path]) -> None:
+    """Many pages give no extra user time. (For 200 MiB it would be one second.)"""
     limits: dict[str, Any] = {"cpu_ms": LIMIT_MS, "memory_bytes": 512 << 20}
     entry = run_batch(plain_box, program("contestant"), "loop-after-pages 1", **limits).only
     assert (entry["verdict"], entry["limit"], entry["signal"]) == ("TLE", "cpu", 9)
@@ -124,8 +126,8 @@ def test_only_the_kernels_time_is_that_of_pages(plain_box: Box, program: Callabl
 
 
 @pytest.mark.parametrize("mebibytes", [300, 1 << 25])
-def test_memory_made_ready_is_not_the_programs(box: Box, program: Callable[..., Path], mebibytes: int) -> None:
-    """It counts nowhere, and is no more than a program may have: to ask for more than there is does no harm."""
+def test_prefaulted_memory_does_not_count(box: Box, program: Callable[..., Path], mebibytes: int) -> None:
+    """Prefaulted memory does not count as the program's. It is limited to the memory limit, whatever the plan says."""
     limits: dict[str, Any] = {"memory_bytes": 512 << 20, "prefault_bytes": mebibytes << 20}
     entry = run_batch(box, program("contestant"), "sum 1", **limits).only
     assert entry["verdict"] == "AC"
@@ -134,7 +136,7 @@ def test_memory_made_ready_is_not_the_programs(box: Box, program: Callable[..., 
 
 @pytest.mark.parametrize("mode", ["new", "malloc-small", "static", "recurse", "thread-memory"])
 def test_too_much_memory(box: Box, program: Callable[..., Path], mode: str) -> None:
-    """However a program gets its memory, over the limit it is MLE, and stopped before it has much more."""
+    """A program over the memory limit is stopped and gets MLE, for each way of allocating memory."""
     number = 400 if mode != "recurse" else 400_000
     entry = run_batch(box, program("contestant"), f"{mode} {number}", memory_bytes=64 << 20, cpu_ms=5000).only
     assert (entry["verdict"], entry["limit"]) == ("MLE", "memory")
@@ -142,16 +144,16 @@ def test_too_much_memory(box: Box, program: Callable[..., Path], mode: str) -> N
 
 
 def test_peak_counts_even_if_polling_missed_it(plain_box: Box, program: Callable[..., Path]) -> None:
-    """A program that ends well with a peak over the limit is MLE all the same."""
+    """A program that ended before the runner saw its peak over the limit still gets MLE."""
     entry = run_batch(plain_box, program("contestant"), "new 40", memory_bytes=32 << 20, answer=b"41\n").only
     assert entry["verdict"] == "MLE"
 
 
 @pytest.mark.parametrize("mebibytes", [1, 10, 100, 1000])
 def test_peak_memory_is_measured(plain_box: Box, program: Callable[..., Path], mebibytes: int) -> None:
-    """Peak memory is right to 5 % from 1 MB to 1 GB, beside what an empty program takes.
+    """The peak is within 5 % of the allocated memory from 1 MiB to 1000 MiB, plus the memory of an empty program.
 
-    128 KiB are let be: what runs of a program's own text comes into memory up to 16 pages at a time.
+    A difference of 128 KiB is allowed, because the kernel loads up to 16 pages of the program's code at a time.
     """
     contestant = program("contestant")
     answer = run_batch(plain_box, contestant, "sum 1", memory_bytes=2 << 30, cpu_ms=20_000)
@@ -165,14 +167,14 @@ def test_peak_memory_is_measured(plain_box: Box, program: Callable[..., Path], m
 
 
 def test_reserved_address_space_is_not_memory(plain_box: Box, program: Callable[..., Path]) -> None:
-    """Address space without pages behind it costs nothing, up to a guard well above the limit."""
+    """Reserved address space without pages does not count, up to a bound far above the memory limit."""
     contestant = program("contestant")
     assert run_batch(plain_box, contestant, "reserve 3000", memory_bytes=64 << 20, answer=b"3001\n").verdicts == ["AC"]
     beyond = run_batch(plain_box, contestant, "reserve 6000", memory_bytes=64 << 20).only
     assert (beyond["verdict"], beyond["code"]) == ("RE", 96)
 
 
-def test_deep_recursion_is_honest(plain_box: Box, program: Callable[..., Path]) -> None:
+def test_deep_recursion_is_possible(plain_box: Box, program: Callable[..., Path]) -> None:
     """The stack is as large as the memory limit."""
     entry = run_batch(plain_box, program("contestant"), "recurse 100", memory_bytes=1 << 30, answer=b"101\n").only
     assert entry["verdict"] == "AC"
@@ -180,7 +182,7 @@ def test_deep_recursion_is_honest(plain_box: Box, program: Callable[..., Path]) 
 
 
 def test_threads_are_counted(box: Box, program: Callable[..., Path]) -> None:
-    """Up to the limit threads are the program's own business; more of them stop it."""
+    """A program may have threads up to the limit. With more, it is stopped."""
     contestant = program("contestant")
     assert run_batch(box, contestant, "threads 30", threads=32, answer=b"31\n").verdicts == ["AC"]
     entry = run_batch(box, contestant, "threads 100", threads=32).only

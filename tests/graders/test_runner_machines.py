@@ -1,6 +1,4 @@
-"""Machines that lack a feature, or have several user ids: the verdicts are the same, and missing features are
-reported.
-"""
+"""Machines without some kernel features, or with several user ids: the verdicts are the same."""
 
 from __future__ import annotations
 
@@ -20,8 +18,8 @@ from tests.graders.test_runner_attacks import ATTACKS, DEADLY
 
 
 @pytest.mark.parametrize("level", ["full", "reduced"])
-def test_without_a_listener(boxes: Callable[[str], Box], program: Callable[..., Path], level: str) -> None:
-    """Kernels before 5.0 cannot tell who attempted what: refused calls are refused, deadly ones kill, none is named."""
+def test_without_seccomp_notify(boxes: Callable[[str], Box], program: Callable[..., Path], level: str) -> None:
+    """Kernels before 5.0 have no seccomp notifications: calls are refused or kill as usual, but are not named."""
     box = replace(boxes("dir-full" if level == "full" else "fds-reduced-user"), more=("--without", "notify"))
     held = run_batch(box, program("attacker"), "forks", "signals", "sockets", "flood", "unknown", answer=b"held\n")
     assert held.verdicts == ["AC"] * 5
@@ -33,7 +31,7 @@ def test_without_a_listener(boxes: Callable[[str], Box], program: Callable[..., 
 
 
 def test_full_isolation_without_landlock(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
-    """Namespaces do not need it: a root directory of its own has nothing to open."""
+    """Full isolation does not need Landlock, because the namespace's root directory has no files to open."""
     box = replace(boxes("dir-full"), more=("--without", "landlock"))
     answer = run_batch(box, program("attacker"), "paths", "descriptors", "types", "execute", answer=b"held\n")
     assert answer.last["isolation"] == "full"
@@ -42,11 +40,11 @@ def test_full_isolation_without_landlock(boxes: Callable[[str], Box], program: C
 
 
 @pytest.mark.parametrize("io", ["std_io", "fifo_io"])
-def test_nobody_blames_the_manager_without_landlock(
+def test_who_ended_first_is_known_without_landlock(
     boxes: Callable[[str], Box], program: Callable[..., Path], io: str
 ) -> None:
-    """A process that opens and closes its manager's ends is still known to have hung up first: its manager's SIGPIPE
-    is its own 0, and no JE. FIFOs that are its stdin and stdout it does not even find.
+    """A process that opens and closes its manager's ends of the FIFOs still counts as the first to end: if SIGPIPE
+    then kills the manager, the score is 0, not JE. With `std_io`, it cannot open the FIFOs.
     """
     box = replace(boxes("dir-full"), more=("--without", "landlock"))
     answer = run_game(box, program, "default-sigpipe blame", "gives-up play 0", "play play", io=io)
@@ -55,7 +53,7 @@ def test_nobody_blames_the_manager_without_landlock(
 
 
 def test_reduced_isolation_needs_landlock(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
-    """Without namespaces and Landlock nothing keeps a program from the machine's files: isolation `none`."""
+    """Without namespaces and Landlock, a program could read the machine's files: the isolation is `none`."""
     box = replace(boxes("fds-reduced-user"), more=("--without", "landlock"))
     answer = run_batch(box, program("contestant"), "sum 1")
     assert answer.last["isolation"] == "none"
@@ -70,12 +68,12 @@ HIDDEN_AT_FULL = {name: HIDDEN_BY_CONTAINERS[name] for name in ("keyctl", "bpf",
 
 @dataclass(frozen=True)
 class FilteredBox(Box):
-    """A box in which somebody's filter has an error for some calls before ours is asked."""
+    """A box in which an outer filter refuses some calls before our filter."""
 
     prefix: tuple[str, ...] = ()
 
     def command(self, *arguments: str) -> list[str]:
-        """The words, under that filter."""
+        """The command line, with the outer filter."""
         return [*self.prefix, *super().command(*arguments)]
 
 
@@ -84,14 +82,14 @@ class FilteredBox(Box):
     [("fds-reduced-user", HIDDEN_BY_CONTAINERS), ("dir-full", HIDDEN_AT_FULL)],
     ids=["reduced", "full"],
 )
-def test_same_verdicts_behind_a_filter_of_others(
+def test_same_verdicts_with_an_outer_filter(
     boxes: Callable[[str], Box],
     program: Callable[..., Path],
     hidden: frozenset[str],
     name: str,
     calls: Mapping[str, int],
 ) -> None:
-    """A filter's error outranks the question to our listener, but not a kill: what is deadly stays so, unnamed."""
+    """An error of an outer filter has priority over our notification, but not over a kill: SV stays, without a name."""
     prefix = (str(program("filtered")), *map(str, calls.values()), "--")
     box = FilteredBox(**{each.name: getattr(boxes(name), each.name) for each in fields(Box)}, prefix=prefix)
     probe = json.loads(subprocess.run(box.command(str(box.runner), "--probe"), capture_output=True, check=True).stdout)
@@ -109,27 +107,27 @@ def test_same_verdicts_behind_a_filter_of_others(
 
 
 def test_a_filter_that_hides_many_calls(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
-    """As Docker's default does, which knows no call that is newer than itself: the probe's line stays whole."""
+    """An outer filter refuses all unknown calls, like Docker's default: the line of `--probe` is still complete."""
     box = boxes("fds-reduced-user")
-    unnamed = range(337, 424)  # numbers that the kernel gives to nobody
+    unnamed = range(337, 424)  # numbers without a call
     prefix = (str(program("filtered")), *map(str, unnamed), "--")
     words = [*prefix, *box.command(str(box.runner), "--probe")]
     probe = json.loads(subprocess.run(words, capture_output=True, check=True).stdout)
     assert set(probe["hidden"]) >= {f"syscall_{number}" for number in unnamed}
 
 
-def test_nobody_ends_as_if_the_filter_had_killed_it(box: Box, program: Callable[..., Path]) -> None:
-    """The signal by which a filter kills cannot be sent to oneself."""
+def test_a_program_cannot_send_itself_the_filters_signal(box: Box, program: Callable[..., Path]) -> None:
+    """A program cannot send itself SIGSYS, with which the filter kills: the verdict is RE."""
     entry = run_batch(box, program("contestant"), "raise 31").only
     assert entry["verdict"] == "RE"
     assert entry["attempted"] == {"tgkill": 1}
 
 
 class HidingBox(Box):
-    """A box whose `/proc` shows nobody whom the runner may not trace, as isolate mounts it."""
+    """A box whose `/proc` hides processes that the runner may not trace, as isolate mounts it."""
 
     def command(self, *arguments: str) -> list[str]:
-        """The words, in namespaces that have such a one."""
+        """The command line, in namespaces with such a `/proc`."""
         return [*HIDING, *super().command(*arguments)]
 
 
@@ -141,17 +139,17 @@ HIDING = (
 
 @pytest.fixture
 def hiding(boxes: Callable[[str], Box]) -> Box:
-    """One under reduced isolation; the root of a container may make none."""
+    """Such a box with reduced isolation. Skips if it cannot be made, for example as root of a container."""
     tried = subprocess.run([*HIDING, "true"], capture_output=True, text=True, check=False)
     if tried.returncode != 0:
-        pytest.skip(f"cannot be tried here: {tried.stderr.strip()}")
+        pytest.skip(f"cannot be tested here: {tried.stderr.strip()}")
     box = boxes("fds-reduced-user")
     return HidingBox(**{each.name: getattr(box, each.name) for each in fields(box)})
 
 
 @pytest.mark.root
-def test_cpu_time_is_no_idleness_where_processes_are_hidden(hiding: Box, program: Callable[..., Path]) -> None:
-    """The clock of a process can be read by whoever knows its number: so its limit is kept."""
+def test_cpu_time_is_measured_where_processes_are_hidden(hiding: Box, program: Callable[..., Path]) -> None:
+    """The CPU clock of a process can be read with its process id, so the CPU limit is enforced."""
     busy, idle = run_batch(hiding, program("contestant"), "burn 5000", "sleep 60000", cpu_ms=400).lines
     assert (busy["verdict"], busy["limit"], idle["verdict"], idle["limit"]) == ("TLE", "cpu", "TLE", "idle")
     assert busy["cpu_us"] < 1_200_000
@@ -159,8 +157,8 @@ def test_cpu_time_is_no_idleness_where_processes_are_hidden(hiding: Box, program
 
 
 @pytest.mark.root
-def test_memory_is_seen_where_processes_are_hidden(hiding: Box, program: Callable[..., Path]) -> None:
-    """A program gives the runner its file about its memory before it begins, so it is stopped at once."""
+def test_memory_is_measured_where_processes_are_hidden(hiding: Box, program: Callable[..., Path]) -> None:
+    """Before it starts, a program passes the runner a descriptor of its memory file, so the limit is enforced."""
     words = ("loop-after-pages 1", "loop 1")
     both, time = run_batch(hiding, program("contestant"), *words, cpu_ms=5000, memory_bytes=100 << 20).lines
     assert (both["verdict"], both["limit"], time["verdict"], time["limit"]) == ("MLE", "memory", "TLE", "cpu")
@@ -169,10 +167,10 @@ def test_memory_is_seen_where_processes_are_hidden(hiding: Box, program: Callabl
 
 
 @pytest.mark.root
-def test_a_wait_for_a_processor_is_no_idleness_where_processes_are_hidden(
+def test_waiting_for_a_processor_is_not_idle_where_processes_are_hidden(
     hiding: Box, program: Callable[..., Path]
 ) -> None:
-    """Nor can it be seen there how long a process waited, so a busy machine excuses it; but nobody who does nothing."""
+    """There the waiting time of a process is unknown, so on a busy machine it is not idle. A sleeping one still is."""
     count = 8 * len(os.sched_getaffinity(0))
     with busy_processes(count, sessions=True):
         waiting, asleep = run_batch(hiding, program("contestant"), "burn 250", "sleep 60000", cpu_ms=300).lines
@@ -183,8 +181,8 @@ def test_a_wait_for_a_processor_is_no_idleness_where_processes_are_hidden(
 
 @pytest.mark.root
 @pytest.mark.parametrize("most", ["full", "reduced"])
-def test_contestants_get_an_id_of_their_own(runner: Path, program: Callable[..., Path], built: Path, most: str) -> None:
-    """Where several user ids are mapped, a contestant has another one than the judge."""
+def test_contestants_have_another_user_id(runner: Path, program: Callable[..., Path], built: Path, most: str) -> None:
+    """If several user ids are mapped, the contestant's differs from the judge's."""
     work = built / f"ids-{most}"
     work.mkdir()
     files = {

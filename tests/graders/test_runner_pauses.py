@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.graders.runner_box import SOMEBODY, Box, batch_plan
+from tests.graders.runner_box import RUNNER_UID, Box, batch_plan
 
 PAUSE_S = 4
 """Longer than a program with a limit of 1 s of CPU time may be idle."""
@@ -31,7 +31,7 @@ def test_a_pause_is_not_idle_time(boxes: Callable[[str], Box], program: Callable
     (work / "answer").write_bytes(b"1001\n")
     if os.geteuid() == 0:
         for path in (work, *work.iterdir()):
-            os.chown(path, SOMEBODY, SOMEBODY)
+            os.chown(path, RUNNER_UID, RUNNER_UID)
     runner = subprocess.Popen(box.command(str(box.runner), "--dir", "."), cwd=work, stdout=subprocess.PIPE)
     while runner.poll() is None and len(processes := family(runner.pid)) < 2:
         time.sleep(0.01)

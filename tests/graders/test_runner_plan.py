@@ -24,8 +24,8 @@ COMPILE = line("limits", **COMPILE_LIMITS) + "\nsystem"
 MANAGER = line("manager", file="program", **JUDGE)
 
 
-def instead(replaced: str, *by: str) -> tuple[str, ...]:
-    """The good plan's lines with one of them replaced."""
+def good_lines_with(replaced: str, *by: str) -> tuple[str, ...]:
+    """The lines of the valid plan, with one of them replaced."""
     return tuple(new for old in GOOD for new in (by if old == replaced else (old,)))
 
 
@@ -33,31 +33,31 @@ BAD_PLANS = {
     "an unknown line": plan("run", *GOOD, "colour value=blue"),
     "a line of the other mode": plan("run", *GOOD, "step argv=true"),
     "a line twice": plan("run", *GOOD, ORDER),
-    "no limits": plan("run", *instead(RUN_LIMITS)),
-    "no program": plan("run", *instead(PROGRAM)),
-    "no checker": plan("run", *instead(WHITE_DIFF)),
-    "no order": plan("run", *instead(ORDER)),
-    "an unknown key": plan("run", *instead(ORDER, "order run=all soon=1")),
-    "a missing key": plan("run", *instead(RUN_LIMITS, "limits cpu_ms=1000")),
-    "a key twice": plan("run", *instead(ORDER, "order run=all run=all")),
-    "an unknown choice": plan("run", *instead(ORDER, "order run=some")),
-    "a number that is none": plan("run", *instead(RUN_LIMITS, line("limits", **{**LIMITS, "cpu_ms": "fast"}))),
-    "a negative number": plan("run", *instead(RUN_LIMITS, line("limits", **{**LIMITS, "cpu_ms": -5}))),
-    "a limit of nothing": plan("run", *instead(RUN_LIMITS, line("limits", **{**LIMITS, "memory_bytes": 0}))),
-    "a huge number": plan("run", *instead(RUN_LIMITS, line("limits", **{**LIMITS, "cpu_ms": 10**30}))),
-    "batch with two processes": plan("run", *instead(RUN_LIMITS, line("limits", **{**LIMITS, "processes": 2}))),
+    "no limits": plan("run", *good_lines_with(RUN_LIMITS)),
+    "no program": plan("run", *good_lines_with(PROGRAM)),
+    "no checker": plan("run", *good_lines_with(WHITE_DIFF)),
+    "no order": plan("run", *good_lines_with(ORDER)),
+    "an unknown key": plan("run", *good_lines_with(ORDER, "order run=all soon=1")),
+    "a missing key": plan("run", *good_lines_with(RUN_LIMITS, "limits cpu_ms=1000")),
+    "a key twice": plan("run", *good_lines_with(ORDER, "order run=all run=all")),
+    "an unknown choice": plan("run", *good_lines_with(ORDER, "order run=some")),
+    "a number that is none": plan("run", *good_lines_with(RUN_LIMITS, line("limits", **{**LIMITS, "cpu_ms": "fast"}))),
+    "a negative number": plan("run", *good_lines_with(RUN_LIMITS, line("limits", **{**LIMITS, "cpu_ms": -5}))),
+    "a limit of nothing": plan("run", *good_lines_with(RUN_LIMITS, line("limits", **{**LIMITS, "memory_bytes": 0}))),
+    "a huge number": plan("run", *good_lines_with(RUN_LIMITS, line("limits", **{**LIMITS, "cpu_ms": 10**30}))),
+    "batch with two processes": plan("run", *good_lines_with(RUN_LIMITS, line("limits", **{**LIMITS, "processes": 2}))),
     "passes with a named file": plan(
         "run",
         *(PROGRAM, RUN_LIMITS, "task kind=batch input_file=a.in output_file=a.out"),
         *(line("checker", protocol="kattis", file="program", passes=2, **JUDGE), ORDER, TEST),
     ),
     "batch with a manager": plan("run", *GOOD, MANAGER),
-    "communication without a manager": plan("run", *instead(TASK, "task kind=communication io=std_io")),
-    "white-diff without an answer": plan("run", *instead(TEST, "test id=0 input=in")),
-    "a file that is not there": plan("run", *instead(TEST, "test id=0 input=other answer=ans")),
-    "a place that is none": plan("run", *instead(TEST, TEST + " at=1:2,3")),
-    "a bad encoding": plan("run", *instead(TEST, "test id=0 input=in%2 answer=ans")),
-    "lower-case hexadecimal": plan("run", *instead(TEST, "test id=0 input=%69n answer=%6ens")),
+    "communication without a manager": plan("run", *good_lines_with(TASK, "task kind=communication io=std_io")),
+    "white-diff without an answer": plan("run", *good_lines_with(TEST, "test id=0 input=in")),
+    "a file that is not there": plan("run", *good_lines_with(TEST, "test id=0 input=other answer=ans")),
+    "a place that is none": plan("run", *good_lines_with(TEST, TEST + " at=1:2,3")),
+    "a bad encoding": plan("run", *good_lines_with(TEST, "test id=0 input=in%2 answer=ans")),
+    "lower-case hexadecimal": plan("run", *good_lines_with(TEST, "test id=0 input=%69n answer=%6ens")),
     "another version": plan("run", *GOOD).replace(b"ioi-eval-runner 1", b"ioi-eval-runner 2"),
     "no end": plan("run", *GOOD).removesuffix(b"end\n"),
     "half an end": plan("run", *GOOD).removesuffix(b"\n"),
@@ -75,7 +75,7 @@ BAD_PLANS = {
 
 @pytest.mark.parametrize("what", BAD_PLANS)
 def test_bad_plan_is_a_fault(what: str, boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
-    """A plan that is not wholly understood runs nothing, says so in a fault line, and exits with 3."""
+    """A plan with something that the runner does not understand runs nothing: a fault line, and exit code 3."""
     files: Files = {"program": program("contestant"), "in": b"sum 1\n", "ans": b"2\n"}
     answer = boxes("fds-reduced-user").run(BAD_PLANS[what], files)
     assert answer.code == 3
@@ -85,13 +85,13 @@ def test_bad_plan_is_a_fault(what: str, boxes: Callable[[str], Box], program: Ca
 
 
 def test_fault_repeats_the_nonce(boxes: Callable[[str], Box]) -> None:
-    """A fault line names the job that it belongs to, as soon as that is known."""
+    """A fault line has the nonce of the job if the runner has read it."""
     answer = boxes("fds-reduced-user").run(plan("run", "nonsense"), {})
     assert answer.last["nonce"] == NONCE
 
 
-def test_isolation_that_cannot_be_had_is_a_fault(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
-    """A box weaker than the plan accepts runs nothing, and says what it lacks."""
+def test_unavailable_isolation_is_a_fault(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
+    """If the box is weaker than the plan requires, nothing runs, and the fault names both levels."""
     files: Files = {"program": program("contestant"), "in": b"sum 1\n", "ans": b"2\n"}
     answer = boxes("fds-reduced-user").run(plan("run", *GOOD, least="full"), files)
     assert (answer.code, answer.last["fault"]) == (3, "isolation")
@@ -100,7 +100,7 @@ def test_isolation_that_cannot_be_had_is_a_fault(boxes: Callable[[str], Box], pr
 
 @pytest.mark.root
 def test_root_is_refused(runner: Path, program: Callable[..., Path], tmp_path: Path) -> None:
-    """Started as the machine's root, the runner has nobody whom it could make the contestant: isolation `none`."""
+    """Started as root of the machine, the runner has no other user id for contestants: a fault of isolation."""
     (tmp_path / "plan").write_bytes(plan("run", *GOOD, least="reduced"))
     (tmp_path / "in").write_bytes(b"sum 1\n")
     (tmp_path / "ans").write_bytes(b"2\n")
@@ -112,7 +112,7 @@ def test_root_is_refused(runner: Path, program: Callable[..., Path], tmp_path: P
 
 
 def test_good_plan_runs_everywhere(box: Box, program: Callable[..., Path]) -> None:
-    """In every box the same plan gives the same line, and an end line with nonce, count, checksum and isolation."""
+    """In each box, the same plan gives the same line, and an end line with nonce, count, checksum and isolation."""
     files: Files = {"program": program("contestant"), "in": b"sum 1\n", "ans": b"2\n"}
     answer = box.run(plan("run", *GOOD, least=box.level), files)
     assert answer.only["verdict"] == "AC"
@@ -120,24 +120,24 @@ def test_good_plan_runs_everywhere(box: Box, program: Callable[..., Path]) -> No
     assert answer.code == 0
 
 
-def test_nothing_begins_before_its_turn(box: Box) -> None:
-    """Who is to wait does nothing when nobody is left who could say that its turn has come (stdin is empty here)."""
+def test_nothing_starts_without_the_signal_to_start(box: Box) -> None:
+    """With `--wait`, the runner waits for a signal on stdin. At the end of file, it ends without running anything."""
     script = line("step", argv=["sh", "-c", "echo begun"])
     answer = replace(box, more=("--wait",)).run(plan("compile", line("limits", **COMPILE_LIMITS), script), {})
     assert (answer.code, answer.lines, answer.last) == (4, [], {})
 
 
 def test_names_and_words_are_decoded(boxes: Callable[[str], Box]) -> None:
-    """Files may be named, and commands may hold, any bytes."""
+    """File names and arguments may have any bytes."""
     lines = [COMPILE, line("put", file="a b", as_="dir é/x"), line("step", argv=["printf", "%s", "", " a=b,%", "ü"])]
     answer = boxes("fds-reduced-user").run(plan("compile", *lines), {"a b": b"content"})
     assert answer.lines[0]["output"].encode("latin-1").decode() == " a=b,%ü"
 
 
-def test_directory_files_are_gone_before_anything_starts(
+def test_files_in_the_directory_are_removed_before_programs_start(
     boxes: Callable[[str], Box], program: Callable[..., Path], tmp_path: Path
 ) -> None:
-    """With `--dir`, every file that the plan names is unlinked: the work directory is empty when programs run."""
+    """With `--dir`, all files that the plan names are unlinked: the directory is empty when programs run."""
     lines = (COMPILE, "put file=deep/in as=x", "step argv=ls argv=-A argv=..")
     answer = boxes("dir-reduced").run(plan("compile", *lines), {"deep/in": b"1"})
     assert answer.last["end"] is True
@@ -145,7 +145,7 @@ def test_directory_files_are_gone_before_anything_starts(
 
 
 def test_version_and_probe(runner: Path, boxes: Callable[[str], Box]) -> None:
-    """The runner tells its protocol's version, and what isolation it finds."""
+    """`--version` prints the version of the protocol, and `--probe` the available isolation."""
     version = subprocess.run([str(runner), "--version"], capture_output=True, text=True, check=True)
     assert version.stdout == "ioi-eval-runner 1\n"
     box = boxes("fds-reduced-user")
@@ -160,7 +160,7 @@ def test_version_and_probe(runner: Path, boxes: Callable[[str], Box]) -> None:
 
 @pytest.mark.parametrize("arguments", [[], ["--dir"], ["--what"], ["--probe", "--version"], ["--probe", "--most", "x"]])
 def test_wrong_call_is_refused(runner: Path, arguments: list[str]) -> None:
-    """Arguments that are not understood end with 2 and a usage line, and touch nothing."""
+    """Unknown arguments end with exit code 2 and a usage line."""
     done = subprocess.run([str(runner), *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr.startswith("usage: runner")
@@ -168,14 +168,14 @@ def test_wrong_call_is_refused(runner: Path, arguments: list[str]) -> None:
 
 
 def test_descriptor_table_is_checked(runner: Path) -> None:
-    """A table that names no open descriptor is a fault, not a crash."""
+    """A descriptor table without valid open descriptors is a fault, not a crash."""
     for table in ("plan", "plan=x", "plan=999", "plan=1"):
         done = subprocess.run([str(runner), "--fds", table], capture_output=True, text=True, check=False)
         assert done.returncode == 3
         assert re.search(r'"fault":"plan"', done.stdout)
 
 
-def test_answer_type(boxes: Callable[[str], Box]) -> None:
-    """An answer without lines is whole, too."""
+def test_answer_without_lines(boxes: Callable[[str], Box]) -> None:
+    """An answer without lines is complete."""
     answer: Answer = boxes("fds-reduced-user").run(plan("compile", COMPILE), {})
     assert (answer.lines, answer.last["lines"]) == ([], 0)

@@ -1,4 +1,4 @@
-"""The file `sums`: the runner judges nothing with files that are not those that the client has sent."""
+"""The file `sums`: the runner judges nothing if a file differs from what the client has sent."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ LINES = (
 )
 
 
-def judged(box: Box, sent: dict[str, bytes], arrived: dict[str, bytes]) -> Answer:
-    """A job's answer, where other files have arrived than were sent."""
+def answer_with_sums(box: Box, sent: dict[str, bytes], arrived: dict[str, bytes]) -> Answer:
+    """The answer to a job that was sent with some files and arrived with others."""
     plan_bytes = plan("run", *LINES, least="none")
     files = [JobFile(name=name, content=content) for name, content in {"plan": plan_bytes, **sent}.items()]
     sums = wire.sums_file(files, [wire.literal(file.content) for file in files if isinstance(file.content, bytes)])
@@ -29,20 +29,20 @@ def judged(box: Box, sent: dict[str, bytes], arrived: dict[str, bytes]) -> Answe
 
 
 @pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 65536, 200_001])
-def test_what_arrived_unchanged_is_judged(plain_box: Box, size: int) -> None:
-    """Files of all sizes."""
+def test_unchanged_files_are_accepted(plain_box: Box, size: int) -> None:
+    """Unchanged files of several sizes are accepted."""
     output = secrets.token_bytes(size).replace(b"\0", b"x") + b"1\n"
     files = {"t0.in": b"", "t0.ans": output, "t0 .out": output}
-    assert judged(plain_box, files, files).verdicts == ["AC"]
+    assert answer_with_sums(plain_box, files, files).verdicts == ["AC"]
 
 
 @pytest.mark.parametrize("name", ["t0.in", "t0.ans", "t0 .out"])
-def test_what_was_changed_is_not(plain_box: Box, name: str) -> None:
-    """One bit of one file."""
+def test_a_changed_file_is_a_fault(plain_box: Box, name: str) -> None:
+    """One changed bit in a file is a fault of the system that names the file."""
     files = {"t0.in": b"2\n", "t0.ans": b"1" * 100_000 + b"\n", "t0 .out": b"1" * 100_000 + b"\n"}
     changed = bytearray(files[name])
     changed[len(changed) // 2] ^= 1
-    answer = judged(plain_box, files, {**files, name: bytes(changed)})
+    answer = answer_with_sums(plain_box, files, {**files, name: bytes(changed)})
     assert answer.code == 3
     assert answer.last["fault"] == "system"
     assert answer.last["words"] == f"the job's file {name} was changed on the way"

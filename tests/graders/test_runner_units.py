@@ -19,14 +19,14 @@ def own_includes(source: Path) -> set[str]:
 
 
 def listed_parts() -> list[str]:
-    """The parts in the order in which the essay at the top of `runner.cpp` names them."""
+    """The parts in the order of the comment at the top of `runner.cpp`."""
     essay = RUNNER_SOURCE.read_text(encoding="utf-8").partition("#include")[0]
     lines = re.findall(r"^// - [^:]+: (.+)$", essay.rpartition("bottom up:")[2], re.MULTILINE)
     return re.findall(r"\w+", " ".join(lines))
 
 
 def test_every_header_compiles_alone() -> None:
-    """A header includes what it names: a program that includes nothing else compiles, without a warning."""
+    """Each header includes all that it needs: a program that includes only this header compiles without warnings."""
 
     def compile_(header: Path) -> str:
         text = f'#include "{header}"\n'.encode()
@@ -38,8 +38,8 @@ def test_every_header_compiles_alone() -> None:
     assert not {name: text for name, text in words.items() if text}
 
 
-def test_the_essay_names_every_part_from_the_bottom_up() -> None:
-    """The list is whole, and a part includes only parts that stand before it: there is no circle."""
+def test_the_comment_lists_all_parts_from_the_bottom_up() -> None:
+    """The comment lists all parts, and a part includes only earlier parts, so there are no cycles."""
     parts = listed_parts()
     assert sorted(parts) == [header.stem for header in HEADERS]
     for header in HEADERS:
@@ -48,9 +48,9 @@ def test_the_essay_names_every_part_from_the_bottom_up() -> None:
 
 
 def test_the_runner_has_no_global_variables(runner: Path) -> None:
-    """Its state is in objects that functions are given: no variable of ours is in a section that can be written to.
+    """State is in objects that are passed to functions: no variable of ours is in a writable section.
 
-    (Tables that hold addresses are in `.data.rel.ro`, which nobody can write to.)
+    (Tables with addresses are in `.data.rel.ro`, which is read-only.)
     """
     done = subprocess.run(["objdump", "--syms", "--demangle", runner], capture_output=True, text=True, check=True)
     symbols = [line for line in done.stdout.splitlines() if "runner::" in line or "comparators::" in line]
@@ -59,7 +59,7 @@ def test_the_runner_has_no_global_variables(runner: Path) -> None:
 
 
 def test_pure_parts(built: Path) -> None:
-    """What needs no process and no kernel: units.cpp says what each part must answer."""
+    """Parts that need neither processes nor the kernel: units.cpp has the expected results."""
     program = built / "units"
     subprocess.run(["g++", *STRICT, str(Path(__file__).with_name("units.cpp")), "-o", str(program)], check=True)
     done = subprocess.run([str(program)], capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""Verdicts of a batch task: the runner's verdict for each behaviour of a program. In every box."""
+"""Verdicts of a batch task: the runner's verdict for each behaviour of a program, in each box."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ENDS = {
     "wrong 1": ("WA", 0, 0),
     "silent 1": ("WA", 0, 0),
     "exit 1": ("RE", 1, 0),
-    "exit 137": ("RE", 137, 0),  # what a shell makes of SIGKILL is a plain exit code here
+    "exit 137": ("RE", 137, 0),  # a shell's exit code for SIGKILL is an ordinary exit code here
     "abort 1": ("RE", 0, signal.SIGABRT),
     "segv 1": ("RE", 0, signal.SIGSEGV),
     "throw 1": ("RE", 0, signal.SIGABRT),
@@ -33,7 +33,7 @@ ENDS = {
 
 
 def test_how_programs_end(box: Box, program: Callable[..., Path]) -> None:
-    """Exit codes and signals become the verdict that they mean. Of an honest program nothing is refused and noted."""
+    """Exit codes and signals give the expected verdicts. An honest program has no refused calls."""
     answer = run_batch(box, program("contestant"), *ENDS)
     seen = {
         mode: (entry["verdict"], entry["code"], entry["signal"]) for mode, entry in zip(ENDS, answer.lines, strict=True)
@@ -44,13 +44,13 @@ def test_how_programs_end(box: Box, program: Callable[..., Path]) -> None:
 
 
 def test_dynamically_linked_program(box: Box, program: Callable[..., Path]) -> None:
-    """With `static=0` a program finds its libraries, and still nothing else."""
+    """With `static=0`, a dynamically linked program finds its libraries."""
     answer = run_batch(box, program("contestant", static=False), "honest 1", "sum 1", static=0)
     assert answer.verdicts == ["AC", "AC"]
 
 
 def test_line_of_an_accepted_test(plain_box: Box, program: Callable[..., Path]) -> None:
-    """A line holds every field of the protocol, with times and memory that make sense."""
+    """A line has all fields of the protocol, with plausible times and memory."""
     entry = run_batch(plain_box, program("contestant"), "burn 50", answer=b"51\n").only
     assert set(entry) == {
         "test", "verdict", "score", "message", "cpu_us", "wall_us", "idle_us", "memory_bytes", "code", "signal",
@@ -65,7 +65,7 @@ def test_line_of_an_accepted_test(plain_box: Box, program: Callable[..., Path]) 
 
 
 def test_refused_calls_are_noted(box: Box, program: Callable[..., Path]) -> None:
-    """What was refused by errno is named with its count, and judged normally."""
+    """A refused call is listed with its count, and the test is judged as usual."""
     entry = run_batch(box, program("contestant"), "system 1").only
     assert entry["verdict"] == "AC"
     assert set(entry["attempted"]) <= {"clone", "vfork", "fork"}
@@ -73,20 +73,20 @@ def test_refused_calls_are_noted(box: Box, program: Callable[..., Path]) -> None
 
 
 def test_stderr_is_kept_byte_for_byte(plain_box: Box, program: Callable[..., Path]) -> None:
-    """Bytes that are not printable ASCII travel as escapes, one for each byte."""
+    """Bytes that are not printable ASCII are written as escapes, one for each byte."""
     entry = run_batch(plain_box, program("contestant"), "say 1").only
     assert entry["stderr"].encode("latin-1") == b'caf\xc3\xa9 "quoted" \\ \x01 \xff\n'
 
 
-def test_stderr_is_cut_not_punished(box: Box, program: Callable[..., Path]) -> None:
-    """A program may write more to stderr than to stdout; the first 2,000 bytes are shown."""
+def test_much_stderr_is_cut(box: Box, program: Callable[..., Path]) -> None:
+    """A program may write more to stderr than its output limit; the first 2,000 bytes are returned."""
     entry = run_batch(box, program("contestant"), "stderr 3000", output_bytes=1 << 20, answer=b"3001\n").only
     assert entry["verdict"] == "AC"
     assert entry["stderr"] == (("e" * 1023 + "\n") * 2)[:2000]
 
 
 def test_output_over_the_limit(box: Box, program: Callable[..., Path]) -> None:
-    """Output up to the limit is judged, one byte more is OLE, whether or not the program minds the signal."""
+    """Output up to the limit is judged. One byte more is OLE, even if the program ignores the signal."""
     contestant = program("contestant")
     whole = ("x" * 1023 + "\n") * 64
     exact = run_batch(box, contestant, "output 64", output_bytes=65536, answer=whole.encode())
@@ -98,8 +98,8 @@ def test_output_over_the_limit(box: Box, program: Callable[..., Path]) -> None:
     assert endless.verdicts == ["OLE", "OLE"]
 
 
-def test_contestant_owns_nothing_but_its_streams(box: Box, program: Callable[..., Path]) -> None:
-    """Three descriptors, an environment of two names, and `./program` as only argument."""
+def test_descriptors_environment_and_arguments_of_a_contestant(box: Box, program: Callable[..., Path]) -> None:
+    """A contestant has three descriptors, two environment variables, and `./program` as its only argument."""
     contestant = program("contestant")
     assert run_batch(box, contestant, "descriptors 1", answer=b"0 1 2\n").verdicts == ["AC"]
     assert run_batch(box, contestant, "environment 1", answer=b"PATH=/usr/bin:/bin\nLANG=C.UTF-8\n").verdicts == ["AC"]
@@ -107,31 +107,31 @@ def test_contestant_owns_nothing_but_its_streams(box: Box, program: Callable[...
 
 
 def test_scratch_directory_is_new_for_each_test(box: Box, program: Callable[..., Path]) -> None:
-    """A file that one test leaves is not there in the next."""
+    """A file that one test leaves does not exist in the next."""
     answer = run_batch(box, program("contestant"), "leave-file 1", "find-file 1", "leave-file 1", "find-file 1")
     assert answer.verdicts == ["AC"] * 4
 
 
 def test_scratch_directory_is_bounded(box: Box, program: Callable[..., Path]) -> None:
-    """More than 16 MiB or 256 files: the program gets an error where that is a file system, else it is stopped."""
+    """Over 16 MiB or 256 files, the program gets an error (full isolation) or is stopped with OLE (reduced)."""
     answer = run_batch(box, program("contestant"), "big-file 64", "many-files 5000", output_bytes=128 << 20)
     if box.level == "full":
-        assert answer.verdicts == ["WA", "WA"]  # it says that there is no room
+        assert answer.verdicts == ["WA", "WA"]  # it prints that there is no room
     else:
         assert answer.verdicts == ["OLE", "OLE"]
         assert [entry["limit"] for entry in answer.lines] == ["files", "files"]
 
 
 def test_every_test_gets_its_input_from_the_start(box: Box, program: Callable[..., Path]) -> None:
-    """The same file serves many tests: no process leaves an offset to another."""
+    """Several tests with the same input file each read it from the start: offsets are not shared."""
     tests = [f"test id={number} input=in answer=ans" for number in (7, 3, 5)]
     answer = box.run(a_plan(tests), {"program": program("contestant"), "in": b"sum 1\n", "ans": b"2\n"})
     assert answer.verdicts == ["AC"] * 3
     assert [entry["test"] for entry in answer.lines] == [7, 3, 5]
 
 
-def test_file_that_is_no_program(plain_box: Box) -> None:
-    """What the kernel does not execute for what is in the file is the submission's own: RE, code 127."""
+def test_file_that_is_not_a_program(plain_box: Box) -> None:
+    """A file that the kernel cannot execute because of its content is RE with exit code 127."""
     entry = plain_box.run(
         a_plan(["test id=0 input=in answer=in"]), {"program": b"\x7fELF, or so it says", "in": b"1\n"}
     ).only
@@ -139,7 +139,7 @@ def test_file_that_is_no_program(plain_box: Box) -> None:
 
 
 NEEDED: dict[str, list[Any]] = {
-    # zero at 0:1 (test 1): test 2 stands behind it, test 3 in a second group before its zero
+    # test 1 is a zero at 0:1: test 2 is after it; test 3 is also in a second group, before that group's zero
     "at": ["0:0", "0:1", "0:2", "0:3,1:0", "1:1", None],
     "modes": ["sum 1", "wrong 1", "sum 1", "sum 1", "exit 1", "sum 1"],
     "run": [0, 1, 3, 4, 5],
@@ -154,8 +154,8 @@ def _ordered(at: list[str | None], modes: list[str], run: str) -> tuple[bytes, d
     return a_plan(tests, order=run), {f"{number}.in": mode.encode() for number, mode in enumerate(modes)}
 
 
-def test_tests_that_cannot_matter_are_not_run(plain_box: Box, program: Callable[..., Path]) -> None:
-    """With `run=needed` a test runs while it stands before the first zero of one of its groups; with `all`, always."""
+def test_only_needed_tests_are_run(plain_box: Box, program: Callable[..., Path]) -> None:
+    """With `run=needed`, a test runs if it is before the first zero of one of its groups; with `all`, always."""
     files: Files = {"program": program("contestant"), "ans": b"2\n"}
     text, inputs = _ordered(NEEDED["at"], NEEDED["modes"], "needed")
     assert [entry["test"] for entry in plain_box.run(text, {**files, **inputs}).lines] == NEEDED["run"]
@@ -163,8 +163,8 @@ def test_tests_that_cannot_matter_are_not_run(plain_box: Box, program: Callable[
     assert [entry["test"] for entry in plain_box.run(text, {**files, **inputs}).lines] == [0, 1, 2, 3, 4, 5]
 
 
-def test_after_enough_time_no_other_test_is_begun(plain_box: Box, program: Callable[..., Path]) -> None:
-    """The first always is; what is left is for another job."""
+def test_after_enough_time_no_further_test_is_started(plain_box: Box, program: Callable[..., Path]) -> None:
+    """After `enough_ms`, no further test is started, but the first always is."""
     files: Files = {"program": program("contestant"), "ans": b"2\n"}
     for enough_ms, run in ((1, [0]), (2000, [0, 1]), (60_000, [0, 1, 2])):
         text, inputs = _ordered([None] * 3, ["sum 1", "sleep 2200", "sum 1"], f"all enough_ms={enough_ms}")
@@ -173,15 +173,15 @@ def test_after_enough_time_no_other_test_is_begun(plain_box: Box, program: Calla
         assert [entry["test"] for entry in plain_box.run(text, {**files, **inputs}).lines] == run
 
 
-def test_a_zero_counts_where_it_stands(plain_box: Box, program: Callable[..., Path]) -> None:
-    """Tests may run in any order: those before a zero of their group still matter, those behind do not."""
+def test_a_zero_affects_later_tests_of_its_group(plain_box: Box, program: Callable[..., Path]) -> None:
+    """Tests may be in any order: those before a zero in their group are needed, those after it are not."""
     files: Files = {"program": program("contestant"), "ans": b"2\n"}
     text, inputs = _ordered(["0:2", "0:3", "0:0", "0:1"], ["wrong 1", "sum 1", "wrong 1", "sum 1"], "needed")
     assert [entry["test"] for entry in plain_box.run(text, {**files, **inputs}).lines] == [0, 2]
 
 
-def test_a_judge_error_is_no_zero(plain_box: Box, program: Callable[..., Path]) -> None:
-    """After a JE the group goes on: a zero may still come, and beats it."""
+def test_a_judge_error_does_not_count_as_zero(plain_box: Box, program: Callable[..., Path]) -> None:
+    """After a JE, further tests of the group run: a zero may still come, and decides."""
     checker = line("checker", protocol="cms", file="checker", cpu_ms=5000, wall_ms=9000, memory_bytes=1 << 30)
     tests = [f"test id={number} input={number}.in answer=ans at=0:{number}" for number in range(3)]
     files: Files = {
@@ -192,15 +192,15 @@ def test_a_judge_error_is_no_zero(plain_box: Box, program: Callable[..., Path]) 
     assert answer.verdicts == ["JE", "WA"]
 
 
-def test_no_tests_no_lines(plain_box: Box, program: Callable[..., Path]) -> None:
-    """A plan without tests is answered by its end line alone."""
+def test_a_plan_without_tests(plain_box: Box, program: Callable[..., Path]) -> None:
+    """The answer to a plan without tests has only the end line."""
     answer = plain_box.run(a_plan([]), {"program": program("contestant")})
     assert (answer.lines, answer.last["lines"]) == ([], 0)
 
 
 @pytest.mark.parametrize("level", ["full", "reduced"])
-def test_least_isolation_is_kept(boxes: Callable[[str], Box], level: str) -> None:
-    """A box that is strong enough accepts the plan."""
+def test_sufficient_isolation_is_accepted(boxes: Callable[[str], Box], level: str) -> None:
+    """A box with at least the required isolation accepts the plan."""
     box = boxes("bwrap-root" if level == "full" else "fds-reduced-root")
     limits = {
         "cpu_ms": 1000,

@@ -1,6 +1,6 @@
-// The runner's pure parts by themselves: what they say is compared with what is written here, or with a second, slower way.
+// Unit tests of the runner's pure parts: results are compared with expected values, or with a second, slower implementation.
 //
-// Not here, as other tests have them: comparators.h and decimal.h (tests/graders_py/test_comparators.py), default_validator.h
+// Tested elsewhere: comparators.h and decimal.h (tests/graders_py/test_comparators.py), default_validator.h
 // (tests/fidelity/test_tokens.py), white_diff.h and the scores of checkers (test_runner_checkers.py, through the runner).
 // Prints a line for each check that fails, and exits with 1 if one did.
 
@@ -48,7 +48,7 @@ void check(bool holds, const char* what, int line) {
 }
 #define CHECK(condition) check(condition, #condition, __LINE__)
 
-// The kind and words of the fault that `f` ends with.
+// The kind and the message of the fault that `f` throws.
 template <typename F>
 std::string fault_of(F f) {
   try {
@@ -118,7 +118,7 @@ void test_protocols() {
   }
 }
 
-// Scores in other units than parts of 1, and lines that are too long to be one.
+// Scores in points, and lines that are too long for a score.
 void test_scores() {
   Fd errors = file_of("words\nmore");
   for (auto [code, words, score, valid] : {std::tuple{0, "ok", "1", true}, {1, "wrong", "0", true}, {7, "points 0.25 rest", "0.25", true},
@@ -137,7 +137,7 @@ void test_scores() {
   CHECK(said.error == "not a score: a text of more than 4096 bytes");
 }
 
-// Each test has its share of what the sandbox allows; taking memory comes first: 262,144 pages of 20 us.
+// Each test gets its share of the sandbox's time; prefaulting memory comes first: 262,144 pages of 20 us.
 void test_room() {
   for (auto [room_ms, tests, prefault_bytes, stop_ms] : {std::tuple{50'000L, 6, 0L, 8'333L}, {50'000, 1, 1L << 30, 44'758}, {0, 3, 0, 1}}) {
     Plan plan;
@@ -156,7 +156,7 @@ void test_room() {
   static_assert(given_up_us(2'000, 10'000) == 130'000'000 && max_for_pages_us(1'000) == 13'000'000);
 }
 
-// What a program of the kernel's filter machine returns for a call. -1: it leaves its text, or uses what no filter may.
+// The result of a seccomp filter program for a call. -1: it jumps outside of the program, or has an invalid instruction.
 int64_t run_filter(const std::vector<sock_filter>& code, const seccomp_data& data) {
   uint32_t accumulator = 0;
   for (size_t at = 0; at < code.size(); at++) {
@@ -180,7 +180,7 @@ int64_t run_filter(const std::vector<sock_filter>& code, const seccomp_data& dat
   return -1;
 }
 
-// The tree of a filter decides of each call as the table's rule does that names it, for every kind of contestant.
+// The filter's tree gives the same decision as the call's rule in the table, for each call and each kind of contestant.
 void test_filters() {
   const uint64_t values[] = {0, 1, 2, 9, 77, 0x40000, 0xffffffff, 0x80000000};
   CallSet none, some;
@@ -195,7 +195,7 @@ void test_filters() {
     CHECK(filter.code.size() <= BPF_MAXINSNS);
     for (long number = 0; number < kCalls; number++) {
       const Rule* rule = rule_of(number);
-      // Numbers that no kernel has named are not asked about one by one: one hidden call hides all of them.
+      // Numbers without a call are not tried one by one: one hidden call hides all of them.
       bool is_hidden = rule != nullptr || number < kLastCall ? hidden.has[number] : hidden.any();
       FilterPiece piece = rule != nullptr ? call_filter.by(*rule, is_hidden) : call_filter.unknown(is_hidden);
       for (size_t at : piece.self) piece.code[at].k = 77;

@@ -1,5 +1,5 @@
-// Runs comparators.h on cases from stdin. A case is a line `<spec> <bytes of output> <bytes of answer>`, then those
-// bytes. For each, one line: `right`, `wrong <words>` or `no such comparator`.
+// Runs comparators.h on cases from stdin. A case is a line `<spec> <bytes of output> <bytes of answer>`, followed by these
+// bytes. It prints a line for each case: `right`, `wrong <message>` or `no such comparator`.
 
 #include "../../graders/runner/comparators.h"
 

@@ -1,4 +1,4 @@
-"""The harness as it travels, started by hand: descriptors for its task, its streams and its report."""
+"""Starts the harness from its archive, with descriptors for its task, its streams and its report."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Ended:
 
     @property
     def phase(self) -> str | None:
-        """The phase it reported, if it did."""
+        """The phase in the report; `None` without a report."""
         return self.report.get("phase")
 
     @property
@@ -43,7 +43,7 @@ class Ended:
 
 
 def memory_file(content: bytes = b"") -> int:
-    """A descriptor with these bytes, at their beginning."""
+    """A descriptor of a memory file with these bytes, at offset 0."""
     fd = os.memfd_create("test", 0)
     os.write(fd, content)
     os.lseek(fd, 0, os.SEEK_SET)
@@ -51,7 +51,7 @@ def memory_file(content: bytes = b"") -> int:
 
 
 def content_of(fd: int) -> bytes:
-    """What a descriptor holds; it is closed."""
+    """The content of a descriptor, which is closed then."""
     with os.fdopen(fd, "rb") as file:
         file.seek(0)
         return file.read()
@@ -59,7 +59,7 @@ def content_of(fd: int) -> bytes:
 
 @pytest.fixture(scope="session")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The harness as a file."""
+    """The path of the harness's archive."""
     path = tmp_path_factory.mktemp("harness") / "harness.pyz"
     path.write_bytes(harness_archive())
     return path
@@ -70,7 +70,7 @@ Run = Callable[..., Ended]
 
 @pytest.fixture
 def run(archive: Path, tmp_path: Path) -> Run:
-    """Run a program: `run(program, stdin)`, or with `fn_name` and `args` call a function."""
+    """Runs a program: `run(program, stdin)`, or calls a function with `fn_name` and `args`."""
 
     def run_it(
         program: str,
@@ -82,13 +82,13 @@ def run(archive: Path, tmp_path: Path) -> Run:
         grader: str | None = None,
         python: str = sys.executable,
     ) -> Ended:
-        given = stdin if args is None else encode(args)
+        sent = stdin if args is None else encode(args)
         program_fd = memory_file(program_file(program, fn_name=fn_name, conventions=conventions))
         report_fd = memory_file()
         options = ["--program", str(program_fd), "--report", str(report_fd), *(["--grader", grader] if grader else [])]
         done = subprocess.run(
             [python, "-s", str(archive), "run", *options],
-            input=given,
+            input=sent,
             capture_output=True,
             pass_fds=[program_fd, report_fd],
             cwd=tmp_path,
@@ -97,16 +97,16 @@ def run(archive: Path, tmp_path: Path) -> Run:
             check=False,
         )
         os.close(program_fd)
-        said = content_of(report_fd)
-        report = json.loads(said) if said else {}
+        content = content_of(report_fd)
+        report = json.loads(content) if content else {}
         return Ended(code=done.returncode, stdout=done.stdout, stderr=done.stderr.decode(), report=report)
 
     return run_it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Forked:
-    """How a fork ended, as its parent saw it."""
+class ForkEnded:
+    """How a fork ended, as its parent observes it."""
 
     status: int
     usage: resource.struct_rusage
@@ -116,7 +116,7 @@ class Forked:
 
 
 class Warm:
-    """A warm interpreter, and what a runner does with it."""
+    """A warm interpreter, used as the runner does."""
 
     def __init__(self, archive: Path, folder: Path, grader: str | None = None, preload: str = "") -> None:
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -127,7 +127,7 @@ class Warm:
         theirs.close()
 
     def start(self, program: str, stdin: bytes, extra: dict[str, int], **rules: Any) -> tuple[int, dict[str, int]]:
-        """Send a request; returns the pid and our descriptors."""
+        """Send a request. Returns the fork's pid, and our descriptors by name."""
         fn_name, conventions = rules.pop("fn_name", None), rules.pop("conventions", False)
         fds = {
             "program": memory_file(program_file(program, fn_name=fn_name, conventions=conventions)),
@@ -140,15 +140,15 @@ class Warm:
         self.control.sendmsg([header], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
         return json.loads(self.control.recv(4096))["pid"], fds
 
-    def finish(self, pid: int, fds: dict[str, int]) -> Forked:
-        """Wait for a fork as for any child."""
+    def finish(self, pid: int, fds: dict[str, int]) -> ForkEnded:
+        """Wait for the end of a fork, as for a child process."""
         _, status, usage = os.wait4(pid, 0)
         contents = {}
         for name, fd in fds.items():
             with os.fdopen(fd, "rb") as file:
                 file.seek(0)
                 contents[name] = file.read()
-        return Forked(
+        return ForkEnded(
             status=os.waitstatus_to_exitcode(status),
             usage=usage,
             stdout=contents["stdout"],
@@ -156,12 +156,12 @@ class Warm:
             report=contents["report"],
         )
 
-    def run(self, program: str, stdin: bytes = b"", **rules: Any) -> Forked:
+    def run(self, program: str, stdin: bytes = b"", **rules: Any) -> ForkEnded:
         """Run a program in a fork."""
         return self.finish(*self.start(program, stdin, {}, **rules))
 
     def stop(self) -> None:
-        """End it, as a runner does: by closing its socket."""
+        """End it as the runner does, by closing its socket."""
         self.control.close()
         assert self.process.wait(30) == 0
 
@@ -195,7 +195,7 @@ Compare = Callable[[Sequence[Case]], list[str]]
 
 @pytest.fixture(scope="session")
 def compare(tmp_path_factory: pytest.TempPathFactory) -> Compare:
-    """The compiled comparators: cases in, one line for each out."""
+    """The compiled comparators: a function from cases to lines, one for each case."""
     program = tmp_path_factory.mktemp("comparators") / "compare"
     strict = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
     subprocess.run(
@@ -204,8 +204,8 @@ def compare(tmp_path_factory: pytest.TempPathFactory) -> Compare:
     )
 
     def run(cases: Sequence[Case]) -> list[str]:
-        given = b"".join(b"%s %d %d\n%s%s" % (spec.encode(), len(a), len(b), a, b) for spec, a, b in cases)
-        answer = subprocess.run([str(program)], input=given, capture_output=True, check=True)
+        text = b"".join(b"%s %d %d\n%s%s" % (spec.encode(), len(a), len(b), a, b) for spec, a, b in cases)
+        answer = subprocess.run([str(program)], input=text, capture_output=True, check=True)
         lines = answer.stdout.decode("ascii").splitlines()
         assert len(lines) == len(cases)
         return lines
@@ -214,7 +214,7 @@ def compare(tmp_path_factory: pytest.TempPathFactory) -> Compare:
 
 
 def interpreters() -> list[str]:
-    """Every Python from 3.8 on that this machine has."""
+    """All versions of Python on this machine from 3.8 on."""
     found = []
     for minor in range(8, 15):
         homes = sorted((Path.home() / ".pyenv/versions").glob(f"3.{minor}.*/bin/python3"))
@@ -228,5 +228,5 @@ def interpreters() -> list[str]:
 
 @pytest.fixture(params=interpreters(), ids=lambda path: path.split("versions/")[-1].split("/")[0])
 def python(request: pytest.FixtureRequest) -> str:
-    """Each of them."""
+    """Each of these interpreters: the test runs once for each."""
     return str(request.param)

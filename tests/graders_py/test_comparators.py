@@ -1,4 +1,4 @@
-"""The comparators in C++ against simple models of their definitions in `docs/apps.md`."""
+"""The comparators in C++ agree with simple models of their definitions in `docs/apps.md`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SPACES = BLANKS + b"\n"
 
 
 def model_lines(text: bytes) -> list[bytes]:
-    """The lines without their trailing blanks, without blank lines at the end."""
+    """The lines without trailing blanks, and without blank lines at the end."""
     lines = [line.rstrip(BLANKS) for line in text.split(b"\n")]
     while lines and not lines[-1]:
         lines.pop()
@@ -29,12 +29,12 @@ def model_lines(text: bytes) -> list[bytes]:
 
 
 def model_tokens(text: bytes) -> list[bytes]:
-    """What stands between blanks and newlines."""
+    """The texts between blanks and newlines."""
     return re.findall(rb"[^ \t\v\f\r\n]+", text)
 
 
 def model_number(token: bytes) -> tuple[Fraction, bool] | None:
-    """A token as a number, and whether it is written as an integer."""
+    """The value of a token, and whether it is written as an integer; `None` if it is not a number."""
     match = re.fullmatch(rb"([+-]?)(\d*)(?:(\.)(\d*))?(?:[eE]([+-]?\d+))?", token)
     if match is None or not (match[2] or match[4]) or abs(int(match[5] or 0)) > 400:
         return None
@@ -44,7 +44,7 @@ def model_number(token: bytes) -> tuple[Fraction, bool] | None:
 
 
 def model_near(got: bytes, expected: bytes, absolute: Fraction, relative: Fraction) -> bool:
-    """Whether two tokens are the same, or numbers within the tolerance."""
+    """Whether two tokens are equal, or numbers within the tolerance."""
     if got == expected:
         return True
     ours, theirs = model_number(got), model_number(expected)
@@ -56,7 +56,7 @@ def model_near(got: bytes, expected: bytes, absolute: Fraction, relative: Fracti
 
 
 def model(spec: str, output: bytes, answer: bytes) -> bool:
-    """Whether the output is right, by the definition."""
+    """Whether the output is right by the definition of the comparator."""
     name, *parameters = spec.split(":")
     match name:
         case "exact":
@@ -79,11 +79,11 @@ def model(spec: str, output: bytes, answer: bytes) -> bool:
 # --------------------------------------------------------------------------- tables
 
 
-def rights(compare: Compare, output: bytes, answer: bytes) -> set[str]:
-    """The comparators by which the output is right."""
+def accepting_comparators(compare: Compare, output: bytes, answer: bytes) -> set[str]:
+    """The comparators that accept the output."""
     specs = ["exact", "lines", "tokens", "case-insensitive", "unordered-lines", "float:1e-6", "float:1e-6:1e-6"]
-    said = compare([(spec, output, answer) for spec in specs])
-    found = {spec for spec, line in zip(specs, said, strict=True) if line == "right"}
+    lines = compare([(spec, output, answer) for spec in specs])
+    found = {spec for spec, line in zip(specs, lines, strict=True) if line == "right"}
     assert found == {spec for spec in specs if model(spec, output, answer)}
     return found
 
@@ -124,8 +124,8 @@ BY_LINES = {"lines", "case-insensitive", "unordered-lines"}
     ],
 )
 def test_texts(compare: Compare, output: bytes, answer: bytes, expected: set[str]) -> None:
-    """What counts as blank, line and token is what the definitions say."""
-    assert rights(compare, output, answer) == expected
+    """Blanks, lines and tokens are those of the definitions."""
+    assert accepting_comparators(compare, output, answer) == expected
 
 
 @pytest.mark.parametrize(
@@ -167,8 +167,8 @@ def test_texts(compare: Compare, output: bytes, answer: bytes, expected: set[str
     ],
 )
 def test_numbers(compare: Compare, output: bytes, answer: bytes, expected: set[str]) -> None:
-    """Integers are exact at any size, tolerances are exact decimals, and what is not a number is text."""
-    assert rights(compare, output, answer) == expected
+    """Integers of any size are exact, tolerances are exact decimals, and other tokens are text."""
+    assert accepting_comparators(compare, output, answer) == expected
 
 
 @pytest.mark.parametrize(
@@ -186,19 +186,19 @@ def test_numbers(compare: Compare, output: bytes, answer: bytes, expected: set[s
         ("unordered-lines", b"a\na\n", b"b\na\n", 'a line that is not expected, or not so often: "a"'),
     ],
 )
-def test_words(compare: Compare, spec: str, output: bytes, answer: bytes, words: str) -> None:
-    """A wrong output is shown around the place where it parts from the answer, in printable ASCII."""
+def test_messages(compare: Compare, spec: str, output: bytes, answer: bytes, words: str) -> None:
+    """The message shows output and answer near the first difference, in printable ASCII."""
     assert compare([(spec, output, answer)]) == [f"wrong {words}"]
 
 
-def test_words_far_into_a_line(compare: Compare) -> None:
-    """In a long line the place is shown, not the line's beginning; and never more than a little."""
+def test_message_for_a_long_line(compare: Compare) -> None:
+    """For a long line, the message shows the text near the difference, and is short."""
     line = b"".join(b"%d " % number for number in range(10_000))
-    said = compare([("lines", line + b"x" + line, line + b"y" + line)])[0]
-    assert said.startswith('wrong line 1: expected "...')
-    assert "9999 y0 1" in said
-    assert "9999 x0 1" in said
-    assert len(said) < 400
+    lines = compare([("lines", line + b"x" + line, line + b"y" + line)])[0]
+    assert lines.startswith('wrong line 1: expected "...')
+    assert "9999 y0 1" in lines
+    assert "9999 x0 1" in lines
+    assert len(lines) < 400
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_words_far_into_a_line(compare: Compare) -> None:
     ],
 )
 def test_unknown_comparators(compare: Compare, spec: str) -> None:
-    """A comparator that is not understood is never taken for another one."""
+    """An unknown comparator is refused."""
     assert compare([(spec, b"1", b"1")]) == ["no such comparator"]
 
 
@@ -233,83 +233,83 @@ GAPS = (b" ", b"\n", b"  ", b"\t", b"\r\n", b" \n", b"\n\n", b"\r", b"\v", b"\f"
 SPECS = ("exact", "lines", "tokens", "case-insensitive", "unordered-lines", "float:1e-6", "float:0", "float:0:1e-6")
 
 
-def random_text(dice: random.Random) -> bytes:
-    """A few words and gaps."""
-    text = b"".join(dice.choice(WORDS) + dice.choice(GAPS) for _ in range(dice.randrange(6)))
-    return dice.choice(GAPS) + text if dice.random() < 0.2 else text
+def random_text(rng: random.Random) -> bytes:
+    """Some random words and white space."""
+    text = b"".join(rng.choice(WORDS) + rng.choice(GAPS) for _ in range(rng.randrange(6)))
+    return rng.choice(GAPS) + text if rng.random() < 0.2 else text
 
 
-def mutated(dice: random.Random, text: bytes) -> bytes:
-    """The same text, with a word, a gap or a line changed here and there."""
+def mutated(rng: random.Random, text: bytes) -> bytes:
+    """The same text with a few changes of words, white space or lines."""
     parts = re.findall(rb"[^ \t\v\f\r\n]+|[ \t\v\f\r\n]", text)
-    for _ in range(dice.randrange(3)):
+    for _ in range(rng.randrange(3)):
         if not parts:
             break
-        place = dice.randrange(len(parts))
-        match dice.randrange(4):
+        place = rng.randrange(len(parts))
+        match rng.randrange(4):
             case 0:
-                parts[place] = dice.choice(WORDS if parts[place].strip(SPACES) else GAPS)
+                parts[place] = rng.choice(WORDS if parts[place].strip(SPACES) else GAPS)
             case 1:
                 del parts[place]
             case 2:
-                parts.insert(place, dice.choice(GAPS))
+                parts.insert(place, rng.choice(GAPS))
             case _:
                 lines = b"".join(parts).split(b"\n")
-                dice.shuffle(lines)
+                rng.shuffle(lines)
                 parts = [b"\n".join(lines)]
     return b"".join(parts)
 
 
-def random_case(dice: random.Random) -> Case:
-    """Two texts that are often right by some rule."""
-    answer = random_text(dice)
-    return dice.choice(SPECS), mutated(dice, answer) if dice.random() < 0.8 else random_text(dice), answer
+def random_case(rng: random.Random) -> Case:
+    """A random comparator and two texts that are often equal for one of the comparators."""
+    answer = random_text(rng)
+    return rng.choice(SPECS), mutated(rng, answer) if rng.random() < 0.8 else random_text(rng), answer
 
 
-def random_numbers(dice: random.Random) -> Case:
-    """Two numbers about a tolerance apart."""
-    places = dice.randrange(12)
-    scaled = dice.randrange(10 ** dice.randrange(1, 25))
-    step = dice.choice((0, 1, -1, 2, 10, -10))
-    absolute, relative = dice.choice(("0", "1e-3", "0.001", "1e-6")), dice.choice(("", ":0", ":1e-6", ":.001"))
+def random_numbers(rng: random.Random) -> Case:
+    """A comparator and two numbers whose difference is close to its tolerance."""
+    places = rng.randrange(12)
+    scaled = rng.randrange(10 ** rng.randrange(1, 25))
+    step = rng.choice((0, 1, -1, 2, 10, -10))
+    absolute, relative = rng.choice(("0", "1e-3", "0.001", "1e-6")), rng.choice(("", ":0", ":1e-6", ":.001"))
 
     def spelled(value: int) -> bytes:
         digits = f"{abs(value):0{places + 1}d}"
         text = f"{'-' * (value < 0)}{digits[: len(digits) - places]}.{digits[len(digits) - places :]}"
-        if dice.random() < 0.3:
-            text += dice.choice(("000", "e0", "E+00", "e-0"))
-        return text.encode() if places or dice.random() < 0.5 else text.rstrip(".").encode()
+        if rng.random() < 0.3:
+            text += rng.choice(("000", "e0", "E+00", "e-0"))
+        return text.encode() if places or rng.random() < 0.5 else text.rstrip(".").encode()
 
     return f"float:{absolute}{relative}", spelled(scaled + step), spelled(scaled)
 
 
 def check(compare: Compare, make: Callable[[random.Random], Case], count: int) -> None:
-    """Compare `count` random cases with the model."""
-    dice = random.Random(20240917)
-    cases = [make(dice) for _ in range(count)]
+    """Check that comparator and model agree on `count` random cases."""
+    rng = random.Random(20240917)
+    cases = [make(rng) for _ in range(count)]
     outcomes: Counter[bool] = Counter()
     for (spec, output, answer), line in zip(cases, compare(cases), strict=True):
         right = model(spec, output, answer)
         outcomes[right] += 1
         assert (line == "right") is right, (spec, output, answer, line)
-    assert min(outcomes[True], outcomes[False]) > count // 20, "the cases must be of both kinds"
+    assert min(outcomes[True], outcomes[False]) > count // 20, "right and wrong cases must both be common"
 
 
 @pytest.mark.parametrize("make", [random_case, random_numbers])
 def test_fuzz(compare: Compare, make: Callable[[random.Random], Case]) -> None:
-    """Two thousand random cases of each kind are judged as the model judges them."""
+    """Comparators and model agree on two thousand random cases of each kind."""
     check(compare, make, 2_000)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("make", [random_case, random_numbers])
 def test_fuzz_long(compare: Compare, make: Callable[[random.Random], Case]) -> None:
-    """A hundred thousand random cases of each kind are judged as the model judges them."""
+    """Comparators and model agree on a hundred thousand random cases of each kind."""
     check(compare, make, 100_000)
 
 
-def test_buffers_meet_their_ends(compare: Compare) -> None:
-    """Wherever a gap falls on the border of a buffer, nothing changes."""
+def test_white_space_at_the_end_of_a_buffer(compare: Compare) -> None:
+    """White space at the end of a buffer does not change the result."""
     cases: list[Case] = []
     for size in range(65_528, 65_540):
         body = b"x" * size
@@ -323,8 +323,8 @@ def test_buffers_meet_their_ends(compare: Compare) -> None:
         assert (line == "right") is model(*case), case
 
 
-def test_large_files_take_no_memory(compare: Compare) -> None:
-    """An output of 20 MB without an end of line, or of nothing but lines, is judged like any other."""
+def test_large_files(compare: Compare) -> None:
+    """An output of 20 MB without line ends, or with only line ends, is judged as usual."""
     long_token = b"7" * 20_000_000
     cases: list[Case] = [
         ("lines", long_token, long_token + b"\n"),

@@ -1,4 +1,4 @@
-"""The harness calls a function and returns its result as data; a program cannot forge equality."""
+"""The harness calls a function and returns its result as data. A program cannot forge a result that equals all."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ FOREIGN = {
 
 @pytest.mark.parametrize(("body", "value"), [([body], [value]) for body, value in RESULTS.values()], ids=RESULTS)
 def test_results(run: Run, body: list[str], value: list[Any]) -> None:
-    """Values of all kinds leave as they are; what derives from a builtin type leaves as that."""
+    """Values of all kinds are returned unchanged. An instance of a derived class is returned as its builtin type."""
     ended = call(run, f"def f():\n    {body[0]}")
     assert (ended.code, ended.phase) == (0, "done"), ended.stderr
     assert [ended.value] == value
@@ -71,8 +71,8 @@ def test_results(run: Run, body: list[str], value: list[Any]) -> None:
 
 
 @pytest.mark.parametrize(("body", "name"), FOREIGN.values(), ids=FOREIGN)
-def test_what_is_no_data(run: Run, body: str, name: str) -> None:
-    """Everything else leaves as the name of its type."""
+def test_results_that_are_not_data(run: Run, body: str, name: str) -> None:
+    """Other values are returned as the name of their type."""
     ended = call(run, f"def f():\n    {body}")
     assert ended.code == 0, ended.stderr
     assert isinstance(ended.value, Foreign)
@@ -80,7 +80,7 @@ def test_what_is_no_data(run: Run, body: str, name: str) -> None:
 
 
 def test_numpy_scalars(run: Run) -> None:
-    """Numbers of numpy are numbers; its arrays are not data."""
+    """Scalars of numpy are returned as numbers; arrays are not data."""
     pytest.importorskip("numpy")
     body = (
         "import numpy as np\n    return [np.int64(3), np.float32(0.5), np.bool_(True), np.float64(0.1), np.arange(3)]"
@@ -106,14 +106,14 @@ def test_numpy_scalars(run: Run) -> None:
         "@lru_cache(None)\ndef f(a, b): return [a, b, deque, inf][:2]",
     ],
 )
-def test_what_is_called(run: Run, program: str) -> None:
-    """Functions and methods are found, and the names are there that LeetCode gives."""
+def test_functions_and_methods_are_called(run: Run, program: str) -> None:
+    """Functions and methods are found, and the names that LeetCode predefines exist."""
     ended = call(run, program, 5, "x")
     assert ended.value == [5, "x"], ended.stderr
 
 
 def test_no_builtin_is_hidden(run: Run) -> None:
-    """The names that are given hide none: `pow(2, 3, 5)` is the builtin."""
+    """The predefined names hide no builtin: `pow(2, 3, 5)` is the builtin function."""
     assert call(run, "def f(): return [pow(2, 3, 5), sum([1]), gcd(4, 6)]").value == [3, 1, 2]
 
 
@@ -132,13 +132,13 @@ def test_no_builtin_is_hidden(run: Run) -> None:
     ],
 )
 def test_failures(run: Run, program: str, phase: str) -> None:
-    """A program that does not come to a result leaves none, whatever its exit code would be, and says where it was."""
+    """A program that fails returns no result, has exit code 1, and the report has the phase in which it failed."""
     ended = call(run, program, 1)
     assert (ended.code, ended.phase, ended.stdout) == (1, phase, b"")
 
 
 def test_prints_do_not_mix_with_the_result(run: Run) -> None:
-    """What the program prints goes to standard error."""
+    """Output of the program goes to stderr."""
     ended = call(
         run, "import os\nprint('loading')\ndef f():\n    print('running')\n    os.write(1, b'raw')\n    return 1"
     )
@@ -147,7 +147,7 @@ def test_prints_do_not_mix_with_the_result(run: Run) -> None:
 
 
 def test_arguments_of_all_kinds(run: Run) -> None:
-    """Arguments arrive as they were sent, and may be changed by the program."""
+    """Arguments arrive unchanged, and the program can modify them."""
     arguments = ([1, [2]], {1: 2.5, "x": None}, HUGE, "\ud800", True)
     program = "def f(*a):\n    a[0].append(3)\n    return list(a)"
     assert [call(run, program, *arguments).value] == [[[1, [2], 3], *arguments[1:]]]
@@ -163,7 +163,7 @@ JSON_VALUES = st.recursive(
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.lists(JSON_VALUES, min_size=20, max_size=40))
 def test_round_trip(run: Run, values: list[Any]) -> None:
-    """What goes in and comes out is equal to what was sent, whatever it is."""
+    """Any JSON values that are passed and returned equal the original ones."""
     assert equal(values, call(run, "def f(*a): return a", *values).value)
 
 
@@ -269,7 +269,7 @@ def f(): os._exit(0)
 
 @pytest.mark.parametrize("program", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_results(run: Run, program: str) -> None:
-    """No object gets itself taken for the expected value, and nothing expected is anywhere in the process."""
+    """No returned object compares equal to an expected value, and the process does not contain expected values."""
     ended = call(run, program)
     assert ended.code in (0, 1)
     if ended.code == 0 and ended.stdout:
@@ -279,13 +279,13 @@ def test_hostile_results(run: Run, program: str) -> None:
 
 
 def test_methods_are_not_called(run: Run) -> None:
-    """Writing a result runs no code of the program, however its classes are made."""
-    tattling = "(lambda *a, **k: open('called', 'w').write('x'))"
+    """Encoding a result does not call methods of the program's classes."""
+    writes_a_file = "(lambda *a, **k: open('called', 'w').write('x'))"
     names = (
         "__eq__ __repr__ __str__ __iter__ __len__ __getitem__ __index__ __int__ __hash__ items keys __getattribute__"
     )
     program = (
-        f"def bad(base):\n    return type('B', (base,), {{name: {tattling} for name in {names.split()!r}}})\n"
+        f"def bad(base):\n    return type('B', (base,), {{name: {writes_a_file} for name in {names.split()!r}}})\n"
         "kept = [bad(int)(5), bad(list)([1]), bad(dict)({1: 2}), bad(str)('a'), bad(tuple)((1,)), bad(float)(1.5)]\n"
         "def f(): return kept"
     )

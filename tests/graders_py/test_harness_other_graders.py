@@ -1,4 +1,4 @@
-"""Programs are run as other graders run them: exactly the programs that these refuse are refused."""
+"""With `--compat`, programs run as in other graders, and get the same results."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ WarmGrader = Callable[[str], Any]
 PHASES = {"done": Ending.FINISHED, "run": Ending.RAISED, "load": Ending.LOAD_FAILED, "compile": Ending.LOAD_FAILED}
 
 
-def codes(warm_grader: WarmGrader, profile: CompatGrader, problem: AppsProblem, program: str) -> list[Code]:
-    """What a grader makes of a program: run by run, until it wants no more. CPU time stands for its wall clock."""
+def codes_of(warm_grader: WarmGrader, profile: CompatGrader, problem: AppsProblem, program: str) -> list[Code]:
+    """The codes of a grader for a program. Runs tests while the grader needs more; CPU time replaces its wall clock."""
     assert profile.harness is not None
     warm = warm_grader(profile.harness)
     runs: list[TestRun] = []
     while profile.wants_another(problem, runs):
-        given = profile.given(problem.tests[len(runs)]) if problem.tests else b""
+        test_input = profile.given(problem.tests[len(runs)]) if problem.tests else b""
         fn_name = problem.fn_name if profile.calls == "call" else None
         seconds = int(profile.per_test_s)
-        ended = warm.run(program, given, fn_name=fn_name, rlimits=[[0, seconds, seconds + 1]])
+        ended = warm.run(program, test_input, fn_name=fn_name, rlimits=[[0, seconds, seconds + 1]])
         report = json.loads(ended.report) if ended.report else {}
         ending = PHASES.get(report.get("phase", ""), Ending.TIMED_OUT if ended.status == -24 else Ending.DIED)
         runs.append(TestRun(ending=ending, output=ended.stdout, exit_code=ended.status, error=report.get("error", "")))
@@ -40,7 +40,7 @@ def codes(warm_grader: WarmGrader, profile: CompatGrader, problem: AppsProblem, 
 
 
 def problem(inputs: list[Any], outputs: list[Any], fn_name: str | None = None) -> AppsProblem:
-    """A row."""
+    """A problem with these inputs and outputs."""
     values = {"input_output": {"inputs": inputs, "outputs": outputs, "fn_name": fn_name}}
     return apps_problem(Row(source="test", number=1, values=values), 0)
 
@@ -116,12 +116,12 @@ PROGRAMS: dict[str, tuple[AppsProblem, str, list[Code], list[Code], list[Code]]]
 def test_results(
     warm_grader: WarmGrader, case: tuple[AppsProblem, str, list[Code], list[Code], list[Code]], name: str
 ) -> None:
-    """Each program gets the results that the grader's own code gives it (found by running that)."""
+    """Each program gets the results of the original grader (found by running its code)."""
     row, program, *expected = case
     wanted = expected[["hendrycks", "eval-protocol", "livecodebench"].index(name)]
     if program == "while True: pass" and name != "livecodebench":
         pytest.skip("once is enough")
-    found = codes(warm_grader, grader_named(name), row, program)
+    found = codes_of(warm_grader, grader_named(name), row, program)
     assert found == wanted
     assert all(code is True or code is False or code < 0 for code in found)
 
@@ -130,25 +130,25 @@ def test_results(
 
 
 def check_recorded(warm_grader: WarmGrader, shared: Path, step: int) -> None:
-    """Grade every `step`-th recorded generation, and compare with what was recorded."""
+    """Grade each `step`-th recorded generation, and compare with the recorded result."""
     catalog = load_catalog(open_source(shared / "tasks/apps/apps.jsonl"))
     profile = grader_named("hendrycks")
     wrong = []
     for generation in list(open_source(shared / "tasks/apps/generations.jsonl").iterate())[::step]:
         values = generation.values
         row = catalog.problem(str(values["problem_id"]))
-        worst = min(codes(warm_grader, profile, row, values["code"]), default=True)
+        worst = min(codes_of(warm_grader, profile, row, values["code"]), default=True)
         if worst is not values["recorded_result"] and worst != values["recorded_result"]:
             wrong.append((values["uuid"], worst, values["recorded_result"]))
     assert not wrong
 
 
 def test_some_recorded_results(warm_grader: WarmGrader, shared: Path) -> None:
-    """A sample of the generations that were graded years ago gets the same results."""
+    """Some recorded generations get the recorded results, which are years old."""
     check_recorded(warm_grader, shared, 9)
 
 
 @pytest.mark.full
 def test_all_recorded_results(warm_grader: WarmGrader, shared: Path) -> None:
-    """All 83 of them do."""
+    """All 83 recorded generations get the recorded results."""
     check_recorded(warm_grader, shared, 1)

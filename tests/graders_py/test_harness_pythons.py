@@ -1,4 +1,4 @@
-"""The harness works alike on every Python from 3.8 on that this machine has."""
+"""The harness works in the same way with all versions of Python on this machine from 3.8 on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Run = Callable[..., Any]
 
 
 def test_stdin(run: Run, python: str) -> None:
-    """A program runs, with its threads, its files, its exit code."""
+    """A program runs with threads and files, and its exit code is kept."""
     program = (
         "import sys, threading\nn = int(input())\nthreading.Thread(target=print, args=(n * 2,)).start()\n"
         "f = open(1, 'w', closefd=False)\nprint(len(str(10 ** 5000)))\nsys.stdout.flush()\nf.write('late')\nsys.exit(3)"
@@ -24,8 +24,10 @@ def test_stdin(run: Run, python: str) -> None:
     assert (ended.phase, ended.report["exit"]) == ("run", True)
 
 
-def test_streams_by_their_paths(run: Run, python: str) -> None:
-    """Also through `pathlib`, which keeps `open` as an attribute of a class in Python 3.8 to 3.10."""
+def test_streams_opened_by_path(run: Run, python: str) -> None:
+    """`/dev/stdin` and `/dev/stdout` can be opened, also with `pathlib`, where `open` is an attribute of a class in
+    Python 3.8 to 3.10.
+    """
     program = (
         "import pathlib\nn = int(pathlib.Path('/dev/stdin').read_text())\n"
         "class Files:\n    open = open\nwith Files().open('/dev/stdout', 'w') as out: print(n + 1, file=out)"
@@ -35,7 +37,7 @@ def test_streams_by_their_paths(run: Run, python: str) -> None:
 
 
 def test_call(run: Run, python: str) -> None:
-    """A method is called, and its result leaves."""
+    """A method is called, and its result is returned."""
     program = (
         "import collections, fractions\nclass Solution:\n    def f(self, a: List[int], b) -> List[int]:\n"
         "        return [a, (b,), collections.Counter('aa'), fractions.Fraction(1, 3), 10 ** 30, {1}]"
@@ -47,7 +49,7 @@ def test_call(run: Run, python: str) -> None:
 
 
 def test_conventions(run: Run, python: str) -> None:
-    """A top-level `return` is mended."""
+    """With `conventions`, a top-level `return` is accepted."""
     program = (
         "x: int = 1\ndef f():\n    global x\n    x += 1\nf()\nprint(x, [x for x in [5]])\nif x:\n    return\nprint(3)"
     )
@@ -65,33 +67,35 @@ def test_errors(run: Run, python: str, program: str) -> None:
 
 
 def test_probe(archive: Path, python: str) -> None:
-    """The harness says which Python it is, and whether there is numpy."""
+    """The harness reports its version of Python, and that of numpy if it is installed."""
     answer = subprocess.run([python, "-s", str(archive), "probe"], capture_output=True, check=True)
-    said = json.loads(answer.stdout)
-    assert said["python"].startswith("cpython 3.")
-    assert said["numpy"] is None or said["numpy"][0].isdigit()
+    report = json.loads(answer.stdout)
+    assert report["python"].startswith("cpython 3.")
+    assert report["numpy"] is None or report["numpy"][0].isdigit()
 
 
-def test_probe_tells_what_is_installed(archive: Path, python: str, tmp_path: Path) -> None:
-    """A package that is installed, or another version of it, makes another interpreter; a compiled file does not."""
+def test_probe_identifies_installed_packages(archive: Path, python: str, tmp_path: Path) -> None:
+    """A new package, or a new version of one, changes the interpreter's identity; a directory of bytecode does not."""
     subprocess.run([python, "-m", "venv", "--without-pip", str(tmp_path)], check=True)
     (packages,) = tmp_path.glob("lib/python3*/site-packages")
 
-    def told() -> str:
+    def installed_packages() -> str:
         command = [str(tmp_path / "bin" / "python"), "-s", str(archive), "probe"]
         return str(json.loads(subprocess.run(command, capture_output=True, check=True).stdout)["packages"])
 
-    seen = [told()]
+    seen = [installed_packages()]
     (packages / "__pycache__").mkdir(exist_ok=True)
-    assert told() == seen[0]
+    assert installed_packages() == seen[0]
     for name in ("sortedcontainers-2.3.0.dist-info", "sortedcontainers-2.4.0.dist-info"):
         (packages / name).mkdir()
-        seen.append(told())
+        seen.append(installed_packages())
     assert len(set(seen)) == 3
 
 
 def test_what_an_interpreter_reads(archive: Path, python: str, tmp_path: Path) -> None:
-    """Its program, library, packages and their libraries; nothing above them, and no project of a `.pth` file."""
+    """An interpreter reads its program, library, packages and their libraries; no directories above them, and no
+    project of a `.pth` file.
+    """
     environment, project = tmp_path / "environment", tmp_path / "project"
     project.mkdir()
     subprocess.run([python, "-m", "venv", "--without-pip", str(environment)], check=True)

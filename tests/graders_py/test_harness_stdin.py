@@ -1,4 +1,4 @@
-"""A program runs in the harness as `python3 solution.py` would run it."""
+"""A program runs in the harness as with `python3 solution.py`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Run = Callable[..., Any]
 
 
 def as_script(program: str, stdin: bytes, tmp_path: Path) -> tuple[int, bytes]:
-    """What the plain interpreter makes of it."""
+    """Exit code and stdout of the program in a plain interpreter."""
     path = tmp_path / "solution.py"
     path.write_text(program)
     done = subprocess.run(
@@ -100,7 +100,7 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_like_a_script(run: Run, tmp_path: Path, program: str) -> None:
-    """Output and exit code are those of the plain interpreter."""
+    """Output and exit code are the same as in a plain interpreter."""
     stdin = b"1 \xff\n" if "ascii" in program else b"21\r\n4\n"
     ended = run(program, stdin)
     code, stdout = as_script(program, stdin, tmp_path)
@@ -109,7 +109,7 @@ def test_like_a_script(run: Run, tmp_path: Path, program: str) -> None:
     if "\0" in program and code == 0:
         pytest.skip("this Python ignores a NUL in a script, and has no way to compile such a text but from a file")
     assert ended.code == code
-    assert ended.stdout == stdout.replace(f"{tmp_path}/".encode(), b"")  # tracebacks need not tell where
+    assert ended.stdout == stdout.replace(f"{tmp_path}/".encode(), b"")  # tracebacks without the directory
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_like_a_script(run: Run, tmp_path: Path, program: str) -> None:
     ],
 )
 def test_report(run: Run, program: str, phase: str, error: str | None) -> None:
-    """The report tells a syntax error from an error, and both from an exit."""
+    """The report distinguishes syntax errors, other errors, and exits."""
     report = run(program).report
     assert report["phase"] == phase
     assert (error is None) is ("error" not in report)
@@ -134,14 +134,14 @@ def test_report(run: Run, program: str, phase: str, error: str | None) -> None:
 
 
 def test_traceback_begins_with_the_program(run: Run) -> None:
-    """A person sees the program's lines, not ours."""
+    """A traceback has the program's lines, and no lines of the harness."""
     ended = run("def f():\n    return [][0]\nf()")
     assert '  File "solution.py", line 2, in f\n    return [][0]' in ended.stderr
     assert "harness" not in ended.stderr
 
 
 def test_large_input(run: Run) -> None:
-    """Megabytes pass through the real streams."""
+    """Megabytes are read from stdin and written to stdout."""
     ended = run("import sys\nsys.stdout.write(sys.stdin.read().upper())", b"abc\n" * 1_000_000)
     assert ended.stdout == b"ABC\n" * 1_000_000
 
@@ -178,22 +178,22 @@ RETURNING = {
 
 @pytest.mark.parametrize(("program", "printed"), RETURNING.values(), ids=RETURNING)
 def test_conventions(run: Run, program: str, printed: str) -> None:
-    """Programs that the collectors of the data set rewrote do what their authors meant."""
+    """With `conventions`, programs that the collectors of the data set changed do what their authors intended."""
     ended = run(program, b"7\n", conventions=True)
     assert (ended.code, ended.stdout.decode().strip()) == (0, printed), ended.stderr
 
 
 @pytest.mark.parametrize("program", ["print(1)\nreturn", "def __starting_point():\n    print(7)"])
 def test_conventions_are_opt_in(run: Run, program: str) -> None:
-    """Without asking, a submission gets what an interpreter gives."""
+    """Without `conventions`, these programs print nothing, as in a plain interpreter."""
     assert run(program).stdout == b""
 
 
 @pytest.mark.parametrize(
     "program", ["yield 1\nreturn", "return\nyield 1", "class A:\n    return", "return (", "return\nawait x"]
 )
-def test_what_cannot_be_mended(run: Run, program: str) -> None:
-    """Another error is still that error."""
+def test_other_errors_are_not_repaired(run: Run, program: str) -> None:
+    """With `conventions`, other errors are still compile errors."""
     ended = run(program, conventions=True)
     assert (ended.code, ended.phase) == (1, "compile")
 
@@ -202,7 +202,7 @@ def test_what_cannot_be_mended(run: Run, program: str) -> None:
 
 
 def test_archive_is_reproducible() -> None:
-    """The same sources make the same bytes: they are part of what a result depends on."""
+    """The same sources give the same bytes, because results depend on the archive."""
     harness_archive.cache_clear()
     first = harness_archive()
     harness_archive.cache_clear()

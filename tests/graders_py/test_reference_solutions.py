@@ -1,4 +1,4 @@
-"""The data set's own reference solutions, run by the harness and judged by the comparators: all pass but two."""
+"""The data set's reference solutions, run by the harness and judged by the comparators: all except two pass."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from ioi_eval.rows import open_source
 Compare = Callable[[Sequence[tuple[str, bytes, bytes]]], list[str]]
 
 KNOWN = {
-    ("apps_sample_dataset.jsonl", "0", 3): {"tokens"},  # prints no line where there is nothing to print
-    ("apps_sample_dataset.jsonl", "2", 1): set(),  # another of several right answers: a checker's task
+    ("apps_sample_dataset.jsonl", "0", 3): {"tokens"},  # omits an empty line
+    ("apps_sample_dataset.jsonl", "2", 1): set(),  # another right answer: needs a checker
 }
-"""Solutions that `lines` refuses, and which other comparators take them."""
+"""Solutions that `lines` rejects, and the comparators that accept them."""
 
 
 def passes(warm: Any, compare: Compare, problem: AppsProblem, solution: str, rules: Sequence[str]) -> set[str]:
     """The comparators by which a solution passes all tests of its problem."""
-    left = set(rules)
+    passing = set(rules)
     for test in problem.tests:
         if isinstance(test, StdinTest):
             ended = warm.run(solution, test.stdin, conventions=True)
-            said = compare([(rule, ended.stdout, test.answer) for rule in rules])
-            right = {rule for rule, line in zip(rules, said, strict=True) if line == "right"}
+            lines = compare([(rule, ended.stdout, test.answer) for rule in rules])
+            right = {rule for rule, line in zip(rules, lines, strict=True) if line == "right"}
         else:
             ended = warm.run(solution, encode(arguments_of(test)), fn_name=problem.fn_name, conventions=True)
             right = {rule for rule in rules if result_is_right(test, ended.stdout, Comparator.parse(rule))}
         assert ended.status == 0, ended.stderr
-        left &= right
-    return left
+        passing &= right
+    return passing
 
 
 def test_reference_solutions(warm: Any, compare: Compare, shared: Path) -> None:
-    """Each passes by the default rule, or is known with its reason."""
+    """Each solution passes with `lines`, or is listed in `KNOWN` with the reason."""
     refused = {}
     count = 0
     for name in ("apps.jsonl", "apps_sample_dataset.jsonl"):

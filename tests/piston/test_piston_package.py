@@ -1,4 +1,4 @@
-"""Our Piston package, from its sources to a scored submission, as Piston builds, installs and calls it."""
+"""Our Piston package, from its sources to a scored submission: built, installed and called as by Piston."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ LIMITS = StageLimits(wall_ms=120_000, cpu_ms=120_000)
 
 
 def build(directory: Path, url: str, **environment: str) -> None:
-    """Make a repository."""
+    """Build a repository."""
     subprocess.run(
         [PISTON / "build-repository", directory, url], check=True, env=os.environ | environment, capture_output=True
     )
 
 
 def unpack(archive: Path, directory: Path) -> None:
-    """By tar, as Piston does. (Python's tarfile wants a filter since 3.12, which 3.11.2 does not know.)"""
+    """Unpack with tar, as Piston does. (Python's tarfile needs a filter since 3.12, which 3.11.2 does not know.)"""
     subprocess.run(["tar", "-xzf", archive, "--no-same-owner", "-C", directory], check=True)
 
 
 @pytest.mark.parametrize(("words", "code"), [(["--help"], 0), ([], 2), ([""], 2), (["--out"], 2)])
-def test_wrong_call_says_what_to_call(words: list[str], code: int) -> None:
-    """And makes nothing."""
+def test_a_wrong_call_prints_the_usage(words: list[str], code: int) -> None:
+    """The usage is printed, and nothing is built."""
     done = subprocess.run([PISTON / "build-repository", *words], capture_output=True, text=True, check=False)
     assert done.returncode == code
     assert done.stdout + done.stderr == "usage: build-repository DIRECTORY [URL]\n"
@@ -54,7 +54,7 @@ PROBLEM_LINE = f"ioi_eval_problem_{'a' * 24},1.2.0,4567,http://old/problem.pkg.t
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A repository made by the real compiler."""
+    """A repository built with the real compiler."""
     directory = tmp_path_factory.mktemp("repository")
     (directory / "index").write_text(f"{PROBLEM_LINE}\nioi_eval,1.0.0,0123,http://old/ioi_eval-1.0.0.pkg.tar.gz\n")
     build(directory, "http://here:8000/")
@@ -63,14 +63,14 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def package(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package, unpacked."""
+    """The directory of the unpacked package."""
     directory = tmp_path_factory.mktemp("package")
     unpack(repository / "ioi_eval-1.0.0.pkg.tar.gz", directory)
     return directory
 
 
 def test_the_index_names_the_tarball_and_its_checksum(repository: Path) -> None:
-    """One line a package: language, version, SHA-256, address; other packages stay. Source: Piston's `package.js`."""
+    """Each package has a line: language, version, SHA-256, URL. Other lines are kept. Source: Piston's `package.js`."""
     tarball = (repository / "ioi_eval-1.0.0.pkg.tar.gz").read_bytes()
     kept, line = (repository / "index").read_text().splitlines()
     assert kept == PROBLEM_LINE
@@ -83,7 +83,7 @@ def test_the_index_names_the_tarball_and_its_checksum(repository: Path) -> None:
 
 
 def test_equal_sources_make_an_equal_tarball(tmp_path: Path) -> None:
-    """So a checksum says whether two repositories hold the same."""
+    """Equal sources give equal tarballs, so checksums can be compared between repositories."""
     compiler = tmp_path / "compiler"
     compiler.write_text('#!/bin/sh\nfor last; do :; done\nwhile [ "$1" != -o ]; do shift; done\ncp "$last" "$2"\n')
     compiler.chmod(0o755)
@@ -92,19 +92,23 @@ def test_equal_sources_make_an_equal_tarball(tmp_path: Path) -> None:
     assert (tmp_path / "one/index").read_bytes() == (tmp_path / "two/index").read_bytes()
 
 
-def test_the_package_says_what_it_is(package: Path) -> None:
-    """The fields that Piston reads, with limits that hold on a server that was left as it is."""
-    told = json.loads((package / "pkg-info.json").read_text())
-    assert (told["language"], told["version"], told["build_platform"]) == ("ioi_eval", "1.0.0", "docker-debian")
-    assert told["aliases"] == ["cms_ioi"], "for what the reference's clients ask"
-    limits = told["limit_overrides"]
+def test_the_metadata_of_the_package(package: Path) -> None:
+    """The metadata has the fields that Piston reads, and limits that override the defaults of a server."""
+    metadata = json.loads((package / "pkg-info.json").read_text())
+    assert (metadata["language"], metadata["version"], metadata["build_platform"]) == (
+        "ioi_eval",
+        "1.0.0",
+        "docker-debian",
+    )
+    assert metadata["aliases"] == ["cms_ioi"], "the reference's clients request this name"
+    limits = metadata["limit_overrides"]
     assert limits["output_max_size"] >= 64 << 20
     assert limits["run_timeout"] == limits["run_cpu_time"] >= 60_000
-    assert all(type(limit) is int for limit in limits.values()), "Piston does not parse these: numbers only"
+    assert all(type(limit) is int for limit in limits.values()), "Piston does not parse these: they must be numbers"
 
 
-def test_a_compiler_can_travel_along(tmp_path: Path, package: Path) -> None:
-    """An installed GCC named by GCC_TREE is in the package, and comes first on the PATH of jobs."""
+def test_a_compiler_can_be_part_of_the_package(tmp_path: Path, package: Path) -> None:
+    """The GCC in the directory GCC_TREE becomes part of the package, and is first in the PATH of jobs."""
     gcc = tmp_path / "gcc"
     (gcc / "bin").mkdir(parents=True)
     (gcc / "bin/g++").write_text("#!/bin/sh\n")
@@ -119,14 +123,14 @@ def test_a_compiler_can_travel_along(tmp_path: Path, package: Path) -> None:
 
 
 def path_of_jobs(package: Path) -> str:
-    """The PATH that Piston finds in an installed package's environment."""
+    """The PATH in the environment of an installed package, as Piston reads it."""
     command = ["env", "-i", "bash", "-c", f"cd {package}; source environment; env"]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     return dict(line.split("=", 1) for line in lines)["PATH"]
 
 
 class Worker:
-    """Calls the package's scripts as Piston does, each in a box of the embedded sandbox."""
+    """Runs the package's scripts as Piston does, each job in a box of the embedded sandbox."""
 
     def __init__(self, loop: asyncio.Runner, sandbox: LocalSandbox, package: Path) -> None:
         self.loop = loop
@@ -138,7 +142,7 @@ class Worker:
         )
 
     def execute(self, files: dict[str, bytes], *args: str) -> Execution:
-        """`compile` with the names of the files, `run` with the first and the arguments."""
+        """Run `compile` with the names of the files, and `run` with the first name and the arguments."""
         names = tuple(files)
         commands = (
             Command(stage="compile", argv=("bash", "/box/package/compile", *names), limits=LIMITS),
@@ -156,7 +160,7 @@ def worker(package: Path) -> Iterator[Worker]:
 
 
 def test_a_job_s_own_scripts(worker: Worker) -> None:
-    """With `compile` or without; arguments arrive, the main file's name does not; a failure is the job's."""
+    """A job's scripts run, with or without `compile`. They get the arguments, and their exit code is kept."""
     run = b'cat made 2> /dev/null; printf "<%s>" "$@"'
     both = worker.execute({"run": run, "compile": b"echo made > made"}, "a b", "")
     assert both.run.stdout == "made\n<a b><>"
@@ -166,7 +170,7 @@ def test_a_job_s_own_scripts(worker: Worker) -> None:
 
 
 def test_a_runner_with_a_plan(worker: Worker) -> None:
-    """A bundled job needs no script: the answer has its end line."""
+    """A bundled job needs no script; the answer is complete."""
     nonce = secrets.token_hex(16)
     recipe = recipes.Recipe(
         what="test",
@@ -181,10 +185,10 @@ def test_a_runner_with_a_plan(worker: Worker) -> None:
     assert answer.artifacts["x"].startswith(b"\x7fELF")
 
 
-def test_the_runner_is_taken_as_the_package_has_it(worker: Worker) -> None:
-    """The job that compiles it elsewhere gives it back here; unless it was made from other sources."""
+def test_the_package_s_runner_is_used(worker: Worker) -> None:
+    """The job that compiles the runner returns the package's runner, if that has the same sources."""
     nonce = secrets.token_hex(16)
-    toolchain = Toolchain(command="touch", version="", machine="", static=True)  # makes no runner worth the name
+    toolchain = Toolchain(command="touch", version="", machine="", static=True)  # makes no valid runner
     files = {file.name: file.content for file in runner_job(toolchain, nonce=nonce).files}
     texts = {name: content for name, content in files.items() if isinstance(content, bytes)}
     runner = next(file.content for file in worker.package if file.name.endswith("judge/runner"))
@@ -194,8 +198,8 @@ def test_the_runner_is_taken_as_the_package_has_it(worker: Worker) -> None:
     assert (failed.code, "touch: " in failed.stderr) == (1, True)
 
 
-def test_a_classic_job_is_judged_by_the_package_s_own_pair(worker: Worker) -> None:
-    """Files of the source's contract and nothing else: score on stdout, feedback on stderr."""
+def test_a_classic_job_is_judged_by_the_package_s_scripts(worker: Worker) -> None:
+    """With only the files of the reference's protocol, the score is on stdout and the feedback on stderr."""
     problem = next(row for row in map(json.loads, sample.problems().open()) if row["id"] == "lamps")
     case = next(row for row in map(json.loads, sample.tests().open()) if row["problem_id"] == "lamps")
     solutions = [row for row in map(json.loads, sample.solutions().open()) if row["problem_id"] == "lamps"]
@@ -213,7 +217,7 @@ def test_a_classic_job_is_judged_by_the_package_s_own_pair(worker: Worker) -> No
 
 
 def test_a_job_without_anything_to_run(worker: Worker) -> None:
-    """Exit code 1 and words, not silence."""
+    """The exit code is 1, and there is a message."""
     execution = worker.execute({"data.txt": b"1"})
     assert execution.run.code == 1
     assert "the job has neither" in execution.run.stderr

@@ -1,4 +1,4 @@
-"""The scripts that start workers: limits, the size of requests, the package, Slurm jobs."""
+"""The scripts that start workers: limits, size of requests, installing the package, Slurm jobs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INDEX = """\
 
 @pytest.fixture
 def api(tmp_path: Path) -> Path:
-    """What start-worker changes of Piston: the two lines of its src/index.js."""
+    """A directory with the file of Piston that start-worker changes: two lines in src/index.js."""
     directory = tmp_path / "piston_api"
     (directory / "src").mkdir(parents=True)
     (directory / "src/index.js").write_text(INDEX)
@@ -29,7 +29,7 @@ def api(tmp_path: Path) -> Path:
 
 
 def start(api: Path, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Start a worker whose server is another command."""
+    """Run start-worker with another command (by default `env`) instead of the server."""
     own = {"PATH": os.environ["PATH"], "PISTON_API": str(api), "PISTON_DATA_DIRECTORY": str(api.parent / "data")}
     return subprocess.run(
         [PISTON / "start-worker", *(command or ("env",))],
@@ -41,13 +41,13 @@ def start(api: Path, *command: str, **environment: str) -> subprocess.CompletedP
 
 
 def environment_of(completed: subprocess.CompletedProcess[str]) -> dict[str, str]:
-    """What the server found in its environment."""
+    """The environment variables of the server."""
     assert completed.returncode == 0, completed.stderr
     return dict(line.split("=", 1) for line in completed.stdout.splitlines())
 
 
 def test_limits_are_raised(api: Path) -> None:
-    """Every limit under which Piston's default would spoil a verdict."""
+    """Limits whose default in Piston could change a verdict are raised."""
     found = environment_of(start(api))
     for name in ("COMPILE_TIMEOUT", "RUN_TIMEOUT", "COMPILE_CPU_TIME", "RUN_CPU_TIME"):
         assert int(found[f"PISTON_{name}"]) >= 60_000, name
@@ -58,15 +58,15 @@ def test_limits_are_raised(api: Path) -> None:
     assert found["PISTON_BIND_ADDRESS"] == "0.0.0.0:2000"
 
 
-def test_the_environment_holds(api: Path) -> None:
-    """What was set is not touched; the address follows the port."""
+def test_environment_variables_have_priority(api: Path) -> None:
+    """Variables that are set are kept; the address has the port."""
     found = environment_of(start(api, PORT="2345", PISTON_RUN_TIMEOUT="1000", PISTON_MAX_CONCURRENT_JOBS="3"))
     assert (found["PISTON_RUN_TIMEOUT"], found["PISTON_MAX_CONCURRENT_JOBS"]) == ("1000", "3")
     assert (found["PORT"], found["PISTON_BIND_ADDRESS"]) == ("2345", "0.0.0.0:2345")
 
 
-def test_the_size_of_requests_is_raised_once_and_again(api: Path) -> None:
-    """Both lines; a second start, as of a container that is started again, may raise it further."""
+def test_the_size_of_requests_can_be_raised_twice(api: Path) -> None:
+    """Both lines are changed. A second start, for example of a container, can raise the size again."""
     for limit in ("512mb", "1gb"):
         environment_of(start(api, BODY_LIMIT=limit))
         assert (api / "src/index.js").read_text() == (
@@ -76,7 +76,7 @@ def test_the_size_of_requests_is_raised_once_and_again(api: Path) -> None:
 
 
 def test_another_piston_is_not_started_with_small_requests(api: Path) -> None:
-    """If the lines are not there, that is said: requests of 100 kB would fail one by one later."""
+    """If the lines are missing, the start fails with a message: later, requests over 100 kB would fail."""
     (api / "src/index.js").write_text("app.use(express.json());\n")
     failed = start(api)
     assert failed.returncode == 1
@@ -84,7 +84,7 @@ def test_another_piston_is_not_started_with_small_requests(api: Path) -> None:
 
 
 def tarball(path: Path, runner: bytes) -> Path:
-    """A package, as far as it is installed."""
+    """Write a small package with an environment and a runner."""
     with tarfile.open(path, "w:gz") as archive:
         for name, content in (("./environment", b"export PATH=$PWD/bin:/bin\n"), ("./judge/runner", runner)):
             member = tarfile.TarInfo(name)
@@ -94,7 +94,7 @@ def tarball(path: Path, runner: bytes) -> Path:
 
 
 def test_the_package_is_installed(api: Path, tmp_path: Path) -> None:
-    """As Piston does it: unpacked, its environment kept, marked; a newer one replaces it, the same is left alone."""
+    """The package is unpacked with environment and mark, as by Piston. Only a different one replaces it later."""
     installed = tmp_path / "data/packages/ioi_eval/1.0.0"
     archive = tmp_path / "ioi_eval-1.0.0.pkg.tar.gz"
     environment_of(start(api, PACKAGE=str(tarball(archive, b"one"))))
@@ -108,16 +108,16 @@ def test_the_package_is_installed(api: Path, tmp_path: Path) -> None:
 
 
 def test_the_package_s_compilers_end_before_the_server_ends_their_stage(api: Path, tmp_path: Path) -> None:
-    """What the package is told follows the server's setting, also where the package is installed already."""
+    """`IOI_EVAL_COMPILE_S` is less than the server's compile timeout, also if the package is installed already."""
     archive = tarball(tmp_path / "ioi_eval-1.0.0.pkg.tar.gz", b"one")
-    for timeout_ms, told in (("60000", "48"), ("100000", "80")):
+    for timeout_ms, compile_s in (("60000", "48"), ("100000", "80")):
         environment_of(start(api, PACKAGE=str(archive), PISTON_COMPILE_TIMEOUT=timeout_ms))
         lines = (tmp_path / "data/packages/ioi_eval/1.0.0/.env").read_text().splitlines()
-        assert lines[-1] == f"IOI_EVAL_COMPILE_S={told}"
+        assert lines[-1] == f"IOI_EVAL_COMPILE_S={compile_s}"
 
 
 def test_workers_that_start_at_once_share_a_directory(api: Path, tmp_path: Path) -> None:
-    """One installs, as a slow `tar` shows; the others wait for it, and nobody finds half a package."""
+    """Only one worker installs the package, with a slow `tar`. The others wait, and find the complete package."""
     (tmp_path / "tar").write_text(
         f'#!/bin/sh\necho x >> {tmp_path}/unpacked; sleep 0.3\nexec {shutil.which("tar")} "$@"\n'
     )
@@ -133,16 +133,16 @@ def test_workers_that_start_at_once_share_a_directory(api: Path, tmp_path: Path)
     command: list[str | Path] = [PISTON / "start-worker", "cat"]
     command += [installed / ".ppman-installed", installed / "judge/runner"]
     workers = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(4)]
-    said = {worker.communicate()[0] for worker in workers}
+    outputs = {worker.communicate()[0] for worker in workers}
     assert [worker.returncode for worker in workers] == [0] * 4
-    (words,) = said
+    (words,) = outputs
     assert words.endswith("\none")
     assert (tmp_path / "unpacked").read_text() == "x\n"
     assert list(installed.parent.iterdir()) == [installed]
 
 
-def double(directory: Path, name: str) -> dict[str, str]:
-    """A program of that name that writes its arguments into `calls`, and the PATH to find it."""
+def fake_program(directory: Path, name: str) -> dict[str, str]:
+    """Write a program with this name, which appends its arguments to `calls`. Returns the PATH that finds it."""
     program = directory / name
     program.write_text(f'#!/bin/sh\nprintf "<%s>" "$@" >> {directory}/calls\necho >> {directory}/calls\n')
     program.chmod(0o755)
@@ -150,8 +150,8 @@ def double(directory: Path, name: str) -> dict[str, str]:
 
 
 def test_slurm_jobs_are_named_by_their_ports(tmp_path: Path) -> None:
-    """`piston-worker-<port>`, a port each; what else is said goes to sbatch."""
-    environment = double(tmp_path, "sbatch") | {"FIRST_PORT": "25000", "LOGS": "/logs"}
+    """Jobs have the name `piston-worker-<port>`, each with its own port. Other arguments are passed to sbatch."""
+    environment = fake_program(tmp_path, "sbatch") | {"FIRST_PORT": "25000", "LOGS": "/logs"}
     subprocess.run([PISTON / "slurm/launch-workers", "2", "--mem=2G"], env=environment, check=True)
     script = PISTON / "slurm/worker.sbatch"
     assert (tmp_path / "calls").read_text() == "".join(
@@ -160,9 +160,9 @@ def test_slurm_jobs_are_named_by_their_ports(tmp_path: Path) -> None:
 
 
 def test_a_slurm_worker_serves_on_the_port_of_its_name(tmp_path: Path) -> None:
-    """Whatever the job's name begins with; a name without a port is refused."""
+    """The worker listens on the port in the job's name. A name without a port is refused."""
     slurm = {"SLURM_JOB_NAME": "piston-worker-25001", "SLURM_CPUS_PER_TASK": "3", "SLURMD_NODENAME": "node7"}
-    environment = double(tmp_path, "ioi-eval") | slurm
+    environment = fake_program(tmp_path, "ioi-eval") | slurm
     command = ["bash", str(PISTON / "slurm/worker.sbatch")]
     subprocess.run(command, env=environment, check=True)
     assert (tmp_path / "calls").read_text() == (
@@ -172,9 +172,9 @@ def test_a_slurm_worker_serves_on_the_port_of_its_name(tmp_path: Path) -> None:
     assert (failed.returncode, b"does not end in a port" in failed.stderr) == (2, True)
 
 
-def test_a_number_is_asked_for(tmp_path: Path) -> None:
-    """Nothing is submitted for what is not a number."""
-    environment = double(tmp_path, "sbatch")
+def test_the_number_of_workers_must_be_a_number(tmp_path: Path) -> None:
+    """With an argument that is not a number, no job is submitted."""
+    environment = fake_program(tmp_path, "sbatch")
     done = subprocess.run([PISTON / "slurm/launch-workers", "many"], env=environment, capture_output=True, check=False)
     assert done.returncode == 2
     assert not (tmp_path / "calls").exists()

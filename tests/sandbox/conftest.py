@@ -12,6 +12,6 @@ from tests.sandbox.served import Served, server
 
 @pytest.fixture(scope="module")
 def served(cache: Path) -> Iterator[Served]:
-    """A server with ordinary settings."""
+    """A server with default settings."""
     with server(cache) as one:
         yield one

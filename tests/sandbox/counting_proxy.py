@@ -1,4 +1,4 @@
-"""A proxy between a client and a server that counts bytes, as they are on the wire."""
+"""A proxy between a client and a server that counts the transferred bytes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from contextlib import asynccontextmanager
 
 
 class CountingProxy:
-    """What went through.
+    """Counts of the transferred bytes.
 
     Attributes:
-        url: its own address.
-        up, down: bytes to the server, and from it.
+        url: the proxy's URL.
+        up, down: bytes to the server and from it.
     """
 
     def __init__(self, upstream: str) -> None:
@@ -23,15 +23,15 @@ class CountingProxy:
         self._port = int(port)
 
     def taken(self) -> tuple[int, int]:
-        """The bytes up and down since the last time."""
+        """The bytes up and down since the last call."""
         counts = self.up, self.down
         self.up = self.down = 0
         return counts
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection."""
+        """Serve one connection."""
         to_server = await asyncio.open_connection(self._host, self._port)
-        with contextlib.suppress(asyncio.CancelledError):  # the test is over
+        with contextlib.suppress(asyncio.CancelledError):  # the test has ended
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._pipe(reader, to_server[1], is_up=True))
                 group.create_task(self._pipe(to_server[0], writer, is_up=False))

@@ -6,12 +6,12 @@ from pathlib import Path
 
 
 def processes_with(mark: str) -> list[str]:
-    """The processes of this machine that have a word in their command line."""
+    """The process ids of this machine's processes with a word in their command line."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if mark.encode() in path.read_bytes():
                 found.append(path.parent.name)
-        except OSError:  # it has gone meanwhile
+        except OSError:  # it has ended meanwhile
             continue
     return found

@@ -1,4 +1,4 @@
-"""Problems with test data for tests, and their packages in a repository or on a server."""
+"""Problems with test data, and their packages in a repository or on a server, for tests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ioi_eval.sandbox.serve.installed_packages import InstalledPackages
 from tests.small_problems import small_problem
 
 RUNNER = rb"""#!/bin/bash
-# Stands for the runner: prints what it was given, by name.
+# Replaces the runner: prints the hashes of the files that it gets, by name.
 IFS=, read -ra table <<< "$2"
 for entry in "${table[@]}"; do
     printf '%s=%s\n' "${entry%=*}" "$(sha256sum < "/proc/self/fd/${entry##*=}")"
@@ -27,12 +27,12 @@ LARGE = 300
 
 
 def sha256(content: Content) -> str:
-    """A content's hash."""
+    """The hash of a content."""
     return content.sha256 if isinstance(content, Blob) else hashlib.sha256(content).hexdigest()
 
 
 def some_problem(*texts: bytes, name: str = "Nile") -> Problem:
-    """A problem with a test for each text, which is the input and, turned round, the answer."""
+    """A problem with a test for each text: the text is the input, and reversed the answer."""
     tests = {f"t{n}": Case(name=f"t{n}", input=text, answer=text[::-1]) for n, text in enumerate(texts)}
     return small_problem(name=name, subtasks=(Subtask(name="all", points=100.0, tests=tuple(tests)),), tests=tests)
 
@@ -49,7 +49,7 @@ def a_job(problem: Problem, *more: JobFile) -> Job:
 
 
 def made(repository: Path, problem: Problem, *more: bytes) -> MadePackage:
-    """Its package, with its runner and more, in a repository that lists it."""
+    """The problem's package, with runner and other files, in a repository that lists it."""
     contents = data_of(problem) | {digest(each): each for each in (RUNNER, *more)}
     package = make_package(repository, package_of(problem), contents)
     list_packages(repository, "http://nowhere", [package])
@@ -57,7 +57,7 @@ def made(repository: Path, problem: Problem, *more: bytes) -> MadePackage:
 
 
 def installed(directory: Path, problem: Problem) -> InstalledPackages:
-    """A server's packages, with that of a problem."""
+    """The installed packages of a server, with the problem's package."""
     package = made(directory / "repository", problem)
     packages = InstalledPackages(directory / "packages", str(directory / "repository"))
     packages.install(package.language, package.version)
@@ -65,12 +65,12 @@ def installed(directory: Path, problem: Problem) -> InstalledPackages:
 
 
 def blobs(packages: Path) -> list[Path]:
-    """The files of all packages that are installed."""
+    """The files of all installed packages."""
     return sorted(packages.glob("*/*/blobs/*"))
 
 
 def unpacked(tarball: Path, directory: Path) -> Path:
-    """By tar, as Piston does."""
+    """Unpack with tar, as Piston does."""
     directory.mkdir()
     subprocess.run(["tar", "-xzf", tarball, "--no-same-owner", "-C", directory], check=True)
     return directory

@@ -1,4 +1,4 @@
-"""A pool of endpoints with a clock of its own."""
+"""A pool of endpoints with a simulated clock."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PATIENCE_S = 60.0
 
 
 class World:
-    """A pool, the time, and endpoints that answer checks or do not."""
+    """A pool, the simulated time, and endpoints, of which those in `dead` do not answer checks."""
 
     def __init__(self, endpoints: int = 0, *, slots: int = 1, machines: int | None = None) -> None:
         self.now = 0.0
@@ -26,12 +26,12 @@ class World:
 
     @property
     def running(self) -> list[SlotRequest]:
-        """The jobs that hold a slot, in the order in which they came."""
+        """The jobs that hold a slot, in the order of their arrival."""
         return [request for request in self.requests if request.holds_slot]
 
     @property
     def failed(self) -> list[SlotRequest]:
-        """The jobs that waited in vain."""
+        """The jobs that failed because they got no slot."""
         return [request for request in self.requests if request.failure is not None]
 
     def request(self, group: str = "g", *, is_alone: bool = False, is_only: bool = False) -> SlotRequest:
@@ -51,13 +51,13 @@ class World:
         self.pool.repeat(request, self.now, may_have_worked=end.may_have_worked)
 
     def tick(self) -> list[str]:
-        """Do what is due; the endpoints that are to be checked now."""
+        """Do what is due now. Returns the endpoints to check."""
         names = self.pool.tick(self.now)
         self.checks += [(self.now, name) for name in names]
         return names
 
     def until(self, when: float) -> None:
-        """Let time go by; a check takes none."""
+        """Advance the time. A check takes no time."""
         while self.now < when:
             self.now = min(self.now + TICK_S, when)
             for name in self.tick():
@@ -65,5 +65,5 @@ class World:
 
 
 def names(requests: list[SlotRequest]) -> list[str | None]:
-    """Where these jobs run."""
+    """The endpoints on which these jobs run."""
     return [request.endpoint for request in requests]

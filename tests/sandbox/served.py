@@ -1,7 +1,6 @@
-"""The embedded sandbox, served over HTTP in a thread of its own, and an independent client (httpx) that asks it.
+"""The embedded sandbox, served over HTTP in a separate thread, and an independent client (httpx).
 
-The wire format is written out once more by the tests that use this, so that they check the contract and not our own
-types.
+The tests that use this write the wire format themselves, so that they check the format and not our types.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from ioi_eval.sandbox.serve.server import ServerSettings, serving
 
 
 class Served:
-    """A server in a thread of its own."""
+    """A server in a separate thread."""
 
     def __init__(self, base: str, runner: Blob) -> None:
         self.base = base
@@ -34,7 +33,7 @@ class Served:
         self.client = httpx.Client(base_url=f"{base}/api/v2", timeout=120)
 
     def execute(self, **body: Any) -> httpx.Response:
-        """Ask for an execution; by default of bash."""
+        """Send a request to execute a job; the default language is bash."""
         return self.client.post("/execute", json={"language": "bash", "version": "*"} | body)
 
     def bash(self, script: str, **body: Any) -> dict[str, Any]:

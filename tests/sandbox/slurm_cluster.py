@@ -1,6 +1,6 @@
-"""A Slurm cluster of the test's own: real daemons and commands of Debian's `slurm-wlm`, one node, this machine.
+"""A Slurm cluster for tests: real daemons and commands of Debian's `slurm-wlm`, with this machine as the only node.
 
-No munge and no root: the daemons run as whoever runs the tests, on ports of their own, in a directory of their own.
+It needs neither munge nor root: the daemons run as the user who runs the tests, with their own ports and directory.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ PartitionName=main Nodes=localhost Default=YES MaxTime=INFINITE State=UP
 
 
 def missing() -> str:
-    """Why there can be no Slurm here; empty if there can."""
+    """The reason why Slurm cannot run here; empty if it can."""
     absent = [command for command in COMMANDS if shutil.which(command) is None]
     return f"no {', '.join(absent)} here; apt install slurm-wlm" if absent else ""
 
@@ -59,7 +59,7 @@ class Slurm:
     """A running cluster.
 
     Args:
-        directory: where its files lie.
+        directory: the directory of its files.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -68,23 +68,23 @@ class Slurm:
 
     @property
     def environment(self) -> dict[str, str]:
-        """With which Slurm's commands ask this cluster."""
+        """Environment variables with which Slurm's commands use this cluster."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM", "SQUEUE"))}
         return kept | {"SLURM_CONF": str(self.conf)}
 
     def ask(self, *command: str) -> str:
-        """A command's answer."""
+        """The stdout of a command."""
         return subprocess.run(
             command, env=self.environment, cwd=self.directory, capture_output=True, text=True, check=True
         ).stdout
 
     def submit(self, name: str, command: str, *options: str) -> str:
-        """Submit a job; its number."""
+        """Submit a job. Returns its number."""
         words = ["sbatch", "--parsable", "--output=/dev/null", f"--job-name={name}", *options, f"--wrap={command}"]
         return self.ask(*words).strip()
 
     def wait_until(self, number: str, state: str) -> None:
-        """Wait until a job is in this state; the test's own timeout is the bound."""
+        """Wait until a job is in this state, at most until the test's timeout."""
         while state not in self.ask("squeue", "--noheader", "--format=%T", f"--jobs={number}").split():
             time.sleep(0.2)
 
@@ -96,7 +96,7 @@ class Slurm:
 
 @contextmanager
 def slurm(directory: Path) -> Iterator[Slurm]:
-    """Run a cluster until the block ends; its jobs end with it."""
+    """Run a cluster, and end it and its jobs at the end of the block."""
     for name in ("state", "spool"):
         (directory / name).mkdir()
     ports = free_ports(2)
@@ -142,7 +142,7 @@ def _wait_for_the_node(cluster: Slurm, daemons: list[subprocess.Popen[bytes]]) -
 
 
 def free_ports(number: int) -> list[int]:
-    """Ports that nobody listens on now."""
+    """Ports that are free now."""
     taken = [socket.create_server(("127.0.0.1", 0)) for _ in range(number)]
     ports = [server.getsockname()[1] for server in taken]
     for server in taken:

@@ -1,8 +1,8 @@
-// What every attacking program of ours begins with: it is the problem's header, as a task's header is.
+// The header of the problem: every attacking program includes it, as submissions include a task's header.
 //
-// A program holds several attacks. stdin's first word names the one to try, so that one compilation serves them all. An
-// attack that got what no program may get calls `got`, one that was kept from it calls `held`; a stolen answer is
-// simply printed. The word `honest` stands for a solver: it adds two numbers, which every attack is followed by.
+// A program has several attacks. The first word of stdin is the name of the attack to try, so one compilation is enough
+// for all. An attack that succeeded calls `got`; one that was prevented calls `held`; a stolen answer is simply printed.
+// With the word `honest`, the program adds two numbers: each attack is followed by such a test.
 #pragma once
 
 #include <cerrno>
@@ -30,7 +30,7 @@ namespace attack {
 
 using Body = void (*)();
 
-inline const char *fifo_in = "", *fifo_out = "";  // their names, where a process gets them by name
+inline const char *fifo_in = "", *fifo_out = "";  // paths of the FIFOs, if a process gets them by name
 
 struct Entry {
     const char *name;
@@ -54,14 +54,14 @@ struct Entry {
     say("GOT", format, arguments);
 }
 
-// The attack was kept from what it tried.
+// The attack was prevented.
 [[noreturn]] inline void held(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     say("held", format, arguments);
 }
 
-// As `held`, with the reason that the system gave last.
+// Like `held`, with the error of the last system call.
 [[noreturn]] inline void held() { held("%s", strerror(errno)); }
 
 // `got` if the call succeeded, else `held`.
@@ -99,13 +99,13 @@ inline void spin(double seconds) {
     }
 }
 
-// Waits by the clock, and works meanwhile: a process with siblings cannot sleep.
+// Waits with a busy loop: a process of a submission with several processes cannot sleep.
 inline void work_until_later(double seconds) {
     for (const double end = now() + seconds; now() < end;) {
     }
 }
 
-// Starts a thread with the bare system call: libc asks for nothing more. Returns its id, or -1.
+// Starts a thread with `clone`, not with `pthread_create`. Returns the thread's id, or -1.
 inline long bare_thread(int (*body)(void *), void *argument, size_t stack_bytes = 65536) {
     void *stack = mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (stack == MAP_FAILED) return -1;
@@ -128,7 +128,7 @@ using attack::tell;
 
 #ifndef OWN_MAIN
 int main(int argc, char **argv) {
-    if (argc >= 3) {  // a task whose processes get their FIFOs by name
+    if (argc >= 3) {  // the task gives its processes the names of their FIFOs
         dup2(open(argv[1], O_RDONLY), 0);
         dup2(open(argv[2], O_WRONLY), 1);
         for (int fd = 3; fd < 8; ++fd) close(fd);
@@ -136,7 +136,7 @@ int main(int argc, char **argv) {
         attack::fifo_out = argv[2];
     }
     char word[64] = "";
-    // Byte by byte: an attack may want the rest of the input for itself.
+    // Byte by byte: an attack may read the rest of the input itself.
     for (size_t length = 0; length + 1 < sizeof word && read(0, word + length, 1) == 1; ++length) {
         if (word[length] == ' ' || word[length] == '\n') {
             word[length] = '\0';

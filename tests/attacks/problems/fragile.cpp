@@ -1,4 +1,4 @@
-// A checker with every fault that an output can bring out: it does what the output's first word says. Protocol: cms.
+// A checker with many faults: the first word of the output selects the fault. Protocol: cms.
 
 #include <csignal>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// A checker that believes the program: its score is the output's first line, whatever that says. Protocol: cms.
+// A checker that prints the first line of the output as its score, whatever it is. Protocol: cms.
 
 #include <cstdio>
 #include <fstream>

@@ -1,4 +1,4 @@
-// Manager of a task for two processes: it tells each a number, twice, and each must say the sum. Protocol: cms.
+// Manager of a task for two processes: it sends two numbers to each, and each must answer their sum. Protocol: cms.
 
 #include <csignal>
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Manager of a task for one process, with every fault that a program's words can bring out. A program that says the sum
-// of its two numbers gets 1. Protocol: cms.
+// Manager of a task for one process, with many faults that a program can trigger. A program that answers the sum of its
+// two numbers gets 1. Protocol: cms.
 
 #include <csignal>
 #include <cstdio>

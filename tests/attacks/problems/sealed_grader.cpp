@@ -1,11 +1,11 @@
-// The grader of a task that only compile-time attacks look at: it holds a secret, which the program is to return.
+// The grader of the task for compile-time attacks: it contains a secret, which the program must return.
 
 #include <cstdio>
 #include <cstring>
 
 #include "sealed.h"
 
-static const char secret[] = "SECRET";  // the corpus puts a random one in its place
+static const char secret[] = "SECRET";  // the tests replace it with a random one
 
 int main() {
     const char *said = solve();

@@ -1,6 +1,6 @@
-// Manager of a task for two processes that take turns: it tells the first a number, and the second must say it. In each
-// turn it waits for a line of the first, then for one of the second, and passes nothing on. So all that the second learns
-// is how long it had to wait. Protocol: cms.
+// Manager of a task for two processes that take turns: it sends the first a number, and the second must answer it. In
+// each turn it waits for a line of the first, then for one of the second, and forwards nothing. So the second process
+// learns only how long it waited. Protocol: cms.
 
 #include <csignal>
 #include <cstdio>

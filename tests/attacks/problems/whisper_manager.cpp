@@ -1,7 +1,7 @@
-// Manager of a task for two processes: it tells the first a number, and the second must say it. Nothing that the first
-// says is passed on, so the second can only guess, or cheat. Protocol: cms.
+// Manager of a task for two processes: it sends the first a number, and the second must answer it. The manager forwards
+// nothing, so the second can only guess, or cheat. Protocol: cms.
 //
-// Both hear the attack's name and a round trip each before they start, so that both are alive at the same time.
+// Both get the name of the attack and exchange a message with the manager before they start, so both run at one time.
 
 #include <csignal>
 #include <cstdio>

@@ -1,5 +1,5 @@
-// A checker that tells what became of an attack: 1 where the output is the answer, 0.5 where the program says that it
-// got something, else 0. Its message is the output's first line. Protocol: cms.
+// A checker that reports the result of an attack: 1 if the output is the answer, 0.5 if the program prints that it got
+// something, else 0. Its message is the first line of the output. Protocol: cms.
 
 #include <cstdio>
 #include <fstream>

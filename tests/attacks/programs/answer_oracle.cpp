@@ -1,5 +1,5 @@
-// The judge keeps test data under names that are hashes of the content. A program that knows what the answer may be
-// could ask for each candidate whether such a file exists: no right to read is needed.
+// The judge stores test data under names that are hashes of the content. A program that knows the possible answers
+// could look whether a file of that name exists for each: this needs no right to read.
 //
 // group: reading
 // problem: stored
@@ -68,7 +68,8 @@ std::string sha256(std::string text) {
 
 }  // namespace
 
-// The input names the directory, as a program on a known machine would know it; the answer is one of two texts.
+// The input has the path of the directory, which a program could know on a known machine. The answer is one of two
+// texts.
 // attack: answer_oracle
 // tries: to learn the answer from which file exists in the judge's store of test data
 // expect: WA

@@ -1,4 +1,4 @@
-// Code that runs before the grader's main, and symbols that stand in place of libc's.
+// Code that runs before the grader's main, and symbols that replace those of libc.
 //
 // group: forging
 // problem: secret

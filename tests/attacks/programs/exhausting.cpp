@@ -1,4 +1,4 @@
-// Attacks by using up what others need.
+// Attacks that use up resources.
 //
 // group: exhausting
 // problem: secret

@@ -1,4 +1,5 @@
-// Attacks on the score: to put one where the judge reads it, to replace what decides it, to imitate its words.
+// Attacks on the score: to write one where the judge reads it, to replace the program that decides, to imitate output
+// of the judge.
 //
 // group: forging
 // problem: secret

@@ -1,5 +1,5 @@
-// Attacks by way of a checker with faults: the output makes it crash, stall or blow up. The judge program is named, the
-// result is final and has no score, so that such a program is neither rewarded nor tried for ever.
+// Attacks on a checker with faults: the output makes it crash, hang or use much memory. The verdict is a final JE that
+// names the judge program: no score, and no further attempts.
 //
 // group: delaying
 // problem: fragile

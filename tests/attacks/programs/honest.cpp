@@ -1,5 +1,5 @@
-// Honest programs that do what looks like an attack: by accident, by a library, by habit. Their verdicts must not change;
-// what was refused is told.
+// Honest programs that do something that attacks do: by accident, through a library, or by habit. Their verdicts must
+// not change; the result lists their refused calls.
 //
 // group: honest use
 // problem: sum

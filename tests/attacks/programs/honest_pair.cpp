@@ -1,4 +1,4 @@
-// Honest programs of two processes that do what siblings cannot have, and must come to no harm by it.
+// Honest programs of two processes that call what is refused to several processes. Their verdicts must not change.
 //
 // group: honest use
 // problem: pair

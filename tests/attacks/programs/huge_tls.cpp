@@ -1,4 +1,4 @@
-// A program whose threads' own data are larger than its address space: it fails in the middle of its start.
+// A program whose thread-local data are larger than its address space: it fails while it starts.
 //
 // group: exhausting
 // problem: secret

@@ -1,4 +1,4 @@
-// A program that the kernel does not start: it names a loader that is not there. Whose fault is that?
+// A program that the kernel cannot start, because its loader (ELF interpreter) does not exist.
 //
 // group: delaying
 // problem: secret

@@ -1,4 +1,4 @@
-// Attacks on the kernel's more dangerous entries, and on other processes by way of it.
+// Attacks on dangerous system calls, and on other processes through the kernel.
 //
 // group: kernel surface
 // problem: secret
@@ -416,7 +416,7 @@ static uint64_t next_number() {
 // tries: calls that are allowed or refused, but not deadly, with arguments drawn at random
 // expect: WA RE TLE OLE MLE
 ATTACK(random_calls) {
-    // Not among them: what ends or stops it, and what has no honest use.
+    // Not in the list: calls that end or stop the process, and calls that no honest program uses.
     static const int numbers[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 18, 19, 20, 21, 22, 24, 25, 26, 27, 28, 32, 33, 35, 36,
                                   37, 38, 39, 40, 41, 42, 53, 56, 59, 63, 72, 73, 74, 75, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86,
                                   87, 88, 89, 90, 92, 95, 96, 97, 98, 99, 100, 102, 105, 111, 112, 118, 124, 131, 132, 133, 135,

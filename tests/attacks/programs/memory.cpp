@@ -1,4 +1,4 @@
-// Attacks by using more memory than there is.
+// Attacks that use more memory than the limit allows.
 //
 // group: exhausting
 // problem: secret

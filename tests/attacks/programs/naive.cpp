@@ -1,4 +1,4 @@
-// Attacks on a checker that believes the program: what it prints becomes the score that the checker prints.
+// Attacks on a checker that prints the program's first line as the score.
 //
 // group: forging
 // problem: naive

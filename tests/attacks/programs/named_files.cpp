@@ -1,4 +1,4 @@
-// Attacks by programs whose input and output are files of their working directory.
+// Attacks by programs that read an input file and write an output file in their working directory.
 //
 // group: files
 // problem: filed

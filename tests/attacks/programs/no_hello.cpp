@@ -1,4 +1,4 @@
-// A process that ends before it has opened its FIFOs: the manager must not wait for ever.
+// A process that ends before it has opened its FIFOs: the manager must not wait without end.
 //
 // group: delaying
 // problem: whisper-fifo

@@ -1,4 +1,4 @@
-// Attacks by being there for longer, or as more, than the judge thinks.
+// Attacks by processes or threads that run for longer than the judge expects, or that it does not know of.
 //
 // group: outlasting
 // problem: secret

@@ -1,4 +1,4 @@
-// Attacks on what only the judge may know: answers, other tests, the judge's memory and files, earlier programs.
+// Attacks on secrets of the judge: answers, other tests, the judge's memory and files, earlier programs.
 //
 // group: reading
 // problem: secret

@@ -1,4 +1,4 @@
-// Attacks by way of a manager with faults, and by talking out of turn.
+// Attacks on a manager with faults, and on its protocol.
 //
 // group: delaying
 // problem: relay

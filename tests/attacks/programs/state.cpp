@@ -1,4 +1,5 @@
-// Attacks by leaving something for the next test of the same program. Each pair leaves, then looks.
+// Attacks that leave something for the next test of the same program. In each pair, the first leaves something and the
+// second looks for it.
 //
 // group: state
 // problem: secret
@@ -140,6 +141,6 @@ ATTACK(leave_mapping) {
 // tries: to learn from its process id how many tests ran before
 // expect: WA
 ATTACK(which_number_am_i) {
-    // Under reduced isolation process ids are the machine's. They tell that time passes, which clocks tell too.
+    // With reduced isolation, process ids are those of the machine. They show that time passes; clocks show that too.
     held("process id %d", getpid());
 }

@@ -1,4 +1,4 @@
-// A program that brings the sections that a linker makes itself.
+// A program with its own versions of sections that the linker normally makes.
 //
 // group: forging
 // problem: secret

@@ -1,4 +1,4 @@
-// Attacks by way of anything that carries bytes to somebody else.
+// Attacks that try to send bytes to other processes or machines.
 //
 // group: talking
 // problem: secret

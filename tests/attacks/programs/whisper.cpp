@@ -1,4 +1,5 @@
-// Attacks by two processes of one submission that may not talk: the first knows a number, the second must say it.
+// Attacks by two processes of one submission that must not communicate: the first knows a number, the second must
+// answer it.
 //
 // group: talking
 // problem: whisper
@@ -20,7 +21,7 @@ struct Part {
     bool knows() const { return index == 0; }
 };
 
-// The first process: waits until the manager has heard the second.
+// The first process waits until the manager has the answer of the second.
 [[noreturn]] static void wait_for_the_end() {
     for (char byte = 0; read(0, &byte, 1) > 0;) {
     }
@@ -88,7 +89,7 @@ ATTACK(whisper_by_thread_ids) {
     attack::work_until_later(0.15);
     const long second = attack::bare_thread(end, nullptr);
     if (first < 0 || second < 0) answer(-1);
-    // Only three bits; that anything came through at all is what counts.
+    // Only three bits: the attack succeeds if any data get through.
     if (second - first > 40) {
         printf("GOT %ld thread ids\n", second - first);
         fflush(stdout);
@@ -360,7 +361,7 @@ ATTACK(whisper_by_futex) {
     }
     for (void *page : pages) {
         if (part.knows()) {
-            // A wait has no end in time, so a thread waits, or it does itself where there are none.
+            // The wait has no timeout, so a thread waits; if there are no threads, the process itself waits.
             if (attack::bare_thread(wait_on, page) < 0) wait_on(page);
         } else {
             attack::work_until_later(0.02);

@@ -1,4 +1,4 @@
-// Attacks by two processes that may not talk, and that know the names of their FIFOs.
+// Attacks by two processes that must not communicate and know the names of their FIFOs.
 //
 // group: talking
 // problem: whisper-fifo

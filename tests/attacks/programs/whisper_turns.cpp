@@ -1,5 +1,5 @@
-// Attacks by two processes that may not talk, and that take turns: how long the first waits, the second measures. The
-// manager's time limit is not touched, and waiting is no CPU time.
+// Attacks by two processes that must not communicate and take turns: the second measures how long the first waits. The
+// manager's time limit is not reached, and waiting uses no CPU time.
 //
 // group: talking
 // problem: whisper-turns
@@ -231,7 +231,7 @@ ATTACK(hand_over_by_futex) {
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
         syscall(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, 7, &until, nullptr, FUTEX_BITSET_MATCH_ANY);
-        static int held = 1;  // by another thread, of which there is none
+        static int held = 1;  // as if by another thread, which does not exist
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_sec += 1;
         syscall(SYS_futex, &held, FUTEX_LOCK_PI_PRIVATE, 0, &until, nullptr, 0);

@@ -1,5 +1,5 @@
-// A contestant that attacks the judge in the way that its input names. It prints `held` if nothing gave way, else what did.
-// Attacks that must end the program print `still alive` if they do not.
+// A contestant with many attacks on the judge; its input names one. It prints `held` if the attack failed, else what
+// succeeded. Attacks that must end the program print `still alive` if they do not.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -37,7 +37,7 @@ static void expect(bool held, const std::string& what) {
   if (!held) broken += what + "; ";
 }
 
-// Process ids worth trying: the first ones, and those around our own and our parent's.
+// Process ids to try: the first ones, and those around our own and our parent's.
 static std::vector<pid_t> others() {
   std::vector<pid_t> pids;
   for (pid_t pid = 1; pid < 64; pid++) pids.push_back(pid);
@@ -112,11 +112,11 @@ static void paths() {
         "0.in", "0.ans", "../0.ans", "/outside0", "/root0", "/srv", "/dev/fd/0", "/dev/stdin", "program", "/dev/mem"}) {
     for (int flags : {O_RDONLY, O_RDWR, O_WRONLY, O_RDONLY | O_DIRECTORY, O_RDONLY | O_TRUNC, O_WRONLY | O_CREAT}) {
       if (strchr(path, '/') == nullptr && (flags & O_CREAT) != 0) continue;  // its own directory
-      // In a root directory of its own, a contestant may list what has nothing in it.
+      // With its own root directory, a contestant may list empty directories.
       bool listing = (flags & (O_WRONLY | O_RDWR | O_TRUNC)) == 0;
       bool own = false;
       for (const char* empty : {"/", "/box", "/dev", "/fifo", "..", "../..", "/box/.."}) own |= strcmp(path, empty) == 0;
-      bool input = false;  // its own, once more, and only to read: possible where there is /proc
+      bool input = false;  // its own input, opened again only for reading: possible if there is /proc
       for (const char* path_of : {"/proc/self/fd/0", "/dev/fd/0", "/dev/stdin"}) input |= strcmp(path, path_of) == 0;
       int fd = open(path, flags, 0600);
       expect(fd < 0 || (own && listing && getppid() == 0) || (input && listing && getppid() != 0), std::string("open ") + path);
@@ -225,14 +225,14 @@ static void privileges() {
   expect(madvise(page, 4096, 21 /* MADV_PAGEOUT */) != 0, "MADV_PAGEOUT");
 }
 
-// A flood of refused calls must not take the judge's time.
+// Many refused calls must not use up the judge's time.
 static void flood() {
   for (int i = 0; i < 300000; i++) expect(syscall(SYS_socket, 1, 1, 0) < 0, "socket");
 }
 
 static void unknown() { expect(syscall(999) < 0 && errno == ENOSYS, "an unknown call"); }
 
-// Each must end the program.
+// Each of these calls must end the program.
 static void deadly(const std::string& which) {
   if (which == "ptrace") ptrace(PTRACE_TRACEME, 0, 0, 0);
   if (which == "process_vm_readv") syscall(SYS_process_vm_readv, getppid(), nullptr, 0, nullptr, 0, 0);

@@ -1,5 +1,5 @@
-// A checker that does what the first word of the output says; with every protocol's conventions.
-// The input is one of contestant.cpp's that begins with `print`; the answer begins with `answer`.
+// A checker that does what the first word of the output says, with the conventions of each protocol.
+// The input is one for contestant.cpp that begins with `print`; the answer begins with `answer`.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
     for (int c; (c = getchar()) != EOF;) output += static_cast<char>(c);
   } else {
     output = text_of("output.txt");
-    // The order of the last two arguments is the protocol's.
+    // The order of the last two arguments depends on the protocol.
     std::string second = text_of(argv[2]), third = text_of(argv[3]);
     bool testlib = output.compare(0, 7, "testlib") == 0;
     if ((testlib ? third : second).compare(0, 6, "answer") != 0) return 93;

@@ -1,5 +1,5 @@
 // A contestant that does what the first word of its input says: one program for most tests of the runner.
-// Whatever ends well prints the sum of two numbers, as the task asks.
+// Modes that end without failure print the sum of two numbers, which is the task.
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -62,7 +62,7 @@ __attribute__((noinline)) static long recurse(long depth) {
   return depth == 0 ? 0 : recurse(depth - 1) + frame[depth % 1000];
 }
 
-// What an honest program may use, all of it. Prints the first thing that does not work.
+// Uses all that an honest program may use. Prints the first thing that does not work.
 static const char* honest() {
   long total = 0;
   std::vector<std::thread> threads;
@@ -143,7 +143,7 @@ int main(int argc, char** argv) {
     throw std::runtime_error("nobody catches this");
   } else if (mode == "burn") {
     burn(number);
-  } else if (mode == "loop-after-pages") {  // and says what these have cost
+  } else if (mode == "loop-after-pages") {  // prints the system time of the pages
     take_pages(200 << 20);
     fprintf(stderr, "%ld", system_ms());
     burn_forever();
@@ -151,7 +151,7 @@ int main(int argc, char** argv) {
     while (system_ms() < number) take_pages(1 << 20);
   } else if (mode == "loop-pages") {
     for (;;) take_pages(1 << 20);
-  } else if (mode == "loop-kernel-pages") {  // which the kernel touches: it takes no other time
+  } else if (mode == "loop-kernel-pages") {  // the kernel touches them: only system time
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE;
     for (;;) munmap(mmap(nullptr, 1 << 20, PROT_READ | PROT_WRITE, flags, -1, 0), 1 << 20);
   } else if (mode == "loop") {
@@ -159,7 +159,7 @@ int main(int argc, char** argv) {
   } else if (mode == "loop-threads") {
     for (int i = 0; i < 3; i++) std::thread(burn_forever).detach();
     burn_forever();
-  } else if (mode == "loop-signals") {  // what a signal could end
+  } else if (mode == "loop-signals") {  // ignores all signals that could end it
     for (int s = 1; s < 65; s++) signal(s, SIG_IGN);
     burn_forever();
   } else if (mode == "sleep") {

@@ -1,7 +1,7 @@
-// Two processes of one submission, of which the first acts, or rests for as long, and the second looks: it makes each call that
-// a contestant may make and notes every number that it is answered. In the end it names the numbers that the first has moved.
+// Two processes of one submission. The first acts, or rests for the same time. The second makes each call that a contestant
+// may make, and records all numbers in the results. At the end it names the numbers that depend on the first.
 //
-// `counters list` prints the names of the calls that are made to look.
+// `counters list` prints the names of the calls that the second makes.
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -72,13 +72,13 @@ static long thread(unsigned flags, int* descriptor) {
       stack + sizeof stack, static_cast<int>(kThread | flags), nullptr, descriptor);
   if (number < 0) return -errno;
   while (thread_done == 0) sched_yield();
-  double end = now() + 0.0005;  // on its way out it still uses the stack
+  double end = now() + 0.0005;  // the thread uses its stack until its end
   while (now() < end) {
   }
   return number;
 }
 
-// ---- acting
+// ---- the first process acts
 
 static std::vector<int> held;
 static void* held_memory = MAP_FAILED;
@@ -95,7 +95,7 @@ static void keep(long fd) {
   if (fd >= 0) held.push_back(static_cast<int>(fd));
 }
 
-// As much of everything as there may be; the last of each is kept until the next turn.
+// As many of each kind as are allowed; the last of each kind is kept until the next turn.
 static void act() {
   for (int round = 0; round < 40; round++) {
     for (int fd : held) close(fd);
@@ -141,7 +141,7 @@ static void act() {
     prctl(PR_SET_NAME, round % 2 != 0 ? "one" : "two", 0, 0, 0);
     sched_yield();
   }
-  int ends[2];  // more of what everybody on a machine makes many of
+  int ends[2];  // more pipes: all processes of a machine make many
   for (int i = 0; i < 3000 && pipe(ends) == 0; i++) close(ends[0]), close(ends[1]);
   for (int i = 0, fd; i < 3000 && (fd = socket(AF_UNIX, SOCK_DGRAM, 0)) >= 0; i++) close(fd);
   if (held_memory == MAP_FAILED) {
@@ -149,7 +149,7 @@ static void act() {
   }
 }
 
-// ---- looking
+// ---- the second process reads numbers
 
 class Look {
  public:
@@ -278,7 +278,7 @@ static void look_at_paths(Look& look) {
   look.LOOK(umask, "", 077);
 }
 
-// What is read and written, of files that both have.
+// Calls that read and write files that both processes have.
 static void look_into_files(Look& look) {
   char bytes[64] = {};
   iovec part = {bytes, 1};
@@ -388,7 +388,7 @@ static void look_at_itself(Look& look) {
   look.LOOK(mprotect, "", at(page), 4096, PROT_READ), look.LOOK(madvise, "", at(page), 4096, MADV_DONTNEED);
   look.LOOK(msync, "", at(page), 4096, MS_SYNC), look.take("mremap", "", call(SYS_mremap, at(page), 8192, 4096, 0) < 0);
   look.LOOK(munmap, "", at(page), 4096), look.take("brk", "", call(SYS_brk, 0) < 0);
-  for (size_t gib : {1, 3, 30, 300, 3000, 30000}) {  // how much may be promised
+  for (size_t gib : {1, 3, 30, 300, 3000, 30000}) {  // how much memory may be reserved
     void* much = mmap(nullptr, gib << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     look.take("mmap", std::to_string(gib), much == MAP_FAILED ? -errno : 0);
     if (much != MAP_FAILED) munmap(much, gib << 30);
@@ -405,9 +405,9 @@ static Look look() {
   return look;
 }
 
-// ---- what was moved
+// ---- which numbers depend on the first process
 
-// Whether all of one kind are above all of the other.
+// Whether all values of one kind are greater than all of the other kind.
 static bool are_apart(const std::vector<Number>& values, const std::string& acted, bool either_way) {
   Number least[2] = {~0UL, ~0UL}, most[2] = {0, 0};
   for (size_t i = 0; i < values.size(); i++) {
@@ -417,7 +417,7 @@ static bool are_apart(const std::vector<Number>& values, const std::string& acte
   return least[1] > most[0] || (either_way && least[0] > most[1]);
 }
 
-// By how much it has changed in each turn, or where it stands after each, tells what the other did.
+// Whether the change in each turn, or the value after each turn, depends on what the first process did.
 static bool tells(const std::vector<Number>& series, const std::string& acted) {
   for (Number part : {~0UL, 0xffffffffUL, ~0xffffffffUL}) {
     std::vector<Number> steps, levels;
@@ -464,7 +464,7 @@ int main(int argc, char** argv) {
       act();
       lasted = now() - begun;
       say("done");
-    } else if (order == "rest") {  // for longer or shorter, or the clock would tell
+    } else if (order == "rest") {  // for a random time, otherwise the clock would show the difference
       let_go();
       double end = now() + lasted * (0.3 + static_cast<double>(random() % 1000) / 400.0);
       while (now() < end) {

@@ -1,5 +1,5 @@
-// Has the first of two processes act or rest, as the letters of the input say (`a`, `r`), and the second look after each. What
-// that has found to be moved becomes the message.
+// Makes the first of two processes act or rest, as the letters of the input say (`a`, `r`), and the second read all numbers
+// after each turn. The names of the numbers that the second has found are the message.
 #include <signal.h>
 #include <stdio.h>
 
@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   char turns[128] = "";
   if (scanf("%127s", turns) != 1) return 1;
   ask(1, "look");
-  ask(0, "act");  // twice for nothing: the first time is like no other
+  ask(0, "act");  // twice without recording: the first turn differs from all others
   ask(1, "look"), ask(0, "rest"), ask(1, "forget");
   ask(1, "look");
   for (const char* turn = turns; *turn != '\0'; turn++) ask(0, *turn == 'a' ? "act" : "rest"), ask(1, "look");

@@ -1,5 +1,5 @@
-// A contestant that looks for an excuse: ways to wait, to die or to keep memory for which the judge might blame itself.
-// -DNO_LOADER: a program that names a loader that is not there, and is therefore not executed.
+// A contestant that tries to get JE: ways to wait, to die or to keep memory that could look like a fault of the judge.
+// -DNO_LOADER: a program whose loader does not exist, so that it cannot be executed.
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -61,7 +61,7 @@ int main() {
     if (ftruncate(fd, 4096) != 0) return 96;
     void* file = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     void* zero = mmap(nullptr, size, PROT_READ, MAP_SHARED, open("/dev/zero", O_RDONLY), 0);
-    bool reads = mmap(nullptr, 4, PROT_READ, MAP_SHARED, 0, 0) != MAP_FAILED;  // as fast readers do
+    bool reads = mmap(nullptr, 4, PROT_READ, MAP_SHARED, 0, 0) != MAP_FAILED;  // as fast input routines do
     return refused(no_file == MAP_FAILED && file == MAP_FAILED && zero == MAP_FAILED && reads, "shared memory");
   } else if (mode == "outputs") {
     bool no = open("/proc/self/fd/1", O_RDWR) < 0 && open("/proc/self/fd/1", O_RDONLY) < 0 && open("/proc/self/fd/2", O_RDWR) < 0;

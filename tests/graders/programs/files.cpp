@@ -1,5 +1,5 @@
-// A contestant of a task whose input and output are files: reads a word and a number from in.txt, does what the word says,
-// and as a rule writes the number + 1 to out.txt.
+// A contestant of a task with an input file and an output file: reads a word and a number from in.txt, does what the word
+// says, and normally writes the number + 1 to out.txt.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@ static int answer(long number, int flags = O_WRONLY | O_CREAT | O_TRUNC, mode_t 
   return fd;
 }
 
-// The names in the working directory, but for the input's.
+// The names of the files in the working directory, except the input.
 static std::string others() {
   std::string names;
   DIR* here = opendir(".");
@@ -36,7 +36,7 @@ int main() {
   if (given == nullptr || fscanf(given, "%63s %ld", word, &number) != 2) return 99;
   fclose(given);
   std::string mode = word;
-  printf("%ld\n", number + 1);  // to nobody
+  printf("%ld\n", number + 1);  // discarded
   fflush(stdout);
   if (mode == "sum") {
     if (getchar() != EOF || others() != "out.txt " || open("in.txt", O_WRONLY) >= 0) return 97;
@@ -51,7 +51,7 @@ int main() {
     answer(number + 1);
   } else if (mode == "empty") {
     close(open("out.txt", O_WRONLY | O_CREAT | O_TRUNC, 0644));
-  } else if (mode == "other") {  // what CMS's own tests ask of it
+  } else if (mode == "other") {  // as in CMS's own tests
     if (open("other.txt", O_WRONLY | O_CREAT, 0600) >= 0) return 96;
     answer(number + 1);
   } else if (mode == "exit") {

@@ -1,4 +1,4 @@
-// `filtered CALL… -- COMMAND…`: carries out a command under a filter that has an error for these calls, as a container's has.
+// `filtered CALL… -- COMMAND…`: runs a command under a seccomp filter that refuses these calls, like a container's filter.
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>

@@ -1,5 +1,6 @@
-// A manager for tests: `manager <sol0-to-mgr> <mgr-to-sol0> … [args] < input`. The input's first word says what it does with
-// the processes, the second what it tells them to do. The game: it sends each process a number, which must come back doubled.
+// A manager for tests: `manager <sol0-to-mgr> <mgr-to-sol0> … [args] < input`. The first word of the input says what it does
+// with the processes, the second what it tells them to do. The task: it sends each process a number, and each must answer
+// with the doubled number.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,11 +59,11 @@ int main(int argc, char** argv) {
     volatile long work = 0;
     for (;;) work = work + 1;
   }
-  if (mode == "waits") {  // for something that never comes
+  if (mode == "waits") {  // without end
     for (int i = 0; i < processes; i++) fprintf(to[i], "%s 1\n", order), fflush(to[i]);
     sleep(1000);
   }
-  if (mode == "hangs-up-half") {  // its order, the end of file, and then it listens
+  if (mode == "hangs-up-half") {  // sends its order, closes its output, and then reads
     fprintf(to[0], "%s 1\n", order);
     fclose(to[0]);
     char c;
@@ -76,7 +77,7 @@ int main(int argc, char** argv) {
   if (mode == "translates") verdict("1.0", "translate:success");
   if (mode == "silent") return 0;
   if (mode == "gives-up") verdict(score, "I have seen enough");
-  if (mode == "busy") {  // the processes wait for us; that is not their idleness
+  if (mode == "busy") {  // the processes wait for this manager: not idle time of theirs
     volatile long work = 0;
     for (long i = 0; i < 900'000'000; i++) work = work + 1;
   }
@@ -91,7 +92,7 @@ int main(int argc, char** argv) {
   }
   for (int i = 0; i < processes; i++) fprintf(to[i], "end 0\n"), fflush(to[i]);
   if (mode == "slow-to-finish") sleep(1000);
-  if (mode == "output") {  // for a checker that judges what the manager says
+  if (mode == "output") {  // for a checker that judges the manager's output
     printf("cms %s\nthe checker's words\n", score);
     return 0;
   }

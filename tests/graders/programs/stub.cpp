@@ -1,4 +1,4 @@
-// The contestant's side of manager.cpp. It does to the game what the manager passes on from the input.
+// The contestant for manager.cpp. It does what the manager's order says.
 // -DEARLY=…: what it does before it opens anything.
 #include <fcntl.h>
 #include <signal.h>
@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
     if (what == "end") return 0;
     if (what == "wrong") number++;
     if (what == "leave") return 0;
-    if (what == "blame") {  // to look as if the manager had hung up: it opens the manager's ends, and closes them
+    if (what == "blame") {  // opens and closes the manager's ends, as if the manager had ended first
 #ifdef FIFOS
       const char *its_input = argv[-1], *its_output = argv[0];
 #else
@@ -82,7 +82,7 @@ int main(int argc, char** argv) {
       signal(SIGPIPE, SIG_DFL);
       for (;;) fputs("1 ", out);
     }
-    if (what == "churn") {  // more than the kernel queues of what one watches (16,384)
+    if (what == "churn") {  // more events than the kernel's inotify queue holds (16,384)
       for (int i = 0; i < 9000; i++) {
         close(open(argv[-1], O_RDONLY | O_NONBLOCK));
         close(open(argv[0], O_WRONLY | O_NONBLOCK));

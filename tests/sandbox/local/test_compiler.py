@@ -1,4 +1,4 @@
-"""Which C++ compiler this machine has."""
+"""Finding the C++ compiler of this machine and the files that it reads."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from ioi_eval.toolchain import outermost
     ("script", "words"),
     [("exit 0", "says nothing to --version"), ("echo >&2; exit 1", "does not answer --version")],
 )
-def test_a_command_that_is_no_compiler(tmp_path: Path, script: str, words: str) -> None:
-    """It is named, with what to set."""
+def test_a_command_that_is_not_a_compiler(tmp_path: Path, script: str, words: str) -> None:
+    """The error names the command and the reason."""
     command = tmp_path / "mute"
     command.write_text(f"#!/bin/sh\n{script}\n")
     command.chmod(0o755)
@@ -29,8 +29,8 @@ def test_a_command_that_is_no_compiler(tmp_path: Path, script: str, words: str) 
         detect(str(command))
 
 
-def test_an_old_locale() -> None:
-    """One whose encoding does not have the characters of our scripts."""
+def test_an_ascii_locale() -> None:
+    """It works with a locale whose encoding does not have all characters of our scripts."""
     code = "from ioi_eval.sandbox.local.compiler import detect; print(bool(detect('g++').sees))"
     old = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     done = subprocess.run([sys.executable, "-c", code], env=old, capture_output=True, text=True, check=False)
@@ -38,7 +38,7 @@ def test_an_old_locale() -> None:
 
 
 def test_a_compiler_that_does_not_answer_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Maybe the machine is only busy: so the message says."""
+    """The message gives the deadline and says that the machine may be busy."""
     command = tmp_path / "slow"
     command.write_text("#!/bin/sh\nexec sleep 1000\n")
     command.chmod(0o755)
@@ -48,8 +48,8 @@ def test_a_compiler_that_does_not_answer_in_time(tmp_path: Path, monkeypatch: py
         detect(str(command))
 
 
-def test_a_script_of_ours_that_fails_is_not_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The message names the compiler that it asked, and has the script's last words."""
+def test_error_of_our_script_has_only_its_last_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message names the compiler and has the last line of the script's stderr, not the script."""
     compiler = tmp_path / "compiler"
     compiler.write_text("#!/bin/sh\necho 12\n")
     compiler.chmod(0o755)
@@ -60,14 +60,14 @@ def test_a_script_of_ours_that_fails_is_not_printed(tmp_path: Path, monkeypatch:
 
 
 def test_the_system_s_compiler() -> None:
-    """It says its version and its target."""
+    """The version and the target machine of the system's g++ are found."""
     found = detect("g++")
     assert "g++" in found.version
     assert "-linux-" in found.machine
 
 
 def test_what_a_compiler_reads_is_listed() -> None:
-    """Itself, its parts, headers, and libraries one by one: no directory in which other packages have files."""
+    """The list has the compiler, its parts, headers, and each library: no directory with files of other packages."""
     found = detect("g++")
     assert found.command in found.sees
     assert all(os.path.exists(path) and ".." not in path for path in (*found.sees, *found.libraries))
@@ -78,8 +78,8 @@ def test_what_a_compiler_reads_is_listed() -> None:
     assert all(os.path.isfile(path) for path in found.libraries)
 
 
-def test_headers_are_shown_where_they_really_are() -> None:
-    """Each that the compiler reads for all of C++ and for the kernel's types, with the targets of links among them."""
+def test_all_headers_of_the_compiler_are_listed() -> None:
+    """All headers that the compiler reads for C++ and for the kernel's types are listed, also targets of links."""
     included = "#include <bits/stdc++.h>\n#include <pthread.h>\n#include <linux/types.h>\n"
     words = ["g++", "-M", "-x", "c++", "-std=gnu++20", "-"]
     done = subprocess.run(words, input=included, capture_output=True, text=True, check=True)
@@ -89,10 +89,9 @@ def test_headers_are_shown_where_they_really_are() -> None:
     assert not [header for header in headers if not any(f"{header}/".startswith(f"{path}/") for path in shown)]
 
 
-def test_headers_that_links_lead_to_are_listed(tmp_path: Path) -> None:
-    """One by one where other files lie beside them; a directory if it has nothing else, or is linked itself.
-
-    What is not a file or is as wide as /etc is not the compiler's.
+def test_targets_of_symbolic_links_are_listed(tmp_path: Path) -> None:
+    """A target is listed as a file if its directory has other files too. A directory is listed if it has only targets,
+    or is itself a target. Devices, and wide directories such as /etc, are not listed.
     """
     for name in ("include/asm", "include/alpha-linux-gnu", "some", "only", "all/below", "other"):
         (tmp_path / name).mkdir(parents=True)
@@ -121,5 +120,5 @@ def test_headers_that_links_lead_to_are_listed(tmp_path: Path) -> None:
 
 
 def test_paths_inside_others_are_left_out() -> None:
-    """A directory is shown with all below it; a name that only begins alike is another one."""
+    """Paths below a listed directory are left out. `/ab` is not below `/a`."""
     assert outermost(["/a/b", "/a", "/ab", "/c/d/e", "/c/d"]) == ("/a", "/ab", "/c/d")

@@ -50,8 +50,8 @@ def _look(*, sizes: bool, confines: bool) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("confines", [True, False], ids=["runner", "scripts"])
 @pytest.mark.parametrize("sizes", [True, False], ids=["bwrap bounds", "bounded before"])
-def test_a_box_is_bounded(sizes: bool, confines: bool) -> None:
-    """Its files have as much room in both ways, what is hidden is empty, and scripts have no capability."""
+def test_size_and_capabilities_of_a_box(sizes: bool, confines: bool) -> None:
+    """`/tmp` and `/box` have the same sizes with and without bwrap's `--size`, and scripts have no capabilities."""
     done = _look(sizes=sizes, confines=confines)
     if "Unknown option --size" in done.stderr:
         pytest.skip("this machine's bwrap does not know --size")
@@ -72,8 +72,8 @@ async def _room_of_scripts() -> str:
 
 
 @pytest.mark.root
-def test_a_bwrap_that_knows_no_sizes() -> None:
-    """As Ubuntu 22.04 has it: isolation is full all the same."""
+def test_a_bwrap_without_the_option_size() -> None:
+    """With a bwrap without `--size`, as in Ubuntu 22.04, isolation is full, and sizes are the same."""
     expected = asyncio.run(_room_of_scripts())
     real = shutil.which("bwrap")
     assert real is not None
@@ -97,12 +97,12 @@ def test_a_bwrap_that_knows_no_sizes() -> None:
     finally:
         shutil.rmtree(directory)
     if done.returncode != 0 and "mount:" in done.stderr:
-        pytest.skip(f"cannot be tried here: {done.stderr.strip()[-300:]}")
+        pytest.skip(f"cannot be tested here: {done.stderr.strip()[-300:]}")
     assert done.stdout.strip() == expected.strip(), done.stderr
 
 
 def test_a_box_that_is_not_made_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The message names the program, not all of its words; one that cannot be started has nothing to do with time."""
+    """The message names the program without its arguments. It has a time only if the program was started."""
     monkeypatch.setattr(local, "_TRY_S", 0.1)
     with pytest.raises(SetupError, match=r"^sleep did not end within 0\.1 s; try again when .* less busy$"):
         local._try(("sleep", "1000"))

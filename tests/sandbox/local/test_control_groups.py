@@ -1,4 +1,4 @@
-"""How many processors, how much memory and how many processes control groups of either version leave to a container."""
+"""The limits that control groups (version 1 and 2) set for a container: processors, memory, processes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _files(root: Path, own: str, files: dict[str, str]) -> dict[str, Path]:
     ],
 )
 def test_memory(tmp_path: Path, own: str, files: dict[str, str], found: int | None) -> None:
-    """The least of those that hold."""
+    """The smallest limit of the control group and those above it counts."""
     assert memory_limit_bytes(**_files(tmp_path, own, files)) == found
 
 
@@ -48,7 +48,7 @@ def test_memory(tmp_path: Path, own: str, files: dict[str, str], found: int | No
     ],
 )
 def test_processes(tmp_path: Path, own: str, files: dict[str, str], found: int | None) -> None:
-    """How many may still be started."""
+    """The number of processes that can still be started."""
     assert processes_left(**_files(tmp_path, own, files)) == found
 
 
@@ -68,11 +68,11 @@ def test_processes(tmp_path: Path, own: str, files: dict[str, str], found: int |
     ],
 )
 def test_processors(tmp_path: Path, own: str, files: dict[str, str], found: int) -> None:
-    """A quota counts: that of the control group, or of one above it; a part of a processor is still one."""
+    """The quota of the control group, or of one above it, is rounded down to processors, but is at least one."""
     assert processors(**_files(tmp_path, own, files)) == found
 
 
-def test_here(tmp_path: Path) -> None:
-    """There is at least one, and no more than the system says, also where nothing tells of control groups."""
+def test_processors_of_this_machine(tmp_path: Path) -> None:
+    """The number is between one and the system's number. Without files of control groups, it is the system's."""
     assert 1 <= processors() <= ALL
     assert processors(cgroups=tmp_path, own=tmp_path / "own") == ALL

@@ -1,4 +1,4 @@
-"""A job's files as descriptors."""
+"""Descriptors for the files of a job."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ subprocess.run([f"/proc/self/fd/{descriptor}"], pass_fds=(descriptor,), check=Tr
 
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="no unshare")
-def test_programs_start_where_memory_files_are_not_executable_by_default() -> None:
-    """A hardened system (`vm.memfd_noexec=1`) starts those that were meant to be started when they were made."""
+def test_programs_start_with_memfd_noexec() -> None:
+    """With `vm.memfd_noexec=1`, memory files that were created as executable still start."""
     hardened = 'echo 1 > /proc/sys/vm/memfd_noexec || exit 77; exec "$@"'
     done = subprocess.run(
         (
@@ -48,18 +48,20 @@ FILES = [JobFile(name=f"f{number}", content=b"x") for number in range(100)]
 
 @contextmanager
 def few_descriptors() -> Iterator[set[str]]:
-    """No more than 64, fewer than there are files; gives those that are open."""
+    """Limits descriptors to 64, fewer than there are files. Yields the open descriptors."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
     try:
-        yield _open_ones()
+        yield _open_descriptors()
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def _open_ones() -> set[str]:
+def _open_descriptors() -> set[str]:
     names = os.listdir("/proc/self/fd")
-    return {name for name in names if os.path.exists(f"/proc/self/fd/{name}")}  # not that of the listing itself
+    return {
+        name for name in names if os.path.exists(f"/proc/self/fd/{name}")
+    }  # without the descriptor of the listing itself
 
 
 @pytest.mark.parametrize(
@@ -68,16 +70,16 @@ def _open_ones() -> set[str]:
     ids=["files", "returns"],
 )
 def test_too_few_descriptors_are_our_failure(opening: AbstractContextManager[dict[str, int]], what: str) -> None:
-    """It is repeated when others are done, and what was open by then is not left open."""
+    """Too few descriptors raise TransientError, and all descriptors that were opened are closed."""
     with few_descriptors() as before:
         with pytest.raises(TransientError, match=f"no memory or descriptors left for {what}: Too many open files"):
             opening.__enter__()
-        assert _open_ones() == before
+        assert _open_descriptors() == before
 
 
 def test_files_are_closed_at_the_end() -> None:
-    """Those that go in may only be read; those that come back hold what was written, wherever that ended."""
-    before = _open_ones()
+    """Files of the job can only be read. Returned files have all that was written. All are closed at the end."""
+    before = _open_descriptors()
     with descriptors(FILES[:2]) as files, returned_files(["made"]) as returns:
         assert [os.pread(files[name], 9, 0) for name in ("f0", "f1")] == [b"x", b"x"]
         with pytest.raises(OSError, match="Bad file descriptor"):
@@ -85,4 +87,4 @@ def test_files_are_closed_at_the_end() -> None:
         os.write(returns["made"], b"some")
         os.write(returns["made"], b"thing")
         assert [written(returns["made"]), written(returns["made"])] == [b"something"] * 2
-    assert _open_ones() == before
+    assert _open_descriptors() == before

@@ -1,4 +1,4 @@
-"""Machines and containers that limit or lack something, tested in real namespaces and control groups."""
+"""Machines and containers that limit or lack something that judging needs, in real namespaces and control groups."""
 
 from __future__ import annotations
 
@@ -36,74 +36,76 @@ asyncio.run(enter())
 """
 
 
-def entered_under(script: str, *, prefix: tuple[str, ...] = ("unshare", "--mount"), **environment: str) -> str:
-    """What a sandbox says when it is entered by a process that a shell started after it had changed its namespaces."""
+def output_of_entering_under(
+    script: str, *, prefix: tuple[str, ...] = ("unshare", "--mount"), **environment: str
+) -> str:
+    """The output of a process that enters a sandbox after a shell script has changed its namespaces."""
     words = [*prefix, "sh", "-ec", f'{script}; exec "$@"', "sh", sys.executable, "-c", ENTER]
     environment = {**os.environ, **environment}
     done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False, env=environment)
     if not done.stdout:
         assert "Traceback" not in done.stderr, done.stderr
-        pytest.skip(f"cannot be tried here: {done.stderr.strip()[-200:]}")
+        pytest.skip(f"cannot be tested here: {done.stderr.strip()[-200:]}")
     return done.stdout
 
 
 @pytest.mark.root
 def test_without_proc() -> None:
-    """What everything here reads is named before anything reads it."""
-    said = entered_under("umount --lazy /proc")
-    assert said.startswith("refused: "), said
-    assert "/proc: it is not mounted" in said
+    """Without /proc, the sandbox is refused, and the message names /proc."""
+    message = output_of_entering_under("umount --lazy /proc")
+    assert message.startswith("refused: "), message
+    assert "/proc: it is not mounted" in message
 
 
 @pytest.mark.root
 def test_without_devices() -> None:
-    """As in a chroot that nobody has furnished."""
-    said = entered_under("mount -t tmpfs none /dev")
-    assert "/dev/null: it cannot be opened (No such file or directory)" in said
-    assert "/dev/urandom: " in said
+    """Without devices, as in an empty chroot, the message names those that are missing."""
+    message = output_of_entering_under("mount -t tmpfs none /dev")
+    assert "/dev/null: it cannot be opened (No such file or directory)" in message
+    assert "/dev/urandom: " in message
 
 
 @pytest.mark.root
 def test_a_directory_for_temporary_files_without_room(tmp_path: Path) -> None:
-    """A tiny one is refused, with what is there and what to set; a large one is not."""
+    """A directory with too little space or too few inodes is refused: the message has the size and what to set."""
     mount = "mount -t tmpfs -o size={size} none {where}"
-    said = entered_under(mount.format(size="1m", where=tmp_path), TMPDIR=str(tmp_path))
-    assert f"temporary files: 1 MiB are free in {tmp_path}; jobs need " in said
-    assert "set TMPDIR" in said
-    said = entered_under(mount.format(size="1g", where=tmp_path), TMPDIR=str(tmp_path))
-    assert said.startswith("entered"), said
-    said = entered_under(f"{mount.format(size='1g,nr_inodes=50', where=tmp_path)}", TMPDIR=str(tmp_path))
-    assert "more files fit into" in said
+    message = output_of_entering_under(mount.format(size="1m", where=tmp_path), TMPDIR=str(tmp_path))
+    assert f"temporary files: 1 MiB are free in {tmp_path}; jobs need " in message
+    assert "set TMPDIR" in message
+    message = output_of_entering_under(mount.format(size="1g", where=tmp_path), TMPDIR=str(tmp_path))
+    assert message.startswith("entered"), message
+    message = output_of_entering_under(f"{mount.format(size='1g,nr_inodes=50', where=tmp_path)}", TMPDIR=str(tmp_path))
+    assert "more files fit into" in message
 
 
 @pytest.mark.root
 def test_a_root_directory_that_is_read_only(tmp_path: Path) -> None:
-    """Nowhere can a temporary file be made: a message, not a traceback."""
-    said = entered_under(
+    """If no temporary file can be made, there is a message, not a traceback."""
+    message = output_of_entering_under(
         "mount --make-rprivate /; for at in /tmp /var/tmp /; do mount --bind -o ro $at $at; done; cd /"
     )
-    assert "temporary files: none can be made" in said, said
+    assert "temporary files: none can be made" in message, message
 
 
 @pytest.mark.root
 def test_shared_memory_is_not_needed() -> None:
-    """A container's /dev/shm may be as small as it likes."""
+    """A sandbox can be entered with a full /dev/shm of 4 KiB."""
     script = "mount -t tmpfs -o size=4k none /dev/shm; head -c 4096 /dev/zero > /dev/shm/full"
-    assert entered_under(script).startswith("entered")
+    assert output_of_entering_under(script).startswith("entered")
 
 
 @pytest.mark.root
 def test_a_kernel_that_executes_no_memory_files() -> None:
-    """Set for a PID namespace, and for good."""
+    """With `vm.memfd_noexec=2`, set in a PID namespace, the sandbox is refused."""
     script = "echo 2 > /proc/sys/vm/memfd_noexec"
-    said = entered_under(script, prefix=("unshare", "--pid", "--fork", "--mount-proc"))
-    assert "executable memory files: none can be made" in said
-    assert "vm.memfd_noexec" in said
+    message = output_of_entering_under(script, prefix=("unshare", "--pid", "--fork", "--mount-proc"))
+    assert "executable memory files: none can be made" in message
+    assert "vm.memfd_noexec" in message
 
 
 @pytest.fixture
 def group(request: pytest.FixtureRequest) -> Iterator[Path]:
-    """A control group of the test's own, with the controller that it names."""
+    """A control group for the test, with the controller of the parameter."""
     controller = request.param
     for root in (Path("/sys/fs/cgroup") / controller, Path("/sys/fs/cgroup")):
         path = root / f"ioi-eval-test-{os.getpid()}"
@@ -122,26 +124,28 @@ def group(request: pytest.FixtureRequest) -> Iterator[Path]:
 @pytest.mark.root
 @pytest.mark.parametrize("group", ["memory"], indirect=True)
 def test_the_memory_of_a_container(group: Path) -> None:
-    """256 MiB do not let a compiler work; 600 MiB let programs of up to 344 be judged, and that is said."""
+    """256 MiB are too little for a compiler, and are refused. 600 MiB are accepted, with a message about the effect."""
     limit = next(path for name in ("memory.max", "memory.limit_in_bytes") if (path := group / name).exists())
     join = f"echo $$ > {group}/cgroup.procs"
     limit.write_text(str(256 * MIB))
-    said = entered_under(join, prefix=())
-    assert "refused: " in said
-    assert "memory: this container has 256 MiB; compiling needs up to 512 MiB" in said
+    message = output_of_entering_under(join, prefix=())
+    assert "refused: " in message
+    assert "memory: this container has 256 MiB; compiling needs up to 512 MiB" in message
     limit.write_text(str(600 * MIB))
-    said = entered_under(join, prefix=())
-    assert said.startswith("entered memory: this container has 600 MiB; a program that finds none left is JE"), said
+    message = output_of_entering_under(join, prefix=())
+    assert message.startswith("entered memory: this container has 600 MiB; a program that finds none left is JE"), (
+        message
+    )
 
 
 @pytest.mark.root
 @pytest.mark.parametrize("group", ["pids"], indirect=True)
 def test_the_processes_of_a_container(group: Path) -> None:
-    """Found by starting some: too few for two jobs, and how many fit."""
+    """The limit on processes is found by starting some. The message says that it is too small for two jobs."""
     (group / "pids.max").write_text("100")
-    said = entered_under(f"echo $$ > {group}/cgroup.procs", prefix=())
-    assert "2 jobs at once need 160 with the threads of their programs" in said
-    assert "or give score, validate or serve the option --workers 1" in said
+    message = output_of_entering_under(f"echo $$ > {group}/cgroup.procs", prefix=())
+    assert "2 jobs at once need 160 with the threads of their programs" in message
+    assert "or give score, validate or serve the option --workers 1" in message
 
 
 def _entered_with(number: int, value: int) -> str:
@@ -170,14 +174,14 @@ def _entered_with(number: int, value: int) -> str:
         (resource.RLIMIT_CPU, 30, "CPU time: 30 s"),
     ],
 )
-def test_an_ordinary_user_is_told_the_same(number: int, value: int, words: str) -> None:
-    """Its own processes count for its limit on processes, so that is tried."""
+def test_limits_of_an_ordinary_user(number: int, value: int, words: str) -> None:
+    """An ordinary user gets a message for each limit. The limit on processes is tried: other processes count too."""
     with unprivileged.private_directory():
         assert words in unprivileged.call(_entered_with, number, value)
 
 
-def test_here_nothing_is_started_for_good() -> None:
-    """To look for limits leaves no thread behind."""
+def test_the_check_leaves_no_threads() -> None:
+    """No thread that the check started is left."""
     before = len(os.listdir("/proc/self/task"))
     inherited_limits(slots=2)
     for _ in range(1000):
@@ -187,8 +191,8 @@ def test_here_nothing_is_started_for_good() -> None:
     pytest.fail("threads are left")
 
 
-def test_only_what_fails_programs_counts_for_outcomes() -> None:
-    """A fingerprint must not change with what changes no verdict."""
+def test_only_limits_that_fail_programs_are_in_the_fingerprint() -> None:
+    """Limits that cannot change a verdict must not change a fingerprint."""
     common = {"measured": "so much", "needed": "more", "advice": "raise it", "refuses": False}
     limits = [MachineLimit(what="stack", fails=True, **common), MachineLimit(what="memory", **common)]  # type: ignore[arg-type]
     assert narrowing(limits) == "stack so much"

@@ -1,4 +1,4 @@
-"""The embedded sandbox makes boxes ready while others run, and lets as many run as it has slots."""
+"""The embedded sandbox prepares a box while others run, and runs as many jobs at once as it has slots."""
 
 from __future__ import annotations
 
@@ -51,19 +51,19 @@ def job(runner: Blob, script: str, *artifacts: str, alone: bool = False) -> Job:
     return compiling.compile_job(recipe, runner, POLICY, nonce=NONCE, alone=alone)
 
 
-def answer_of(execution: Execution) -> CompileAnswer:
-    """What the runner said."""
+def compile_answer_of(execution: Execution) -> CompileAnswer:
+    """The runner's answer to a compile job."""
     return compile_answer(execution.run, NONCE, execution.returned)
 
 
 def spans(executions: list[Execution]) -> list[tuple[int, int]]:
-    """When each script began and ended, in ns, in order."""
-    outputs = [answer_of(execution).steps[0].output.split() for execution in executions]
+    """Begin and end of each script in ns, in order of time."""
+    outputs = [compile_answer_of(execution).steps[0].output.split() for execution in executions]
     return sorted((int(begun), int(ended)) for begun, ended in outputs)
 
 
 def max_at_once(intervals: list[tuple[int, int]]) -> int:
-    """How many of these were under way at the same time."""
+    """The maximum number of intervals that overlap."""
     changes = sorted([(begun, 1) for begun, _ in intervals] + [(ended, -1) for _, ended in intervals])
     most = now = 0
     for _, change in changes:
@@ -74,8 +74,8 @@ def max_at_once(intervals: list[tuple[int, int]]) -> int:
 
 @pytest.mark.parametrize("strongest", [Isolation.FULL, Isolation.REDUCED])
 @pytest.mark.parametrize("slots", [1, 2])
-def test_as_many_run_at_once_as_there_are_slots(cache: Path, slots: int, strongest: Isolation) -> None:
-    """No more; and one box more than that is ready, in which nothing has begun."""
+def test_slots_limit_the_jobs_at_once(cache: Path, slots: int, strongest: Isolation) -> None:
+    """As many jobs run at once as there are slots. One more box is prepared, whose job has not started."""
 
     async def scenario() -> tuple[list[Execution], int]:
         async with entered(cache, slots=slots, strongest=strongest) as (sandbox, target, runner):
@@ -92,12 +92,12 @@ def test_as_many_run_at_once_as_there_are_slots(cache: Path, slots: int, stronge
 
 
 def boxes() -> set[str]:
-    """The boxes that are there: what we started to make one, whatever it has become by now."""
+    """The process ids of the present boxes, which are children of this process."""
     return {pid for pid in processes_with("--wait") if _parent(pid) == os.getpid()}
 
 
 def wait_for_boxes(count: int) -> None:
-    """Wait until so many are there."""
+    """Wait until there are this many boxes."""
     begun = time.monotonic()
     while len(boxes()) < count:
         assert time.monotonic() < begun + 60
@@ -111,9 +111,9 @@ def _parent(pid: str) -> int:
         return 0
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives boxes users of their own")
-def test_each_box_has_a_user_of_its_own() -> None:
-    """Also on a machine of a thousand processors; and no other run's are among them."""
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives boxes their own user ids")
+def test_each_box_has_its_own_user_id() -> None:
+    """User ids of boxes differ, also for a thousand processors, and differ from those of another process."""
     uids = [_box_uid(box) for box in range(1100)]
     child = os.fork()
     if child == 0:
@@ -129,20 +129,22 @@ def test_each_box_has_a_user_of_its_own() -> None:
         ("         0          0 4294967295\n", (0x70000000, 1 << 16, 1 << 12)),
         ("0 100000 65536\n", (32768, 63, 512)),
         ("0 1000 1\n1 100000 65536\n", (32769, 63, 512)),
-        ("0 1000 1\n", (0x70000000, 1 << 16, 1 << 12)),  # there are none: root is refused
+        ("0 1000 1\n", (0x70000000, 1 << 16, 1 << 12)),  # no ids for boxes: root is refused elsewhere
     ],
     ids=["a machine", "a container", "Podman without root", "one user"],
 )
-def test_which_users_boxes_have(uid_map: str, expected: tuple[int, int, int]) -> None:
-    """Uids that this container has, none of them `nobody`."""
+def test_user_ids_of_boxes(uid_map: str, expected: tuple[int, int, int]) -> None:
+    """The user ids of boxes exist in the container's map, and `nobody` is not among them."""
     first, processes, boxes = uids_of_boxes(uid_map)
     assert (first, processes, boxes) == expected
     assert first > 65535 or first + processes * boxes <= 65534
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or shutil.which("unshare") is None, reason="not root, or no unshare")
-def test_root_of_a_container_with_few_users() -> None:
-    """As Podman without root has them, and Kubernetes with `hostUsers: false`: 65,536."""
+def test_root_of_a_container_with_65536_user_ids() -> None:
+    """Boxes get user ids in a container with 65,536 of them, as in Podman without root or Kubernetes with
+    `hostUsers: false`.
+    """
     code = "from ioi_eval.sandbox.local.sandbox import _box_uid, _require_way_out_of_root as r; r(); print(_box_uid(0))"
     shell = 'echo ready; read -r mapped; exec "$@"'
     words = ["unshare", "--user", "sh", "-c", shell, "sh", sys.executable, "-c", code]
@@ -153,35 +155,35 @@ def test_root_of_a_container_with_few_users() -> None:
             pytest.skip("no user namespace can be made here")
         for kind in ("uid_map", "gid_map"):
             Path(f"/proc/{process.pid}/{kind}").write_text("0 0 65536\n")
-        said, _ = process.communicate("mapped\n", timeout=60)
-    assert 32768 <= int(said) < 65534
+        uid, _ = process.communicate("mapped\n", timeout=60)
+    assert 32768 <= int(uid) < 65534
 
 
-def test_who_runs_alone_has_no_box_beside(cache: Path) -> None:
-    """Not even one that is being made ready: its time is measured."""
+def test_no_other_box_exists_while_a_job_runs_alone(cache: Path) -> None:
+    """While a job runs alone, there is no other box, not even a prepared one, because its time is measured."""
 
     async def scenario() -> tuple[list[Execution], int, int]:
         async with entered(cache, slots=2) as (sandbox, target, runner):
             jobs = [job(runner, SPAN, alone=number == 2) for number in range(5)]
             tasks = [asyncio.ensure_future(sandbox.execute(one, target)) for one in jobs]
-            beside = 0
+            max_boxes = 0
             while not tasks[2].done():
-                if all(task.done() for number, task in enumerate(tasks) if number != 2):  # they may go first
-                    beside = max(beside, len(boxes()))
+                if all(task.done() for number, task in enumerate(tasks) if number != 2):  # other jobs may run before it
+                    max_boxes = max(max_boxes, len(boxes()))
                 await asyncio.sleep(0.02)
             done = [await task for task in tasks]
-            return done, beside, len(boxes())
+            return done, max_boxes, len(boxes())
 
-    executions, beside, left = asyncio.run(scenario())
+    executions, max_boxes, left = asyncio.run(scenario())
     (alone,) = spans(executions[2:3])
     others = spans([*executions[:2], *executions[3:]])
     assert all(ended <= alone[0] or begun >= alone[1] for begun, ended in others)
-    assert (beside, left) == (1, 0)
+    assert (max_boxes, left) == (1, 0)
 
 
 @pytest.mark.parametrize("trusted", [True, False])
-def test_scripts_are_counted_among_the_others(cache: Path, trusted: bool) -> None:
-    """They take slots from jobs of the runner's, and one that runs alone has neither beside it."""
+def test_scripts_and_runner_jobs_share_the_slots(cache: Path, trusted: bool) -> None:
+    """Scripts and jobs of the runner use the same slots. While a job runs alone, no job of either kind runs."""
     script = Job(
         kind=JobKind.SCRIPTS,
         files=(JobFile(name="run", content=SPAN.encode()),),
@@ -193,7 +195,7 @@ def test_scripts_are_counted_among_the_others(cache: Path, trusted: bool) -> Non
         async with entered(cache, slots=2) as (sandbox, target, runner):
             if not trusted and target.isolation is not Isolation.FULL:
                 pytest.skip(f"no full isolation here: {sandbox.why_not_full}")
-            await sandbox.execute(script, target)  # the first one compiles what starts it
+            await sandbox.execute(script, target)  # the first one compiles the keeper
             compiled = job(runner, SPAN)
             jobs = [script, script, script, compiled, replace(script, alone=True), compiled, script, script]
             tasks = [asyncio.ensure_future(sandbox.execute(one, target)) for one in jobs]
@@ -201,7 +203,7 @@ def test_scripts_are_counted_among_the_others(cache: Path, trusted: bool) -> Non
 
     executions = asyncio.run(scenario())
     times = [
-        execution.run.stdout if number not in (3, 5) else answer_of(execution).steps[0].output
+        execution.run.stdout if number not in (3, 5) else compile_answer_of(execution).steps[0].output
         for number, execution in enumerate(executions)
     ]
     intervals = [(int(begun), int(ended)) for begun, ended in map(str.split, times)]
@@ -210,22 +212,22 @@ def test_scripts_are_counted_among_the_others(cache: Path, trusted: bool) -> Non
     assert all(ended <= alone[0] or begun >= alone[1] for begun, ended in intervals)
 
 
-def test_the_last_line_is_known(cache: Path) -> None:
-    """As the runner says it, and no other; what a program prints cannot look like it."""
+def test_only_the_runners_end_line_ends_the_answer(cache: Path) -> None:
+    """Only the runner's end line ends the answer. Output of a program cannot look like it."""
 
     async def scenario() -> Execution:
         async with entered(cache, slots=1) as (sandbox, target, runner):
             return await sandbox.execute(job(runner, """printf 'a\\n{"end":true,"nonce":""}\\n'"""), target)
 
     execution = asyncio.run(scenario())
-    assert answer_of(execution).steps[0].output == 'a\n{"end":true,"nonce":""}\n'
-    said = execution.run.stdout.encode()
-    assert has_ended(bytearray(said))
-    assert not any(has_ended(bytearray(said[:length])) for length in range(len(said)))
+    assert compile_answer_of(execution).steps[0].output == 'a\n{"end":true,"nonce":""}\n'
+    stdout = execution.run.stdout.encode()
+    assert has_ended(bytearray(stdout))
+    assert not any(has_ended(bytearray(stdout[:length])) for length in range(len(stdout)))
 
 
-def test_time_does_not_run_before_the_turn(cache: Path) -> None:
-    """A box that was ready for longer than its job may take is not a timeout."""
+def test_wall_clock_starts_when_the_job_has_a_slot(cache: Path) -> None:
+    """A box may wait for a slot for longer than the job's wall clock limit."""
 
     async def scenario() -> Execution:
         async with entered(cache, slots=1) as (sandbox, target, runner):
@@ -238,13 +240,13 @@ def test_time_does_not_run_before_the_turn(cache: Path) -> None:
             return second
 
     execution = asyncio.run(scenario())
-    assert answer_of(execution).steps[0].output == "done\n"
+    assert compile_answer_of(execution).steps[0].output == "done\n"
     assert execution.run.wall_ms is not None
     assert execution.run.wall_ms < 1_500
 
 
-def test_whoever_is_cancelled_before_its_turn_leaves_no_box(cache: Path) -> None:
-    """Nor takes a slot with it."""
+def test_cancelled_jobs_leave_no_box(cache: Path) -> None:
+    """Jobs that are cancelled while they run or wait leave no box, and the slot is free."""
 
     async def scenario() -> tuple[set[str], Execution]:
         async with entered(cache, slots=1) as (sandbox, target, runner):
@@ -259,11 +261,11 @@ def test_whoever_is_cancelled_before_its_turn_leaves_no_box(cache: Path) -> None
 
     left, execution = asyncio.run(scenario())
     assert left == set()
-    assert answer_of(execution).steps[0].output == "still here\n"
+    assert compile_answer_of(execution).steps[0].output == "still here\n"
 
 
-def test_files_come_back_by_descriptor_as_they_do_in_the_output(cache: Path) -> None:
-    """Byte for byte, each under its name; and only those that are there."""
+def test_files_come_back_by_descriptor_or_in_the_output(cache: Path) -> None:
+    """Files come back unchanged under their names, by descriptor or in the output. A missing file does not."""
     script = "head -c 3000000 /dev/urandom > first; printf '\\000\\377' > second; : > empty"
 
     async def scenario() -> tuple[Execution, Execution]:
@@ -272,17 +274,17 @@ def test_files_come_back_by_descriptor_as_they_do_in_the_output(cache: Path) -> 
             one = job(runner, f"{script}; {made}", "first", "second", "empty", "missing")
             return await sandbox.execute(one, target), await sandbox.execute(replace(one, returns=()), target)
 
-    for execution, beside in zip(asyncio.run(scenario()), (True, False), strict=True):
-        answer = answer_of(execution)
-        assert ("base64" in execution.run.stdout) is not beside
+    for execution, max_boxes in zip(asyncio.run(scenario()), (True, False), strict=True):
+        answer = compile_answer_of(execution)
+        assert ("base64" in execution.run.stdout) is not max_boxes
         assert [len(content) for content in answer.artifacts.values()] == [3_000_000, 2, 0]
         assert list(answer.artifacts) == ["first", "second", "empty"]
         digests = [line.split()[0] for line in answer.steps[0].output.splitlines()]
         assert [hashlib.sha256(content).hexdigest() for content in answer.artifacts.values()] == digests
 
 
-def test_a_file_that_did_not_come_back_whole_is_a_fault_of_the_way(cache: Path) -> None:
-    """Never an artifact."""
+def test_an_incomplete_file_is_a_transport_error(cache: Path) -> None:
+    """A returned file that is missing, or has another length, raises TransportError."""
 
     async def scenario() -> Execution:
         async with entered(cache, slots=1) as (sandbox, target, runner):
@@ -295,8 +297,8 @@ def test_a_file_that_did_not_come_back_whole_is_a_fault_of_the_way(cache: Path) 
             compile_answer(execution.run, NONCE, returned)
 
 
-def test_no_room_for_a_trusted_script_fails_its_job(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only that, and not the run."""
+def test_a_full_disk_fails_only_the_job_of_a_trusted_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk raises TransientError for this job. The next job runs as usual."""
     limits = StageLimits(wall_ms=10_000, cpu_ms=10_000, output_bytes=1 << 16)
     script = Job(kind=JobKind.SCRIPTS, files=(JobFile(name="run", content=b"echo"),), run_limits=limits, trusted=True)
 
@@ -315,6 +317,6 @@ def test_no_room_for_a_trusted_script_fails_its_job(monkeypatch: pytest.MonkeyPa
     asyncio.run(scenario())
 
 
-def test_no_box_shows_this_package() -> None:
-    """All of it is hidden, wherever it is installed: it has the expected outputs of the sample contest."""
+def test_boxes_hide_this_package() -> None:
+    """The directory of the package is hidden, because it has the official outputs of the sample contest."""
     assert LocalSandbox()._hidden == (Path(ioi_eval.__file__).resolve().parent,)

@@ -1,4 +1,4 @@
-"""Why full isolation is missing: each cause is produced for real if possible, and reported with its own remedy."""
+"""Why full isolation is not available: each cause is really produced if possible, and the message has its remedy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NO_USER_NAMESPACES = (
     (0x20, 0, 0, 16), (0x45, 0, 1, _NEWUSER), (0x06, 0, 0, _EPERM),
     (0x06, 0, 0, _ALLOW),
 )  # fmt: skip
-"""As Docker's default does it. Source: moby, `profiles/seccomp/default.json`."""
+"""Like Docker's default filter. Source: moby, `profiles/seccomp/default.json`."""
 
 NO_PIVOT_ROOT = ((0x20, 0, 0, 0), (0x15, 0, 1, _PIVOT_ROOT), (0x06, 0, 0, _EPERM), (0x06, 0, 0, _ALLOW))
 
@@ -54,7 +54,7 @@ def _filter_calls(rules: tuple[tuple[int, int, int, int], ...]) -> None:
 
 
 def _entered(command: list[str], rules: tuple[tuple[int, int, int, int], ...] = ()) -> str:
-    """The isolation that a sandbox finds, and why it is not full."""
+    """The isolation level of a sandbox in a process started by this command, and why it is not full."""
     if shutil.which("bwrap") is None or shutil.which("unshare") is None:
         pytest.skip("no bwrap, or no unshare")
     done = subprocess.run(
@@ -66,7 +66,7 @@ def _entered(command: list[str], rules: tuple[tuple[int, int, int, int], ...] = 
         preexec_fn=(lambda: _filter_calls(rules)) if rules else None,
     )
     if done.returncode != 0:
-        pytest.skip(f"cannot be tried here: {done.stderr.strip()[-300:]}")
+        pytest.skip(f"cannot be tested here: {done.stderr.strip()[-300:]}")
     return done.stdout.strip()
 
 
@@ -83,42 +83,42 @@ BOTH = "--security-opt seccomp=unconfined --security-opt systempaths=unconfined"
     ids=["user namespaces", "pivot_root"],
 )
 def test_a_seccomp_filter(rules: tuple[tuple[int, int, int, int], ...], words: str) -> None:
-    """As a container's default has it: no sysctl is told, and nothing of other documents."""
+    """A filter like a container's default is named as the cause. The message names no sysctl and no document."""
     if rules is NO_PIVOT_ROOT:
-        require_full_isolation()  # else another filter, around these tests, forbids more than this one
-    said = _entered([sys.executable, "-c", WHY], rules)
-    assert said.startswith(f"reduced {words}"), said
-    assert BOTH in said
-    assert "sysctl" not in said
-    assert "http" not in said
-    assert "docs/" not in said
+        require_full_isolation()  # otherwise another filter around these tests refuses more calls
+    message = _entered([sys.executable, "-c", WHY], rules)
+    assert message.startswith(f"reduced {words}"), message
+    assert BOTH in message
+    assert "sysctl" not in message
+    assert "http" not in message
+    assert "docs/" not in message
 
 
 @pytest.mark.root
-def test_a_proc_of_which_parts_are_hidden() -> None:
-    """As containers hide them, also where no filter is left: the kernel gives no other view of it to anybody."""
+def test_parts_of_proc_are_hidden() -> None:
+    """If parts of /proc are hidden, as in containers, the kernel does not mount another /proc: this cause is named."""
     script = 'mount -t tmpfs none /proc/acpi; exec "$@"'
-    said = _entered(["unshare", "--mount", "sh", "-ec", script, "sh", sys.executable, "-c", WHY])
-    assert said.startswith("reduced this container hides parts of /proc (/proc/acpi"), said
-    assert BOTH in said
+    message = _entered(["unshare", "--mount", "sh", "-ec", script, "sh", sys.executable, "-c", WHY])
+    assert message.startswith("reduced this container hides parts of /proc (/proc/acpi"), message
+    assert BOTH in message
 
 
 def _why_after(*commands: str) -> str:
-    """Within a user namespace, whose settings are its own."""
+    """The reason for no box, after these commands have run in a new user namespace."""
     code = "from ioi_eval.sandbox.local.namespaces import why_no_box; print(why_no_box((), 'bwrap: words'))"
     script = f'{"; ".join(commands)}; exec "$@"'
     words = ["unshare", "--user", "--map-root-user", "sh", "-ec", script, "sh", sys.executable, "-c", code]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     if done.returncode != 0:
-        pytest.skip(f"cannot be tried here: {done.stderr.strip()[-300:]}")
+        pytest.skip(f"cannot be tested here: {done.stderr.strip()[-300:]}")
     return done.stdout
 
 
 def test_no_user_namespaces_left() -> None:
-    """A real sysctl, and the only one that is told."""
-    said = _why_after("echo 0 > /proc/sys/user/max_user_namespaces")
-    assert "sysctl user.max_user_namespaces=10000" in said
-    assert "unprivileged" not in said
+    """With `user.max_user_namespaces=0`, the message names this sysctl and no other."""
+    message = _why_after("echo 0 > /proc/sys/user/max_user_namespaces")
+    assert "sysctl user.max_user_namespaces=10000" in message
+    assert "unprivileged" not in message
 
 
 def _kernel(root: Path, **files: str) -> dict[str, Path]:
@@ -153,19 +153,19 @@ FAILS, NO_MOUNTS = ("sh", "-c", "exit 1", "sh"), ("sh", "-c", 'case "$*" in *--m
         (FAILS, {}, "the kernel makes no user namespace (exit code 1)"),
     ],
 )
-def test_what_the_kernel_tells_of_itself(
+def test_causes_from_files_of_the_kernel(
     tmp_path: Path, before: tuple[str, ...], files: dict[str, str], words: str
 ) -> None:
-    """Causes that this machine does not have: its answers are files, the step that fails is a real one."""
-    said = why_no_box(before, "bwrap: words", **_kernel(tmp_path, **files))
-    assert words in said
-    assert said.count("sysctl") <= 1
+    """Causes that this machine does not have: files simulate the kernel's settings, and a real command fails."""
+    message = why_no_box(before, "bwrap: words", **_kernel(tmp_path, **files))
+    assert words in message
+    assert message.count("sysctl") <= 1
 
 
-def test_other_words_are_bwraps_own(tmp_path: Path) -> None:
-    """Where all steps can be taken, and without where else to read: that was never installed."""
-    said = why_no_box(("true",), "bwrap: something. See <https://example.org> or <file:///x>.", **_kernel(tmp_path))
-    assert said == "bwrap cannot make a box here: bwrap: something."
+def test_otherwise_the_message_is_bwraps(tmp_path: Path) -> None:
+    """If no step fails, the message is bwrap's, without its references to documents that are not installed."""
+    message = why_no_box(("true",), "bwrap: something. See <https://example.org> or <file:///x>.", **_kernel(tmp_path))
+    assert message == "bwrap cannot make a box here: bwrap: something."
 
 
 def _why_as_user() -> str:
@@ -175,6 +175,6 @@ def _why_as_user() -> str:
 
 @pytest.mark.root
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the filter is written for x86-64")
-def test_an_ordinary_user_is_told_the_same() -> None:
-    """Who has no root in the container neither."""
+def test_an_ordinary_user_gets_the_same_message() -> None:
+    """A user without root in the container gets the same reason."""
     assert unprivileged.call(_why_as_user).startswith("a seccomp filter forbids user namespaces")

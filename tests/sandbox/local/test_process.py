@@ -1,4 +1,4 @@
-"""One child process: bounds, deadline, cancellation."""
+"""One child process: output limits, deadline, cancellation."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from ioi_eval.sandbox.local.slots import Slots
 
 
 def run(script: str, **options: Any) -> ProcessEnd:
-    """Run a shell script under wide limits."""
+    """Run a shell script, by default with large limits."""
     wide: dict[str, Any] = {"wall_ms": 20_000, "output_bytes": 1 << 20, "environment": {"PATH": os.environ["PATH"]}}
     return asyncio.run(run_process(("/bin/sh", "-c", script), **(wide | options)))
 
 
 def test_streams_code_and_signal_are_kept_apart() -> None:
-    """stdout, stderr, exit code; a signal is a negative code."""
+    """stdout, stderr and exit code come back separately. A signal is a negative code."""
     end = run("cat; echo err >&2; exit 3", stdin=b"in")
     assert (end.stdout, end.stderr, end.returncode) == (b"in", b"err\n", 3)
     assert run("kill -SEGV $$").returncode == -11
 
 
 def test_environment_is_empty_by_default() -> None:
-    """Nothing of ours leaks into a box."""
+    """A process gets none of our environment variables."""
     assert b"HOME" not in run("/usr/bin/env", environment=None).stdout
 
 
 @pytest.mark.parametrize(("over", "status"), [({"overflowed": True}, "OL"), ({"timed_out": True}, "TO")])
-def test_what_went_over_a_limit_was_killed(over: dict[str, Any], status: str) -> None:
-    """Also if it ended by itself before the signal arrived: that is a matter of luck."""
+def test_a_stage_over_a_limit_counts_as_killed(over: dict[str, Any], status: str) -> None:
+    """The stage has SIGKILL, also if the process ended by itself just before the signal."""
     end = ProcessEnd(stdout=b"", stderr=b"", returncode=0, timed_out=False, overflowed=False, wall_ms=1.0)
     end = replace(end, **over)
     stage = stage_of(end)
@@ -47,35 +47,35 @@ def test_what_went_over_a_limit_was_killed(over: dict[str, Any], status: str) ->
 
 
 def test_a_signal_without_a_name() -> None:
-    """Real-time signals have numbers only."""
+    """A real-time signal gets a name with its number."""
     assert stage_of(run("kill -40 $$")).signal == "SIG40"
 
 
 def test_deadline_keeps_what_was_written() -> None:
-    """Killed at the deadline; what came before it is there."""
+    """The process is killed at the deadline, and its earlier output is kept."""
     end = run("echo early; sleep 60", wall_ms=300)
     assert end.timed_out
     assert end.stdout == b"early\n"
 
 
-def test_flood_is_stopped_at_the_bound() -> None:
-    """A program that writes for ever is killed and does not fill our memory."""
+def test_endless_output_is_stopped_at_the_limit() -> None:
+    """A program that writes without end is killed, and not more than the limit is stored."""
     end = run("while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done", output_bytes=100_000)
     assert end.overflowed
     assert len(end.stdout) <= 100_000
 
 
-def test_deadline_amid_a_flood_is_kept() -> None:
-    """Whoever is stopped while more was written than has been read is waited for, and not for ever."""
+def test_deadline_during_much_output() -> None:
+    """A process that is killed while unread output remains ends in a bounded time."""
 
     async def scenario() -> None:
         loop = asyncio.get_running_loop()
 
-        def drag() -> None:  # the pipe is full again whenever the loop looks at it
+        def delay_the_loop() -> None:  # delays each turn of the loop, so the pipe is always full
             time.sleep(0.002)
-            loop.call_soon(drag)
+            loop.call_soon(delay_the_loop)
 
-        drag()
+        delay_the_loop()
         for _ in range(3):
             async with asyncio.timeout(20):
                 end = await run_process(
@@ -89,51 +89,53 @@ def test_deadline_amid_a_flood_is_kept() -> None:
     asyncio.run(scenario())
 
 
-def test_stderr_flood_does_not_block_or_grow() -> None:
-    """What is over the bound of stderr is thrown away, and the program goes on."""
+def test_much_stderr_does_not_block() -> None:
+    """stderr over its limit is discarded, and the program runs on."""
     end = run("head -c 3000000 /dev/zero >&2; echo done")
     assert end.stdout == b"done\n"
     assert len(end.stderr) < 1_200_000
 
 
 def test_input_that_is_not_read_is_no_error() -> None:
-    """A program need not read its input."""
+    """A program that does not read its stdin is no error."""
     assert run("exit 0", stdin=b"x" * 1_000_000).returncode == 0
 
 
 def test_missing_program_is_our_failure() -> None:
-    """What cannot be started is never a verdict."""
+    """A program that cannot be started raises TransientError, and is not a verdict."""
     with pytest.raises(TransientError, match="cannot start"):
         asyncio.run(run_process(("/nonexistent/program",), wall_ms=1000, output_bytes=1))
 
 
-def test_nothing_is_given_and_no_time_runs_before_the_turn() -> None:
-    """It is started, and gets its input when its turn has come; the turn is over when it has ended."""
-    told: list[str] = []
+def test_input_and_wall_clock_start_with_the_slot() -> None:
+    """The process starts at once, and gets its input when it has a slot; then its wall clock starts. The slot is
+    returned at its end.
+    """
+    events: list[str] = []
 
     @asynccontextmanager
     async def turn() -> AsyncIterator[None]:
         await asyncio.sleep(0.6)
-        told.append("begins")
+        events.append("begins")
         yield
-        told.append("ends")
+        events.append("ends")
 
     end = run("date +%s%N; read word; date +%s%N", stdin=b"go\n", wall_ms=500, turn=turn())
     started, given = map(int, end.stdout.split())
     assert given - started > 400_000_000
     assert not end.timed_out
     assert end.wall_ms < 500
-    assert told == ["begins", "ends"]
+    assert events == ["begins", "ends"]
 
 
 @pytest.mark.parametrize("bounds", [{"wall_ms": 300}, {"output_bytes": 10}], ids=["deadline", "flood"])
-def test_a_turn_is_held_until_who_was_stopped_is_gone(bounds: dict[str, int], tmp_path: Path) -> None:
-    """Whoever has the next turn does not run beside it."""
-    told = tmp_path / "pid"
-    there: list[bool] = []
+def test_the_slot_is_held_until_a_killed_process_is_gone(bounds: dict[str, int], tmp_path: Path) -> None:
+    """A process that is killed at a limit has ended before its slot is returned."""
+    pid_file = tmp_path / "pid"
+    still_running: list[bool] = []
 
     def look() -> None:
-        there.append(Path("/proc", told.read_text().strip()).exists())
+        still_running.append(Path("/proc", pid_file.read_text().strip()).exists())
 
     @asynccontextmanager
     async def turn() -> AsyncIterator[None]:
@@ -142,33 +144,33 @@ def test_a_turn_is_held_until_who_was_stopped_is_gone(bounds: dict[str, int], tm
         finally:
             look()
 
-    end = run(f"echo $$ > {told}; echo more than ten bytes; sleep 60", turn=turn(), **bounds)
+    end = run(f"echo $$ > {pid_file}; echo more than ten bytes; sleep 60", turn=turn(), **bounds)
     assert end.timed_out or end.overflowed
-    assert there == [False]
+    assert still_running == [False]
 
 
-def test_turn_is_over_when_all_is_said() -> None:
-    """Not before, and not only when the process has ended; that is waited for."""
-    told: dict[str, float] = {}
+def test_the_slot_is_free_after_the_last_line() -> None:
+    """The slot is returned after the last line of output, before the process ends. The end is still waited for."""
+    returned_at: list[float] = []
 
     @asynccontextmanager
     async def turn() -> AsyncIterator[None]:
         yield
-        told["turn"] = time.monotonic()
+        returned_at.append(time.monotonic())
 
     end = run(
         "printf half; sleep 0.3; echo ' and all'; sleep 0.6; exit 3",
         turn=turn(),
-        is_all=lambda said: said.endswith(b"all\n"),
+        is_all=lambda output: output.endswith(b"all\n"),
     )
     ended = time.monotonic()
     assert (end.stdout, end.returncode) == (b"half and all\n", 3)
-    assert ended - told["turn"] > 0.5
-    assert end.wall_ms / 1000 - (ended - told["turn"]) > 0.2
+    assert ended - returned_at[0] > 0.5
+    assert end.wall_ms / 1000 - (ended - returned_at[0]) > 0.2
 
 
-def test_cancellation_before_the_turn_kills_the_group() -> None:
-    """Whoever goes away while it waits leaves nothing behind."""
+def test_cancellation_without_a_slot_kills_the_group() -> None:
+    """If a caller is cancelled while it waits for a slot, the process and its children are killed."""
 
     async def scenario() -> bool:
         read, write = os.pipe()
@@ -197,7 +199,7 @@ def test_cancellation_before_the_turn_kills_the_group() -> None:
 
 
 def test_cancellation_kills_the_group() -> None:
-    """When the caller is cancelled, the program and its children are gone."""
+    """If the caller is cancelled, the program and its children are killed."""
 
     async def scenario() -> int:
         read, write = os.pipe()
@@ -216,7 +218,7 @@ def test_cancellation_kills_the_group() -> None:
         with pytest.raises(asyncio.CancelledError):
             await task
         os.close(write)
-        # all writers of the pipe are gone: the group is dead
+        # the pipe has no writers any more: all processes of the group have ended
         assert await asyncio.to_thread(os.read, read, 20) == b""
         os.close(read)
         return pid
@@ -226,8 +228,8 @@ def test_cancellation_kills_the_group() -> None:
 
 
 @pytest.mark.parametrize("kill", ["cancel", "deadline"])
-def test_who_has_left_the_group_is_killed_too(kill: str) -> None:
-    """A compiler under reduced isolation runs in a session of its own: with its parts it ends when its box does."""
+def test_a_process_in_another_session_is_killed_too(kill: str) -> None:
+    """With reduced isolation, a compiler runs in its own session. It and its children end with the box."""
 
     async def scenario() -> bytes:
         read, write = os.pipe()
@@ -253,10 +255,10 @@ def test_who_has_left_the_group_is_killed_too(kill: str) -> None:
 
 
 @pytest.mark.parametrize("times", [1, 3])
-def test_cancellation_amid_the_start_kills_the_group(times: int) -> None:
-    """Who is cancelled before asyncio has made its pipes leaves no child of the process behind either.
+def test_cancellation_during_the_start_kills_the_group(times: int) -> None:
+    """A cancellation before asyncio has made the pipes kills the process and its children too.
 
-    Nor who is cancelled again while it sees to that: a deadline may come amid a cancellation.
+    So does a second cancellation during the first: for example, a deadline may pass during a cancellation.
     """
 
     async def scenario() -> bytes:
@@ -272,7 +274,7 @@ def test_cancellation_amid_the_start_kills_the_group(times: int) -> None:
         )
         while not task.done():
             await asyncio.sleep(0)
-            if select.select([read], [], [], 0.05)[0]:  # without a turn of the loop between the start and this
+            if select.select([read], [], [], 0.05)[0]:  # without a turn of the loop since the start
                 break
         for _ in range(times):
             task.cancel()

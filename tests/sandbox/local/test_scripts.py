@@ -1,4 +1,4 @@
-"""Script jobs in real boxes: they work as Piston's users expect, and scripts cannot break out."""
+"""Script jobs in real boxes: they behave as on Piston, and scripts cannot leave the box."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def script_job(
     args: tuple[str, ...] = (),
     stdin: bytes = b"",
 ) -> Job:
-    """A job of scripts, as it comes from somebody we do not know."""
+    """A job of scripts that are not trusted."""
     contents = {"run": run.encode()} | ({} if compile is None else {"compile": compile.encode()}) | (files or {})
     return Job(
         kind=JobKind.SCRIPTS,
@@ -46,7 +46,7 @@ def script_job(
 
 
 class Boxes:
-    """One sandbox for all tests, and the loop that it lives in."""
+    """One sandbox for all tests, and its event loop."""
 
     def __init__(self, runner: asyncio.Runner, sandbox: LocalSandbox) -> None:
         self.runner = runner
@@ -54,11 +54,11 @@ class Boxes:
         (self.target,) = sandbox.targets()
 
     def execute(self, job: Job) -> Execution:
-        """Run a job to its end."""
+        """Execute a job."""
         return self.runner.run(self.sandbox.execute(job, self.target))
 
     def run(self, script: str, limits: StageLimits = WIDE) -> Stage:
-        """The run stage of a job that has no other."""
+        """The run stage of a job without a compile stage."""
         return self.execute(script_job(script, limits=limits)).run
 
 
@@ -70,7 +70,7 @@ def boxes() -> Iterator[Boxes]:
 
 
 def test_stages_share_the_box_and_keep_their_streams_apart(boxes: Boxes) -> None:
-    """`compile` leaves a file that `run` reads; four streams, arguments and standard input arrive unmixed."""
+    """`run` reads a file that `compile` made. Each stage has its own stdout and stderr; arguments and stdin arrive."""
     job = script_job(
         'cat made; cat; printf "<%s>" "$@"; echo rerr >&2',
         "echo made here > made; echo cout; echo cerr >&2; cat",
@@ -90,7 +90,7 @@ def test_stages_share_the_box_and_keep_their_streams_apart(boxes: Boxes) -> None
 
 
 def test_failed_compilation_is_both_stages(boxes: Boxes) -> None:
-    """As on Piston: where `compile` fails, `run` is a copy of it."""
+    """If `compile` fails, the run stage is a copy of it, as on Piston."""
     execution = boxes.execute(script_job("echo never", "echo no >&2; exit 3"))
     assert execution.run == execution.compile
     stage = execution.run
@@ -98,8 +98,8 @@ def test_failed_compilation_is_both_stages(boxes: Boxes) -> None:
     assert (stage.stdout, stage.stderr) == ("", "no\n")
 
 
-def test_a_script_s_own_signal_is_no_exit_code(boxes: Boxes) -> None:
-    """The script's death by a signal has code null; that of a child is the script's exit code 128 + n."""
+def test_a_signal_of_the_script_is_not_an_exit_code(boxes: Boxes) -> None:
+    """A script killed by a signal has no exit code. If its child is killed, its exit code is 128 + n."""
     killed = boxes.run("kill -SEGV $$")
     assert (killed.code, killed.signal, killed.status, killed.message) == (
         None,
@@ -127,7 +127,7 @@ def test_a_script_s_own_signal_is_no_exit_code(boxes: Boxes) -> None:
     ],
 )
 def test_limits(boxes: Boxes, script: str, limits: dict[str, int], status: str, message: str) -> None:
-    """Over a limit: SIGKILL with the status that names it; what was written before is there, and no more than that."""
+    """A script over a limit gets SIGKILL and the status of the limit. Its output is kept up to the output limit."""
     bounds = StageLimits(**({"wall_ms": 60_000, "cpu_ms": 60_000} | limits))
     stage = boxes.run(script, limits=bounds)
     assert (stage.code, stage.signal, stage.status, stage.message) == (None, "SIGKILL", status, message)
@@ -136,7 +136,7 @@ def test_limits(boxes: Boxes, script: str, limits: dict[str, int], status: str, 
 
 
 def test_memory_limit_kills_the_largest_process(boxes: Boxes) -> None:
-    """As in a full memory cgroup: the greedy process dies, and the script can say so."""
+    """As with a memory limit of a control group, the largest process is killed, and the script runs on."""
     limits = StageLimits(wall_ms=60_000, cpu_ms=60_000, memory_bytes=100 << 20)
     stage = boxes.run("tail /dev/zero; echo tail $?", limits=limits)
     assert stage.stdout == "tail 137\n"
@@ -145,7 +145,7 @@ def test_memory_limit_kills_the_largest_process(boxes: Boxes) -> None:
 
 
 def test_cpu_time_counts_the_whole_box(boxes: Boxes) -> None:
-    """CPU time of children is there, whether they were waited for or have lost their parent."""
+    """The CPU time includes that of children, also of those whose parent has ended."""
     busy = "for ((i = 0; i < 200000; i++)); do :; done"
     one = boxes.run(busy).cpu_ms
     three = boxes.run(f"({busy}); (({busy}) & ) ; {busy}; sleep 2").cpu_ms
@@ -154,8 +154,8 @@ def test_cpu_time_counts_the_whole_box(boxes: Boxes) -> None:
     assert three > 1.8 * one
 
 
-def test_nothing_lives_between_or_after_the_stages(boxes: Boxes) -> None:
-    """A daemon of the compile stage is not there in the run stage, and none of either outlives the job."""
+def test_no_process_survives_a_stage(boxes: Boxes) -> None:
+    """A daemon of the compile stage does not run in the run stage, and no daemon survives the job."""
     mark = f"mark-{secrets.token_hex(8)}"
     daemon = f"(setsid bash -c 'exec -a {mark} sleep 1000' > /dev/null 2>&1 &)"
     execution = boxes.execute(script_job(f"ls -d /proc/[0-9]*; {daemon}", f"{daemon}; sleep 0.2"))
@@ -164,8 +164,8 @@ def test_nothing_lives_between_or_after_the_stages(boxes: Boxes) -> None:
     assert processes_with(mark) == []
 
 
-def test_a_child_that_holds_stdout_does_not_hold_the_answer(boxes: Boxes) -> None:
-    """The stage is over when the script is over, not when its last child lets go of the pipe."""
+def test_a_child_that_holds_stdout_does_not_delay_the_answer(boxes: Boxes) -> None:
+    """The stage ends with the script, even if a child still holds stdout open."""
     stage = boxes.run("(sleep 1000; echo late) & echo done")
     assert (stage.stdout, stage.code, stage.status) == ("done\n", 0, None)
 
@@ -182,14 +182,14 @@ def test_a_child_that_holds_stdout_does_not_hold_the_answer(boxes: Boxes) -> Non
         "unshare -Ur cat /proc/1/environ | grep .",
     ],
 )
-def test_the_keeper_is_out_of_reach(boxes: Boxes, attempt: str) -> None:
-    """A script cannot write to the channel of the answer, look into the keeper, or stop it."""
+def test_scripts_cannot_access_the_keeper(boxes: Boxes, attempt: str) -> None:
+    """A script cannot write to the keeper's channel, read its data, or stop it."""
     stage = boxes.run(f"({attempt}) 2> /dev/null > /dev/null && echo reached; exit 7")
     assert (stage.stdout, stage.code, stage.status) == ("", 7, "RE")
 
 
 def test_a_forged_answer_is_only_output(boxes: Boxes) -> None:
-    """What looks like the keeper's line on stdout is text like any other."""
+    """A line on stdout that looks like the keeper's answer is treated as output."""
     line = (
         '{"stage":"run","code":0,"signal":0,"limit":null,"cpu_us":0,"wall_us":0,"memory_bytes":0,"stdout":0,"stderr":0}'
     )
@@ -197,15 +197,15 @@ def test_a_forged_answer_is_only_output(boxes: Boxes) -> None:
     assert (stage.code, stage.stdout) == (9, line + "\n")
 
 
-def test_a_script_that_starves_the_keeper_gets_no_status(boxes: Boxes) -> None:
-    """`prlimit` reaches the keeper, as it has the same user id: then there is no answer at all."""
+def test_a_script_that_limits_the_keeper_gets_no_answer(boxes: Boxes) -> None:
+    """`prlimit` can limit the keeper, which has the same user id. Then there is no answer: TransientError."""
     job = script_job("prlimit --pid 1 --nofile=0:0 && sleep 5; exit 0")
     with pytest.raises(TransientError, match="no answer"):
         boxes.execute(job)
 
 
 def test_the_box_shows_nothing_of_this_machine(boxes: Boxes, tmp_path: Path) -> None:
-    """Neither files of ours, nor the network, nor the package; the system is read-only."""
+    """A script cannot read our files or this package, use the network, or write to the system."""
     secret = tmp_path / "secret"
     secret.write_text("hidden")
     tmp_path.chmod(0o755)
@@ -223,7 +223,7 @@ def test_the_box_shows_nothing_of_this_machine(boxes: Boxes, tmp_path: Path) -> 
 
 
 def test_files_of_any_depth_and_mode(boxes: Boxes) -> None:
-    """Directories are made, content is exact, and only what the job says is executable."""
+    """Directories are made, contents are exact, and only files that the job marks are executable."""
     content = bytes(range(256)) * 4096
     job = Job(
         kind=JobKind.SCRIPTS,
@@ -239,22 +239,22 @@ def test_files_of_any_depth_and_mode(boxes: Boxes) -> None:
 
 
 @pytest.mark.parametrize("name", ["../x", "a/../../x", "/etc/x", "a//b", "", "nul\0"])
-def test_names_that_lead_out_are_refused(boxes: Boxes, name: str) -> None:
-    """No file of a job is placed anywhere but below the box."""
+def test_names_outside_of_the_box_are_refused(boxes: Boxes, name: str) -> None:
+    """File names outside of the box are refused with RejectedError."""
     with pytest.raises(RejectedError, match="cannot be the name"):
         boxes.execute(script_job("true", files={name: b"x"}))
 
 
-def test_files_that_do_not_fit_are_refused(boxes: Boxes) -> None:
-    """A file and a directory of one name: bwrap says no, and so do we, in its words."""
+def test_a_file_and_a_directory_of_one_name_are_refused(boxes: Boxes) -> None:
+    """A file and a directory with the same name are refused with bwrap's message."""
     with pytest.raises(RejectedError, match="cannot be placed"):
         boxes.execute(script_job("true", files={"a": b"x", "a/b": b"y"}))
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs a limit that holds for boxes and not for us")
-def test_a_box_that_cannot_be_made_is_not_the_jobs_fault(boxes: Boxes) -> None:
-    """The machine has no room for another process: that passes."""
-    boxes.run("true")  # compiles what starts it
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a limit that applies to boxes and not to this process")
+def test_a_box_that_cannot_be_made_is_a_transient_error(boxes: Boxes) -> None:
+    """If no further process can be started, the job gets TransientError and can be repeated."""
+    boxes.run("true")  # compiles the keeper
     soft, hard = resource.getrlimit(resource.RLIMIT_NPROC)
     resource.setrlimit(resource.RLIMIT_NPROC, (1, hard))
     try:
@@ -265,7 +265,7 @@ def test_a_box_that_cannot_be_made_is_not_the_jobs_fault(boxes: Boxes) -> None:
 
 
 def test_reduced_isolation_runs_no_scripts_of_others() -> None:
-    """Without namespaces nothing would keep a script from this machine: refused, with the reason."""
+    """Scripts that are not trusted are refused with the reason: without namespaces they are not confined."""
 
     async def inside() -> None:
         async with LocalSandbox(slots=1, strongest=Isolation.REDUCED) as sandbox:
@@ -277,7 +277,7 @@ def test_reduced_isolation_runs_no_scripts_of_others() -> None:
 
 
 def test_cancellation_leaves_nothing_behind(boxes: Boxes) -> None:
-    """When nobody waits for the answer any more, the whole box dies, and its slot is free."""
+    """If the caller is cancelled, all processes of the box are killed, and the slot is free."""
     mark = f"mark-{secrets.token_hex(8)}"
 
     async def inside() -> None:
@@ -294,13 +294,13 @@ def test_cancellation_leaves_nothing_behind(boxes: Boxes) -> None:
 
 
 async def eventually(holds: Callable[[], bool]) -> None:
-    """Wait until something holds; the test's own timeout is the bound."""
+    """Wait until a condition holds, at most until the test's timeout."""
     while not holds():  # noqa: ASYNC110 (another process decides it)
         await asyncio.sleep(0.02)
 
 
-def test_a_shipped_keeper_that_is_cancelled_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While it is tried, its caller may give up: no descriptor of it is left."""
+def test_cancelling_the_trial_of_a_shipped_keeper_closes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the caller is cancelled while a shipped keeper is tried, its descriptor is closed."""
     toolchain = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True)
 
     def memory_files() -> list[str]:
@@ -312,7 +312,7 @@ def test_a_shipped_keeper_that_is_cancelled_is_closed(monkeypatch: pytest.Monkey
         task = asyncio.create_task(boxes.run((), {}, uid=None))
 
         def program(*_: str) -> bytes:
-            task.cancel()  # as soon as it waits for something: for the keeper to start
+            task.cancel()  # takes effect at the next await: while the keeper starts
             return b"#!/bin/sh\nexec sleep 1000\n"
 
         monkeypatch.setattr(shipped, "program", program)

@@ -36,26 +36,26 @@ TOO_MUCH = (
 
 
 @pytest.mark.parametrize("path", TOO_MUCH)
-def test_what_holds_more_than_an_interpreter_is_refused(path: str) -> None:
-    """A root, a home, what everybody uses, what the kernel makes; however it is spelt."""
+def test_directories_with_more_than_an_interpreter_are_refused(path: str) -> None:
+    """The root directory, homes, shared directories and those of the kernel are refused, in each spelling."""
     assert path in refusal_to_show(path)
 
 
 @pytest.mark.parametrize("path", ["/opt/py", "/venv", "/home/me/venv", "/tmp/venv", "/usr/lib/python3", "/opt/python"])
-def test_an_interpreter_has_a_place_of_its_own(path: str) -> None:
-    """That is shown, be it there or not."""
+def test_directories_of_an_interpreter_are_accepted(path: str) -> None:
+    """A directory that only an interpreter uses is accepted, also if it does not exist."""
     assert refusal_to_show(path) == ""
 
 
-def test_a_link_is_as_wide_as_what_it_leads_to(tmp_path: Path) -> None:
-    """And is named with it."""
+def test_a_link_is_judged_by_its_target(tmp_path: Path) -> None:
+    """A link to a refused directory is refused. The message has the link and its target."""
     link = tmp_path / "link"
     link.symlink_to("/")
     assert refusal_to_show(str(link)).startswith(f"{link} (/) is not shown")
 
 
 def test_the_sandbox_refuses_such_a_job() -> None:
-    """Before anything is started."""
+    """The sandbox refuses a job that is to see such a directory, before it starts anything."""
     job = Job(
         kind=JobKind.RUNNER, files=(), run_limits=StageLimits(wall_ms=1, cpu_ms=1), sees=("/venv", "/", "/etc")
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Slots: none is ever lost or doubled, and a job that must run alone does."""
+"""Slots: none is lost or duplicated, and a job that must run alone runs alone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ioi_eval.sandbox.local.slots import OVERTAKEN, Slots
 @settings(deadline=None)
 @given(st.integers(1, 4), st.lists(st.tuples(st.booleans(), st.integers(0, 6), st.booleans()), max_size=25))
 def test_no_slot_is_lost_whatever_is_cancelled(count: int, jobs: list[tuple[bool, int, bool]]) -> None:
-    """Holders never overlap on a slot, alone means alone, and in the end all slots are free."""
+    """A slot never has two holders, a job that runs alone is the only one, and at the end all slots are free."""
     slots = Slots(count)
     busy: list[int] = []
     alone_running = 0
@@ -57,12 +57,12 @@ def test_no_slot_is_lost_whatever_is_cancelled(count: int, jobs: list[tuple[bool
 
 
 def order_of(count: int, arriving: Sequence[bool], *, later: Mapping[int, Sequence[bool]]) -> list[int]:
-    """In which order jobs get their turns, by when they arrived. Each ends before the next has a turn.
+    """The order in which jobs get slots. Jobs have numbers in the order of arrival; each ends before the next starts.
 
     Args:
-        count: slots.
-        arriving: whether each of the jobs that are there at first is to be alone.
-        later: those that come while a job runs, by its number.
+        count: the number of slots.
+        arriving: for each of the first jobs, whether it must run alone.
+        later: the same for jobs that arrive while a job runs, by the number of that job.
     """
     turns: list[int] = []
 
@@ -81,29 +81,29 @@ def order_of(count: int, arriving: Sequence[bool], *, later: Mapping[int, Sequen
                 jobs.append(asyncio.ensure_future(work(len(jobs), alone)))
 
         arrive(arriving)
-        for job in jobs:  # also those that come meanwhile
+        for job in jobs:  # also those that arrive meanwhile
             await job
 
     asyncio.run(scenario())
     return turns
 
 
-def test_those_that_run_alone_share_the_quiet_time() -> None:
-    """A few others go first; then all that wait to be alone by then, and those that come meanwhile; then the rest."""
+def test_jobs_that_run_alone_share_a_reserved_time() -> None:
+    """A few other jobs run first; then all waiting jobs that run alone, also new ones; then the rest."""
     jobs = [False, True, False, True, *[False] * 8]
     turns = order_of(1, jobs, later={3: [True]})
     assert turns == [0, 2, 4, 5, 6, 1, 3, 12, 7, 8, 9, 10, 11]
 
 
-def test_where_nobody_waits_the_quiet_time_begins_at_once() -> None:
-    """Nobody is waited for who may never come."""
+def test_without_other_jobs_the_reserved_time_begins_at_once() -> None:
+    """Without other jobs before them, jobs that run alone do not wait for later jobs."""
     assert order_of(2, [True, True], later={}) == [0, 1]
     assert order_of(1, [False, True, False], later={}) == [0, 2, 1]
 
 
 @given(st.integers(1, 4), st.lists(st.booleans(), max_size=60))
-def test_nobody_waits_for_ever(count: int, jobs: list[bool]) -> None:
-    """However many come: one that is to be alone is overtaken by so many jobs a slot, and no more."""
+def test_a_job_that_runs_alone_is_overtaken_by_few(count: int, jobs: list[bool]) -> None:
+    """At most `OVERTAKEN` later jobs per slot overtake a job that must run alone."""
     turns = order_of(count, jobs, later={})
     assert sorted(turns) == list(range(len(jobs)))
     for place, number in enumerate(turns):
@@ -112,6 +112,6 @@ def test_nobody_waits_for_ever(count: int, jobs: list[bool]) -> None:
 
 
 def test_a_machine_without_slots_is_refused() -> None:
-    """Zero slots would wait for ever."""
+    """Zero slots raise ValueError, because jobs would wait without end."""
     with pytest.raises(ValueError, match="at least one"):
         Slots(0)

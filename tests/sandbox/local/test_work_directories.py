@@ -1,4 +1,4 @@
-"""Directories for one job are removed afterwards, even if their process was killed."""
+"""The directory of a job is removed afterwards, even if its process was killed."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ with work_directory() as directory:
 
 
 @pytest.fixture
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A place for temporary files of this test only, where nothing counts as new."""
+def temporary_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory for temporary files of this test, in which no directory counts as new."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(work_directories, "_NEW_S", 0.0)
     return tmp_path
 
 
-def test_nothing_is_left(elsewhere: Path) -> None:
-    """Neither of a deep tree nor of a directory that nobody may read."""
+def test_a_directory_is_removed_with_its_contents(temporary_directory: Path) -> None:
+    """A very deep tree and a directory without permissions are removed too."""
     with work_directory() as directory:
         (directory / "secret").mkdir()
         (directory / "secret" / "file").write_text("x")
@@ -45,17 +45,17 @@ def test_nothing_is_left(elsewhere: Path) -> None:
             os.close(here)
             here = below
         os.close(here)
-    assert list(elsewhere.iterdir()) == []
+    assert list(temporary_directory.iterdir()) == []
 
 
-def test_what_a_killed_process_left_is_swept(elsewhere: Path) -> None:
-    """While it lives its directory is its own; after kill -9 the next one that starts removes it."""
+def test_the_directory_of_a_killed_process_is_removed(temporary_directory: Path) -> None:
+    """The directory of a running process is kept. After `kill -9`, the next process removes it."""
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLD],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "TMPDIR": str(elsewhere)},
+        env={**os.environ, "TMPDIR": str(temporary_directory)},
     )
     assert holder.stdout is not None
     directory = Path(holder.stdout.readline().strip())
@@ -67,16 +67,19 @@ def test_what_a_killed_process_left_is_swept(elsewhere: Path) -> None:
     assert not directory.exists()
 
 
-def test_a_new_directory_is_let_be(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between its making and its lock lies a moment."""
+def test_a_new_directory_is_kept(temporary_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new directory without a lock is kept, because its process may be about to lock it."""
     monkeypatch.setattr(work_directories, "_NEW_S", 60.0)
-    (elsewhere / "ioi-eval-job-new").mkdir()
+    (temporary_directory / "ioi-eval-job-new").mkdir()
     assert sweep() == 0
-    assert (elsewhere / "ioi-eval-job-new").is_dir()
+    assert (temporary_directory / "ioi-eval-job-new").is_dir()
 
 
-def test_no_room_is_no_bug(elsewhere: Path) -> None:
-    """A full disk fails the job, which may be tried again, and not the run."""
-    elsewhere.rmdir()
-    with pytest.raises(TransientError, match=f"cannot be made in {elsewhere}: No such file"), work_directory():
+def test_a_directory_that_cannot_be_made_is_a_transient_error(temporary_directory: Path) -> None:
+    """If the directory cannot be made, the job gets TransientError and can be repeated."""
+    temporary_directory.rmdir()
+    with (
+        pytest.raises(TransientError, match=f"cannot be made in {temporary_directory}: No such file"),
+        work_directory(),
+    ):
         pass

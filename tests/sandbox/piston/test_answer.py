@@ -1,4 +1,4 @@
-"""Answers that no real server gave in our recordings: false ones, those of proxies, overload."""
+"""Answers that are not among the recordings of real servers: malformed ones, those of proxies, overload."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def body(run: object, **more: object) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "lie",
+    "content",
     [
         b"",
         b"null",
@@ -49,14 +49,14 @@ def body(run: object, **more: object) -> bytes:
         body(STAGE, compile={"code": 0}),
     ],
 )
-def test_lies_about_the_shape(lie: bytes) -> None:
-    """An answer of another shape than Piston's is a transport fault, whatever its status says."""
+def test_answers_of_another_shape(content: bytes) -> None:
+    """An answer with another shape than Piston's is a TransportError, whatever its status is."""
     with pytest.raises(TransportError):
-        answer.execution(200, lie)
+        answer.execution(200, content)
 
 
 def test_compile_stage_may_be_null() -> None:
-    """A server that writes an absent compile stage as null is understood."""
+    """An absent compile stage may be null."""
     assert answer.execution(200, body(STAGE, compile=None)).compile is None
 
 
@@ -83,7 +83,7 @@ def test_compile_stage_may_be_null() -> None:
     ],
 )
 def test_status_decides_the_error(status: int, content: bytes, error: type[Exception]) -> None:
-    """Each status becomes the one error type that says what to do about it, and no subtype of it."""
+    """Each HTTP status gives exactly one type of error, not a subtype of it."""
     with pytest.raises(error) as raised:
         answer.execution(status, content)
     assert type(raised.value) is error
@@ -93,16 +93,16 @@ def test_status_decides_the_error(status: int, content: bytes, error: type[Excep
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 @pytest.mark.parametrize("stage", ["run", "compile"])
 @pytest.mark.parametrize("words", ["Resource temporarily unavailable", "EAGAIN", "queue is full", "Compilation error"])
-def test_what_programs_print_is_no_overload(stage: str, stream: str, words: str) -> None:
-    """A program or compiler that prints the words of an overloaded server is an execution like any other."""
+def test_output_of_programs_does_not_count_as_overload(stage: str, stream: str, words: str) -> None:
+    """If a program or compiler prints the message of an overloaded server, the answer is still an execution."""
     stages = {"run": STAGE, "compile": {**STAGE, "code": 1}}
     stages[stage] = {**stages[stage], stream: words}
     execution = answer.execution(200, body(stages["run"], compile=stages["compile"]))
     assert words in getattr(getattr(execution, stage), stream)
 
 
-def test_isolates_own_failure_is_never_an_execution() -> None:
-    """Status XX is the server's sandbox at fault; out of processes, it is overload."""
+def test_a_failure_of_isolate_is_not_an_execution() -> None:
+    """Status XX is a failure of the server's sandbox. If it has no more processes, that is overload."""
     broken = {
         **STAGE,
         "code": None,
@@ -119,7 +119,7 @@ def test_isolates_own_failure_is_never_an_execution() -> None:
 
 @pytest.mark.parametrize("stage", ["compile", "run"])
 def test_a_stage_that_isolate_did_not_start(stage: str) -> None:
-    """As a real server answers a memory limit of 2^45 bytes: HTTP 200, isolate's words, and nulls; never a verdict."""
+    """A real server answers a memory limit of 2^45 bytes with HTTP 200, isolate's message and nulls: not a verdict."""
     nulls = dict.fromkeys(("code", "signal", "memory", "message", "status", "cpu_time", "wall_time"))
     words = "Numeric parameter out of range: 35184372088\n"
     refused = {"stdout": "Usage: isolate [<options>] <command>\n", "stderr": words, "output": words, **nulls}
@@ -129,29 +129,29 @@ def test_a_stage_that_isolate_did_not_start(stage: str) -> None:
 
 
 def test_output_over_the_jobs_own_limit() -> None:
-    """More output than the job asked for is the output limit, even where the server allows it."""
+    """Output over the job's limit gets the status OL, even if the server allows it."""
     execution = answer.execution(200, body({**STAGE, "stdout": "x" * 101}), output_bytes=100)
     assert (execution.run.code, execution.run.signal, execution.run.status) == (None, "SIGKILL", "OL")
     assert answer.execution(200, body({**STAGE, "stdout": "x" * 100}), output_bytes=100).run.code == 0
 
 
-def test_refusals_keep_one_line_of_words() -> None:
-    """Of a stack only the first line is kept, and a page of HTML is cut."""
+def test_messages_of_refusals_are_short() -> None:
+    """Only the first line of a stack trace is kept, and an HTML page is shortened."""
     stack = json.dumps({"stack": "PayloadTooLargeError: request entity too large\n    at readStream (x.js:1)"}).encode()
     assert "\n" not in str(answer.refusal(400, stack))
     assert len(str(answer.refusal(502, HTML * 1000))) < 400
 
 
 @pytest.mark.parametrize("content", [b"{}", b"[1]", b'[{"language": "bash"}]', b'[{"language": 1, "version": "1"}]'])
-def test_lies_about_runtimes(content: bytes) -> None:
-    """A list of runtimes of another shape is a transport fault: something else answers on that port."""
+def test_runtimes_of_another_shape(content: bytes) -> None:
+    """A list of runtimes with another shape is a TransportError: another kind of server answers there."""
     with pytest.raises(TransportError):
         answer.runtimes(200, content)
 
 
 @pytest.mark.parametrize("status", [200, 302, 404, 405])
-def test_a_web_server_that_has_no_runtimes(status: int) -> None:
-    """It is named, with its page's title and no HTML; a proxy in front of a worker that is away is another matter."""
+def test_a_web_server_without_runtimes(status: int) -> None:
+    """The message has the title of the page, without HTML. A proxy whose worker is away is another error."""
     page = b"<!DOCTYPE html>\n<html lang=en><title>\n  Welcome to\n  nginx!</title><body>\n<p>Hello</p>"
     with pytest.raises(UnservedError, match=rf"^not a Piston server: HTTP {status}: a web page, 'Welcome to nginx!'$"):
         answer.runtimes(status, page)
@@ -160,6 +160,6 @@ def test_a_web_server_that_has_no_runtimes(status: int) -> None:
 
 
 def test_package_failures_are_final() -> None:
-    """A package command that fails is told with the server's reason, and not as something to repeat."""
+    """The failure of a package command has the server's reason and is not a transient error."""
     with pytest.raises(RejectedError, match="Already installed"):
         answer.changed_package(500, b'{"message": "Already installed"}')

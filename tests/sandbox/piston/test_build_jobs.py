@@ -1,6 +1,4 @@
-"""Submissions scored on a cluster, where the job that runs a program compiles it first: the results of this machine, in
-fewer jobs.
-"""
+"""On a cluster, submissions are scored with build jobs: the results are those of this machine, with fewer jobs."""
 
 from __future__ import annotations
 
@@ -65,13 +63,13 @@ async def score(
 
 
 def outcomes_of(result: SubmissionResult) -> list[TestOutcome]:
-    """The outcomes of its only subtask."""
+    """The outcomes in the only subtask."""
     (subtask,) = result.subtasks
     return list(subtask.tests)
 
 
-def told(result: SubmissionResult) -> tuple[object, ...]:
-    """What a result says of a submission, without times."""
+def comparable(result: SubmissionResult) -> tuple[object, ...]:
+    """The parts of a result that must be equal: all except times."""
     tests = [
         (each.test, each.verdict, each.score, each.message, each.signal, each.limit) for each in outcomes_of(result)
     ]
@@ -79,8 +77,8 @@ def told(result: SubmissionResult) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("exhaustive", [False, True])
-def test_results_are_those_of_this_machine(served: Served, cache: Path, exhaustive: bool) -> None:
-    """Verdicts, scores and messages of programs that fail in every way, and of those that do not compile."""
+def test_results_are_the_same_as_on_this_machine(served: Served, cache: Path, exhaustive: bool) -> None:
+    """Verdicts, scores and messages are the same, for each kind of failure, also for CE."""
 
     async def scenario() -> None:
         codes = list(PROGRAMS.values())
@@ -90,18 +88,18 @@ def test_results_are_those_of_this_machine(served: Served, cache: Path, exhausti
             for name, ours, theirs in zip(
                 PROGRAMS, await score(watched, cache, codes, exhaustive=exhaustive), expected, strict=True
             ):
-                assert told(ours) == told(theirs), name
+                assert comparable(ours) == comparable(theirs), name
             assert watched.kinds.count("build") == len(codes)
 
     asyncio.run(scenario())
 
 
 def test_a_program_needs_one_job(served: Served, cache: Path) -> None:
-    """If its tests fit into one; and its time for compiling is in the result."""
+    """If all tests fit into one job, there is one job. The result has the time for compiling."""
 
     async def scenario() -> None:
         async with PistonCluster([served.base], profile="bundled") as cluster:
-            await score(cluster, cache, [RIGHT], tests=3)  # compiles what the problem needs
+            await score(cluster, cache, [RIGHT], tests=3)  # compiles the problem's programs
             watched = Watched(cluster)
             (result,) = await score(watched, cache, [RIGHT + "// again\n"], tests=3)
             assert result.verdict is Verdict.AC
@@ -111,8 +109,8 @@ def test_a_program_needs_one_job(served: Served, cache: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_a_refusal_is_not_compiled_again(served: Served, cache: Path) -> None:
-    """The answer of the first job counts. The known good program is compiled once a run."""
+def test_a_program_with_ce_is_not_compiled_again(served: Served, cache: Path) -> None:
+    """The CE of the build job counts. After the first CE, one known correct program is compiled, once in a run."""
 
     async def scenario() -> None:
         async with PistonCluster([served.base], profile="bundled") as cluster:
@@ -124,8 +122,8 @@ def test_a_refusal_is_not_compiled_again(served: Served, cache: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_a_lost_answer_costs_another_compilation(served: Served, cache: Path) -> None:
-    """Nothing of it is recorded, and the program is compiled by a job of its own."""
+def test_after_a_lost_answer_the_program_is_compiled_again(served: Served, cache: Path) -> None:
+    """If the answer of a build job is lost, nothing is recorded, and a compile job compiles the program."""
 
     async def scenario() -> None:
         async with PistonCluster([served.base], profile="bundled") as cluster:
@@ -137,8 +135,8 @@ def test_a_lost_answer_costs_another_compilation(served: Served, cache: Path) ->
     asyncio.run(scenario())
 
 
-def test_a_job_that_is_refused_is_not_tried_again_for_its_problem(served: Served, cache: Path) -> None:
-    """It would be refused for each submission, for the same reason: it is too large for this server, for example."""
+def test_a_refused_build_job_is_tried_once_per_problem(served: Served, cache: Path) -> None:
+    """After one refusal, the problem gets no more build jobs: the reason, for example the size, would be the same."""
 
     async def scenario() -> None:
         async with PistonCluster([served.base], profile="bundled") as cluster:
@@ -151,7 +149,7 @@ def test_a_job_that_is_refused_is_not_tried_again_for_its_problem(served: Served
 
 
 def test_more_tests_than_one_job_holds(served: Served, cache: Path) -> None:
-    """The program comes back with the first answer, and later jobs bring it."""
+    """The first answer has the compiled program, and later jobs send it."""
 
     async def scenario() -> None:
         async with PistonCluster([served.base], profile="bundled") as cluster:
@@ -166,7 +164,7 @@ def test_more_tests_than_one_job_holds(served: Served, cache: Path) -> None:
 
 
 def test_an_output_that_is_missing_counts_once(served: Served, cache: Path) -> None:
-    """Where a test accepts only a submitted output: also if the first job makes no program, or has none to compile."""
+    """A test that accepts only submitted outputs gets one WA, also if the program does not compile or is in Python."""
     subtask, cases = problem(tests=2)
     judged = small_problem(
         subtasks=(subtask,),
@@ -192,12 +190,12 @@ def test_an_output_that_is_missing_counts_once(served: Served, cache: Path) -> N
     asyncio.run(scenario())
 
 
-def test_a_worker_without_the_time_for_both(served: Served, cache: Path) -> None:
-    """If its longest job has no room for compiling and a test, each has a job of its own."""
+def test_a_worker_whose_time_limit_is_too_short_for_build_jobs(served: Served, cache: Path) -> None:
+    """If the longest job of a worker is too short for compiling and a test, compiling is a separate job."""
 
     class Short(Watched):
         def targets(self) -> Sequence[Target]:
-            """With a short longest job."""
+            """Targets that allow only short jobs."""
             return [replace(target, max_wall_ms=15_000) for target in super().targets()]
 
     async def scenario() -> None:
@@ -210,8 +208,8 @@ def test_a_worker_without_the_time_for_both(served: Served, cache: Path) -> None
     asyncio.run(scenario())
 
 
-def test_no_test_data_is_seen_while_compiling(served: Served, cache: Path) -> None:
-    """A program that includes what it would find in its job is refused, and learns nothing."""
+def test_the_compiler_cannot_read_test_data(served: Served, cache: Path) -> None:
+    """A program that includes files of its job gets CE."""
     codes = [f'#include "{path}"\n{RIGHT}' for path in ("t0.in", "../t0.ans", "plan", "/proc/self/fd/5", "checker")]
 
     async def scenario() -> None:

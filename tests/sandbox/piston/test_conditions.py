@@ -20,10 +20,10 @@ limits = st.none() | st.integers(min_value=0, max_value=1 << 42)
     output=st.none() | st.sampled_from([0, 64 << 10, 1 << 20, 4 << 20]),
     body=st.none() | st.sampled_from([102_400, 1 << 20, 48 << 20]),
 )
-def test_what_forbids_judging_names_its_setting(
+def test_fatal_conditions_name_the_setting(
     known: dict[str, int | None], starter: Starter, is_bundled: bool, output: int | None, body: int | None
 ) -> None:
-    """Whatever the limits: each is said once, and one that is fatal with what to set on the server."""
+    """For all limits: each condition is listed once, and a fatal one has the setting of the server."""
     found = conditions(Ceilings(**known), starter, is_bundled=is_bundled, output_bytes=output, body_bytes=body)
     assert len({each.what for each in found}) == len(found)
     for each in found:
@@ -31,8 +31,8 @@ def test_what_forbids_judging_names_its_setting(
         assert (str(each) in fatal(found)) == (each.effect is Effect.FATAL)
 
 
-def test_a_server_as_start_worker_sets_it_up_is_fine() -> None:
-    """Both generations; no memory limit of the server's is a limit of -1, which is never named in a refusal."""
+def test_a_server_set_up_by_start_worker_has_no_fault() -> None:
+    """All conditions are fine, for both generations. The server's memory limit is -1 (none), so no refusal names it."""
     times = {"run_timeout": 600_000, "run_cpu_time": 600_000, "compile_timeout": 300_000, "compile_cpu_time": 300_000}
     for known in (times, {name: most for name, most in times.items() if name.endswith("timeout")}):
         service = Ceilings(**known)
@@ -40,8 +40,8 @@ def test_a_server_as_start_worker_sets_it_up_is_fine() -> None:
         assert {each.effect for each in found} == {Effect.FINE}
 
 
-def test_a_stock_server_with_scripts_of_its_own() -> None:
-    """The scripts of `cms_ioi` need 3 s more than a test's limit, our runner 10 s: what is too short for one may do."""
+def test_time_limits_for_the_scripts_of_cms_ioi() -> None:
+    """The scripts of `cms_ioi` need 3 s more than a test's limit, our runner 10 s. So 10 s are fatal only for ours."""
     known = Ceilings(run_timeout=10_000)
     for starter, expected in ((Starter.IOI_EVAL, Effect.FATAL), (Starter.CMS_IOI, Effect.NARROW)):
         (found, *_) = conditions(known, starter, is_bundled=False, output_bytes=1 << 20, body_bytes=48 << 20)

@@ -23,22 +23,22 @@ PAGE = "<html>\n  <p>no such\n  page</p>\n</html>\n"
 
 
 async def runtimes(_: web.Request) -> web.Response:
-    """As Piston."""
+    """Answer like Piston."""
     return web.json_response(RUNTIMES)
 
 
 async def no_box(_: web.Request) -> web.Response:
-    """As Piston where it cannot make a box (recorded: `path_dir_conflict`)."""
+    """Answer like Piston when it cannot make a box (recorded: `path_dir_conflict`)."""
     return web.Response(status=500)
 
 
 async def page(_: web.Request) -> web.Response:
-    """As a web server that knows nothing of Piston."""
+    """Answer like a web server that is not Piston."""
     return web.Response(status=404, text=PAGE)
 
 
 async def refusals(*applications: web.Application) -> tuple[list[int], str]:
-    """Ports of servers, and how a cluster of them is refused."""
+    """The ports of servers, and the error message of a cluster of these servers."""
     runners = [web.AppRunner(application) for application in applications]
     try:
         for runner in runners:
@@ -54,21 +54,21 @@ async def refusals(*applications: web.Application) -> tuple[list[int], str]:
 
 
 def test_every_endpoint_is_named_with_its_reason() -> None:
-    """Once, and in one line: who has fifty workers looks for the one."""
+    """The message has each endpoint once, with its reason, in one line."""
     boxless, stranger = web.Application(), web.Application()
     boxless.router.add_get("/api/v2/runtimes", runtimes)
     boxless.router.add_post("/api/v2/execute", no_box)
     stranger.router.add_route("*", "/{path:.*}", page)
     ports, words = asyncio.run(refusals(boxless, stranger))
-    told = {
+    expected = {
         f"http://127.0.0.1:{ports[0]}/api/v2: HTTP 500: the server could not start a process or make a box",
         f"http://127.0.0.1:{ports[1]}/api/v2: not a Piston server: HTTP 404: a web page",
     }
-    assert set(words.removeprefix("no endpoint can be used: ").split("; ")) == told
+    assert set(words.removeprefix("no endpoint can be used: ").split("; ")) == expected
 
 
-def test_one_url_is_enough() -> None:
-    """Or a text as in `PISTON_ENDPOINTS`: its letters are not a list of servers."""
+def test_endpoints_can_be_one_string() -> None:
+    """Endpoints can be one string, as in `PISTON_ENDPOINTS`. It is not taken as a sequence of characters."""
 
     async def refused(text: str) -> str:
         with pytest.raises(IoiEvalError) as error:
@@ -84,10 +84,10 @@ def test_one_url_is_enough() -> None:
 
 
 class Client:
-    """Requests to servers of which those that are called `silent` do not answer."""
+    """A client in which servers with the host name `silent` do not answer."""
 
     async def get(self, url: URL, *, within_s: float) -> Any:
-        """As a server that is not Piston."""
+        """Fail, as for a server that is not Piston, or do not answer."""
         assert within_s
         if url.host == "silent":
             await asyncio.Event().wait()
@@ -95,7 +95,7 @@ class Client:
 
 
 def test_silent_endpoints_do_not_delay_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many they are: their turns end, and only a connection is left of each."""
+    """Silent endpoints give up their turn after a time; they keep only a connection. So others are explored."""
     monkeypatch.setattr(discovery, "_AT_ONCE", 2)
     monkeypatch.setattr(discovery, "_TURN_S", 0.01)
 
@@ -115,7 +115,7 @@ def test_silent_endpoints_do_not_delay_others(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_measurement_that_fails_ends_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Or requests of megabytes would go on while the worker is explored again, and after the cluster is closed."""
+    """If one measurement fails, the other is cancelled. It would send megabytes during the next exploration."""
     ended: list[str] = []
 
     async def output(*_: Any) -> int:
@@ -140,7 +140,7 @@ def test_a_measurement_that_fails_ends_the_other(monkeypatch: pytest.MonkeyPatch
 
 
 def test_an_endpoint_that_leaves_the_list_while_it_is_explored_is_not_used() -> None:
-    """It may be another cluster's now. One that stays is used."""
+    """An endpoint that was removed may belong to another cluster now. The one that stays is used."""
     listed, found = ["http://a:2000", "http://b:2000"], asyncio.Event()
 
     class Slow:

@@ -13,15 +13,15 @@ from ioi_eval.sandbox.piston.endpoints import endpoint_source, endpoints_now, wi
 W1, W2 = "http://w1:2000/api/v2", "http://w2:2000/api/v2"
 
 
-def now(text: str) -> tuple[str, ...]:
-    """The endpoints that a name means at this moment."""
+def endpoints_of(text: str) -> tuple[str, ...]:
+    """The present endpoints of a source."""
     return asyncio.run(endpoints_now(endpoint_source(text)))
 
 
 @pytest.mark.parametrize("text", ["w1:2000,w2:2000", " http://w1:2000/ ,\nw2:2000/api/v2,,w1:2000", "w1:2000\nw2:2000"])
 def test_urls(text: str) -> None:
-    """URLs as people write them, each once, in order; blanks and empty places do not matter."""
-    assert now(text) == (W1, W2)
+    """URLs in several spellings give each endpoint once, in order. Blanks and empty entries are ignored."""
+    assert endpoints_of(text) == (W1, W2)
 
 
 @pytest.mark.parametrize(
@@ -35,35 +35,35 @@ def test_urls(text: str) -> None:
     ],
 )
 def test_spellings_of_one_url(text: str, url: str) -> None:
-    """They name one worker, under the name that it keeps: it is neither counted twice nor removed and found again."""
+    """All spellings of a URL give the same endpoint, so a worker is not counted twice."""
     from yarl import URL
 
-    assert now(text) == (url,)
+    assert endpoints_of(text) == (url,)
     assert str(URL(url)) == url
 
 
 def test_logins_are_left_out() -> None:
-    """Of what is shown and stored; the request itself has them."""
+    """User names and passwords are removed from text that is printed or stored."""
     text = "http://me:a@b@w1:2000,me:word@w2:2000, https://me@w3/x@y,file:a@b.txt,slurm,w4:2000"
     assert without_logins(text) == "http://w1:2000,w2:2000,https://w3/x@y,file:a@b.txt,slurm,w4:2000"
     assert without_login("http://me:a%40b@w1:2000/api/v2") == W1
     assert without_login(W1) == W1
 
 
-def test_urls_alone_need_not_be_asked_again() -> None:
-    """What cannot change is a sequence, not a function."""
+def test_fixed_urls_are_a_sequence() -> None:
+    """A source of fixed URLs is a sequence, not a function."""
     assert endpoint_source("w1:2000,w2:2000") == (W1, W2)
 
 
 @pytest.mark.parametrize("text", ["", " , ", "w1:2000,ftp://w2", "http://", "w1:2000 w2:2000", "http:/w1:2000", "w1:0"])
-def test_what_names_no_cluster(text: str) -> None:
-    """A mistake is told before anything is asked."""
+def test_invalid_endpoints_are_refused(text: str) -> None:
+    """An invalid text is an InputError, before any request."""
     with pytest.raises(InputError):
         endpoint_source(text)
 
 
 def test_a_file_is_read_each_time(tmp_path: Path) -> None:
-    """Lines with comments and commas, beside URLs that are always there; what is added later is found later."""
+    """A file may have comments and commas, and may be combined with URLs. Later changes of the file are found."""
     path = tmp_path / "workers.txt"
     path.write_text("# ours\n\nw2:2000  # the new one\n", encoding="utf-8")
     source = endpoint_source(f"w1:2000,file:{path}")
@@ -73,17 +73,17 @@ def test_a_file_is_read_each_time(tmp_path: Path) -> None:
 
 
 def test_a_wrong_line_is_named(tmp_path: Path) -> None:
-    """File and line, so that it can be mended."""
+    """The error for a wrong line has the file and the line number."""
     path = tmp_path / "workers.txt"
     path.write_text("w1:2000\nw2:port\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"workers\.txt, line 2: endpoint 'w2:port'"):
-        now(f"file:{path}")
+        endpoints_of(f"file:{path}")
 
 
 def test_a_file_that_is_absent_or_empty(tmp_path: Path) -> None:
-    """The one is a mistake, the other a cluster without a worker."""
+    """An absent file is an InputError. An empty one is a SetupError: a cluster without workers."""
     with pytest.raises(InputError, match="cannot read the endpoints"):
-        now(f"file:{tmp_path / 'absent'}")
+        endpoints_of(f"file:{tmp_path / 'absent'}")
     (tmp_path / "empty").touch()
     with pytest.raises(SetupError, match="names none"):
-        now(f"file:{tmp_path / 'empty'}")
+        endpoints_of(f"file:{tmp_path / 'empty'}")

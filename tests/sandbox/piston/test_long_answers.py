@@ -1,4 +1,4 @@
-"""An endless answer is a failure of its server, and not of the client."""
+"""An endless answer is a failure of the server, not of the client."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from ioi_eval.sandbox.piston.wire import Body
 BODY = Body(segments=(b"{}",), size=2, max_run_s=0.0)
 
 
-def asked(question: Callable[[Prober, URL], Awaitable[Any]]) -> Any:
-    """What comes of a question to a server whose every answer is announced as longer than anybody reads."""
+def with_endless_answers(question: Callable[[Prober, URL], Awaitable[Any]]) -> Any:
+    """Call a function with a server whose answers have a `Content-Length` of 1 TiB. Returns its result."""
 
     async def answer(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Length": str(1 << 40)})
@@ -49,14 +49,14 @@ def asked(question: Callable[[Prober, URL], Awaitable[Any]]) -> Any:
     ids=["check", "exploration"],
 )
 def test_an_answer_without_end(question: Callable[[Prober, URL], Awaitable[Any]]) -> None:
-    """A check and an exploration find the endpoint broken."""
+    """A check and an exploration end with AnswerLostError, and the endpoint counts as broken."""
     with pytest.raises(AnswerLostError, match="too long") as raised:
-        asked(question)
+        with_endless_answers(question)
     assert raised.value.end is JobEnd.BROKEN
 
 
-def test_a_profile_that_does_not_exist_opens_nothing() -> None:
-    """A cluster that refuses its settings has no session to close."""
+def test_an_unknown_profile_opens_no_session() -> None:
+    """A cluster with an invalid setting does not open a session, which would have to be closed."""
     cluster = PistonCluster(["http://127.0.0.1:1"], profile="none")
 
     async def run() -> None:

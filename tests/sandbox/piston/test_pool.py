@@ -1,4 +1,4 @@
-"""The pool in virtual time: which job gets which endpoint, and when jobs wait."""
+"""The pool with a simulated clock: which job gets which endpoint, and when jobs wait."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from tests.sandbox.pool_world import PATIENCE_S, World, names
 
 
 def test_load_is_spread() -> None:
-    """Every endpoint gets a job before any gets a second; what has rested longest comes first."""
+    """Each endpoint gets a job before any gets a second. The one that was idle for longest comes first."""
     world = World(3, slots=2)
     requests = [world.request() for _ in range(6)]
     assert names(requests) == ["w0", "w1", "w2", "w0", "w1", "w2"]
     waiting = world.request()
     assert not waiting.holds_slot
     world.release(requests[1])
-    assert names([waiting]) == ["w1"], "the waiting job took the slot that came free"
+    assert names([waiting]) == ["w1"], "the waiting job took the free slot"
 
 
-def test_who_waits_is_woken_once() -> None:
-    """The job that got a slot is told, and no other one."""
+def test_only_the_job_with_the_slot_is_woken() -> None:
+    """Only the job that gets a slot is woken."""
     world = World(1)
     first, second, third = (world.request() for _ in range(3))
     woken = []
@@ -30,7 +30,7 @@ def test_who_waits_is_woken_once() -> None:
 
 
 def test_first_come_first_served() -> None:
-    """Jobs that wait are served in the order of their arrival, and a repetition keeps its place."""
+    """Waiting jobs get slots in the order of their arrival. A repetition keeps its place in this order."""
     world = World(1)
     first, second, third = (world.request() for _ in range(3))
     world.release(first, JobEnd.BROKEN)
@@ -42,8 +42,8 @@ def test_first_come_first_served() -> None:
     assert world.running == [third]
 
 
-def test_a_repetition_goes_elsewhere() -> None:
-    """The endpoint that failed a job is not asked again while another is free; but it is, if it is the only one."""
+def test_a_repetition_goes_to_another_endpoint() -> None:
+    """A repeated job goes to another endpoint than before, unless there is only one."""
     world = World(3)
     request = world.request()
     for _ in range(2):
@@ -51,14 +51,14 @@ def test_a_repetition_goes_elsewhere() -> None:
         world.repeat(request)
         assert request.holds_slot
         assert request.endpoint != failed_by
-    lonely = World(1)
-    request = lonely.request()
-    lonely.repeat(request)
-    assert lonely.running == [request]
+    single = World(1)
+    request = single.request()
+    single.repeat(request)
+    assert single.running == [request]
 
 
 def test_alone_on_the_machine() -> None:
-    """A job that must be alone waits for the last job on a machine, and keeps others away, also its other ports."""
+    """A job that must run alone waits until a machine is idle. No other job runs on that machine, on any port."""
     world = World(4, slots=2, machines=2)
     others = [world.request() for _ in range(4)]
     alone = world.request(is_alone=True)
@@ -81,8 +81,8 @@ def test_alone_on_the_machine() -> None:
     assert len(world.running) == before - 1 + 4, "its slots are free again"
 
 
-def test_alone_moves_to_an_idle_machine() -> None:
-    """A reservation does not hold on to a busy machine when another one falls idle."""
+def test_a_job_that_runs_alone_takes_an_idle_machine() -> None:
+    """A job that must run alone takes a machine that becomes idle, also if another machine is reserved."""
     world = World(2)
     slow, quick = world.request(), world.request()
     alone = world.request(is_alone=True)
@@ -92,20 +92,22 @@ def test_alone_moves_to_an_idle_machine() -> None:
     assert alone.holds_slot
 
 
-def test_alone_moves_whichever_machine_falls_idle() -> None:
-    """It may have reserved either of them: the other one serves it too."""
+def test_a_job_that_runs_alone_takes_the_first_idle_machine() -> None:
+    """Whichever of two machines becomes idle first gets the job; the other one is not reserved any more."""
     for number in range(2):
         world = World(2)
         busy = [world.request(), world.request()]
         alone = world.request(is_alone=True)
         world.release(busy[number])
         assert names([alone]) == [f"w{number}"]
-        assert not world.request().holds_slot, "the machine that it left goes on with its own job"
+        assert not world.request().holds_slot, "the other machine still runs its own job"
         assert world.request("g", is_alone=True).holds_slot is False
 
 
-def test_who_waits_to_be_alone_takes_over_the_quiet_machine() -> None:
-    """Of two machines the one that is quiet already, though others wait for it; the other one goes on as it was."""
+def test_jobs_that_run_alone_share_a_reserved_machine() -> None:
+    """The second job that must run alone takes the same machine after the first, before other jobs. The other machine
+    is not reserved any more.
+    """
     world = World(2)
     busy = [world.request(), world.request()]
     first, second = world.request(is_alone=True), world.request(is_alone=True)
@@ -120,13 +122,13 @@ def test_who_waits_to_be_alone_takes_over_the_quiet_machine() -> None:
     assert following.state.machine is machine
     assert not any(request.holds_slot for request in others)
     world.release(busy[1])
-    assert len([request for request in others if request.holds_slot]) == 1, "nobody waits for that machine any more"
+    assert len([request for request in others if request.holds_slot]) == 1, "that machine is not reserved any more"
     world.release(following)
     assert len([request for request in others if request.holds_slot]) == 2
 
 
-def test_alone_survives_the_death_of_its_machine() -> None:
-    """A reserved machine that goes out of service is given up for another one."""
+def test_another_machine_is_reserved_if_one_fails() -> None:
+    """If a reserved machine goes out of service, the job takes another one."""
     world = World(2)
     first, second = world.request(), world.request()
     alone = world.request(is_alone=True)
@@ -137,7 +139,7 @@ def test_alone_survives_the_death_of_its_machine() -> None:
 
 
 def test_a_cancelled_reservation_frees_its_machine() -> None:
-    """Who gives up waiting to be alone leaves the machine to the others."""
+    """If a job that waits to run alone is cancelled, its machine serves other jobs again."""
     world = World(1, slots=2)
     running = world.request()
     alone = world.request(is_alone=True)
@@ -148,7 +150,7 @@ def test_a_cancelled_reservation_frees_its_machine() -> None:
 
 
 def test_repetitions_wait_for_the_budget() -> None:
-    """When a whole cluster breaks jobs, repetitions stay within the budget; what is held back too long fails."""
+    """If all endpoints break jobs, repetitions stay within the budget. Those that wait for too long fail."""
     world = World(200)
     broken = [world.request() for _ in range(100)]
     for request in broken:
@@ -162,8 +164,8 @@ def test_repetitions_wait_for_the_budget() -> None:
     assert {type(request.failure) for request in world.failed} == {ExhaustedError}
 
 
-def test_an_attempt_without_a_connection_is_no_repetition() -> None:
-    """A repeated job that meets dead endpoints goes from one to the next, whatever the budget."""
+def test_an_attempt_without_a_connection_is_not_a_repetition() -> None:
+    """A repeated job that gets no connection goes to the next endpoint, also if the budget is used up."""
     world = World(20)
     request = world.request()
     world.repeat(request)
@@ -172,8 +174,8 @@ def test_an_attempt_without_a_connection_is_no_repetition() -> None:
         world.repeat(request, JobEnd.NOT_SERVED)
 
 
-def test_first_attempts_overtake_repetitions_that_are_held_back() -> None:
-    """While repetitions wait for the budget, new jobs go on."""
+def test_first_attempts_overtake_waiting_repetitions() -> None:
+    """New jobs get slots while repetitions wait for the budget."""
     world = World(20)
     for _ in range(10):
         world.repeat(world.request())
@@ -183,7 +185,7 @@ def test_first_attempts_overtake_repetitions_that_are_held_back() -> None:
 
 
 def test_releasing_twice_changes_nothing() -> None:
-    """A second release of the same request frees no second slot."""
+    """Releasing a request again does not free another slot."""
     world = World(1)
     request = world.request()
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""How busy a cluster is kept whose workers die and return: in virtual time, so that no machine's load matters."""
+"""How busy a cluster is while workers fail and return. The clock is simulated, so the machine's load has no effect."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from ioi_eval.sandbox.piston.endpoint_state import Endpoint, JobEnd, SlotRequest
 from ioi_eval.sandbox.piston.pool import TICK_S, Pool
 from ioi_eval.sandbox.piston.retries import backoff_s
 
-CONNECT_S = 3.0  # how long a machine that is silent is tried (`http_client.CONNECT_S`)
+CONNECT_S = 3.0  # timeout of a connection to a silent machine (`http_client.CONNECT_S`)
 CHECK_S = 3.0  # `discovery.CHECK_S`
 PROBE_S = 10.0  # TCP keepalive starts after this silence (`http_client._TCP_KEEPALIVE`), then every 5 s
 ROUND_TRIP_S = 0.001
 
 
 class Churn:
-    """A cluster in virtual time: jobs without end, endpoints that die and return.
+    """A cluster with a simulated clock: endless jobs, and endpoints that fail and return.
 
     Args:
-        endpoints: how many, with a slot each.
+        endpoints: the number of endpoints, with one slot each.
         job_s: how long a job takes.
-        deaths_per_minute: spread evenly.
-        down_s: how long a dead endpoint stays away.
-        silent: the dead do not answer at all (a machine that lost its power), else they refuse and reset.
-        seed: for who dies.
+        deaths_per_minute: how many endpoints fail each minute, at regular intervals.
+        down_s: how long a failed endpoint stays away.
+        silent: failed endpoints do not answer (machine without power). Otherwise they refuse and reset connections.
+        seed: selects the endpoints that fail.
     """
 
     def __init__(
@@ -45,9 +45,9 @@ class Churn:
         self.events: list[tuple[float, int, Callable[[], None]]] = []
         self.alive = {f"w{number}" for number in range(endpoints)}
         self.retries: dict[SlotRequest, Retries] = {}
-        self.running: dict[SlotRequest, tuple[str, int]] = {}  # where, and the number of the attempt
-        self.taken: set[str] = set()  # the endpoints that these run on
-        self.working: set[SlotRequest] = set()  # those of them that will be answered
+        self.running: dict[SlotRequest, tuple[str, int]] = {}  # endpoint, and the number of the attempt
+        self.taken: set[str] = set()  # the endpoints of `running`
+        self.working: set[SlotRequest] = set()  # the requests of `running` that will be answered
         self.busy_s = self.alive_s = 0.0
         self.attempts = self.lost = self.done = self.failed = 0
         for name in sorted(self.alive):
@@ -55,15 +55,15 @@ class Churn:
         self.pause_s = 60.0 / deaths_per_minute
         self.after(self.pause_s, self.kill_one)
         self.after(TICK_S, self.tick)
-        for _ in range(endpoints + endpoints // 5):  # more callers than slots: somebody always waits
+        for _ in range(endpoints + endpoints // 5):  # more callers than slots: a job always waits
             self.arrive()
 
     def after(self, seconds: float, action: Callable[[], None]) -> None:
-        """Let something happen later."""
+        """Schedule an action."""
         heapq.heappush(self.events, (self.now + seconds, next(self.order), action))
 
     def run(self, until: float) -> None:
-        """Let time go by; the share of living slots that are busy is counted."""
+        """Advance the time. Sums up the busy time and the total time of the endpoints in service."""
         while self.now < until:
             later = min(until, self.events[0][0])
             self.busy_s += (later - self.now) * len(self.working)
@@ -81,7 +81,7 @@ class Churn:
     # ------------------------------------------------------------------ jobs
 
     def arrive(self) -> None:
-        """A caller has a job."""
+        """A new job arrives."""
         request = self.pool.request("g", self.now)
         self.retries[request] = Retries()
         request.wake = lambda: self.send(request)
@@ -90,7 +90,7 @@ class Churn:
             self.send(request)
 
     def send(self, request: SlotRequest) -> None:
-        """A job goes to its endpoint, which may be dead."""
+        """Send a job to its endpoint, which may have failed."""
         if request.failure is not None:
             self.failed += 1
             return
@@ -109,10 +109,10 @@ class Churn:
             self.after(wait, lambda: self.end(request, JobEnd.NOT_SERVED, attempt))
 
     def end(self, request: SlotRequest, end: JobEnd, attempt: int | None = None) -> None:
-        """A job ends; its caller repeats it, or brings the next one."""
+        """A job ends. Its caller repeats it, or sends the next one."""
         name, number = self.running.get(request, ("", -1))
         if attempt not in {None, number} or (end is JobEnd.ANSWERED and request not in self.working):
-            return  # that attempt has ended otherwise, or will
+            return  # that attempt has ended already, or ends later
         del self.running[request]
         self.taken.remove(name)
         self.working.discard(request)
@@ -131,11 +131,11 @@ class Churn:
             self.arrive()
 
     def repeat(self, request: SlotRequest, *, may_have_worked: bool) -> None:
-        """A job is repeated. The slot may come at once, or later."""
+        """Repeat a job. It gets a slot now or later."""
         self.pool.repeat(request, self.now, may_have_worked=may_have_worked)
 
     def check(self, name: str) -> None:
-        """An endpoint is asked for its runtimes."""
+        """Check an endpoint."""
         is_alive = name in self.alive
         wait = ROUND_TRIP_S if is_alive or not self.silent else CHECK_S
         self.after(wait, lambda: self.pool.check_ended(name, is_alive, self.now))
@@ -143,13 +143,13 @@ class Churn:
     # ------------------------------------------------------------------ deaths
 
     def kill_one(self) -> None:
-        """A living endpoint dies, with its job: it resets the connection, or says nothing more."""
+        """An endpoint fails, with its job: it resets the connection, or does not answer any more."""
         victim = self.rng.choice(sorted(self.alive))
         self.alive.remove(victim)
         for request in [request for request, (name, _) in self.running.items() if name == victim]:
             self.working.discard(request)
             attempt = self.running[request][1]
-            if self.silent:  # when it is back its kernel knows nothing of the connection, and says so
+            if self.silent:  # after its return, its kernel resets the old connection
                 wait = max(PROBE_S, self.down_s) + 5.0
                 self.after(wait, partial(self.end, request, JobEnd.BROKEN, attempt))
             else:
@@ -160,8 +160,8 @@ class Churn:
 
 @pytest.mark.parametrize("silent", [False, True])
 @pytest.mark.parametrize("down_s", [5.0, 30.0])
-def test_slots_are_busy_while_workers_die_and_return(silent: bool, down_s: float) -> None:
-    """500 endpoints of which 5 % die each minute: those that live are busy for 95 % of the time, no job is lost."""
+def test_slots_are_busy_while_workers_fail_and_return(silent: bool, down_s: float) -> None:
+    """Of 500 endpoints, 5 % fail each minute: the others are busy for at least 95 % of the time, no job is lost."""
     churn = Churn(endpoints=500, job_s=2.0, deaths_per_minute=25, down_s=down_s, silent=silent, seed=1)
     churn.run(120.0)
     assert churn.busy_s / churn.alive_s >= 0.95
@@ -169,8 +169,8 @@ def test_slots_are_busy_while_workers_die_and_return(silent: bool, down_s: float
     assert churn.done > 0.9 * 500 * 120 / 2.0
 
 
-def test_a_storm_of_deaths() -> None:
-    """A fifth of 100 endpoints dies each minute, and long jobs with them: nothing is lost, and what lives is used."""
+def test_many_failures() -> None:
+    """A fifth of 100 endpoints fails each minute, with long jobs: no job is lost, and the others are 90 % busy."""
     churn = Churn(endpoints=100, job_s=8.0, deaths_per_minute=20, down_s=20.0, silent=False, seed=2)
     churn.run(600.0)
     assert churn.busy_s / churn.alive_s >= 0.90

@@ -1,4 +1,4 @@
-"""The pool in virtual time: endpoints that fail, fall silent, recover, change or leave."""
+"""The pool with a simulated clock: endpoints that fail, become silent, recover, change or are removed."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from tests.sandbox.pool_world import PATIENCE_S, World, names
 
 
 def test_a_refused_connection_ends_the_service_at_once() -> None:
-    """A dead endpoint costs the one job that found it dead, which goes elsewhere without a wait."""
+    """A job that gets no connection goes to another endpoint at once, and the first one gets no more jobs."""
     world = World(2)
     world.dead.add("w0")
     request = world.request()
     assert names([request]) == ["w0"]
     world.repeat(request, JobEnd.NOT_SERVED)
     assert names([request]) == ["w1"]
-    assert not request.is_repeated, "no server had work from it"
+    assert not request.is_repeated, "no server has started the job"
     world.request()
     assert len(world.running) == 1, "nothing else is sent to the dead endpoint"
 
 
 def test_an_endpoint_that_comes_back_is_used_again() -> None:
-    """It is checked after ever longer rests, gets one job when it answers, and all its slots after that job."""
+    """It is checked at growing intervals. When it answers, it gets one job, and after that job all its slots."""
     world = World(1, slots=3)
     world.dead.add("w0")
     world.release(world.request(), JobEnd.NOT_SERVED)
@@ -55,7 +55,7 @@ def test_an_endpoint_that_comes_back_is_used_again() -> None:
 
 
 def test_a_server_that_answers_checks_and_breaks_jobs() -> None:
-    """It costs one job a rest, and its rests grow."""
+    """It gets one job after each interval, and the intervals grow."""
     world = World(1)
     sent = []
     while world.now < 300.0:
@@ -76,8 +76,8 @@ def endpoint_state() -> EndpointState:
     return EndpointState(endpoint, Group("g", 0.0), Machine(), 0.0)
 
 
-def test_broken_answers_are_borne_twice() -> None:
-    """Random faults do not end an endpoint's service; three in a row do."""
+def test_the_third_broken_answer_ends_the_service() -> None:
+    """Single broken answers do not end an endpoint's service; three in a row do."""
     state, rng = endpoint_state(), random.Random(1)
     broken, answered, cancelled = JobEnd.BROKEN, JobEnd.ANSWERED, JobEnd.CANCELLED
     for end in (broken, broken, answered, broken, cancelled, broken):
@@ -89,14 +89,14 @@ def test_broken_answers_are_borne_twice() -> None:
 
 @pytest.mark.parametrize("end", [JobEnd.NOT_SERVED, JobEnd.TIMED_OUT, JobEnd.OVERLOADED])
 def test_what_ends_the_service_at_once(end: JobEnd) -> None:
-    """No connection, no answer in time, or its own word that it is too busy."""
+    """Service ends at once if there is no connection, no answer in time, or the server is overloaded."""
     state = endpoint_state()
     state.job_ended(end, 0.0, random.Random(1))
     assert state.availability is Availability.RESTING
 
 
-def test_a_silent_death_is_noticed_within_five_seconds() -> None:
-    """An endpoint that dies under its job without a word fails a check while it is busy, and is out of service."""
+def test_a_silent_endpoint_is_detected_within_five_seconds() -> None:
+    """An endpoint that becomes silent during a job fails a check, and is out of service."""
     world = World(2, slots=2)
     requests = [world.request() for _ in range(2)]
     world.dead.add("w0")
@@ -105,13 +105,13 @@ def test_a_silent_death_is_noticed_within_five_seconds() -> None:
     assert world.pool.in_service("g") == 1
     assert not world.abandoned
     assert set(names([world.request() for _ in range(4)])) == {"w1", None}
-    assert requests[0].holds_slot, "its job goes on: to be out of service is a suspicion"
+    assert requests[0].holds_slot, "its job continues: the endpoint may still answer"
     world.until(5.0 + ABANDON_AFTER_S + 2 * LONGEST_REST_S)
     assert requests[0] in world.abandoned
 
 
-def test_long_jobs_are_looked_after_less_and_less() -> None:
-    """While an endpoint answers checks, they come ever more rarely; and an idle one is not checked at all."""
+def test_checks_become_rarer_during_long_jobs() -> None:
+    """While a busy endpoint answers checks, the intervals grow. An idle one is not checked."""
     world = World(2)
     world.request()
     world.until(300.0)
@@ -121,8 +121,8 @@ def test_long_jobs_are_looked_after_less_and_less() -> None:
     assert {name for _, name in world.checks} == {"w0"}
 
 
-def test_a_busy_endpoint_that_changes_is_looked_after() -> None:
-    """A check found other runtimes: it enters service anew, with its job, and is checked again and again."""
+def test_a_busy_endpoint_that_changes_is_still_checked() -> None:
+    """If a check finds other runtimes, the endpoint joins another group, keeps its job, and is still checked."""
     world = World(1)
     request = world.request()
     world.now = 10.0
@@ -134,19 +134,19 @@ def test_a_busy_endpoint_that_changes_is_looked_after() -> None:
     assert set(world.abandoned) == {request}
 
 
-def test_checks_are_rationed() -> None:
-    """A thousand silent endpoints are not asked in one second."""
+def test_checks_per_second_are_limited() -> None:
+    """A thousand silent endpoints are checked at a limited rate, and each is checked in the end."""
     world = World(1000)
     for _ in range(1000):
         world.request()
     world.until(30.0)
     by_second = Counter(int(when) for when, _ in world.checks)
     assert max(by_second.values()) == CHECKS_PER_S
-    assert len({name for _, name in world.checks}) == 1000, "everybody's turn comes"
+    assert len({name for _, name in world.checks}) == 1000, "each endpoint is checked"
 
 
-def test_our_own_lateness_blames_nobody() -> None:
-    """A check or connection that failed because this process was late ends no service, and is not a repetition."""
+def test_delays_of_this_process_end_no_service() -> None:
+    """A check or connection that failed because this process was slow does not end a service, and is no repetition."""
     world = World(1, slots=2)
     first, second = world.request(), world.request()
     world.now = 10.0
@@ -160,22 +160,22 @@ def test_our_own_lateness_blames_nobody() -> None:
     world.now = 20.0
     assert world.tick() == ["w0"]
     world.pool.check_ended("w0", None, world.now)
-    assert world.pool.in_service("g") == 0, "what was out of service stays out"
+    assert world.pool.in_service("g") == 0, "an endpoint out of service stays so"
 
 
-def test_nobody_in_service_ends_in_an_error() -> None:
-    """With no endpoint left jobs wait for the stated time, then all fail; later ones at once, until one returns."""
+def test_jobs_fail_without_an_endpoint_in_service() -> None:
+    """Without endpoints, jobs wait for the patience, then all fail. Later jobs fail at once, until one returns."""
     world = World(1)
     world.dead.add("w0")
     world.release(world.request(), JobEnd.NOT_SERVED)
     waiting = [world.request(), world.request(is_alone=True)]
-    told = []
+    woken = []
     for request in waiting:
-        request.wake = lambda request=request: told.append(request)
+        request.wake = lambda request=request: woken.append(request)
     world.until(PATIENCE_S - TICK_S)
     assert not world.failed
     world.until(PATIENCE_S)
-    assert world.failed == told == waiting
+    assert world.failed == woken == waiting
     assert {type(request.failure) for request in world.failed} == {UnavailableError}
     world.request()
     assert len(world.failed) == 3
@@ -184,8 +184,8 @@ def test_nobody_in_service_ends_in_an_error() -> None:
     assert world.request().holds_slot
 
 
-def test_a_group_that_never_had_an_endpoint_is_waited_for() -> None:
-    """Its jobs wait for the stated time too, as an endpoint may yet appear."""
+def test_jobs_wait_for_a_group_that_never_had_an_endpoint() -> None:
+    """Its jobs wait for the patience too, because an endpoint may still appear."""
     world = World()
     requests = [world.request(), world.request()]
     world.until(30.0)
@@ -195,8 +195,8 @@ def test_a_group_that_never_had_an_endpoint_is_waited_for() -> None:
     assert not world.failed
 
 
-def test_endpoints_come_and_go() -> None:
-    """A new endpoint serves at once; one that is removed ends its job and gets no more; then it may return."""
+def test_endpoints_are_added_and_removed() -> None:
+    """A new endpoint gets jobs at once. A removed one finishes its job and gets no more, until it is added again."""
     world = World(1)
     first, second = world.request(), world.request()
     world.pool.add(Endpoint(name="w9", machine="m9", group="g"), world.now)
@@ -210,7 +210,7 @@ def test_endpoints_come_and_go() -> None:
 
 
 def test_an_endpoint_may_change_its_group() -> None:
-    """A worker whose packages changed serves another group, its running job notwithstanding."""
+    """An endpoint whose packages changed serves another group, also while an old job still runs."""
     world = World(1, slots=2)
     running = world.request()
     world.pool.add(Endpoint(name="w0", machine="m0", group="other", slots=2), world.now)

@@ -1,4 +1,4 @@
-"""A group loses its endpoints while others have some: its waiting jobs soon get an error that says so."""
+"""A group has no endpoints any more while other groups have some: its waiting jobs fail soon with TargetLostError."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def two_groups() -> World:
 
 
 def failures(world: World) -> list[type[SandboxError]]:
-    """What those who waited in vain were told."""
+    """The types of the errors of failed jobs."""
     return [type(request.failure) for request in world.failed if request.failure is not None]
 
 
 def test_another_group_in_service_shortens_the_wait() -> None:
-    """Its jobs fail after `LOST_AFTER_S`, new ones at once; those of the other group are served."""
+    """Jobs of the group fail after `LOST_AFTER_S`, new ones at once. Jobs of the other group get slots."""
     world = two_groups()
     world.pool.remove("w-old", 0.0)
     world.request("old")
@@ -35,8 +35,8 @@ def test_another_group_in_service_shortens_the_wait() -> None:
     assert world.request("new").holds_slot
 
 
-def test_with_no_group_in_service_all_wait_for_as_long_as_they_may() -> None:
-    """When the other group loses its endpoints too, the long patience holds, and ends the run."""
+def test_without_a_group_in_service_jobs_wait_for_patience() -> None:
+    """If the other group has no endpoints either, jobs wait for the patience and end with UnavailableError."""
     world = two_groups()
     world.pool.remove("w-old", 0.0)
     world.request("old")
@@ -48,8 +48,8 @@ def test_with_no_group_in_service_all_wait_for_as_long_as_they_may() -> None:
     assert failures(world) == [UnavailableError]
 
 
-def test_a_group_that_comes_later_shortens_the_wait_from_then_on() -> None:
-    """Whoever has waited for long already is told as soon as there is somewhere to go."""
+def test_a_group_that_appears_later_shortens_the_wait() -> None:
+    """Jobs that have waited for longer than `LOST_AFTER_S` fail as soon as another group has an endpoint."""
     world = two_groups()
     world.pool.remove("w-old", 0.0)
     world.pool.remove("w-new", 0.0)
@@ -61,8 +61,8 @@ def test_a_group_that_comes_later_shortens_the_wait_from_then_on() -> None:
     assert failures(world) == [TargetLostError]
 
 
-def test_a_group_that_comes_back_serves_those_who_waited() -> None:
-    """Within that time nothing is lost."""
+def test_a_group_that_comes_back_serves_waiting_jobs() -> None:
+    """If the group gets an endpoint within `LOST_AFTER_S`, its jobs get slots."""
     world = two_groups()
     world.pool.remove("w-old", 0.0)
     request = world.request("old")
@@ -73,8 +73,8 @@ def test_a_group_that_comes_back_serves_those_who_waited() -> None:
     assert failures(world) == []
 
 
-def test_those_who_can_go_nowhere_else_wait_on() -> None:
-    """Workers of one kind restart while another kind, which may not judge this, is in service: nothing is lost."""
+def test_jobs_with_only_one_group_wait_on() -> None:
+    """Jobs with `is_only` wait until their group is back, although another group is in service."""
     world = two_groups()
     world.pool.remove("w-old", 0.0)
     free, bound = world.request("old"), world.request("old", is_only=True)
@@ -86,8 +86,8 @@ def test_those_who_can_go_nowhere_else_wait_on() -> None:
     assert world.running == [bound, late]
 
 
-def test_patience_ends_with_another_group_in_service_too() -> None:
-    """After as long as jobs wait for all endpoints they fail, and later ones at once."""
+def test_jobs_with_only_one_group_wait_at_most_for_patience() -> None:
+    """Jobs with `is_only` fail after the patience, later ones at once, also if another group is in service."""
     world = two_groups()
     world.pool.remove("w-old", 0.0)
     world.request("old", is_only=True)

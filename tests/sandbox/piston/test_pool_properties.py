@@ -1,4 +1,4 @@
-"""Properties of the pool under any sequence of events: a state machine is compared with a simple model."""
+"""Properties of the pool for all sequences of events: the pool is compared with a simple model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PATIENCE_S = 20.0
 
 
 class PoolMachine(RuleBasedStateMachine):
-    """Jobs that arrive and end, endpoints that die, return, come and go, time; and what the pool makes of it."""
+    """Random events (jobs arrive and end, endpoints fail, return and are removed, time passes), and a model."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -33,28 +33,30 @@ class PoolMachine(RuleBasedStateMachine):
         self.ended: list[SlotRequest] = []
         self.repeatable: dict[SlotRequest, JobEnd] = {}
         self.checks: list[str] = []
-        self.sent: list[tuple[float, SlotRequest, bool]] = []  # what a server may have had work from; a repetition?
+        self.sent: list[
+            tuple[float, SlotRequest, bool]
+        ] = []  # time, request, is it a repetition: what a server may have started
         self.served: dict[str, int] = {}
         self.entering: SlotRequest | None = None
         self.served_ever: set[SlotRequest] = set()
 
     @initialize(seed=st.integers(0, 99))
     def begin(self, seed: int) -> None:
-        """A pool with its own chance."""
+        """Make a pool with a random seed."""
         self.pool = Pool(patience_s=PATIENCE_S, rng=random.Random(seed))
 
     # ------------------------------------------------------------------ what can happen
 
     @rule(name=NAMES, group=GROUPS, slots=st.integers(1, 3))
     def add(self, name: str, group: str, slots: int) -> None:
-        """An endpoint appears, or comes back with other properties. Two each share a machine."""
+        """An endpoint appears, or comes back with other properties. Each machine has two endpoints."""
         machine = f"m{int(name[-1]) // 2}"
         self.endpoints[name] = Endpoint(name=name, machine=machine, group=group, slots=slots)
         self.pool.add(self.endpoints[name], self.now)
 
     @rule(name=NAMES)
     def remove(self, name: str) -> None:
-        """An endpoint is taken off the list."""
+        """An endpoint is removed from the list."""
         self.endpoints.pop(name, None)
         self.pool.remove(name, self.now)
 
@@ -69,7 +71,7 @@ class PoolMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.running)
     @rule(data=st.data(), end=ENDS)
     def end(self, data: st.DataObject, end: JobEnd) -> None:
-        """A job ends, in any way."""
+        """A job ends in one of all ways."""
         request = data.draw(st.sampled_from(self.running))
         self.release(request, end)
         if end not in {JobEnd.ANSWERED, JobEnd.CANCELLED}:
@@ -78,7 +80,7 @@ class PoolMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.waiting or self.ended)
     @rule(data=st.data())
     def cancel(self, data: st.DataObject) -> None:
-        """A caller is cancelled while it waits; or gives its slot back a second time."""
+        """A caller is cancelled while it waits, or releases its slot a second time."""
         self.release(data.draw(st.sampled_from(self.waiting + self.ended)), JobEnd.CANCELLED)
 
     @precondition(lambda self: self.repeatable)
@@ -95,14 +97,14 @@ class PoolMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.checks)
     @rule(data=st.data(), is_alive=st.sampled_from([True, False, None]))
     def check(self, data: st.DataObject, is_alive: bool | None) -> None:
-        """A check comes back."""
+        """A check ends."""
         name = data.draw(st.sampled_from(self.checks))
         self.checks.remove(name)
         self.pool.check_ended(name, is_alive, self.now)
 
     @rule(seconds=TIMES)
     def wait(self, seconds: float) -> None:
-        """Time goes by."""
+        """Time passes."""
         until = self.now + seconds
         while self.now < until:
             self.now = min(until, self.now + TICK_S)
@@ -111,13 +113,13 @@ class PoolMachine(RuleBasedStateMachine):
     # ------------------------------------------------------------------ what the pool does
 
     def entered(self, request: SlotRequest) -> None:
-        """A job has asked for a slot: it has one, or has failed, or waits."""
+        """Update the model after a job has requested a slot: it has one, has failed, or waits."""
         self.waiting.append(request)
         if request.holds_slot or request.failure is not None:
             self.woken(request)
 
     def release(self, request: SlotRequest, end: JobEnd) -> None:
-        """Give back, and keep the model's books."""
+        """Release a slot, in the pool and in the model."""
         if request in self.running:
             self.running.remove(request)
             if not end.may_have_worked:
@@ -130,13 +132,13 @@ class PoolMachine(RuleBasedStateMachine):
         self.pool.release(request, end, self.now)
 
     def abandoned(self, request: SlotRequest) -> None:
-        """Only a running job can be."""
+        """Check that an abandoned job was running."""
         assert request in self.running, "a job was abandoned that is not running"
 
     def woken(self, request: SlotRequest) -> None:
-        """A slot or a failure goes to a job that waits; the slot is at an endpoint that exists, within its slots."""
+        """Check a waiting job that gets a slot or a failure: the slot is free, and its endpoint exists."""
         if request is self.entering:
-            return  # `entered` comes to it
+            return  # `entered` handles it
         self.waiting.remove(request)
         if request.failure is not None:
             assert not request.holds_slot
@@ -147,10 +149,10 @@ class PoolMachine(RuleBasedStateMachine):
         endpoint = request.state.endpoint
         assert self.endpoints[endpoint.name] == endpoint
         assert endpoint.group == request.group.name
-        beside = [other for other in self.running if other.state and other.state.endpoint.machine == endpoint.machine]
+        others = [other for other in self.running if other.state and other.state.endpoint.machine == endpoint.machine]
         if request.is_alone:
-            assert not beside, "not alone"
-        assert not any(other.is_alone for other in beside), "somebody else was to be alone"
+            assert not others, "not alone"
+        assert not any(other.is_alone for other in others), "another job must run alone on this machine"
         self.running.append(request)
         assert sum(other.endpoint == endpoint.name for other in self.running) <= endpoint.slots
         self.within_budget(request)
@@ -160,7 +162,7 @@ class PoolMachine(RuleBasedStateMachine):
         self.served_ever.add(request)
 
     def within_budget(self, request: SlotRequest) -> None:
-        """Repetitions are a tenth of the first requests of the minute before, or a few."""
+        """Check the budget: repetitions are at most a tenth of the last minute's first requests, or a fixed number."""
         self.sent.append((self.now, request, request.is_repeated))
         if request.is_repeated:
             recent = Counter(repeated for when, _, repeated in self.sent if when > self.now - WINDOW_S)
@@ -170,7 +172,7 @@ class PoolMachine(RuleBasedStateMachine):
 
     @invariant()
     def no_slot_is_given_twice(self) -> None:
-        """A job is in one place, and the pool's books agree with the model's."""
+        """No slot has two jobs, and the counts of the pool agree with the model."""
         assert not set(self.waiting) & set(self.running)
         assert len(set(self.running)) == len(self.running)
         assert all(request.holds_slot for request in self.running)
@@ -181,7 +183,7 @@ class PoolMachine(RuleBasedStateMachine):
 
     @invariant()
     def no_free_slot_beside_a_waiting_job(self) -> None:
-        """First attempts wait only where nothing is free, or no machine idle (the pool's own books say what is)."""
+        """First attempts wait only if the pool counts no slot as free, or (jobs that run alone) no machine as idle."""
         for request in self.waiting:
             states = [state for state in self.pool._endpoints.values() if state.group is request.group]
             if not request.is_repeated:
@@ -189,8 +191,8 @@ class PoolMachine(RuleBasedStateMachine):
                 assert not free, "a job waits beside a free slot"
 
     @invariant()
-    def what_is_out_of_service_is_not_offered(self) -> None:
-        """An endpoint is offered exactly if it has a free slot, and counted exactly if it is in service."""
+    def only_endpoints_in_service_are_offered(self) -> None:
+        """An endpoint is offered if and only if it has a free slot, and counted if and only if it is in service."""
         if hasattr(self, "pool"):
             for state in self.pool._endpoints.values():
                 assert (state.offered_at is not None) == state.has_free_slot
@@ -200,17 +202,17 @@ class PoolMachine(RuleBasedStateMachine):
                 assert (group.unavailable_since is None) == bool(serving)
 
     def teardown(self) -> None:
-        """When all is over every slot is there again, once: as many jobs as slots get one, and no more."""
+        """At the end, each slot can be used again: exactly as many jobs as slots get one."""
         if not hasattr(self, "pool"):
             return
-        self.nobody_waits_for_ever()
+        self.no_job_waits_forever()
         for request in [*self.running, *self.waiting]:
             self.release(request, JobEnd.CANCELLED)
         for _ in range(40):
             for name in [self.checks.pop() for _ in tuple(self.checks)]:
                 self.pool.check_ended(name, True, self.now)
             self.wait(31.0)
-            for endpoint in self.endpoints.values():  # one answered job each brings it wholly back
+            for endpoint in self.endpoints.values():  # after one answered job, each has all its slots
                 self.arrive(endpoint.group, False, False)
             for request in tuple(self.running):
                 self.release(request, JobEnd.ANSWERED)
@@ -224,8 +226,8 @@ class PoolMachine(RuleBasedStateMachine):
                 self.arrive(group, False, False)
         assert Counter(request.group.name for request in self.running) == slots
 
-    def nobody_waits_for_ever(self) -> None:
-        """With every endpoint dead from now on, and every job that runs ended, all jobs have failed in bounded time."""
+    def no_job_waits_forever(self) -> None:
+        """If all endpoints fail and all running jobs end, all waiting jobs fail in a bounded time."""
         jobs = len(self.waiting)
         for _ in range(8 * (jobs + 1)):
             for request in tuple(self.running):

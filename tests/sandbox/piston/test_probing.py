@@ -1,4 +1,4 @@
-"""The questions to a worker: the probe runs here in a real shell and as a real program."""
+"""Probes of a worker: the probe script runs here in a real shell, and as a real program."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STOCK = Service(starter=Starter.CMS_IOI, version="1.0.0")
 
 
 def run_probe(directory: Path, padding: int) -> Execution:
-    """The script, run as a server runs it."""
+    """Run the script as a server does."""
     job = probing.probe_job(BASH, NONCE, padding)
     for file in wire.sent_files(job, Starter.BASH):
         assert isinstance(file.content, bytes)
@@ -28,8 +28,8 @@ def run_probe(directory: Path, padding: int) -> Execution:
     return Execution(run=Stage(stdout=done.stdout, stderr=done.stderr, code=done.returncode))
 
 
-def test_the_look_of_this_machine(tmp_path: Path) -> None:
-    """The script finds the compiler that is here, and says what it says."""
+def test_report_of_this_machine(tmp_path: Path) -> None:
+    """The script reports the compiler of this machine."""
     report = probing.read_probe(run_probe(tmp_path, 100), NONCE, 100)
     assert report is not None
     version = subprocess.run(["g++", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
@@ -42,8 +42,8 @@ def test_the_look_of_this_machine(tmp_path: Path) -> None:
     assert report.kernel
 
 
-def test_the_look_through_the_stock_pair(tmp_path: Path) -> None:
-    """The program that asks through the stock pair compiles, and tells the same."""
+def test_report_by_the_scripts_of_cms_ioi(tmp_path: Path) -> None:
+    """The probe program for the scripts of `cms_ioi` compiles, and reports the same."""
     job = probing.probe_job(STOCK, NONCE, 10)
     for file in job.files:
         path = tmp_path / file.name
@@ -62,8 +62,8 @@ def test_the_look_through_the_stock_pair(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["", "begin", "padding", "end", "code"])
-def test_a_damaged_look_is_none(tmp_path: Path, damage: str) -> None:
-    """Over its output limit a server may drop the middle and return the end: nothing of that is believed."""
+def test_a_damaged_report_is_refused(tmp_path: Path, damage: str) -> None:
+    """A report with a missing part is refused: over its output limit, a server may drop the middle of the output."""
     whole = run_probe(tmp_path, 50)
     changed = {
         "": whole.run,
@@ -76,7 +76,7 @@ def test_a_damaged_look_is_none(tmp_path: Path, damage: str) -> None:
 
 
 def test_ceilings_are_learned_one_by_one() -> None:
-    """Each refusal lowers one limit of the next question; one that says nothing new ends the asking."""
+    """Each refusal lowers one limit of the next request. A refusal without a new limit ends the exploration."""
     first = probing.probe_job(BASH, NONCE, 0)
     assert first.run_limits.wall_ms == wire.LONGEST_ON_SERVER_MS
     assert first.run_limits.memory_bytes == wire.MAX_MEMORY_BYTES
@@ -89,7 +89,7 @@ def test_ceilings_are_learned_one_by_one() -> None:
 
 
 def test_the_best_package_of_a_profile() -> None:
-    """Ours before the stock ones, by number and not by letters the latest; only what the profile can use."""
+    """Our package comes before others. The latest version counts, compared by numbers; each must fit the profile."""
     names = ("bash", "5.2.0"), ("cms", "1.0.0"), ("ioi_eval", "1.9.0"), ("ioi_eval", "1.10.0"), ("python", "3.11.2")
     runtimes = tuple(
         Runtime(language=name, version=version, aliases=("cms_ioi",) if name == "cms" else ())
@@ -104,8 +104,8 @@ def test_the_best_package_of_a_profile() -> None:
     assert [each.starter for each in probing.services(runtimes[:1], "classic")] == []
 
 
-def test_our_package_under_the_name_of_the_reference_s() -> None:
-    """It answers to `cms_ioi`, for the reference's clients, and is ours nevertheless."""
+def test_our_package_with_the_alias_cms_ioi() -> None:
+    """Our package has the alias `cms_ioi` for the reference's clients, and is still recognised as ours."""
     ours = Runtime(language="ioi_eval", version="1.0.0", aliases=("cms_ioi",))
     assert [each.starter for each in probing.services((ours,), "classic")] == [Starter.IOI_EVAL]
     theirs = Runtime(language="cms", version="1.0.0", aliases=("cms_ioi",))
@@ -114,7 +114,7 @@ def test_our_package_under_the_name_of_the_reference_s() -> None:
 
 @pytest.mark.parametrize("size", [50, 100, 5_000_000])
 def test_padded_requests(size: int) -> None:
-    """Unpacked, a padded request has the length that is asked for, and is the same JSON."""
+    """A padded request, when unpacked, has the required length and the same JSON."""
     body = b'{"language": "bash", "version": "*", "files": []}'
     packed = probing.padded(body, size)
     unpacked = gzip.decompress(packed)

@@ -1,4 +1,4 @@
-"""Problems' packages: what is made of a problem's data."""
+"""Packages of problems, made from a problem's data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.sandbox.packaged import LARGE, blobs, installed, made, some_problem, 
 
 
 def test_equal_contents_make_equal_packages(tmp_path: Path) -> None:
-    """Whether test data is in memory or on disk, and in whichever order it comes."""
+    """Equal test data gives equal packages, in memory or on disk, and in any order."""
     one, other = some_problem(b"a" * LARGE, b"b" * LARGE), some_problem(b"b" * LARGE, b"a" * LARGE)
     store = BlobStore(tmp_path / "cache")
     kept = {digest: store.put(content) for digest, content in data_of(other).items() if isinstance(content, bytes)}
@@ -30,7 +30,7 @@ def test_equal_contents_make_equal_packages(tmp_path: Path) -> None:
 
 
 def test_other_data_is_another_package() -> None:
-    """As is another problem with the same data; what is compiled makes another version only."""
+    """Other data or another problem gives another package. Other compiled programs give another version only."""
     problem = some_problem(b"a" * LARGE)
     others = [
         some_problem(b"c" * LARGE),
@@ -42,15 +42,15 @@ def test_other_data_is_another_package() -> None:
 
 
 def test_other_limits_are_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Or a worker would keep the package that has the old ones."""
+    """Other limits give another version: otherwise a worker would keep the package with the old limits."""
     before = version_of(["00" * 32])
     monkeypatch.setitem(LIMITS, "run_timeout", 1)
     assert version_of(["00" * 32]) != before
 
 
 @pytest.mark.parametrize("is_listed", [True, False])
-def test_a_damaged_tarball_is_made_anew(tmp_path: Path, is_listed: bool) -> None:
-    """One that is not what the index says, or of which the index says nothing."""
+def test_a_damaged_tarball_is_made_again(tmp_path: Path, is_listed: bool) -> None:
+    """A tarball is made again if it differs from the index, or is not in the index."""
     package = made(tmp_path, some_problem(b"a" * LARGE))
     right = (tmp_path / package.file).read_bytes()
     (tmp_path / package.file).write_bytes(right[:-1])
@@ -60,8 +60,8 @@ def test_a_damaged_tarball_is_made_anew(tmp_path: Path, is_listed: bool) -> None
     assert (tmp_path / package.file).read_bytes() == right
 
 
-def test_names_of_files_tell_nothing(tmp_path: Path) -> None:
-    """Who knows an answer, and the package's name, cannot find out whether it is in there."""
+def test_file_names_do_not_reveal_contents(tmp_path: Path) -> None:
+    """With an answer and the name of the package, one cannot compute the name of its file."""
     problem = some_problem(b"a" * LARGE)
     installed(tmp_path, problem)
     paths = blobs(tmp_path / "packages")
@@ -73,22 +73,22 @@ def test_names_of_files_tell_nothing(tmp_path: Path) -> None:
         assert guess not in {path.name for path in paths}
 
 
-def test_a_package_is_what_piston_reads(tmp_path: Path) -> None:
-    """The index has language, version, hash and address; `pkg-info.json` the limits of our other package."""
+def test_a_package_has_the_format_of_piston(tmp_path: Path) -> None:
+    """The index has language, version, hash and URL. `pkg-info.json` has the limits of the package `ioi_eval`."""
     problem = some_problem(b"a" * LARGE)
     package = made(tmp_path, problem)
     tarball = (tmp_path / package.file).read_bytes()
     assert (tmp_path / "index").read_text() == (
         f"{package.language},{package.version},{hashlib.sha256(tarball).hexdigest()},http://nowhere/{package.file}\n"
     )
-    told = json.loads(unpacked(tmp_path / package.file, tmp_path / "x").joinpath("pkg-info.json").read_text())
-    assert (told["language"], told["version"]) == (package.language, package.version)
+    metadata = json.loads(unpacked(tmp_path / package.file, tmp_path / "x").joinpath("pkg-info.json").read_text())
+    assert (metadata["language"], metadata["version"]) == (package.language, package.version)
     own = Path(__file__).resolve().parents[3] / "piston/packages/ioi_eval/1.0.0/metadata.json"
-    assert told["limit_overrides"] == LIMITS == json.loads(own.read_text())["limit_overrides"]
+    assert metadata["limit_overrides"] == LIMITS == json.loads(own.read_text())["limit_overrides"]
 
 
-def test_the_index_keeps_what_it_has(tmp_path: Path) -> None:
-    """Servers can remove only what their repository lists."""
+def test_the_index_keeps_its_lines(tmp_path: Path) -> None:
+    """Earlier lines of the index are kept, because servers can remove only packages that their repository lists."""
     (tmp_path / "index").write_text("ioi_eval,1.0.0,0123,http://here/ioi_eval-1.0.0.pkg.tar.gz\n")
     made(tmp_path, some_problem(b"a" * LARGE))
     made(tmp_path, some_problem(b"a" * LARGE), b"b" * LARGE)
@@ -98,8 +98,8 @@ def test_the_index_keeps_what_it_has(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_all_that_list_packages_at_once_are_in_the_index(tmp_path: Path) -> None:
-    """As when two people install problems into one repository."""
+def test_packages_listed_at_the_same_time_are_all_in_the_index(tmp_path: Path) -> None:
+    """Several threads list packages in one repository: no line is lost."""
     package = made(tmp_path, some_problem(b"a" * LARGE))
     names = [f"ioi_eval_problem_{number:024x}" for number in range(200)]
     with ThreadPoolExecutor(8) as pool:
@@ -108,6 +108,6 @@ def test_all_that_list_packages_at_once_are_in_the_index(tmp_path: Path) -> None
 
 
 def test_a_directory_that_cannot_be_written_is_named() -> None:
-    """As is any other reason why nothing can be written: with the directory, and what to do."""
+    """The error has the directory, the reason and the option to use."""
     with pytest.raises(SetupError, match=r"/proc/made-here cannot be written: .*--repository"):
         made(Path("/proc/made-here"), some_problem(b"a" * LARGE))

@@ -1,4 +1,4 @@
-"""How often jobs are sent again: each one, and all together, second by second."""
+"""How many times jobs are repeated: the limit for each job, and the budget of all jobs."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from ioi_eval.sandbox.piston.retries import (
 )
 
 
-def test_a_job_has_so_many_repetitions() -> None:
-    """Whoever takes them, there are no more."""
+def test_a_job_has_a_fixed_number_of_repetitions() -> None:
+    """After `RETRIES` repetitions no more are allowed."""
     retries = Retries()
     assert [retries.take() for _ in range(RETRIES + 2)] == [True] * RETRIES + [False] * 2
 
 
 def test_the_wait_before_a_repetition_doubles() -> None:
-    """Up to a bound; half of it is left to chance."""
+    """The wait doubles up to a maximum, and is reduced by a random part of at most half."""
     waits = [backoff_s(number, random.Random(number)) for number in range(1, 20)]
     assert 0.1 <= waits[0] <= 0.2
     assert 0.2 <= waits[1] <= 0.4
@@ -36,7 +36,7 @@ def test_the_wait_before_a_repetition_doubles() -> None:
 
 
 def test_the_error_names_all_workers_that_were_tried() -> None:
-    """And how often each; a refusal for good stands for itself."""
+    """The error has the number of attempts for each worker. A final refusal is returned unchanged."""
     error = exhausted(Retries(tried=["w1", "w2", "w1"]), TransportError("w1: reset"))
     assert isinstance(error, ExhaustedError)
     assert str(error).startswith("the job was sent 3 times, on w1 (2 times), w2,")
@@ -46,7 +46,7 @@ def test_the_error_names_all_workers_that_were_tried() -> None:
 
 
 def test_a_small_run_may_repeat_a_few() -> None:
-    """Without a tenth to speak of, the floor holds, and it is refilled when the minute is over."""
+    """With few requests, `FLOOR` repetitions a minute are allowed."""
     budget = RepetitionBudget()
     for _ in range(FLOOR):
         assert budget.allows_retry(0.0)
@@ -56,7 +56,7 @@ def test_a_small_run_may_repeat_a_few() -> None:
 
 
 def test_a_large_run_may_repeat_a_tenth() -> None:
-    """Of a thousand requests a hundred may be repeated, until those requests are more than a minute old."""
+    """After a thousand requests, a hundred repetitions are allowed, until the requests are older than a minute."""
     budget = RepetitionBudget()
     for _ in range(1000):
         budget.count(10.0, is_repetition=False)
@@ -68,8 +68,8 @@ def test_a_large_run_may_repeat_a_tenth() -> None:
     assert not budget.allows_retry(71.0)
 
 
-def test_what_was_never_sent_is_taken_back() -> None:
-    """An attempt without a connection counts neither way, also when that is known only seconds later."""
+def test_a_request_that_was_never_sent_does_not_count() -> None:
+    """An attempt without a connection counts neither as request nor as repetition, also if that is known later."""
     budget = RepetitionBudget()
     for _ in range(FLOOR):
         budget.count(0.0, is_repetition=True)
@@ -86,7 +86,7 @@ def test_what_was_never_sent_is_taken_back() -> None:
     )
 )
 def test_the_bound_holds_for_the_minute_before_every_repetition(events: list[tuple[float, int, int]]) -> None:
-    """Whatever the times, repetitions stay within the share of the last minute's first requests, or the floor."""
+    """At all times, repetitions are at most a share of the last minute's first requests, or the floor."""
     budget = RepetitionBudget()
     now = 0.0
     log: list[tuple[float, bool]] = []

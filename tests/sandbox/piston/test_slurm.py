@@ -1,4 +1,4 @@
-"""Workers found by the real `squeue`, of a Slurm that runs for these tests."""
+"""Workers found with the real `squeue`, in a Slurm cluster that runs for these tests."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SLEEP = "sleep 600"
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
-    """Started once: that takes seconds."""
+    """The Slurm cluster, started once, because that takes seconds."""
     if why := slurm_cluster.missing():
         pytest.skip(why)
     with slurm_cluster.slurm(tmp_path_factory.mktemp("slurm")) as running:
@@ -44,49 +44,49 @@ def _its_environment(cluster: Slurm, monkeypatch: pytest.MonkeyPatch) -> Iterato
         pass
 
 
-def now() -> tuple[str, ...]:
-    """The endpoints that `slurm` means at this moment."""
+def slurm_endpoints() -> tuple[str, ...]:
+    """The present endpoints of the source `slurm`."""
     return asyncio.run(endpoints_now(endpoint_source("slurm")))
 
 
 def test_no_running_jobs() -> None:
-    """An idle Slurm is a cluster without a worker, and that is said."""
+    """Without running Slurm jobs there is an error that says so."""
     with pytest.raises(SetupError, match="no running job named piston-worker-<port>"):
-        now()
+        slurm_endpoints()
 
 
 def test_jobs_that_run(cluster: Slurm) -> None:
-    """Workers are those that run and are named so; not others, nor those that wait."""
+    """Workers are running jobs with the right name; other jobs and waiting jobs are not."""
     runs = cluster.submit("piston-worker-20001", SLEEP)
     other = cluster.submit("train", SLEEP)
     waits = cluster.submit("piston-worker-20002", SLEEP, "--hold")
     for number, state in ((runs, "RUNNING"), (other, "RUNNING"), (waits, "PENDING")):
         cluster.wait_until(number, state)
-    assert now() == ("http://localhost:20001/api/v2",)
+    assert slurm_endpoints() == ("http://localhost:20001/api/v2",)
 
 
 def test_an_array_of_jobs_is_one_endpoint(cluster: Slurm) -> None:
-    """Its tasks share a name, so on one node a port, which only one of them can have."""
+    """The tasks of an array share a name and so a port. On one node, only one of them can listen on it."""
     number = cluster.submit("piston-worker-20003", SLEEP, "--array=1-2")
     while cluster.ask("squeue", "--noheader", "--states=RUNNING", f"--jobs={number}").count("\n") < 2:
         pass
-    assert now() == ("http://localhost:20003/api/v2",)
+    assert slurm_endpoints() == ("http://localhost:20003/api/v2",)
 
 
 def test_squeue_s_own_environment(cluster: Slurm, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`SQUEUE_USERS` narrows a shared cluster down; a format or states of the user's own do not disturb us."""
+    """`SQUEUE_USERS` selects jobs. `SQUEUE_FORMAT` and `SQUEUE_STATES` have no effect."""
     number = cluster.submit("piston-worker-20004", SLEEP)
     cluster.wait_until(number, "RUNNING")
     monkeypatch.setenv("SQUEUE_FORMAT", "%i")
     monkeypatch.setenv("SQUEUE_STATES", "PENDING")
-    assert now() == ("http://localhost:20004/api/v2",)
+    assert slurm_endpoints() == ("http://localhost:20004/api/v2",)
     monkeypatch.setenv("SQUEUE_USERS", "nobody")
     with pytest.raises(SetupError, match="no running job"):
-        now()
+        slurm_endpoints()
 
 
 def test_the_launcher_s_jobs_are_found(cluster: Slurm, tmp_path: Path) -> None:
-    """What `piston/slurm/launch-workers` submits is what clients look for, by name and port."""
+    """Clients find the jobs that `piston/slurm/launch-workers` submits, by name and port."""
     (tmp_path / "ioi-eval").write_text("#!/bin/sh\nexec sleep 600\n", encoding="utf-8")
     (tmp_path / "ioi-eval").chmod(0o755)
     path = os.pathsep.join((str(tmp_path), os.environ["PATH"]))
@@ -98,28 +98,28 @@ def test_the_launcher_s_jobs_are_found(cluster: Slurm, tmp_path: Path) -> None:
     )
     for number in cluster.ask("squeue", "--noheader", "--format=%i").split():
         cluster.wait_until(number, "RUNNING")
-    assert sorted(now()) == ["http://localhost:21500/api/v2", "http://localhost:21501/api/v2"]
+    assert sorted(slurm_endpoints()) == ["http://localhost:21500/api/v2", "http://localhost:21501/api/v2"]
 
 
 @pytest.mark.parametrize("nodes", ["gpu[08-10,12]", "w1", "w[1-3],gpu08", "r[1-2]n[08-11]", "a[1,3],b[098-101]"])
 def test_node_lists_are_read_as_slurm_does(cluster: Slurm, nodes: str) -> None:
-    """`scontrol show hostnames` is the judge."""
+    """Lists of nodes are expanded as `scontrol show hostnames` does."""
     assert list(hosts(nodes)) == cluster.ask("scontrol", "show", "hostnames", nodes).split()
 
 
-def test_a_controller_that_is_not_there(cluster: Slurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """squeue's own words, as an error that names Slurm."""
+def test_an_unreachable_controller(cluster: Slurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error has squeue's message and names the source `slurm`."""
     text = cluster.conf.read_text(encoding="utf-8")
     port = next(line for line in text.splitlines() if line.startswith("SlurmctldPort="))
     broken = text.replace(port, f"SlurmctldPort={free_ports(1)[0]}").replace("MessageTimeout=10", "MessageTimeout=5")
     (tmp_path / "slurm.conf").write_text(broken, encoding="utf-8")
     monkeypatch.setenv("SLURM_CONF", str(tmp_path / "slurm.conf"))
     with pytest.raises(SetupError, match="endpoints 'slurm': squeue"):
-        now()
+        slurm_endpoints()
 
 
-def test_workers_that_appear_and_vanish_in_mid_run(cluster: Slurm, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run goes on over three generations of Slurm jobs: each takes over from the one before it."""
+def test_workers_appear_and_disappear_during_a_run(cluster: Slurm, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run continues on three Slurm jobs, of which each replaces the one before."""
     monkeypatch.setattr(workers, "REDISCOVER_S", 0.5)
     ports = free_ports(3)
 
@@ -130,7 +130,7 @@ def test_workers_that_appear_and_vanish_in_mid_run(cluster: Slurm, monkeypatch: 
         answers: list[str] = []
         numbers = [launch(ports[0])]
         await asyncio.to_thread(cluster.wait_until, numbers[0], "RUNNING")
-        await listening(ports[0])
+        await wait_for_port(ports[0])
         async with PistonCluster(endpoint_source("slurm")) as piston:
             target = piston.targets()[0]
             for port in (*ports[1:], None):
@@ -138,8 +138,8 @@ def test_workers_that_appear_and_vanish_in_mid_run(cluster: Slurm, monkeypatch: 
                 if port is None:
                     break
                 numbers.append(launch(port))
-                await listening(port)
-                await used(piston, f"http://localhost:{port}/api/v2")
+                await wait_for_port(port)
+                await wait_for_worker(piston, f"http://localhost:{port}/api/v2")
                 await asyncio.to_thread(cluster.ask, "scancel", numbers[-2])
                 await asyncio.to_thread(cluster.wait_until_gone, numbers[-2])
         return answers
@@ -147,14 +147,14 @@ def test_workers_that_appear_and_vanish_in_mid_run(cluster: Slurm, monkeypatch: 
     assert asyncio.run(run()) == ["0", "1", "2"]
 
 
-async def used(piston: PistonCluster, url: str) -> None:
+async def wait_for_worker(piston: PistonCluster, url: str) -> None:
     """Wait until the cluster has found this worker."""
     while url not in {str(worker.url) for worker in piston.workers}:  # noqa: ASYNC110 (found by polling, no event)
         await asyncio.sleep(0.05)
 
 
-async def listening(port: int) -> None:
-    """Wait until somebody listens there."""
+async def wait_for_port(port: int) -> None:
+    """Wait until a server listens on this port."""
     while True:
         try:
             _, writer = await asyncio.open_connection("localhost", port)
@@ -166,6 +166,6 @@ async def listening(port: int) -> None:
 
 
 def echo(number: int) -> Job:
-    """A job that the stub answers with this number."""
+    """A job that the stub server answers with this number."""
     files = (JobFile(name="run", content=b":\n"), JobFile(name="echo", content=str(number).encode()))
     return Job(kind=JobKind.SCRIPTS, files=files, run_limits=StageLimits(wall_ms=5_000, cpu_ms=5_000))

@@ -1,4 +1,4 @@
-"""The meaning of squeue's answers."""
+"""Reading squeue's answers."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from ioi_eval.sandbox.piston.slurm import hosts, workers
     ],
 )
 def test_node_lists(nodes: str, expanded: list[str]) -> None:
-    """Ranges, zeros in front, several brackets, suffixes."""
+    """Ranges, leading zeros, several brackets and suffixes are expanded."""
     assert list(hosts(nodes)) == expanded
 
 
 def test_jobs_by_their_names() -> None:
-    """Only jobs named for a port are workers; one on several nodes is one worker a node."""
+    """Only jobs with a port in their name are workers. A job on several nodes is one worker for each node."""
     answer = """
 w1 piston-worker-20000
 w[1-2] piston-worker-20001
@@ -47,6 +47,6 @@ w4 piston-worker-8
     ]
 
 
-def test_no_job_is_no_worker() -> None:
-    """An empty answer."""
+def test_an_empty_answer_gives_no_workers() -> None:
+    """An empty answer gives no workers."""
     assert list(workers("")) == []

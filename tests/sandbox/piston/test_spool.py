@@ -1,4 +1,4 @@
-"""A serialised body is stored once, in a file without a name, and reused."""
+"""A large content is encoded once, stored in a file without a name, and reused."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ioi_eval.sandbox.piston.wire import Inline, Literal
 
 
 def blob(path: Path, content: bytes) -> Blob:
-    """A content on disk."""
+    """Write a content to a file. Returns its blob."""
     path.write_bytes(content)
     return Blob(path=path, size=len(content), sha256=hashlib.sha256(content).hexdigest())
 
 
 def bytes_of(literal: Literal) -> bytes:
-    """A literal's bytes, wherever they lie."""
+    """The bytes of a literal, in memory or on disk."""
     if isinstance(literal, StoredLiteral):
         return b"".join(literal.piece(start) for start in literal.pieces())
     assert isinstance(literal, Inline)
@@ -31,14 +31,14 @@ def bytes_of(literal: Literal) -> bytes:
 
 
 def text_of(literal: Literal) -> str:
-    """What a server makes of it."""
+    """The text that a server reads from a literal."""
     assert len(bytes_of(literal)) == literal.size
     text: str = json.loads(bytes_of(literal))
     return text
 
 
 def test_a_blob_is_encoded_once(tmp_path: Path) -> None:
-    """Many that ask at the same time get one literal; the blob is not read again."""
+    """Many callers at the same time get the same literal, and the blob is not read again."""
     content = b"1 2 3\n" * 200_000
     kept = blob(tmp_path / "input", content)
 
@@ -50,13 +50,13 @@ def test_a_blob_is_encoded_once(tmp_path: Path) -> None:
         literals = {id(task.result()) for task in tasks} | {id(await spool.literal(kept))}
         assert len(literals) == 1
         assert text_of(tasks[0].result()) == content.decode()
-        assert os.listdir(tmp_path) == [], "nothing lies in the directory"
+        assert os.listdir(tmp_path) == [], "the directory is empty"
 
     asyncio.run(ask())
 
 
 def test_a_large_content_in_memory_is_encoded_once() -> None:
-    """A program that is sent with many jobs is encoded once, off the event loop; small contents each time."""
+    """A program that is sent with many jobs is encoded once, in a thread. Small contents are encoded each time."""
     content, small = bytes(range(256)) * 1000, b"#!/bin/bash\n"
 
     async def ask() -> None:
@@ -72,8 +72,8 @@ def test_a_large_content_in_memory_is_encoded_once() -> None:
     asyncio.run(ask())
 
 
-def test_the_file_starts_anew(tmp_path: Path) -> None:
-    """Beyond its bound the file is left behind; literals that are still in use stay readable."""
+def test_a_full_file_is_replaced(tmp_path: Path) -> None:
+    """A file over its maximum size is replaced by a new one. Literals in the old file stay readable."""
     blobs = [blob(tmp_path / str(number), str(number).encode() * 50_000) for number in range(6)]
 
     async def ask() -> None:
@@ -86,13 +86,13 @@ def test_the_file_starts_anew(tmp_path: Path) -> None:
     asyncio.run(ask())
 
 
-def test_what_changed_on_disk_is_noticed(tmp_path: Path) -> None:
-    """A blob that vanished or was changed is named; nothing else is sent in its place."""
+def test_a_changed_blob_is_an_error(tmp_path: Path) -> None:
+    """A blob that was changed raises SetupError, and one that is missing LostDataError."""
     kept = blob(tmp_path / "input", b"1" * 10_000)
     kept.path.write_bytes(b"2")
 
-    async def ask(asked: Blob) -> None:
-        await RequestSpool().literal(asked)
+    async def ask(blob_to_send: Blob) -> None:
+        await RequestSpool().literal(blob_to_send)
 
     with pytest.raises(SetupError, match="was changed during the run"):
         asyncio.run(ask(kept))
@@ -102,7 +102,7 @@ def test_what_changed_on_disk_is_noticed(tmp_path: Path) -> None:
 
 
 def test_no_directory_for_the_file(tmp_path: Path) -> None:
-    """A directory that cannot hold the file is named, with what to set."""
+    """If the file cannot be made in the directory, the error says what to set."""
 
     async def ask() -> None:
         await RequestSpool(tmp_path / "absent").literal(blob(tmp_path / "input", b"1" * 10_000))

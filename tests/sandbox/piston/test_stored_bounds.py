@@ -1,4 +1,4 @@
-"""What `ioi-eval serve` takes of a job that names files: a list of bounded length, and a plan of its own."""
+"""Limits of `ioi-eval serve` for jobs that name stored files: the length of the list; the plan must be sent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PACKAGE = package_of(PROBLEM)
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> InstalledPackages:
-    """A server's packages: that of a problem with a test that is a plan."""
+    """The packages of a server. One test of the problem is itself a plan."""
     directory = tmp_path_factory.mktemp("server")
     contents = data_of(PROBLEM) | {digest(each): each for each in (RUNNER, PLAN)}
     made = make_package(directory / "repository", PACKAGE, contents)
@@ -36,13 +36,13 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> InstalledPackages:
     return found
 
 
-def stored(name: str, content: bytes) -> str:
+def stored_line(name: str, content: bytes) -> str:
     """The line that names a file of the package."""
     return f"stored {name} {digest(content)} {PACKAGE.name_of(digest(content))}\n"
 
 
-def asked(packages: InstalledPackages, listed: str, **more: str) -> tuple[Request, dict[str, Content]]:
-    """A request with this list, and its files."""
+def checked_request_of(packages: InstalledPackages, listed: str, **more: str) -> tuple[Request, dict[str, Content]]:
+    """A checked request with this list, and its files."""
     files = [{"name": name, "content": content} for name, content in {LIST: listed, **more}.items()]
     body: dict[str, Any] = {"language": PACKAGE.language, "version": "*", "files": files, "run_memory_limit": 1 << 26}
     bounds = StageBounds(timeout_ms=60_000, max_ms=60_000)
@@ -52,41 +52,43 @@ def asked(packages: InstalledPackages, listed: str, **more: str) -> tuple[Reques
 
 @pytest.mark.parametrize("over", [0, 1])
 def test_a_list_names_as_many_files_as_a_request_may_bring(packages: InstalledPackages, over: int) -> None:
-    """Another line is refused, before any file is looked at."""
-    lines = "".join(stored(f"t{number}.in", PLAN) for number in range(MAX_FILES + over))
+    """A list with more than `MAX_FILES` lines is refused."""
+    lines = "".join(stored_line(f"t{number}.in", PLAN) for number in range(MAX_FILES + over))
     if not over:
-        assert len(asked(packages, lines)[1]) == MAX_FILES
+        assert len(checked_request_of(packages, lines)[1]) == MAX_FILES
         return
     with pytest.raises(Refusal) as refusal:
-        asked(packages, lines)
+        checked_request_of(packages, lines)
     assert (refusal.value.status, "512 lines" in str(refusal.value.answer)) == (400, True)
 
 
 def test_a_long_list_is_refused(packages: InstalledPackages) -> None:
-    """By its bytes, however few its lines are."""
+    """A list with too many bytes is refused, also if it has few lines."""
     with pytest.raises(Refusal) as refusal:
-        asked(packages, "sent x\n" + "stored " + "x" * (256 << 10))
+        checked_request_of(packages, "sent x\n" + "stored " + "x" * (256 << 10))
     assert (refusal.value.status, "256 KiB" in str(refusal.value.answer)) == (400, True)
 
 
 @pytest.mark.parametrize(
     "listed",
-    [stored("plan", PLAN), "sent plan\n" + stored("plan", PLAN), ""],
+    [stored_line("plan", PLAN), "sent plan\n" + stored_line("plan", PLAN), ""],
     ids=["the package's", "both", "none"],
 )
-def test_a_plan_is_the_request_s_own(packages: InstalledPackages, listed: str) -> None:
-    """What is checked is what the runner obeys: not a harmless plan beside one that takes more memory."""
-    wanted, files = asked(packages, stored("runner", RUNNER) + listed, plan="ioi-eval-runner 1\nend\n")
+def test_a_plan_from_the_package_is_refused(packages: InstalledPackages, listed: str) -> None:
+    """The plan must come from the request, so that the runner executes the plan that was checked."""
+    wanted, files = checked_request_of(
+        packages, stored_line("runner", RUNNER) + listed, plan="ioi-eval-runner 1\nend\n"
+    )
     with pytest.raises(Refusal) as refusal:
         served_runtimes.stored_work(wanted, files, {"runner": RUNNER}, output_bytes=1 << 20)
     assert (refusal.value.status, "plan" in str(refusal.value.answer)) == (400, True)
 
 
-def test_a_plan_that_is_sent_is_run(packages: InstalledPackages) -> None:
-    """As long as it takes no more memory than the request has."""
-    listed = stored("runner", RUNNER) + "sent plan\n"
+def test_a_plan_in_the_request_is_accepted(packages: InstalledPackages) -> None:
+    """A plan is refused if it needs more memory than the request has."""
+    listed = stored_line("runner", RUNNER) + "sent plan\n"
     for plan, is_fitting in (("ioi-eval-runner 1\nend\n", True), (PLAN.decode(), False)):
-        wanted, files = asked(packages, listed, plan=plan)
+        wanted, files = checked_request_of(packages, listed, plan=plan)
         if is_fitting:
             job = served_runtimes.stored_work(wanted, files, {"runner": RUNNER}, output_bytes=1 << 20)
             assert (job.kind, {file.name for file in job.files}) == (JobKind.RUNNER, {"runner", "plan"})

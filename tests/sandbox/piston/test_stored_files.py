@@ -1,4 +1,4 @@
-"""What jobs take from problems' packages, by our server and by the script for Piston's; and from our own package."""
+"""Which files jobs get from packages of problems, on our server and on Piston; and the runner of our package."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from ioi_eval.sandbox.serve.request import Refusal
 from tests.sandbox.packaged import LARGE, LIMIT, RUNNER, a_job, blobs, installed, made, sha256, some_problem, unpacked
 
 Given = Callable[[Job], Mapping[str, str] | Execution]
-"""What a runner was given for a job, each file's hash by its name; or that the job was refused."""
+"""Returns the hashes of the files that the runner gets, by name; or the refusal of the job."""
 
 
 def by_server(packages: InstalledPackages, runtime: Runtime) -> Given:
-    """As `ioi-eval serve` does it."""
+    """The files as `ioi-eval serve` gives them."""
 
     def given_by(job: Job) -> Mapping[str, str] | Execution:
         try:
@@ -45,7 +45,7 @@ def by_server(packages: InstalledPackages, runtime: Runtime) -> Given:
 
 
 def by_script(package: Path, box: Path) -> Given:
-    """As Piston has the package's own script do it."""
+    """The files as the package's script gives them on Piston."""
 
     def given_by(job: Job) -> Mapping[str, str] | Execution:
         directory = box / secrets.token_hex(4)
@@ -67,19 +67,19 @@ def by_script(package: Path, box: Path) -> Given:
     return given_by
 
 
-def taken(job: Job, given_by: Given) -> tuple[Mapping[str, str], list[int]]:
-    """What a runner is given in the end, as a cluster asks for it, and how much each request sends of it."""
+def files_and_sizes(job: Job, given_by: Given) -> tuple[Mapping[str, str], list[int]]:
+    """Send a job as a cluster does, until it is accepted. Returns the runner's files and the sizes of the requests."""
     absent: set[str] = set()
     sizes: list[int] = []
-    while (asked := without_stored_files(job, absent)) is not None:
-        sizes.append(sum(len(file.content) for file in asked.files if isinstance(file.content, bytes)))
+    while (sent_job := without_stored_files(job, absent)) is not None:
+        sizes.append(sum(len(file.content) for file in sent_job.files if isinstance(file.content, bytes)))
         sums = JobFile(name=wire.SUMS, content=b"of the other files\n")
-        answer = given_by(replace(asked, files=(*with_sums_listed(asked.files), sums)))
+        answer = given_by(replace(sent_job, files=(*with_sums_listed(sent_job.files), sums)))
         if not isinstance(answer, Execution):
             assert answer[wire.SUMS] == sha256(b"of the other files\n")
             return {name: digest for name, digest in answer.items() if name != wire.SUMS}, sizes
         found = refused(answer)
-        assert found.keys() - absent, "each refusal says something new"
+        assert found.keys() - absent, "each refusal names another file"
         absent |= found.keys()
     return {file.name: sha256(file.content) for file in job.files}, sizes
 
@@ -103,24 +103,24 @@ def change(path: Path, how: str) -> None:
     changes=st.lists(st.sampled_from(CHANGES), min_size=1, max_size=11),
     extra=st.binary(max_size=300),
 )
-def test_stored_or_sent_a_runner_is_given_the_same(
+def test_the_runner_gets_the_right_files(
     tmp_path_factory: pytest.TempPathFactory, texts: list[bytes], changes: list[str], extra: bytes
 ) -> None:
-    """Whatever became of the files of a package: a job gets those that it means, or they are sent."""
+    """If files of a package are missing or changed, the job still gets the right files: they are sent."""
     directory = tmp_path_factory.mktemp("stored")
     problem = some_problem(*texts)
     packages = installed(directory, problem)
     for number, path in enumerate(blobs(directory / "packages")):
         change(path, changes[number % len(changes)])
     job = a_job(problem, JobFile(name="checker", content=extra, executable=True))
-    found, _ = taken(job, by_server(packages, packages.runtimes()[0]))
+    found, _ = files_and_sizes(job, by_server(packages, packages.runtimes()[0]))
     assert found == {file.name: sha256(file.content) for file in job.files}
 
 
 @pytest.mark.parametrize("how", CHANGES)
 @pytest.mark.parametrize("which", ["all", "one"])
-def test_the_package_s_script_does_the_same(tmp_path: Path, how: str, which: str) -> None:
-    """In at most three requests, of which the last is whole."""
+def test_the_package_s_script_gives_the_same_files(tmp_path: Path, how: str, which: str) -> None:
+    """The package's script gives the same files, after at most two requests."""
     problem = some_problem(b"a b" * LARGE, bytes(range(256)) * 2, b"small")
     tarball = made(tmp_path / "repository", problem)
     package = unpacked(tmp_path / "repository" / tarball.file, tmp_path / "package")
@@ -129,27 +129,27 @@ def test_the_package_s_script_does_the_same(tmp_path: Path, how: str, which: str
     for path in paths if which == "all" else paths[:1]:
         change(path, how)
     job = a_job(problem)
-    found, sizes = taken(job, by_script(package, tmp_path / "box"))
+    found, sizes = files_and_sizes(job, by_script(package, tmp_path / "box"))
     assert found == {file.name: sha256(file.content) for file in job.files}
     assert len(sizes) <= 2, sizes
     if how == "kept":
         (size,) = sizes
-        assert size < 1500, "a list, the program, the plan, and what is small"
+        assert size < 1500, "the list, the program, the plan, and small files"
 
 
-def test_what_is_small_is_sent(tmp_path: Path) -> None:
-    """Naming it takes as many bytes; and a job of which nothing is stored is the usual one."""
+def test_small_files_are_sent(tmp_path: Path) -> None:
+    """Small files are sent, because their name takes as many bytes. If no file is stored, the job is sent as usual."""
     problem = some_problem(b"small", b"a" * LARGE)
-    asked = without_stored_files(a_job(problem), set())
-    assert asked is not None
-    assert [file.name for file in asked.files] == [LIST, "plan", "program", "t0.in", "t0.ans"]
+    sent_job = without_stored_files(a_job(problem), set())
+    assert sent_job is not None
+    assert [file.name for file in sent_job.files] == [LIST, "plan", "program", "t0.in", "t0.ans"]
     job = a_job(problem)
     assert without_stored_files(job, {digest(file.content) for file in job.files}) is None
     assert without_stored_files(job, {"*"}) is None
 
 
-def test_a_list_that_is_none_is_refused(tmp_path: Path) -> None:
-    """A path is not a name."""
+def test_an_invalid_list_is_refused(tmp_path: Path) -> None:
+    """A list with a path instead of a name is refused."""
     packages = installed(tmp_path, some_problem(b"a" * LARGE))
     for line in (b"stored x ../../etc/passwd y", f"stored x {'0' * 32} ../../../x".encode(), b"sent /etc/passwd", b"x"):
         with pytest.raises(Refusal, match="names no file"):
@@ -160,21 +160,21 @@ ECHO = b'#!/bin/sh\necho "$@"\n'
 PLAN = (JobFile(name="plan", content=b"the plan"),)
 
 
-@pytest.mark.parametrize(("there", "is_found"), [(ECHO, True), (ECHO + b"#", False), (None, False)])
-def test_the_runner_of_our_package_is_taken_if_it_is_the_same(
-    tmp_path: Path, there: bytes | None, is_found: bool
+@pytest.mark.parametrize(("packaged_runner", "is_found"), [(ECHO, True), (ECHO + b"#", False), (None, False)])
+def test_the_runner_of_our_package_is_used_if_it_is_the_same(
+    tmp_path: Path, packaged_runner: bytes | None, is_found: bool
 ) -> None:
-    """Else the worker says so, and the client sends its own."""
+    """If the package's runner is missing or differs, the worker refuses, so that the client sends the runner."""
     job = Job(kind=JobKind.RUNNER, files=(JobFile(name="runner", content=ECHO), *PLAN), run_limits=LIMIT)
-    asked = without_runner(job)
-    assert asked is not None
+    sent_job = without_runner(job)
+    assert sent_job is not None
     box, judge = tmp_path / "box", tmp_path / "judge"
     for directory in (box, judge):
         directory.mkdir()
-    if there is not None:
-        (judge / "runner").write_bytes(there)
+    if packaged_runner is not None:
+        (judge / "runner").write_bytes(packaged_runner)
         (judge / "runner").chmod(0o755)
-    for file in wire.sent_files(asked, wire.Starter.IOI_EVAL):
+    for file in wire.sent_files(sent_job, wire.Starter.IOI_EVAL):
         assert file.name != "runner"
         assert isinstance(file.content, bytes)
         (box / file.name).write_bytes(file.content)

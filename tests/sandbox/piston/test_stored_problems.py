@@ -1,4 +1,4 @@
-"""Submissions scored on servers that have the problem, and on others: the same results, with fewer bytes."""
+"""Submissions scored on servers with the problem's package, and on others: same results, with fewer bytes sent."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ int main(int, char** argv) {
 
 
 def sums(**other: Any) -> Problem:
-    """Sums of two numbers, in files of 20 kB, judged by a checker."""
+    """A problem: sums of two numbers, with inputs of 20 kB, judged by a checker."""
     tests = {
         f"t{n:02}": Case(
             name=f"t{n:02}", input=f"{n} {n * n}\n".encode() + b" " * PADDING, answer=b"%d\n" % (n + n * n)
@@ -84,8 +84,8 @@ def sums(**other: Any) -> Problem:
     return small_problem(name="Sum", subtasks=subtasks, tests=tests, checker=checker, cxx_std="gnu++17", **other)
 
 
-def told(result: SubmissionResult) -> Any:
-    """What must not depend on where the test data came from."""
+def comparable(result: SubmissionResult) -> Any:
+    """The parts of a result that must not depend on the origin of the test data."""
     tests = {
         test.test: (test.verdict, test.score, test.message, test.exit_code)
         for subtask in result.subtasks
@@ -101,19 +101,19 @@ def told(result: SubmissionResult) -> Any:
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where packages are put."""
+    """The directory of the repository."""
     return tmp_path_factory.mktemp("repository")
 
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where a server installs them."""
+    """The directory in which a server installs packages."""
     return tmp_path_factory.mktemp("packages")
 
 
 @pytest.fixture(scope="module")
 def servers(cache: Path, repository: Path, directory: Path) -> Iterator[tuple[Served, Served]]:
-    """A server that installs packages, and one that has never heard of any."""
+    """A server that can install packages, and one that cannot."""
     with ExitStack() as stack:
         yield (
             stack.enter_context(server(cache, packages=InstalledPackages(directory, str(repository)))),
@@ -124,7 +124,7 @@ def servers(cache: Path, repository: Path, directory: Path) -> Iterator[tuple[Se
 async def scored(
     cache: Path, servers: list[Served], problem: Problem, *codes: str, exhaustive: bool = True
 ) -> tuple[list[SubmissionResult], list[CountingProxy], tuple[str, ...]]:
-    """Score programs on servers: the results, what went over the wire, and what was said of packages."""
+    """Score programs on servers. Returns the results, the proxies that counted bytes, and faults of packages."""
     async with AsyncExitStack() as stack:
         proxies = [await stack.enter_async_context(counting_proxy(each.base)) for each in servers]
         async with PistonCluster([proxy.url for proxy in proxies], profile="bundled") as cluster:
@@ -137,7 +137,7 @@ async def scored(
 
 
 def install(cache: Path, served: Served, repository: Path, problem: Problem) -> None:
-    """Make a problem's package with what is compiled of it there, and install it."""
+    """Make the package of a problem with programs compiled on this server, and install it there."""
 
     async def compiled() -> list[Content]:
         async with PistonCluster([served.base], profile="bundled") as cluster:
@@ -156,10 +156,8 @@ def install(cache: Path, served: Served, repository: Path, problem: Problem) -> 
 CODES = (RIGHT, WRONG_LATE, CRASHES)
 
 
-def test_results_are_the_same_and_bytes_are_fewer(
-    cache: Path, servers: tuple[Served, Served], repository: Path
-) -> None:
-    """On a server with the problem, one without, and both; the tests are not sent where they are."""
+def test_same_results_with_fewer_bytes(cache: Path, servers: tuple[Served, Served], repository: Path) -> None:
+    """The results are the same on a server with the package, without it, and on both. With it, tests are not sent."""
     problem = sums(year=2001)
     usual, (proxy,), _ = asyncio.run(scored(cache, [servers[0]], problem, *CODES))
     assert [result.verdict for result in usual] == [Verdict.AC, Verdict.WA, Verdict.RE]
@@ -167,18 +165,18 @@ def test_results_are_the_same_and_bytes_are_fewer(
     install(cache, servers[0], repository, problem)
     stored, (proxy,), faults = asyncio.run(scored(cache, [servers[0]], problem, *CODES))
     sent = proxy.up
-    assert list(map(told, stored)) == list(map(told, usual))
+    assert list(map(comparable, stored)) == list(map(comparable, usual))
     assert faults == ()
-    assert sent_before - sent > 3 * TESTS * PADDING, "of three programs that were run"
+    assert sent_before - sent > 3 * TESTS * PADDING, "the inputs of three programs are not sent"
     mixed, _, _ = asyncio.run(scored(cache, list(servers), problem, *CODES))
-    assert list(map(told, mixed)) == list(map(told, usual))
+    assert list(map(comparable, mixed)) == list(map(comparable, usual))
 
 
 @pytest.mark.parametrize("damage", ["inputs are swapped", "an input is gone", "all is gone"])
 def test_a_damaged_package_changes_no_result(
     cache: Path, servers: tuple[Served, Served], repository: Path, directory: Path, damage: str
 ) -> None:
-    """What it lacks is sent, and the run says so."""
+    """Missing or wrong files of a package are sent, and the fault is reported."""
     problem = sums(year={"inputs are swapped": 2002, "an input is gone": 2003, "all is gone": 2004}[damage])
     install(cache, servers[0], repository, problem)
     package = package_of(problem)
@@ -201,10 +199,8 @@ def test_a_damaged_package_changes_no_result(
     assert all(proxy.url in fault and package.language in fault for fault in faults)
 
 
-def test_a_package_that_is_removed_meanwhile_is_sent(
-    cache: Path, servers: tuple[Served, Served], repository: Path
-) -> None:
-    """A client that has seen it there is told that it is not, once."""
+def test_files_of_a_removed_package_are_sent(cache: Path, servers: tuple[Served, Served], repository: Path) -> None:
+    """If a package is removed after the client has found it, its files are sent, and the fault is reported once."""
     problem = sums(year=2005)
     install(cache, servers[0], repository, problem)
 
@@ -222,10 +218,10 @@ def test_a_package_that_is_removed_meanwhile_is_sent(
     assert "all of it is refused" in fault
 
 
-def test_programs_do_not_see_a_package(
+def test_programs_cannot_read_a_package(
     cache: Path, servers: tuple[Served, Served], repository: Path, directory: Path
 ) -> None:
-    """Not by its path, nor by that of their input."""
+    """A program cannot read the package by its path, or by the path of its input."""
     summed = sums(year=2006)
     tests = {name: replace(case, answer=b"0\n") for name, case in summed.tests.items()}
     problem = replace(summed, checker=None, tests=tests)
@@ -237,10 +233,10 @@ def test_programs_do_not_see_a_package(
     assert (result.verdict, faults) == (Verdict.AC, ()), [test for each in result.subtasks for test in each.tests]
 
 
-def test_compilers_do_not_see_a_package(
+def test_compilers_cannot_read_a_package(
     cache: Path, servers: tuple[Served, Served], repository: Path, directory: Path
 ) -> None:
-    """A program cannot include a test, although the path is known."""
+    """A program cannot include a test with `.incbin`, also if it knows the path."""
     problem = sums(year=2007)
     install(cache, servers[0], repository, problem)
     (blobs,) = directory.glob(f"{package_of(problem).language}/*/blobs")

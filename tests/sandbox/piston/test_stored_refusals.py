@@ -1,4 +1,4 @@
-"""What a client does where a worker does not have what a job names: it sends that, in so many requests and no more."""
+"""A worker lacks files that a job names: the client sends them, in a bounded number of requests."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ JOB = Job(
     run_limits=StageLimits(wall_ms=1000, cpu_ms=1000),
     package=PACKAGE,
 )
-URL_OF_IT = "http://w1:2000/api/v2"
+WORKER_URL = "http://w1:2000/api/v2"
 TARGET = small_target()
 WORKER = Worker(
-    url=URL(URL_OF_IT),
+    url=URL(WORKER_URL),
     runtimes=(Runtime(language=PACKAGE.language, version="1.0.0"),),
     profile="bundled",
     service=Service(starter=Starter.IOI_EVAL, version="1.0.0", ceilings=Ceilings()),
@@ -58,8 +58,8 @@ def lacking(*contents: bytes) -> Execution:
     return ended("".join(f"not stored: {digest(content)} is missing\n" for content in contents), 66)
 
 
-def asked(stored: StoredFiles, job: Job = JOB) -> Variant:
-    """What the worker is sent first."""
+def first_variant(stored: StoredFiles, job: Job = JOB) -> Variant:
+    """The first variant of the job that is sent to the worker."""
     variant = stored.variant(job, WORKER, TARGET)
     assert variant is not None
     return variant
@@ -67,33 +67,33 @@ def asked(stored: StoredFiles, job: Job = JOB) -> Variant:
 
 @pytest.mark.parametrize("refusal", [lacking(RUNNER), RejectedError("no such runtime"), ended("", 1, "no bash")])
 @pytest.mark.parametrize("job", [JOB, replace(JOB, package=None)])
-def test_jobs_that_are_refused_at_once_are_all_sent_more(refusal: Execution | SandboxError, job: Job) -> None:
-    """The first refusal is news, and those of the others are not answers all the same."""
+def test_all_jobs_refused_at_the_same_time_are_sent_again(refusal: Execution | SandboxError, job: Job) -> None:
+    """Several jobs in the same variant are refused: each counts as refused, and the next variant names fewer files."""
     stored = StoredFiles()
-    variants = [asked(stored, job) for _ in range(3)]
-    assert [stored.note_refusal(URL_OF_IT, variant, job, refusal) for variant in variants] == [True] * 3
+    variants = [first_variant(stored, job) for _ in range(3)]
+    assert [stored.note_refusal(WORKER_URL, variant, job, refusal) for variant in variants] == [True] * 3
     following = stored.variant(job, WORKER, TARGET)
     assert following is None or following.named < variants[0].named or following.package != variants[0].package
 
 
 @pytest.mark.parametrize("is_known", [True, False], ids=["of what it was asked for", "of anything"])
-def test_a_worker_cannot_refuse_for_ever(is_known: bool) -> None:
-    """Whatever it says is missing: each refusal takes away something that the job names."""
+def test_the_number_of_refusals_is_bounded(is_known: bool) -> None:
+    """After each refusal, the job names fewer files, whatever the worker reports as missing."""
     stored = StoredFiles()
     rounds = 0
     while (variant := stored.variant(JOB, WORKER, TARGET)) is not None:
         rounds += 1
         assert rounds <= len(JOB.files) + 1, "each of the package's files, all of the package, our own package's runner"
         missing = min(variant.named) if is_known else digest(b"%d" % rounds)
-        assert stored.note_refusal(URL_OF_IT, variant, JOB, ended(f"not stored: {missing} is missing\n", 66))
+        assert stored.note_refusal(WORKER_URL, variant, JOB, ended(f"not stored: {missing} is missing\n", 66))
 
 
 @pytest.mark.parametrize("code", [1, 2, 66, 126, 127])
-def test_a_package_that_starts_no_runner_is_not_asked_again(code: int) -> None:
-    """How ever it fails, that is not an answer of the runner's; and the run says so."""
+def test_a_package_that_starts_no_runner_is_not_used_again(code: int) -> None:
+    """If the package does not start the runner, its files are not named again, and the fault is reported."""
     stored = StoredFiles()
-    assert stored.note_refusal(URL_OF_IT, asked(stored), JOB, ended("", code, "bash: no such file"))
-    assert asked(stored).package == "", "only our own package's runner is still named"
+    assert stored.note_refusal(WORKER_URL, first_variant(stored), JOB, ended("", code, "bash: no such file"))
+    assert first_variant(stored).package == "", "only our own package's runner is still named"
     (fault,) = stored.faults
     assert PACKAGE.language in fault
     assert "bash: no such file" in fault
@@ -108,8 +108,8 @@ def test_a_package_that_starts_no_runner_is_not_asked_again(code: int) -> None:
         TransientError("the connection was lost"),
     ],
 )
-def test_what_the_runner_answers_is_no_refusal(result: Execution | SandboxError) -> None:
-    """Nor is what became of a job that was killed, or lost: that says nothing of what is stored."""
+def test_answers_of_the_runner_are_not_refusals(result: Execution | SandboxError) -> None:
+    """The runner's answer, a killed job and a lost answer are not refusals, and change nothing."""
     stored = StoredFiles()
-    assert not stored.note_refusal(URL_OF_IT, asked(stored), JOB, result)
-    assert asked(stored) == asked(StoredFiles())
+    assert not stored.note_refusal(WORKER_URL, first_variant(stored), JOB, result)
+    assert first_variant(stored) == first_variant(StoredFiles())

@@ -1,4 +1,4 @@
-"""Every recorded answer of both generations of real servers is read as it must be."""
+"""Each recorded answer of real servers of both generations gives the expected execution or error."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ioi_eval.jobs.scripts_answer import score_and_feedback
 from ioi_eval.model import Execution, Stage
 from ioi_eval.sandbox.piston import answer
 
-# name of the transcript | what v3's answer is | what v4's is, where it differs
+# name of the transcript | expected result for v3 | expected result for v4, if it differs
 #
 # For an execution: `[compile stage then] run stage [= first line of the feedback]`, where a stage is its exit code or
 # signal, with the server's status after a slash; without `=`, score and feedback are stdout and stderr.
-# For a refusal: the error's type and words (`…`: and more).
-# `lost`: there was no answer. `websocket`, `packages`: doors that we do not use.
+# For a refusal: the error's type and message (`…`: the message continues).
+# `lost`: there was no answer. `websocket`, `packages`: requests that we do not use.
 TABLE = """
 args | 0
 args_not_array | 0
@@ -259,16 +259,16 @@ def body_of(transcript: dict[str, Any]) -> bytes:
     return b"" if transcript["response"] == "" else json.dumps(transcript["response"]).encode()
 
 
-def stage_words(stage: Stage) -> str:
+def stage_text(stage: Stage) -> str:
     """A stage in the table's form."""
     end = stage.signal if stage.code is None else str(stage.code)
     return f"{end}/{stage.status}" if stage.status else str(end)
 
 
-def execution_words(execution: Execution) -> str:
+def execution_text(execution: Execution) -> str:
     """An execution in the table's form."""
     score, feedback = score_and_feedback(execution)
-    stages = " then ".join(stage_words(stage) for stage in (execution.compile, execution.run) if stage is not None)
+    stages = " then ".join(stage_text(stage) for stage in (execution.compile, execution.run) if stage is not None)
     if (score, feedback) == (execution.run.stdout, execution.run.stderr):
         return stages
     assert score == "0"
@@ -276,7 +276,7 @@ def execution_words(execution: Execution) -> str:
 
 
 def read(transcript: dict[str, Any]) -> str:
-    """What our reader makes of a transcript, in the table's form."""
+    """The result of reading a transcript, in the table's form."""
     if transcript["http_status"] is None:
         return "lost"
     if transcript["request"]["method"] == "WEBSOCKET":
@@ -288,7 +288,7 @@ def read(transcript: dict[str, Any]) -> str:
 
 
 def read_answer(transcript: dict[str, Any], status: int, body: bytes) -> str:
-    """The same, of an answer that arrived."""
+    """The result of reading an answer, in the table's form."""
     match transcript["request"]["path"], transcript["request"]["method"]:
         case "/api/v2/runtimes", _:
             return f"{len(answer.runtimes(status, body))} runtimes"
@@ -299,11 +299,11 @@ def read_answer(transcript: dict[str, Any], status: int, body: bytes) -> str:
         case "/", _:
             return str(transcript["response"]["message"])
         case _:
-            return execution_words(answer.execution(status, body))
+            return execution_text(answer.execution(status, body))
 
 
 def test_the_table_is_complete(shared: Path) -> None:
-    """No recorded file is left out, and none is expected that was not recorded."""
+    """The table has exactly the recorded files."""
     for generation in ("v3", "v4"):
         recorded = {path.stem for path in (shared / "piston-transcripts" / generation).glob("*.json")}
         assert recorded == set(EXPECTED)
@@ -312,7 +312,7 @@ def test_the_table_is_complete(shared: Path) -> None:
 @pytest.mark.parametrize("generation", ["v3", "v4"])
 @pytest.mark.parametrize("name", sorted(EXPECTED))
 def test_recorded_answer(shared: Path, name: str, generation: str) -> None:
-    """The answer becomes the execution, score and feedback, or the typed error with the server's words."""
+    """The answer gives the expected execution, score and feedback, or the expected error with the server's message."""
     expected, found = EXPECTED[name][generation], read(load(shared, generation, name))
     if expected.endswith("…"):
         expected, found = expected[:-1], found[: len(expected) - 1]
@@ -321,7 +321,7 @@ def test_recorded_answer(shared: Path, name: str, generation: str) -> None:
 
 @pytest.mark.parametrize("generation", ["v3", "v4"])
 def test_every_field_arrives(shared: Path, generation: str) -> None:
-    """Texts and measurements of every recorded stage are handed on as they were sent."""
+    """Texts and measurements of each recorded stage are returned unchanged."""
     stages = 0
     for name in EXPECTED:
         transcript = load(shared, generation, name)
@@ -365,5 +365,5 @@ def test_runtimes_by_every_name(shared: Path, generation: str) -> None:
     ],
 )
 def test_refused_ceilings(shared: Path, name: str, generation: str, ceiling: tuple[str, int] | None) -> None:
-    """The bound that a server states in its refusal is read from its words."""
+    """The limit that a server states in a refusal is read from its message."""
     assert answer.refused_ceiling(400, body_of(load(shared, generation, name))) == ceiling

@@ -1,4 +1,4 @@
-"""Jobs of two stages on servers with one: the joined script runs in a real bash, and its answer is read."""
+"""Jobs with two stages on servers with one stage: the joined script runs in a real bash, and its answer is read."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ exit $code
 """`timeout` with the exit code that uutils has after a kill."""
 
 
-def executed(directory: Path, job: Job, *args: str, stdin: str = "") -> Execution:
-    """What the joined job comes to, as the stock package starts it."""
+def execute_as_one(directory: Path, job: Job, *args: str, stdin: str = "") -> Execution:
+    """Run the joined job as the package `bash` does. Returns its execution with two stages."""
     for file in two_stages.as_one_stage(job).files:
         assert isinstance(file.content, bytes)
         (directory / file.name).write_bytes(file.content)
@@ -51,49 +51,49 @@ def executed(directory: Path, job: Job, *args: str, stdin: str = "") -> Executio
 
 
 def test_both_stages(tmp_path: Path) -> None:
-    """Files stay from one to the other; arguments and stdin are those of `run`; streams are kept apart."""
-    found = executed(
+    """`run` finds the files of `compile`, and gets arguments and stdin. Each stage has its own streams."""
+    found = execute_as_one(
         tmp_path, job("cat; echo made > made; echo told", 'cat made input.txt -; echo "$@" >&2'), "a b", stdin="said"
     )
     assert found.compile == Stage(stdout="told\n", stderr="", code=0)
     assert found.run == Stage(stdout="made\nin\nsaid", stderr="a b\n", code=0)
 
 
-def test_a_compile_stage_that_fails_is_the_last(tmp_path: Path) -> None:
-    """As Piston has it, the run stage is a copy of it."""
-    found = executed(tmp_path, job("echo error >&2; exit 3", "touch ran"))
+def test_run_does_not_start_after_a_failed_compile_stage(tmp_path: Path) -> None:
+    """If `compile` fails, the run stage is a copy of it, as on Piston."""
+    found = execute_as_one(tmp_path, job("echo error >&2; exit 3", "touch ran"))
     assert found.compile == found.run == Stage(stdout="", stderr="error\n", code=3)
     assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize("run", ["exec sleep 600", "head -c 2000 /dev/zero"], ids=["time", "output"])
 def test_a_limit_of_one_stage(tmp_path: Path, run: str) -> None:
-    """It is that stage that was killed."""
-    found = executed(tmp_path, job("true", run))
+    """Only the stage over its limit has SIGKILL."""
+    found = execute_as_one(tmp_path, job("true", run))
     assert found.compile is not None
     assert found.compile.code == 0
     assert (found.run.code, found.run.signal) == (None, "SIGKILL")
 
 
-def test_a_limit_kept_by_another_timeout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ubuntu 26.04 has that of uutils."""
+def test_a_time_limit_with_the_timeout_of_uutils(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The `timeout` of uutils, as in Ubuntu 26.04, gives the same result."""
     commands = tmp_path / "bin"
     commands.mkdir()
     (commands / "timeout").write_text(UUTILS)
     (commands / "timeout").chmod(0o755)
     monkeypatch.setenv("PATH", str(commands), prepend=os.pathsep)
-    found = executed(tmp_path, job("true", "exec sleep 600"))
+    found = execute_as_one(tmp_path, job("true", "exec sleep 600"))
     assert (found.run.code, found.run.signal) == (None, "SIGKILL")
 
 
 @pytest.mark.parametrize("code", [124, 137])
 def test_an_exit_code_that_looks_like_a_kill(tmp_path: Path, code: int) -> None:
-    """Is one, where the time was not up."""
-    assert executed(tmp_path, job("true", f"exit {code}")).run.code == code
+    """Exit codes 124 and 137 before the time limit are ordinary exit codes."""
+    assert execute_as_one(tmp_path, job("true", f"exit {code}")).run.code == code
 
 
-def test_limits_of_the_whole() -> None:
-    """The server's come after those of both stages; memory is the larger one's."""
+def test_limits_of_the_joined_job() -> None:
+    """The wall clock limit is more than the sum of both stages; the memory limit is the larger one."""
     both = two_stages.as_one_stage(job("", ""))
     assert two_stages.has_two_stages(job("", ""))
     assert two_stages.is_one_of_two(both)
@@ -117,7 +117,7 @@ def test_limits_of_the_whole() -> None:
         "noise\n",
     ],
 )
-def test_an_answer_that_is_not_whole(stdout: str) -> None:
-    """Is asked for again."""
+def test_an_incomplete_answer_is_a_transport_error(stdout: str) -> None:
+    """An incomplete answer raises TransportError, so the job is repeated."""
     with pytest.raises(TransportError):
         two_stages.split_stages(Execution(run=Stage(stdout=stdout, stderr="", code=0)))

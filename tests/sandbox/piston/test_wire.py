@@ -44,7 +44,7 @@ def literal_of(file: JobFile) -> wire.Inline:
 
 
 def encode(job: Job, service: Service) -> dict[str, Any]:
-    """The request that a server would read, parsed."""
+    """The parsed request, as a server reads it."""
     files = wire.sent_files(job, service.starter)
     body = wire.body(job, service, files, [literal_of(file) for file in files])
     assert all(isinstance(segment, bytes) for segment in body.segments)
@@ -55,20 +55,20 @@ def encode(job: Job, service: Service) -> dict[str, Any]:
 
 
 def max_run_s(job: Job, service: Service) -> float:
-    """How long a server may take over a job."""
+    """The maximum time of a job on a server, in seconds."""
     files = wire.sent_files(job, service.starter)
     return wire.body(job, service, files, [literal_of(file) for file in files]).max_run_s
 
 
 def content(file: dict[str, str]) -> bytes:
-    """A file's bytes as a server writes them."""
+    """The bytes of a file, as a server writes it."""
     if file["encoding"] == "base64":
         return base64.b64decode(file["content"], validate=True)
     return file["content"].encode()
 
 
 def unpack(request: dict[str, Any], directory: Path) -> None:
-    """Write a request's files as a server does: mode 644."""
+    """Write the files of a request as a server does, with mode 644."""
     for file in request["files"]:
         path = directory / file["name"]
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -77,27 +77,27 @@ def unpack(request: dict[str, Any], directory: Path) -> None:
 
 @given(st.binary())
 def test_literals_are_exact(data: bytes) -> None:
-    """Whatever the bytes, a server that decodes the literal has them back."""
+    """All byte strings are the same after a server has decoded the literal."""
     literal = wire.literal(data)
     assert content({"encoding": literal.encoding, "content": json.loads(literal.data)}) == data
 
 
 @given(st.text())
 def test_text_is_never_longer_than_base64(text: str) -> None:
-    """The shorter encoding is taken."""
+    """The literal of a text is at most as long as its base64."""
     data = text.encode("utf-8", "surrogatepass")
     assert wire.literal(data).size <= (len(data) + 2) // 3 * 4 + 2
 
 
-def test_test_data_travels_as_text() -> None:
-    """Numbers and line ends grow by less than base64 would make them grow; control characters do not."""
+def test_test_data_is_sent_as_text() -> None:
+    """Numbers and line ends are shorter as JSON text than as base64; control characters are shorter as base64."""
     assert wire.literal(b"1 2 3\n" * 1000).encoding == "utf8"
     assert wire.literal(bytes(range(32)) * 100).encoding == "base64"
     assert wire.literal(b"\xff").encoding == "base64"
 
 
-def test_large_contents_are_segments_of_their_own() -> None:
-    """A large content is referred to, not copied into a longer text; small ones are not sent one by one."""
+def test_large_contents_are_separate_segments() -> None:
+    """A large content is a segment of the body and is not copied. Small contents are in the segments between."""
     large = b"7 " * 100_000
     job = scripts(*(JobFile(name=f"t{i}.in", content=large) for i in range(3)), JobFile(name="run", content=b"true\n"))
     files = wire.sent_files(job, Starter.BASH)
@@ -108,15 +108,15 @@ def test_large_contents_are_segments_of_their_own() -> None:
 
 
 def test_all_limits_are_always_sent() -> None:
-    """No limit is left to the server, also where a stage does not exist or names no memory limit."""
+    """A request has all limits, also for a stage that does not exist, or without a memory limit."""
     request = encode(scripts(JobFile(name="run", content=b"true\n")), BASH)
     assert (request["run_timeout"], request["run_cpu_time"], request["run_memory_limit"]) == (4_000, 3_000, 1 << 28)
     assert (request["compile_timeout"], request["compile_cpu_time"]) == (10_000, 10_000)
     assert request["compile_memory_limit"] == DEFAULT_MEMORY_BYTES
 
 
-def test_the_runners_hard_limits_give_way_to_the_server() -> None:
-    """The runner keeps the real limits, so its hard limits are lowered to what the server allows; scripts' are not."""
+def test_the_runners_hard_limits_are_lowered_to_the_servers() -> None:
+    """The runner enforces the real limits, so its job's limits are lowered to the server's. Scripts keep theirs."""
     ceilings = Ceilings(run_timeout=3_000, run_cpu_time=2_000, compile_timeout=5_000)
     service = replace(BASH, ceilings=ceilings)
     lowered = encode(runner(), service)
@@ -143,7 +143,7 @@ def test_the_runners_hard_limits_give_way_to_the_server() -> None:
 def test_job_may_wait_as_long_as_the_server_lets_another_run(
     stages_ms: tuple[int | None, int | None], queue_s: float
 ) -> None:
-    """Its compile stage and its run stage, if their ceilings are known; at least a minute, at most 15."""
+    """A job may wait for the compile and run limits of the server; 1 to 15 minutes; 15 if they are unknown."""
     compiling, running = stages_ms
     assert Ceilings(compile_timeout=compiling, run_timeout=running).queue_s == queue_s
 
@@ -155,12 +155,12 @@ def test_job_may_wait_as_long_as_the_server_lets_another_run(
     is_runner=st.booleans(),
     compiles=st.booleans(),
 )
-def test_no_number_is_sent_that_a_server_cannot_hold(
+def test_numbers_are_within_what_servers_can_represent(
     times: list[int], memories: list[int | None], ceiling: int | None, is_runner: bool, compiles: bool
 ) -> None:
-    """A bundle may take 60 days by the runner's rules; a timer of Node holds 24, and isolate a memory limit of 2 TB.
+    """A bundle may need 60 days by the runner's rules. Node's timers can represent 24 days, isolate 2 TB of memory.
 
-    Beyond, Node fires at once, and isolate refuses its arguments; it takes 0 for no limit.
+    Over these numbers, Node's timer fires at once, and isolate refuses its arguments. For isolate, 0 is no limit.
     """
     run = StageLimits(wall_ms=times[0], cpu_ms=times[1], memory_bytes=memories[0])
     compiling = StageLimits(wall_ms=times[2], cpu_ms=times[3], memory_bytes=memories[1]) if compiles else None
@@ -174,7 +174,7 @@ def test_no_number_is_sent_that_a_server_cannot_hold(
 
 
 def test_a_memory_limit_is_never_lowered() -> None:
-    """Less memory than a job needs would change verdicts: the server must refuse. Only our default gives way."""
+    """A job's memory limit is not lowered, because verdicts would change. Our default for other stages is lowered."""
     service = replace(BASH, ceilings=Ceilings(run_memory_limit=1 << 20, compile_memory_limit=1 << 20))
     request = encode(runner(), service)
     assert (request["run_memory_limit"], request["compile_memory_limit"]) == (1 << 28, 1 << 20)
@@ -182,7 +182,7 @@ def test_a_memory_limit_is_never_lowered() -> None:
 
 @pytest.mark.parametrize("service", [OURS, BASH], ids=["ioi_eval", "bash"])
 def test_the_runner_is_started_by_a_script(service: Service, tmp_path: Path) -> None:
-    """A job for the runner begins with a script that makes programs executable and becomes the runner."""
+    """The first file of a runner job is a script that makes programs executable and starts the runner with `exec`."""
     program = b'#!/bin/sh\necho "$@"; test -x other && test ! -x data && test -z "$(cat)"\n'
     job = Job(
         kind=JobKind.RUNNER,
@@ -203,7 +203,7 @@ def test_the_runner_is_started_by_a_script(service: Service, tmp_path: Path) -> 
 
 
 def test_standard_input_is_exact(tmp_path: Path) -> None:
-    """Input of any length and without a final newline arrives as it is: it travels as a file."""
+    """stdin of any length, also without a final newline, arrives unchanged, because it is sent as a file."""
     data = b"x" * 300_000
     job = scripts(JobFile(name="run", content=b"#!/bin/bash\ncat\necho $LINENO >&2\n"), stdin=data)
     request = encode(job, OURS)
@@ -211,11 +211,11 @@ def test_standard_input_is_exact(tmp_path: Path) -> None:
     unpack(request, tmp_path)
     done = subprocess.run(["bash", "run"], cwd=tmp_path, capture_output=True, stdin=subprocess.DEVNULL, check=True)
     assert done.stdout == data
-    assert done.stderr == b"3\n", "the line numbers of the script are its own"
+    assert done.stderr == b"3\n", "the script keeps its line numbers"
 
 
 def test_modes_are_restored_before_the_first_script(tmp_path: Path) -> None:
-    """What a job marks as executable is so when its `compile` starts, names with blanks and dashes included."""
+    """Files that a job marks are executable when `compile` starts, also if their names have blanks or dashes."""
     job = scripts(
         JobFile(name="run", content=b"true\n"),
         JobFile(name="compile", content=b"./-a\\ tool && sub/b\n"),
@@ -228,8 +228,8 @@ def test_modes_are_restored_before_the_first_script(tmp_path: Path) -> None:
     assert subprocess.run(["bash", "compile"], cwd=tmp_path, capture_output=True, check=True).stdout == b"1\n2\n"
 
 
-def test_the_stock_pair_gets_files_only() -> None:
-    """The cms_ioi package runs its own scripts: nothing is put in front, and a job with others is refused."""
+def test_cms_ioi_gets_files_only() -> None:
+    """The `cms_ioi` package runs its own scripts: a job gets no additional script, and one with scripts is refused."""
     files = [("graders/a.cpp", b"int x;"), ("input.txt", b"1\n")]
     job = scripts(*(JobFile(name=name, content=data) for name, data in files))
     request = encode(job, CMS)
@@ -241,7 +241,7 @@ def test_the_stock_pair_gets_files_only() -> None:
 
 
 def test_a_server_that_allows_less_than_both_stages_together() -> None:
-    """The stages keep their own limits, so the job asks for what the server allows; a single script does not."""
+    """A joined script enforces the limits of its stages, so its job requests the server's limit."""
     both = scripts(*(JobFile(name=name, content=b"true") for name in ("compile", "run")))
     allows = replace(BASH, ceilings=Ceilings(run_timeout=3000, run_cpu_time=3000))
     assert encode(as_one_stage(both), allows)["run_timeout"] == 3000
@@ -259,8 +259,8 @@ def test_a_server_that_allows_less_than_both_stages_together() -> None:
         (scripts(JobFile(name="run", content=b"\xff")), BASH, "must be text"),
     ],
 )
-def test_what_a_package_cannot_start(job: Job, service: Service, words: str) -> None:
-    """A job that a package would run wrongly is refused before it is sent, with the reason."""
+def test_jobs_that_a_package_cannot_run(job: Job, service: Service, words: str) -> None:
+    """A job that a package cannot run correctly is refused with the reason, before it is sent."""
     with pytest.raises(RejectedError, match=words):
         encode(job, service)
 
@@ -282,14 +282,14 @@ def test_what_a_package_cannot_start(job: Job, service: Service, words: str) -> 
     ],
 )
 def test_names_that_break_servers(names: tuple[str, ...]) -> None:
-    """Names that servers answer with an empty 500, or resolve in silence, are refused by name."""
+    """File names for which servers answer with an empty 500, or which they silently change, are refused."""
     job = scripts(JobFile(name="run", content=b"true\n"), *(JobFile(name=name, content=b"") for name in names))
     with pytest.raises(RejectedError):
         wire.sent_files(job, Starter.BASH)
 
 
-def test_ordinary_names_pass() -> None:
-    """Directories, blanks and other scripts are no reason to refuse."""
+def test_ordinary_names_are_accepted() -> None:
+    """Names with directories, blanks and other scripts of Unicode are accepted."""
     names = ("graders/nile.h", "graders/nile.cpp", "a b é.txt", "..x", "y" * 255)
     job = scripts(JobFile(name="run", content=b"true\n"), *(JobFile(name=name, content=b"") for name in names))
     assert [file.name for file in wire.sent_files(job, Starter.BASH)] == ["run", *names]

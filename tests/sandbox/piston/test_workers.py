@@ -1,4 +1,4 @@
-"""Which workers form one target, and the forms in which users may name an endpoint."""
+"""Which workers form one target, and how users can write an endpoint."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ WORKER = Worker(
 
 
 def at(worker: Worker, host: str) -> Worker:
-    """The same worker elsewhere."""
+    """The same worker on another host."""
     return replace(worker, url=URL(f"http://{host}:2000/api/v2"))
 
 
-def test_workers_alike_are_one_target() -> None:
+def test_equal_workers_are_one_target() -> None:
     """Workers with the same package, compiler and limits make a target with all their slots."""
     groups = WorkerGroups(3)
     endpoints = [groups.add(at(WORKER, host)) for host in ("a", "b")]
@@ -45,8 +45,8 @@ def test_workers_alike_are_one_target() -> None:
     assert [endpoint.machine for endpoint in endpoints] == ["a", "b"]
 
 
-def test_a_request_of_unknown_size_is_bounded() -> None:
-    """Or a job that compiles would bring 64 tests of any size, and be refused for each submission."""
+def test_an_unknown_body_limit_is_bounded() -> None:
+    """If the body limit is unknown, 8 MiB are assumed: larger build jobs could be refused for each submission."""
     groups = WorkerGroups(1)
     groups.add(replace(WORKER, max_body_bytes=None))
     assert groups.targets()[0].max_body_bytes == 8 << 20
@@ -64,7 +64,7 @@ def test_a_request_of_unknown_size_is_bounded() -> None:
     ],
 )
 def test_workers_that_differ_are_two_targets(other: Worker) -> None:
-    """Whatever a job may depend on keeps workers apart, under names of their own."""
+    """Workers that differ in something that a job depends on form two targets with different names."""
     groups = WorkerGroups(1)
     groups.add(at(WORKER, "a"))
     groups.add(at(WORKER, "b"))
@@ -74,8 +74,8 @@ def test_workers_that_differ_are_two_targets(other: Worker) -> None:
     assert len({target.name for target in targets}) == 2
 
 
-def test_a_worker_that_changed_moves() -> None:
-    """A worker that is found to be different leaves its old target, which stays for those who wait for it."""
+def test_a_changed_worker_belongs_to_another_target() -> None:
+    """A worker that has changed belongs to another target. The old target stays, for the jobs that wait for it."""
     groups = WorkerGroups(1)
     groups.add(at(WORKER, "a"))
     groups.add(at(WORKER, "b"))
@@ -87,8 +87,8 @@ def test_a_worker_that_changed_moves() -> None:
     assert set(groups.workers) == {"http://a:2000/api/v2"}
 
 
-def test_the_stock_pair_confines_nothing() -> None:
-    """A target that brings the stock pair says so; where ours travels along, its runner confines."""
+def test_cms_ioi_has_no_isolation() -> None:
+    """A target with the scripts of `cms_ioi` has no isolation. With our scripts, our runner confines programs."""
     groups = WorkerGroups(1)
     groups.add(replace(WORKER, profile="classic"))
     groups.add(at(replace(WORKER, profile="classic", service=Service(starter=Starter.CMS_IOI, version="1.0.0")), "b"))
@@ -107,14 +107,14 @@ def test_the_stock_pair_confines_nothing() -> None:
     ],
 )
 def test_endpoints_as_users_write_them(text: str, url: str) -> None:
-    """With and without scheme, slash and path."""
+    """Endpoints can be written with or without scheme, slash and path."""
     assert endpoint_url(text) == url
 
 
 @pytest.mark.parametrize(
     "text", ["", "http://", "ftp://worker:2000", "http://worker:99999", "a b:2000", "http://w/?x=1"]
 )
-def test_what_is_no_endpoint(text: str) -> None:
-    """A mistake is told at once, and not taken for a dead worker."""
+def test_invalid_endpoints_are_refused(text: str) -> None:
+    """An invalid endpoint is an InputError at once, not an unavailable worker."""
     with pytest.raises(InputError, match="not the URL of a server"):
         endpoint_url(text)

@@ -1,4 +1,4 @@
-"""What a server installs of a repository, and what it refuses."""
+"""Installing packages from a repository on a server, and what the server refuses."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from ioi_eval.sandbox.serve.request import Refusal
 from tests.sandbox.packaged import LARGE, blobs, installed, made, some_problem
 
 
-def test_a_server_installs_and_removes(tmp_path: Path) -> None:
-    """Once; and what is removed is gone."""
+def test_install_and_remove(tmp_path: Path) -> None:
+    """A package can be installed once, and its files are deleted when it is removed."""
     problem = some_problem(b"a" * LARGE, b"b" * LARGE)
     packages = installed(tmp_path, problem)
     (runtime,) = packages.runtimes()
@@ -36,7 +36,7 @@ def test_a_server_installs_and_removes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", ["cut", "other", "no tarball", "no index"])
 def test_a_damaged_repository_installs_nothing(tmp_path: Path, damage: str) -> None:
-    """And says why."""
+    """A damaged repository is a Refusal with the reason, and nothing is installed."""
     package = made(tmp_path / "repository", some_problem(b"a" * LARGE))
     tarball = tmp_path / "repository" / package.file
     if damage == "cut":
@@ -52,8 +52,8 @@ def test_a_damaged_repository_installs_nothing(tmp_path: Path, damage: str) -> N
     assert list((tmp_path / "packages").iterdir()) == []
 
 
-def test_a_server_that_cannot_write_says_where(tmp_path: Path) -> None:
-    """As where its disk is full."""
+def test_the_error_of_a_failed_write_has_the_directory(tmp_path: Path) -> None:
+    """If files cannot be written, for example on a full disk, the message has the directory and what to do."""
     package = made(tmp_path / "repository", some_problem(b"a" * LARGE))
     packages = InstalledPackages(tmp_path / "packages", str(tmp_path / "repository"))
     (tmp_path / "packages").rmdir()
@@ -66,7 +66,7 @@ Serve = Callable[[Mapping[str, bytes]], str]
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """Serves answers by their paths, as they are on the wire."""
+    """A function that serves raw HTTP answers by their paths. Returns the URL."""
     servers: list[socketserver.TCPServer] = []
 
     def serve(answers: Mapping[str, bytes]) -> str:
@@ -92,12 +92,14 @@ BROKEN = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nno length of a c
 
 
 def http(body: bytes) -> bytes:
-    """An answer."""
+    """An HTTP answer with this body."""
     return b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + body
 
 
-def test_a_served_repository_is_asked_directly(tmp_path: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a proxy, as all that speaks with workers."""
+def test_a_served_repository_is_read_without_a_proxy(
+    tmp_path: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The settings for HTTP proxies are ignored, as in all requests between clients and workers."""
     package = made(tmp_path, some_problem(b"a" * LARGE))
     answers = {f"/{package.file}": http((tmp_path / package.file).read_bytes())}
     url = serve(answers)
@@ -110,8 +112,8 @@ def test_a_served_repository_is_asked_directly(tmp_path: Path, serve: Serve, mon
 
 
 @pytest.mark.parametrize("scheme", ["", "file://", "ftp://"])
-def test_an_index_names_no_files_of_this_machine(tmp_path: Path, serve: Serve, scheme: str) -> None:
-    """A served one: whether such a file exists, and its hash, are nobody's business."""
+def test_a_served_index_cannot_name_local_files(tmp_path: Path, serve: Serve, scheme: str) -> None:
+    """A served index with a local path is refused, because it could reveal whether a file exists, and its hash."""
     package = made(tmp_path, some_problem(b"a" * LARGE))
     line = (tmp_path / "index").read_bytes().replace(b"http://nowhere", f"{scheme}{tmp_path}".encode())
     packages = InstalledPackages(tmp_path / "packages", f"{serve({'/index': http(line)})}/index")
@@ -121,8 +123,8 @@ def test_an_index_names_no_files_of_this_machine(tmp_path: Path, serve: Serve, s
 
 
 @pytest.mark.parametrize("broken", ["index", "its end", "tarball"])
-def test_a_repository_that_breaks_off_is_named(tmp_path: Path, serve: Serve, broken: str) -> None:
-    """As such: it is not this server's disk."""
+def test_an_incomplete_answer_of_a_repository_is_an_error(tmp_path: Path, serve: Serve, broken: str) -> None:
+    """The message says that the repository cannot be read, and does not name this server's disk."""
     package = made(tmp_path, some_problem(b"a" * LARGE))
     answers = {"/index": BROKEN if broken == "its end" else b"nonsense\r\n\r\n"}
     url = serve(answers)
@@ -136,8 +138,8 @@ def test_a_repository_that_breaks_off_is_named(tmp_path: Path, serve: Serve, bro
     assert list((tmp_path / "packages").iterdir()) == []
 
 
-def test_a_disk_is_not_filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Something is left for jobs."""
+def test_some_disk_space_stays_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package is not installed if too little disk space would remain for jobs."""
     package = made(tmp_path / "repository", some_problem(b"a" * LARGE))
     monkeypatch.setattr(installed_packages, "LEAST_FREE_BYTES", 1 << 62)
     packages = InstalledPackages(tmp_path / "packages", str(tmp_path / "repository"))
@@ -146,8 +148,8 @@ def test_a_disk_is_not_filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert list((tmp_path / "packages").iterdir()) == []
 
 
-def test_others_may_not_write_to_a_package(tmp_path: Path) -> None:
-    """Whatever the server's umask, its directories can be written by their owner, and read by all."""
+def test_modes_of_package_directories(tmp_path: Path) -> None:
+    """With any umask of the server, only the owner can write to a package's directories, and all can read them."""
     for umask in (0o002, 0o077):
         before = os.umask(umask)
         try:
@@ -158,8 +160,8 @@ def test_others_may_not_write_to_a_package(tmp_path: Path) -> None:
         assert [path.stat().st_mode & 0o777 for path in (directory, directory.parent)] == [0o755] * 2
 
 
-def test_what_a_killed_server_left_is_deleted(tmp_path: Path) -> None:
-    """At the start of the next; but not what another may be at work on."""
+def test_directories_of_a_killed_server_are_deleted(tmp_path: Path) -> None:
+    """The next server deletes old temporary directories, but not new ones, which another server may be using."""
     for name, age_s in ((".new-1", 2e5), (".old-1", 2e5), (".new-2", 60.0)):
         (tmp_path / "packages" / name / "package").mkdir(parents=True)
         os.utime(tmp_path / "packages" / name, (time.time() - age_s,) * 2)
@@ -167,8 +169,8 @@ def test_what_a_killed_server_left_is_deleted(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "packages").iterdir()] == [".new-2"]
 
 
-def test_a_package_that_cannot_be_removed_is_told(tmp_path: Path) -> None:
-    """With the directory."""
+def test_a_failed_removal_is_reported(tmp_path: Path) -> None:
+    """The message of a failed removal has the directory."""
     packages = installed(tmp_path, some_problem(b"a" * LARGE))
     (runtime,) = packages.runtimes()
     place = tmp_path / "packages" / runtime.language / runtime.version
@@ -182,8 +184,8 @@ def test_a_package_that_cannot_be_removed_is_told(tmp_path: Path) -> None:
         subprocess.run(["umount", place], check=True)
 
 
-def test_paths_of_a_package_do_not_leave_it(tmp_path: Path) -> None:
-    """Of a tarball nothing but files with the names of blobs is unpacked; links are not."""
+def test_only_blobs_are_unpacked(tmp_path: Path) -> None:
+    """Only regular files with names of blobs are unpacked from a tarball: no links, no other paths."""
     repository = tmp_path / "repository"
     package = made(repository, some_problem(b"a" * LARGE))
     hostile = tmp_path / "hostile"

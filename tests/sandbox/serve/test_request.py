@@ -1,4 +1,4 @@
-"""Requests as the real server reads them: words of refusal, encodings, names, ranges of versions."""
+"""Reading requests as the real server does: messages of refusals, encodings, names, ranges of versions."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ FINE: dict[str, Any] = {"language": "bash", "version": "*", "files": [FILE]}
 
 
 def read(changes: dict[str, Any]) -> Request:
-    """A request that is fine but for some changes; `...` takes a field away."""
-    asked = {key: value for key, value in (FINE | changes).items() if value is not ...}
-    return checked_request(asked, RUNTIMES, compile=BOUNDS, run=BOUNDS)
+    """Read a valid request with some changes; `...` removes a field."""
+    fields = {key: value for key, value in (FINE | changes).items() if value is not ...}
+    return checked_request(fields, RUNTIMES, compile=BOUNDS, run=BOUNDS)
 
 
 def refused(changes: dict[str, Any]) -> tuple[int, Any]:
@@ -59,32 +59,32 @@ def refused(changes: dict[str, Any]) -> tuple[int, Any]:
         ({"run_memory_limit": "1", "compile_timeout": -1}, "If specified, run_memory_limit must be a number"),
     ],
 )
-def test_refusals_in_words(changes: dict[str, Any], words: str) -> None:
-    """The first thing that is wrong, in the real server's words and order."""
+def test_refusals_with_a_message(changes: dict[str, Any], words: str) -> None:
+    """The message for the first fault is that of the real server, which checks in the same order."""
     assert refused(changes) == (400, {"message": words})
 
 
 @pytest.mark.parametrize("changes", [{"files": [None]}, {"files": [FILE, None]}, {"stdin": 5}, {"stdin": ["x"]}])
-def test_refusals_without_words(changes: dict[str, Any]) -> None:
-    """Where the real server trips over a type, it answers 400 with an empty object."""
+def test_refusals_without_a_message(changes: dict[str, Any]) -> None:
+    """For some wrong types, the real server has an exception and answers 400 with an empty object."""
     assert refused(changes) == (400, {})
 
 
 @pytest.mark.parametrize(
     "name", ["../x", "a/../../x", "..", "..x", ".", "a/..", "dir/", "nul\0", "x" * 256, "a/" + "y" * 256, 5]
 )
-def test_names_that_cannot_be(name: Any) -> None:
-    """A name that leads out, or that no file can have, is a 500 without a body."""
+def test_invalid_file_names(name: Any) -> None:
+    """A name outside of the box, or that no file can have, is a 500 without a body."""
     assert refused({"files": [FILE, {"name": name, "content": ""}]}) == (500, None)
 
 
 def test_a_file_and_a_directory_of_one_name() -> None:
-    """They cannot both be."""
+    """A file and a directory with the same name are a 500 without a body."""
     assert refused({"files": [FILE, {"name": "a", "content": ""}, {"name": "a/b", "content": ""}]}) == (500, None)
 
 
-def test_names_that_can_be() -> None:
-    """Absolute ones are put below the box, empty ones numbered, of equal ones the last wins; dots are taken out."""
+def test_valid_file_names() -> None:
+    """Absolute names are placed in the box, empty ones get a number, the last of equal ones counts, dots vanish."""
     files = [
         {"content": "0"},
         {"name": "/etc/x", "content": "1"},
@@ -124,13 +124,13 @@ def test_names_that_can_be() -> None:
     ],
 )
 def test_encodings(content: str, encoding: Any, expected: bytes) -> None:
-    """As Node decodes them."""
+    """Contents are decoded as in Node."""
     file = {"name": "x", "content": content} | ({} if encoding is None else {"encoding": encoding})
     assert read({"files": [FILE, file]}).files["x"] == expected
 
 
 def test_main_is_the_first_text() -> None:
-    """Also where a file with an unknown encoding, which is read as text, comes first."""
+    """The main file is the first text file. A file with an unknown encoding counts as text."""
     binary, odd = {"name": "b", "content": "", "encoding": "hex"}, {"name": "o", "content": "", "encoding": "base32"}
     assert read({"files": [binary, FILE]}).main == "main.sh"
     assert read({"files": [binary, odd, FILE]}).main == "o"
@@ -141,18 +141,18 @@ def test_main_is_the_first_text() -> None:
     [(..., ()), (None, ()), ([], ()), ("xyz", ("x", "y", "z")), ([1, "b c", None], ("1", "b c", "null"))],
 )
 def test_args(sent: Any, args: tuple[str, ...]) -> None:
-    """Spread as JavaScript spreads them."""
+    """Arguments are expanded as JavaScript's spread syntax does."""
     assert read({"args": sent}).args == args
 
 
 @pytest.mark.parametrize(("sent", "stdin"), [(..., b"\n"), (None, b"\n"), ("", b"\n"), ("x", b"x\n"), ("x\n", b"x\n")])
 def test_stdin_ends_with_a_newline(sent: Any, stdin: bytes) -> None:
-    """Whatever was sent, or was not."""
+    """A newline is added if it is missing, also to an absent stdin."""
     assert read({"stdin": sent}).stdin == stdin
 
 
 def test_limits() -> None:
-    """What is not asked for is the server's own; 0 says nothing; memory is not bounded here, so neither is -1."""
+    """Absent limits, and 0, are the server's. This server has no memory limit, so -1 is none."""
     none = read({"run_timeout": 0, "run_cpu_time": None, "run_memory_limit": -1}).run
     assert (none.timeout_ms, none.cpu_ms, none.memory_bytes) == (60_000, None, None)
     some = read({"run_timeout": 1500.7, "run_cpu_time": 100, "run_memory_limit": 1 << 40}).run
@@ -180,22 +180,22 @@ def test_limits() -> None:
         ({"compile_timeout": 10**400}, "compile_timeout cannot exceed"),
     ],
 )
-def test_what_would_break_or_cost_something_behind_it(changes: dict[str, Any], words: str) -> None:
-    """Refused in words of ours."""
+def test_values_that_would_cause_errors_later(changes: dict[str, Any], words: str) -> None:
+    """Values that would cause errors or cost much later are refused with our own message."""
     status, answer = refused(changes)
     assert status == 400
     assert answer["message"].startswith(words)
 
 
-def test_numbers_that_no_machine_has() -> None:
-    """Memory beyond any machine's is as much as any counter takes; a part of a byte is one."""
+def test_extreme_numbers() -> None:
+    """A huge memory limit becomes 2^50 bytes, and a part of a byte becomes one byte."""
     assert read({"run_memory_limit": 1e300}).run.memory_bytes == 1 << 50
     assert read({"run_memory_limit": 10**400}).run.memory_bytes == 1 << 50
     assert read({"run_memory_limit": 0.25}).run.memory_bytes == 1
 
 
 def test_half_a_surrogate_pair_in_an_argument() -> None:
-    """As in a file's content: no program can be given one."""
+    """It is replaced by U+FFFD, as in the content of a file, because arguments cannot contain it."""
     assert read({"args": ["a\ud800", "\udcff"]}).args == ("a\ufffd", "\ufffd")
 
 
@@ -212,19 +212,19 @@ def test_half_a_surrogate_pair_in_an_argument() -> None:
     ],
 )
 def test_ranges_of_versions(wanted: str, fits: bool) -> None:
-    """As npm's semver reads them."""
+    """Ranges of versions are those of npm's semver."""
     assert satisfies("1.2.3", wanted) is fits
 
 
 def test_caret_below_one() -> None:
-    """`^0.2.3` stays below 0.3, `^0.0.3` is 0.0.3 alone."""
+    """`^0.2.3` is below 0.3, and `^0.0.3` is 0.0.3 only."""
     assert satisfies("0.2.9", "^0.2.3")
     assert not satisfies("0.3.0", "^0.2.3")
     assert not satisfies("0.0.4", "^0.0.3")
 
 
 def test_the_latest_version_is_taken() -> None:
-    """By number, not by letter; by language or alias."""
+    """Versions are compared by numbers, not as text; for a language or an alias."""
     assert read({"language": "sh", "version": "5.x"}).runtime.version == "5.10.0"
     assert read({"version": "5.2.x"}).runtime.version == "5.2.15"
     assert read({"language": "cms_ioi"}).runtime.language == "cms"
@@ -248,12 +248,12 @@ def outcome(changes: dict[str, Any]) -> int:
 
 
 @given(st.dictionaries(st.sampled_from(FIELDS), JSON))
-def test_nothing_breaks_it(changes: dict[str, Any]) -> None:
-    """Whatever JSON is sent: a request, or a refusal."""
+def test_any_json_is_a_request_or_a_refusal(changes: dict[str, Any]) -> None:
+    """Any JSON in a field gives a request or a refusal, not another exception."""
     assert outcome(json.loads(json.dumps(changes))) in {200, 400, 500}
 
 
 @given(JSON, st.sampled_from(["name", "content", "encoding"]))
-def test_nothing_in_a_file_breaks_it(value: Any, field: str) -> None:
-    """The same, inside of a file."""
+def test_any_json_in_a_file_is_a_request_or_a_refusal(value: Any, field: str) -> None:
+    """Any JSON in a field of a file gives a request or a refusal."""
     assert outcome({"files": [FILE, FILE | {field: value}]}) in {200, 400, 500}

@@ -34,8 +34,8 @@ JSON = "application/json"
         (b"{}", "application/json; charset=utf-99", 400, 'UnsupportedMediaTypeError: unsupported charset "UTF-99"'),
     ],
 )
-def test_bodies_that_are_no_json(body: bytes, content_type: str, status: int, words: str) -> None:
-    """Type first, then charset, then syntax; syntax errors come as a `stack`."""
+def test_bodies_that_are_not_json(body: bytes, content_type: str, status: int, words: str) -> None:
+    """Content type, charset and syntax are checked in this order. Syntax errors are in the field `stack`."""
     with pytest.raises(Refusal) as caught:
         parse(body, content_type)
     assert caught.value.status == status
@@ -44,7 +44,7 @@ def test_bodies_that_are_no_json(body: bytes, content_type: str, status: int, wo
 
 
 def test_bodies_that_are_json_for_node() -> None:
-    """An empty one, broken UTF-8, half a surrogate pair, UTF-16."""
+    """As in Node, an empty body, invalid UTF-8, half a surrogate pair and UTF-16 are accepted."""
     assert parse(b"", "application/json") == {}
     assert parse(b'{"a": "\xff"}', "application/json") == {"a": "\ufffd"}
     assert parse(b'{"a": "\\ud800"}', "application/json") == {"a": "\ud800"}
@@ -54,8 +54,8 @@ def test_bodies_that_are_json_for_node() -> None:
 @pytest.mark.parametrize(
     ("encoding", "pack"), [("", bytes), ("identity", bytes), ("gzip", gzip.compress), ("deflate", zlib.compress)]
 )
-def test_packed_bodies(encoding: str, pack: Callable[[bytes], bytes]) -> None:
-    """Unpacked up to the bound, and not a byte over it."""
+def test_compressed_bodies(encoding: str, pack: Callable[[bytes], bytes]) -> None:
+    """A compressed body is unpacked up to the limit; one byte more is refused."""
     body = b"x" * 10_000
     assert unpack(pack(body), encoding, len(body)) == body
     if encoding in ("gzip", "deflate"):
@@ -68,7 +68,7 @@ def test_packed_bodies(encoding: str, pack: Callable[[bytes], bytes]) -> None:
     [(b"{}", "br"), (b"{}", "gzip"), (gzip.compress(b"{}", mtime=0)[:-3], "gzip"), (b"", "deflate")],
 )
 def test_bodies_that_cannot_be_unpacked(body: bytes, encoding: str) -> None:
-    """An unknown encoding, or not what it says, or cut off: 400 with a `stack`."""
+    """An unknown encoding, a wrong encoding, or a truncated body is a 400 with a `stack`."""
     with pytest.raises(Refusal) as caught:
         unpack(body, encoding, 1000)
     assert caught.value.status == 400
@@ -76,7 +76,7 @@ def test_bodies_that_cannot_be_unpacked(body: bytes, encoding: str) -> None:
 
 
 def refused(body: bytes) -> str:
-    """The words with which a body is refused."""
+    """The message with which a body is refused."""
     with pytest.raises(Refusal) as caught:
         parse(body, JSON)
     assert caught.value.status == 400
@@ -110,8 +110,8 @@ except Refusal:
         ("", '"', 20_000_000, ""),
     ],
 )
-def test_little_that_would_be_much(first: str, unit: str, times: int, last: str) -> None:
-    """Up to 20 bytes of memory for each of the body's 20 MB: refused before anything is made of it."""
+def test_bodies_that_would_need_much_memory(first: str, unit: str, times: int, last: str) -> None:
+    """A body of 20 MB that would need up to 20 times its size in memory is refused before it is parsed."""
     words = [sys.executable, "-c", MEASURED, first, unit, str(times), last]
     grown_kib = int(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
     assert grown_kib < 60_000
@@ -119,8 +119,8 @@ def test_little_that_would_be_much(first: str, unit: str, times: int, last: str)
 
 @pytest.mark.parametrize("opening", [b"[", b'{"a":', b'[[],{"":', b"[[],[],"])
 @pytest.mark.parametrize("depth", [MAX_DEPTH, 1_000, 10_000_000])
-def test_deep_ones(opening: bytes, depth: int) -> None:
-    """However deep: nobody walks through it."""
+def test_deeply_nested_bodies(opening: bytes, depth: int) -> None:
+    """A deeply nested body is refused, at any depth, before it is parsed."""
     words = refused(opening * depth)
     assert words.startswith(
         ("the request's JSON is nested more than", "the request's JSON has more than", "SyntaxError")
@@ -139,13 +139,13 @@ def test_deep_ones(opening: bytes, depth: int) -> None:
     ],
 )
 def test_long_numbers(number: str) -> None:
-    """Infinity, a number that is near, or refused: at once."""
+    """A very long number becomes a float (or infinity) or is refused, in a short time."""
     with contextlib.suppress(Refusal):
         assert isinstance(parse(f'{{"a": {number}}}'.encode(), JSON)["a"], float)
 
 
-def test_files_may_hold_what_values_may_not() -> None:
-    """In texts every sign counts for nothing, escaped or not."""
+def test_strings_are_not_limited_like_values() -> None:
+    """Brackets, commas and quotes inside strings do not count for the limits of nesting and of the number of values."""
     text = '{"[,:' * 100_000 + "\\" * 1001 + '"' * 100_001
     files = [{"name": f"{number}", "content": text} for number in range(3)]
     assert parse(json.dumps({"files": files}).encode(), JSON) == {"files": files}
@@ -153,15 +153,15 @@ def test_files_may_hold_what_values_may_not() -> None:
     assert parse(json.dumps({"files": files, "args": ["x"] * 1000}).encode(), JSON)["files"] == files
 
 
-def test_a_packed_body_is_bounded_by_its_own_size() -> None:
-    """29 kB are not 512 MB."""
+def test_a_compressed_body_is_bounded_by_its_own_size() -> None:
+    """A compressed body of 29 kB must not unpack to 512 MB."""
     bomb = gzip.compress(b" " * (UNPACKED_BYTES + 1))
     assert MAX_RATIO * len(bomb) < UNPACKED_BYTES
     with pytest.raises(Refusal, match=f"PayloadTooLargeError.*over {UNPACKED_BYTES} bytes"):
         unpack(bomb, "gzip", 512 << 20)
 
 
-def test_what_our_own_client_measures_with_is_taken() -> None:
-    """It finds out what a server takes by packed blanks."""
+def test_bodies_with_which_our_client_probes_are_accepted() -> None:
+    """Our client finds a server's body limit with compressed blanks: these bodies are accepted."""
     for size in probing.BODY_LADDER:
         assert len(unpack(probing.padded(b"{}", size), "gzip", 512 << 20)) == size

@@ -1,4 +1,4 @@
-"""A server goes on while packages are installed from a repository that does not answer."""
+"""A server still works while it installs packages from a repository that does not answer."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from tests.sandbox.served import server
 
 LANGUAGE = f"ioi_eval_problem_{'0' * 24}"
 WANTED = {"language": LANGUAGE, "version": "*"}
-MANY = 40  # more than the default executor has threads on any machine on which tests run
+MANY = 40  # more than the threads of the default executor, on all machines for tests
 
 
 class SilentRepository:
-    """Takes connections, and answers none until it is closed.
+    """Accepts connections, and answers none until it is closed.
 
     Attributes:
-        url: of its index.
-        is_asked: it has a connection.
+        url: the URL of its index.
+        is_asked: set when it has a connection.
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class SilentRepository:
                 break
 
     def close(self) -> None:
-        """Hang up on everybody, once."""
+        """Close all connections. A second call has no effect."""
         if not self._thread.is_alive():
             return
         with socket.create_connection(self._listening.getsockname()) as last:
@@ -65,8 +65,10 @@ def repository() -> Iterator[SilentRepository]:
     found.close()
 
 
-def test_a_silent_repository_stops_nothing(cache: Path, tmp_path: Path, repository: SilentRepository) -> None:
-    """One package is installed at a time; the others are told so at once, and jobs and lists are served meanwhile."""
+def test_the_server_works_while_a_repository_is_silent(
+    cache: Path, tmp_path: Path, repository: SilentRepository
+) -> None:
+    """One package is installed at a time: other requests get 503 at once. Meanwhile jobs and lists are served."""
     packages = InstalledPackages(tmp_path / "packages", repository.url)
     with server(cache, packages=packages) as served, ThreadPoolExecutor(1) as threads:
         first = threads.submit(httpx.post, f"{served.base}/api/v2/packages", json=WANTED, timeout=120)
@@ -81,11 +83,11 @@ def test_a_silent_repository_stops_nothing(cache: Path, tmp_path: Path, reposito
         assert not first.done()
         repository.close()
         assert (first.result().status_code, "cannot be read" in first.result().text) == (500, True)
-        assert served.client.post("/packages", json=WANTED).status_code == 500, "the next one has its turn"
+        assert served.client.post("/packages", json=WANTED).status_code == 500, "the next installation can start"
 
 
 def test_a_change_has_a_deadline(tmp_path: Path, repository: SilentRepository) -> None:
-    """Whoever asked is told, and the next one that the change still goes on."""
+    """After the deadline, the request gets 503. The next one gets 503 too, because the change still runs."""
 
     async def ask() -> None:
         packages = ServedPackages(InstalledPackages(tmp_path / "packages", repository.url), within_s=0.01)
@@ -98,8 +100,8 @@ def test_a_change_has_a_deadline(tmp_path: Path, repository: SilentRepository) -
     asyncio.run(ask())
 
 
-def test_all_who_ask_for_the_list_wait_for_the_same(tmp_path: Path) -> None:
-    """And one of them that goes away takes it from nobody."""
+def test_several_requests_for_the_list_share_one_reading(tmp_path: Path) -> None:
+    """If one of the requests is cancelled, the others still get the list."""
 
     async def ask() -> None:
         (tmp_path / "index").write_text(f"{LANGUAGE},1.0.0,{'0' * 64},http://nowhere/x\n")

@@ -12,7 +12,7 @@ from tests.sandbox.served import Served
 
 
 def test_runtimes_and_packages(served: Served) -> None:
-    """Three languages, in Piston's fields; `cms_ioi` is an alias of `cms`, as in the real package."""
+    """There are three languages, with Piston's fields; `cms_ioi` is an alias of `cms`, as in the real package."""
     runtimes = served.client.get("/runtimes").json()
     assert runtimes[:2] == [
         {"language": "ioi_eval", "version": "1.0.0", "aliases": []},
@@ -29,7 +29,7 @@ def test_runtimes_and_packages(served: Served) -> None:
 
 @pytest.mark.parametrize("method", ["POST", "DELETE"])
 def test_packages_cannot_be_changed(served: Served, method: str) -> None:
-    """What is there is refused with a reason (500, as Piston words it), what is not is 404."""
+    """A built-in package is refused with 500 and a reason; an unknown one is 404, with Piston's message."""
     here = served.client.request(method, "/packages", json={"language": "cms_ioi", "version": "1.0.0"})
     assert here.status_code == 500
     assert here.json()["message"] in (
@@ -46,21 +46,21 @@ def test_packages_cannot_be_changed(served: Served, method: str) -> None:
     ("method", "path"), [("GET", "/execute"), ("GET", "/nope"), ("PUT", "/execute"), ("POST", "/x")]
 )
 def test_other_routes(served: Served, method: str, path: str) -> None:
-    """404 with Piston's words, also for a wrong method."""
+    """Other routes and wrong methods are 404 with Piston's message."""
     response = served.client.request(method, path, json={} if method != "GET" else None)
     assert (response.status_code, response.json()) == (404, {"message": "Not Found"})
     assert response.headers["content-type"] == "application/json; charset=utf-8"
 
 
-def test_paths_as_express_takes_them(served: Served) -> None:
-    """A slash at the end, and any case."""
+def test_paths_like_express(served: Served) -> None:
+    """Paths may end with a slash, and letters may have any case."""
     assert served.client.get("/runtimes/").status_code == 200
     assert served.client.get(f"{served.base}/API/v2/Runtimes").status_code == 200
     assert "ioi-eval" in served.client.get(served.base).json()["message"]
 
 
 def test_all_fields_of_a_stage(served: Served) -> None:
-    """The ten fields that stages have since isolate; no compile stage for bash."""
+    """A stage has the ten fields of generation 4; bash has no compile stage."""
     response = served.execute(files=[{"content": "echo out; echo err >&2; exit 3"}])
     answer = response.json()
     assert set(answer) == {"run", "language", "version"}
@@ -78,7 +78,7 @@ def test_all_fields_of_a_stage(served: Served) -> None:
     }
 
 
-# Recorded answers of the real server whose outcome does not depend on how it was configured.
+# Recorded answers of the real server that do not depend on its configuration.
 # fmt: off
 RECORDED = [
     "args", "args_not_array", "args_numbers", "background_child_holds_stdout", "bad_version_selector",
@@ -104,7 +104,7 @@ MEASURED = {"cpu_time", "wall_time", "memory", "version", "output"}
 
 
 def without_measurements(answer: Any) -> Any:
-    """An answer without what is never the same twice."""
+    """An answer without measured values."""
     if not isinstance(answer, dict):
         return answer
     return {key: without_measurements(value) for key, value in answer.items() if key not in MEASURED}
@@ -112,17 +112,17 @@ def without_measurements(answer: Any) -> Any:
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_recorded_answers(served: Served, shared: Path, name: str) -> None:
-    """The same request gets the same answer as from the real server since isolate."""
+    """A recorded request gets the same answer as from the real server of generation 4."""
     transcript = json.loads((shared / "piston-transcripts" / "v4" / f"{name}.json").read_text(encoding="utf-8"))
-    asked, body = transcript["request"], transcript["request"].get("body")
+    sent, body = transcript["request"], transcript["request"].get("body")
     if body is not None and "<" in json.dumps(body) and "chars in all" in json.dumps(body):
         pytest.skip("the request was shortened when it was recorded")
     content = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else json.dumps(body).encode()
     response = served.client.request(
-        asked["method"],
-        served.base + asked["path"],
-        headers=asked.get("headers") or {"Content-Type": "application/json"},
-        content=None if asked["method"] == "GET" else content,
+        sent["method"],
+        served.base + sent["path"],
+        headers=sent.get("headers") or {"Content-Type": "application/json"},
+        content=None if sent["method"] == "GET" else content,
     )
     assert response.status_code == transcript["http_status"]
     answer: Any = response.json() if response.content else ""

@@ -24,14 +24,14 @@ from tests.sandbox.served import Served, server
 
 
 def eventually(holds: Callable[[], bool]) -> None:
-    """Wait until something holds; the test's own timeout is the bound."""
+    """Wait until a condition holds, at most until the test's timeout."""
     while not holds():
         time.sleep(0.02)
 
 
 @pytest.mark.parametrize("chunked", [False, True])
-def test_packed_and_chunked_requests(served: Served, chunked: bool) -> None:
-    """gzip, with a length or without; what is not gzip is a 400."""
+def test_compressed_and_chunked_requests(served: Served, chunked: bool) -> None:
+    """A body with gzip is accepted, with a length or chunked. A body that is not gzip is a 400."""
     body = gzip.compress(json.dumps({"language": "bash", "version": "*", "files": [{"content": "echo hi"}]}).encode())
     headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
 
@@ -46,14 +46,14 @@ def test_packed_and_chunked_requests(served: Served, chunked: bool) -> None:
 
 
 def test_bodies_are_bounded(cache: Path) -> None:
-    """A larger one is refused as Piston does it, announced or chunked or packed; the server goes on."""
+    """A body over the limit is refused as by Piston, with a length, chunked or compressed. The server still works."""
     with server(cache, settings=ServerSettings(body_bytes=100_000)) as small:
         fitting = {"language": "bash", "version": "*", "files": [{"content": "echo"}, {"content": "x" * 99_000}]}
         large = fitting | {"stdin": "x" * 5_000_000}
         plain = {"Content-Type": "application/json"}
         packed = plain | {"Content-Encoding": "gzip"}
-        asked = json.dumps(large).encode()
-        for content, headers in ((asked, plain), (iter([asked]), plain), (gzip.compress(asked), packed)):
+        large_body = json.dumps(large).encode()
+        for content, headers in ((large_body, plain), (iter([large_body]), plain), (gzip.compress(large_body), packed)):
             response = small.client.post("/execute", content=content, headers=headers)
             assert response.status_code == 400
             assert response.json()["stack"].startswith("PayloadTooLargeError: request entity too large")
@@ -61,7 +61,7 @@ def test_bodies_are_bounded(cache: Path) -> None:
 
 
 def test_the_queue_is_bounded(cache: Path) -> None:
-    """One runs, one waits, the third is told to come again; then the first two are served."""
+    """One job runs and one waits; the third gets 503 with `Retry-After`. The first two are answered."""
     mark = f"mark-{secrets.token_hex(8)}"
     with server(cache, slots=1, settings=ServerSettings(queue=1)) as one:
         answers: list[httpx.Response] = []
@@ -89,7 +89,7 @@ def test_the_queue_is_bounded(cache: Path) -> None:
 
 
 def test_held_bytes_are_bounded(cache: Path) -> None:
-    """All waiting requests together take no more memory than they may."""
+    """A request that needs more than the memory for all waiting requests gets 503."""
     settings = ServerSettings(body_bytes=1 << 20, held_bytes=100_000)
     with server(cache, settings=settings) as small:
         response = small.execute(files=[{"content": "echo"}, {"content": "x" * 200_000}])
@@ -97,8 +97,8 @@ def test_held_bytes_are_bounded(cache: Path) -> None:
         assert small.bash("echo hi")["stdout"] == "hi\n"
 
 
-def test_a_job_whose_client_has_gone_is_killed(cache: Path) -> None:
-    """Both the one that runs and the one that waits: the next is served at once."""
+def test_the_job_of_a_disconnected_client_is_killed(cache: Path) -> None:
+    """If clients disconnect, the running job is killed and the waiting one does not start. The next job runs."""
     mark, never = f"mark-{secrets.token_hex(8)}", f"never-{secrets.token_hex(8)}"
     with server(cache, slots=1) as one:
         with httpx.Client(base_url=one.client.base_url, timeout=120) as client:
@@ -107,15 +107,15 @@ def test_a_job_whose_client_has_gone_is_killed(cache: Path) -> None:
             waiting = json.dumps(
                 {"language": "bash", "version": "*", "files": [{"content": f"exec -a {never} sleep 1000"}]}
             )
-            leave(client, body, until=lambda: processes_with(mark) != [])
-            leave(client, waiting.encode(), until=lambda: True)
+            send_and_disconnect(client, body, until=lambda: processes_with(mark) != [])
+            send_and_disconnect(client, waiting.encode(), until=lambda: True)
         eventually(lambda: processes_with(mark) == [])
         assert one.bash("echo next")["stdout"] == "next\n"
         assert processes_with(never) == []
 
 
-def leave(client: httpx.Client, body: bytes, *, until: Callable[[], bool]) -> None:
-    """Send a request over a connection of one's own, wait for something, and hang up."""
+def send_and_disconnect(client: httpx.Client, body: bytes, *, until: Callable[[], bool]) -> None:
+    """Send a request over a new connection, wait for a condition, and close the connection."""
     url = client.base_url
     with socket.create_connection((url.host, url.port or 80)) as connection:
         lines = (
@@ -128,8 +128,8 @@ def leave(client: httpx.Client, body: bytes, *, until: Callable[[], bool]) -> No
         eventually(until)
 
 
-def test_the_server_survives_what_is_no_http(served: Served) -> None:
-    """Garbage, and a request that stops in the middle."""
+def test_the_server_survives_invalid_http(served: Served) -> None:
+    """Invalid HTTP and an incomplete request do not stop the server."""
     url = served.client.base_url
     for garbage in (b"\x00\x01\x02\r\n\r\n", b"POST /api/v2/execute HTTP/1.1\r\nContent-Length: 100\r\n\r\n{"):
         with socket.create_connection((url.host, url.port or 80)) as connection:
@@ -138,7 +138,7 @@ def test_the_server_survives_what_is_no_http(served: Served) -> None:
 
 
 def test_reduced_isolation_is_not_served(tmp_path: Path) -> None:
-    """Scripts of others need full isolation: the server does not start without."""
+    """Without full isolation, which foreign scripts need, the server does not start."""
 
     async def inside() -> None:
         async with LocalSandbox(slots=1, strongest=Isolation.REDUCED) as sandbox:

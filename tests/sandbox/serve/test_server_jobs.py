@@ -1,4 +1,4 @@
-"""The kinds of jobs that the server takes: scripts, bundled jobs, bash, and large ones."""
+"""The kinds of jobs that the server accepts: scripts, bundled jobs, bash, and large ones."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from tests.sandbox.served import Served
 
 
 def test_scripts_know_their_language(served: Served) -> None:
-    """As packages do."""
+    """Scripts get the variable `PISTON_LANGUAGE`, as on Piston."""
     assert served.bash("echo $PISTON_LANGUAGE $HOME")["stdout"] == "bash /tmp\n"
     script = {"name": "run", "content": "echo $PISTON_LANGUAGE"}
     assert served.execute(language="ioi_eval", files=[script]).json()["run"]["stdout"] == "ioi_eval\n"
 
 
 def test_own_scripts(served: Served) -> None:
-    """`ioi_eval`: the job's own `compile` and `run`, in one box."""
+    """In the language `ioi_eval`, the job's own `compile` and `run` are executed in one box."""
     files = [
         {"name": "run", "content": 'cat made; printf "<%s>" "$@"'},
         {"name": "compile", "content": "echo made > made; echo compiled"},
@@ -37,8 +37,8 @@ def test_own_scripts(served: Served) -> None:
     assert failed["run"]["code"] == 4
 
 
-def test_a_runner_and_a_plan_run_the_native_way(served: Served) -> None:
-    """A bundled job: no shell in between, full isolation, an answer with its end line."""
+def test_a_job_with_our_runner_runs_without_a_shell(served: Served) -> None:
+    """A job with our runner and a plan runs the runner directly, with full isolation. The runner need not be sent."""
     nonce = secrets.token_hex(16)
     recipe = recipes.Recipe(
         what="test",
@@ -61,13 +61,13 @@ def test_a_runner_and_a_plan_run_the_native_way(served: Served) -> None:
     answer = compile_answer(Stage(stdout=run["stdout"], stderr=run["stderr"], code=run["code"]), nonce)
     assert answer.artifacts["x"].startswith(b"\x7fELF")
     assert answer.isolation is Isolation.FULL
-    named = {"name": "stored", "content": runner_line(digest(served.runner)).decode()}  # instead of sending it
+    named = {"name": "stored", "content": runner_line(digest(served.runner)).decode()}  # instead of the runner
     run = served.execute(language="ioi_eval", files=[*files[:-1], named]).json()["run"]
     assert compile_answer(Stage(stdout=run["stdout"], stderr=run["stderr"], code=run["code"]), nonce).artifacts
 
 
-def test_a_runner_of_another_version_is_started_by_its_client_s_script(served: Served) -> None:
-    """A client may be older than its server, and its runner with it: that is a program like any other."""
+def test_a_runner_of_another_version_is_started_by_the_script(served: Served) -> None:
+    """A client may be older than the server. Its runner differs and is run like any other program."""
     runner = b'#!/bin/sh\nprintf "%s\\n" "$@"\n'
     files = [
         {"name": "run", "content": 'exec ./runner --dir . "$@"\n'},
@@ -78,8 +78,8 @@ def test_a_runner_of_another_version_is_started_by_its_client_s_script(served: S
     assert (run["stdout"].split(), run["stderr"]) == (["--dir", "."], "")
 
 
-def test_a_client_that_would_compile_the_runner_finds_it(served: Served) -> None:
-    """Else its runner would not be ours to the byte, if ours was built elsewhere, and not get the runner's place."""
+def test_a_client_gets_the_server_s_runner(served: Served) -> None:
+    """The job that compiles the runner returns the server's runner, so that client and server have equal bytes."""
     toolchain = Toolchain(command="/usr/bin/false", version="none", machine="x86_64-linux-gnu", static=True)
     nonce = secrets.token_hex(16)
     files = [
@@ -92,7 +92,7 @@ def test_a_client_that_would_compile_the_runner_finds_it(served: Served) -> None
 
 
 def test_a_bash_job_may_have_files_of_any_name(served: Served) -> None:
-    """Neither `compile` nor `run` means anything to bash."""
+    """For bash, files with the names `compile` and `run` are ordinary files."""
     files = [
         {"name": "main.sh", "content": "cat run compile"},
         {"name": "compile", "content": "exit 5"},
@@ -104,7 +104,7 @@ def test_a_bash_job_may_have_files_of_any_name(served: Served) -> None:
 
 
 def test_large_files_and_answers(served: Served) -> None:
-    """10 MB in, 10 MB out, unharmed."""
+    """A file of 10 MB and an output of 10 MB arrive unchanged."""
     content = "".join(f"{number}\n" for number in range(1_500_000))
     files = [{"name": "main.sh", "content": "cat big"}, {"name": "big", "content": content}]
     assert served.execute(files=files).json()["run"]["stdout"] == content

@@ -1,4 +1,4 @@
-"""The reference's client against the server: it scores the sample contest without a change."""
+"""The reference's client with our server: it scores the sample contest without changes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SOLUTIONS = [json.loads(line) for line in sample.solutions().open(encoding="utf-
 
 
 def sample_of(problem_id: str, label: str, test: str) -> tuple[dict[str, Any], dict[str, Any], str]:
-    """The rows of a problem and of one of its tests, and a solution's program."""
+    """The rows of a problem and of one of its tests, and the source of a solution."""
     problem = next(row for row in PROBLEMS if row["id"] == problem_id)
     case = next(row for row in TESTS if (row["problem_id"], row["test_name"]) == (problem_id, test))
     code = next(row["code"] for row in SOLUTIONS if (row["problem_id"], row["label"]) == (problem_id, label))
@@ -26,7 +26,7 @@ def sample_of(problem_id: str, label: str, test: str) -> tuple[dict[str, Any], d
 
 
 def classic_request(problem: dict[str, Any], case: dict[str, Any], code: str) -> dict[str, Any]:
-    """What asks for one test of a program."""
+    """The request to judge a program on one test."""
     files = {f"graders/{problem['id']}.cpp": code, "input.txt": case["test_input"]}
     files |= {"correct_output.txt": case["test_output"], **dict(problem["grader_files"])}
     sent = [{"name": name, "content": content} for name, content in files.items() if content]
@@ -34,7 +34,7 @@ def classic_request(problem: dict[str, Any], case: dict[str, Any], code: str) ->
 
 
 class ReferenceClient:
-    """Exactly the requests of the reference's client, and its reading of the answers, in our words."""
+    """Sends the same requests as the reference's client and reads the answers like it; written independently."""
 
     def __init__(self, served: Served) -> None:
         self.client = served.client
@@ -48,7 +48,7 @@ class ReferenceClient:
         *,
         language: str = "cms_ioi",
     ) -> tuple[str, str]:
-        """One test: submission, input, expected output if there is one, grader files that are not empty."""
+        """Judge one test: sends submission, input, the expected output if any, and grader files that are not empty."""
         files = [
             {"name": f"graders/{problem['id'].lower()}.cpp", "content": submission},
             {"name": "input.txt", "content": test_input},
@@ -69,7 +69,7 @@ class ReferenceClient:
 
     @staticmethod
     def read(response: dict[str, Any]) -> tuple[str, str]:
-        """Score and feedback."""
+        """Score and feedback of an answer."""
         assert "message" not in response
         if "compile" in response and response["compile"]["code"] != 0:
             code, stderr = response["compile"]["code"], response["compile"]["stderr"]
@@ -85,7 +85,7 @@ class ReferenceClient:
 
     @staticmethod
     def status(score: float, feedback: str) -> str:
-        """Its name for an outcome."""
+        """The client's name for an outcome."""
         if score == 1.0:
             return "AC"
         if score > 0:
@@ -117,7 +117,7 @@ class ReferenceClient:
 def test_the_reference_s_client(  # noqa: PLR0917 (parametrised)
     served: Served, problem_id: str, label: str, test: str, score: float, status: str
 ) -> None:
-    """It scores the sample contest through this server without a change."""
+    """It gets the expected scores for solutions of the sample contest."""
     problem, case, code = sample_of(problem_id, label, test)
     client = ReferenceClient(served)
     words, feedback = client.run_submission(problem, case["test_input"], code, case["test_output"])
@@ -125,7 +125,7 @@ def test_the_reference_s_client(  # noqa: PLR0917 (parametrised)
 
 
 def test_an_answer_to_cms_ioi_names_cms(served: Served) -> None:
-    """As the real package does; and a failure of judge or problem is an error to the reference, never a zero."""
+    """The answer has the language `cms`, as in the real package. A judge error is an error for the client, not 0."""
     problem = {
         "id": "Sum",
         "time_limit": 1.0,
@@ -146,16 +146,16 @@ def test_an_answer_to_cms_ioi_names_cms(served: Served) -> None:
     assert "graders/grader_config.json" in response.json()["run"]["stderr"]
 
 
-def test_a_request_s_wall_clock_fails_no_program_on_a_busy_machine(served: Served) -> None:
-    """The client allows limit + 3 s of wall clock for judging, and compilers get what the server gives."""
+def test_a_short_wall_clock_limit_of_a_request_has_no_effect(served: Served) -> None:
+    """The client sends limit + 3 s, which may be too short on a busy machine: the server does not use it."""
     problem, case, code = sample_of("buoys", "model_solution/bisection.cpp", "0-01")
     answer = served.execute(**classic_request(problem, case, code), run_timeout=1, compile_timeout=1)
     assert ReferenceClient.read(answer.json()) == ("1\n", "Output is correct\n")
 
 
 @pytest.mark.parametrize("stage", ["compile", "run"])
-def test_a_judge_that_is_stopped_is_no_score(served: Served, stage: str) -> None:
-    """The client takes a compile stage without an exit code for a compile error, and such a run stage for TLE."""
+def test_a_stopped_stage_is_an_http_error(served: Served, stage: str) -> None:
+    """A stopped stage is an HTTP 500: without an exit code, the client would take it as a compile error or as TLE."""
     problem, case, code = sample_of("buoys", "model_solution/bisection.cpp", "0-01")
     code += "static int endless = [] { for (volatile int i = 0;; i = i + 1) {} return 0; }();\n"
     answer = served.execute(**classic_request(problem, case, code), **{f"{stage}_cpu_time": 1})
@@ -164,7 +164,7 @@ def test_a_judge_that_is_stopped_is_no_score(served: Served, stage: str) -> None
 
 
 def test_a_classic_job_without_scripts(served: Served) -> None:
-    """As with our package on a real server: `ioi_eval` has its own pair for those."""
+    """As with our package on Piston, `ioi_eval` uses its own scripts for a classic job without scripts."""
     problem, case, code = sample_of("buoys", "model_solution/bisection.cpp", "0-01")
     found = ReferenceClient(served).run_submission(
         problem, case["test_input"], code, case["test_output"], language="ioi_eval"
@@ -172,8 +172,8 @@ def test_a_classic_job_without_scripts(served: Served) -> None:
     assert found == ("1\n", "Output is correct\n")
 
 
-def test_without_an_expected_output_the_score_is_what_the_program_prints(served: Served) -> None:
-    """The client leaves the file out where the output is absent or empty; a program that crashes prints no score."""
+def test_without_an_expected_output_the_program_prints_the_score(served: Served) -> None:
+    """Without an expected output, the score is what the program prints. A program that crashes gets 0."""
     problem, case, code = sample_of("buoys", "model_solution/bisection.cpp", "0-01")
     client = ReferenceClient(served)
     for absent in (None, ""):

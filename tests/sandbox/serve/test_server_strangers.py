@@ -1,4 +1,4 @@
-"""Clients that mean no good: slow ones, pages in a browser, runners of their own, words that are not text."""
+"""Malicious clients: slow ones, web pages in a browser, foreign runners, texts that are not valid Unicode."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ HEAD = b"POST /api/v2/execute HTTP/1.1\r\nHost: localhost\r\nContent-Type: appli
 
 @contextmanager
 def connection(served: Served, sent: bytes) -> Iterator[socket.socket]:
-    """A connection on which something was sent."""
+    """A connection on which these bytes were sent."""
     url = served.client.base_url
     with socket.create_connection((url.host, url.port or 80)) as opened:
         opened.sendall(sent)
         yield opened
 
 
-def closed(opened: socket.socket) -> bytes:
-    """What the server says until it closes a connection."""
-    said = b""
+def read_until_closed(opened: socket.socket) -> bytes:
+    """All bytes that the server sends until it closes the connection."""
+    received = b""
     try:
         while piece := opened.recv(4096):
-            said += piece
+            received += piece
     except ConnectionResetError:
         pass
-    return said
+    return received
 
 
 @pytest.mark.parametrize("sent", [b"", b"POST /api", HEAD, HEAD + b"\r\n{"], ids=["none", "line", "head", "body"])
-def test_slow_clients_take_no_place(cache: Path, sent: bytes) -> None:
-    """A place among the jobs is for a request that is there: 40 who send slowly keep nobody out."""
+def test_slow_clients_do_not_fill_the_queue(cache: Path, sent: bytes) -> None:
+    """Only complete requests count for the queue: 40 slow clients do not keep a job from running."""
     settings = ServerSettings(queue=1, silent_s=600, transfer_s=600)
     with server(cache, slots=1, settings=settings) as one, ExitStack() as stack:
         for _ in range(40):
@@ -48,19 +48,19 @@ def test_slow_clients_take_no_place(cache: Path, sent: bytes) -> None:
         assert one.bash("echo hi")["stdout"] == "hi\n"
 
 
-def test_who_does_not_ask_is_closed(cache: Path) -> None:
-    """Also who sends a byte now and then, and who asked before."""
+def test_connections_without_a_request_are_closed(cache: Path) -> None:
+    """A connection without a complete request is closed, also if it sends single bytes, or had a request before."""
     with server(cache, settings=ServerSettings(silent_s=0.5)) as one:
         for sent in (b"", b"POST /api", HEAD, b"GET /api/v2/runtimes HTTP/1.1\r\nHost: localhost\r\n\r\n"):
             with connection(one, sent) as opened:
-                assert (b"200 OK" in closed(opened)) == sent.startswith(b"GET")
+                assert (b"200 OK" in read_until_closed(opened)) == sent.startswith(b"GET")
         with connection(one, HEAD) as opened:
             opened.settimeout(0.1)
-            drip(opened)
+            send_slowly_until_closed(opened)
 
 
-def drip(opened: socket.socket) -> None:
-    """Send a byte now and then until the server has closed a connection."""
+def send_slowly_until_closed(opened: socket.socket) -> None:
+    """Send single bytes until the server has closed the connection."""
     while True:
         try:
             opened.sendall(b"X")
@@ -72,18 +72,18 @@ def drip(opened: socket.socket) -> None:
             return
 
 
-def test_a_body_that_does_not_come_is_a_408(cache: Path) -> None:
-    """And the connection is closed after it."""
+def test_an_incomplete_body_is_a_408(cache: Path) -> None:
+    """After the 408, the connection is closed."""
     with server(cache, settings=ServerSettings(silent_s=0.5, transfer_s=0.5)) as one:
         with connection(one, HEAD + b"\r\n{") as opened:
-            said = closed(opened)
-        assert said.startswith(b"HTTP/1.1 408 ")
-        assert b"only 1 bytes of the request came" in said
+            received = read_until_closed(opened)
+        assert received.startswith(b"HTTP/1.1 408 ")
+        assert b"only 1 bytes of the request came" in received
         assert one.bash("echo hi")["stdout"] == "hi\n"
 
 
-def test_an_answer_that_nobody_takes_is_thrown_away(cache: Path) -> None:
-    """It is counted among what is held until then, so that it shuts out others, who are told."""
+def test_an_answer_that_is_not_read_is_discarded(cache: Path) -> None:
+    """A large answer counts as held memory until it is discarded. Until then, other requests get 503."""
     settings = ServerSettings(silent_s=1, transfer_s=1, least_rate=1 << 30, held_bytes=20_000_000)
     body = {"language": "bash", "version": "*", "files": [{"content": "head -c 30000000 /dev/zero | tr '\\0' x"}]}
     text = json.dumps(body).encode()
@@ -92,15 +92,15 @@ def test_an_answer_that_nobody_takes_is_thrown_away(cache: Path) -> None:
         opened.recv(1)
         while one.execute(files=[{"content": "echo hi"}]).status_code == 503:
             pass
-        assert len(closed(opened)) < 30_000_000
+        assert len(read_until_closed(opened)) < 30_000_000
 
 
-def test_connections_that_ask_nothing_are_bounded(cache: Path) -> None:
-    """One more, and the one that has been so for longest is closed; jobs that run are not."""
+def test_connections_without_a_request_are_limited(cache: Path) -> None:
+    """If there are too many connections without a request, the oldest ones are closed. Jobs still run."""
     with server(cache, settings=ServerSettings(unserved=8, silent_s=600)) as one, ExitStack() as stack:
         opened = [stack.enter_context(connection(one, HEAD)) for _ in range(30)]
         for early in opened[:20]:
-            assert closed(early) == b""
+            assert read_until_closed(early) == b""
         assert one.bash("echo hi")["stdout"] == "hi\n"
 
 
@@ -124,10 +124,10 @@ def test_connections_that_ask_nothing_are_bounded(cache: Path) -> None:
     ],
 )
 @pytest.mark.parametrize(("method", "path"), [("GET", "/runtimes"), ("POST", "/execute"), ("POST", "/packages")])
-def test_pages_of_others_may_not_ask(
+def test_requests_of_foreign_web_pages_are_refused(
     named: Served, headers: dict[str, str], status: int, method: str, path: str
 ) -> None:
-    """A name that others can have chosen is none of this server's, whatever is asked."""
+    """Requests with a foreign `Host` or `Origin` get 403 on all routes."""
     response = named.client.request(method, path, headers=headers, json={} if method == "POST" else None)
     assert (response.status_code == 403) == (status == 403)
     if status == 403:
@@ -136,7 +136,7 @@ def test_pages_of_others_may_not_ask(
 
 @pytest.fixture(scope="module")
 def named(cache: Path) -> Iterator[Served]:
-    """A server that has a name."""
+    """A server with an allowed host name."""
     with server(cache, settings=ServerSettings(names=frozenset({"worker.example"}))) as one:
         yield one
 
@@ -149,8 +149,8 @@ print("unlimited")
 
 
 @pytest.mark.parametrize("started", [[], ["--dir", "."]])
-def test_a_runner_that_is_not_ours_is_a_program_like_any(served: Served, started: list[str]) -> None:
-    """It is not root, has no capabilities, and is held to the memory that the request allows."""
+def test_a_foreign_runner_is_an_ordinary_program(served: Served, started: list[str]) -> None:
+    """A runner that is not ours is not root, has no capabilities, and has the request's memory limit."""
     files = [
         {"name": "run", "content": 'exec ./runner "$@"\n'},
         {"name": "plan", "content": "x"},
@@ -165,8 +165,8 @@ def test_a_runner_that_is_not_ours_is_a_program_like_any(served: Served, started
     assert "CapEff:\t0000000000000000" in free["stdout"]
 
 
-def test_a_plan_for_our_runner_may_not_take_more_than_the_request(served: Served) -> None:
-    """The runner obeys the plan, and nobody the request."""
+def test_a_plan_must_not_exceed_the_request_s_memory_limit(served: Served) -> None:
+    """Our runner enforces the plan's memory limit, so a plan over the request's limit is refused."""
     files = [
         {"name": "run", "content": "exec ./runner --dir ."},
         {"name": "plan", "content": "ioi-eval-runner 1\nchecker protocol=cms memory_bytes=2500000000\nend\n"},
@@ -223,8 +223,8 @@ LONE = "\ud800"
     ids=lambda changes: json.dumps(changes)[:40],
 )
 @pytest.mark.parametrize("language", ["bash", "ioi_eval", "cms_ioi"])
-def test_odd_requests_are_answered_in_words(served: Served, changes: dict[str, Any], language: str) -> None:
-    """Served, or refused as Piston refuses; never by a fault of the server's own, and it goes on."""
+def test_unusual_requests_get_an_answer(served: Served, changes: dict[str, Any], language: str) -> None:
+    """Unusual requests are served, or refused as on Piston; they cause no exception in the server."""
     body = {"language": language, "version": "*", "files": [FILE]} | changes
     headers = {"Content-Type": "application/json"}
     response = served.client.post("/execute", content=json.dumps(body).encode(), headers=headers)
@@ -236,8 +236,8 @@ def test_odd_requests_are_answered_in_words(served: Served, changes: dict[str, A
 
 
 @pytest.mark.parametrize("text", ['{"run_memory_limit": 1e999}', '{"args": NaN}', "[" * 1_000_000, '{"a":' * 100_000])
-def test_texts_that_are_hardly_json(served: Served, text: str) -> None:
-    """The same, of what no encoder of JSON writes."""
+def test_texts_that_no_json_encoder_writes(served: Served, text: str) -> None:
+    """Texts that no JSON encoder writes get a 400 with an answer."""
     response = served.client.post("/execute", content=text.encode(), headers={"Content-Type": "application/json"})
     assert response.status_code == 400
     assert response.json()
