@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self, TypeAlias
 
@@ -14,6 +14,8 @@ from ioi_eval.journal import Keys, StoredLevel
 from ioi_eval.pipeline.dump_reader import DumpReader, DumpReading, Judgeable, Refused, faulty, refused
 from ioi_eval.pipeline.window import Candidate
 from ioi_eval.problems.apps_submissions import (
+    PROBLEM_COLUMNS,
+    PROGRAM_COLUMNS,
     AppsSubmission,
     Rules,
     Sample,
@@ -23,7 +25,8 @@ from ioi_eval.problems.apps_submissions import (
     submission,
     submission_columns,
 )
-from ioi_eval.problems.row import DumpSource, Row
+from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
+from ioi_eval.problems.row import DumpSource, Row, RowSource
 
 AppsCandidate: TypeAlias = Candidate[Listed, AppsSubmission]
 
@@ -48,6 +51,40 @@ class Invalid(Refused):
     """
 
     listed: Listed
+
+
+_NEEDS = (
+    Need(columns=PROGRAM_COLUMNS, advice=f"{PROGRAMS_ADVICE}, or are DUMP and --dataset swapped?"),
+    Need(columns=PROBLEM_COLUMNS, advice="It says which problem a program is for: add it to the rows"),
+)
+
+
+def survey(source: RowSource, *, id_column: str = "uuid") -> Mapping[str | None, int]:
+    """How many programs there are for each problem; a row that cannot be used counts as one.
+
+    `None` stands for rows that name no problem.
+
+    Args:
+        source: the dump.
+        id_column: the column with the programs' names; only `uuid` may be missing in all rows.
+
+    Raises:
+        InputError: the dump cannot be read, contains no programs, or does not have this column.
+        RowError: a row cannot be read.
+    """
+    named = Need(columns=(id_column,), advice="Name one of them with --id-column, or leave it out")
+    needs = _NEEDS if id_column == "uuid" else (*_NEEDS, named)
+    check_first_rows(source.iterate(PROBLEM_COLUMNS), source.describe(), needs)
+    counts: Counter[str | None] = Counter()
+    for row in source.iterate((*PROBLEM_COLUMNS, *PROGRAM_COLUMNS)):
+        problem, count = None, 1
+        try:
+            problem = problem_of(row)
+            count = len(samples_of(row))
+        except (RowError, *ODD_DATA):
+            pass  # it is refused later, with the reason
+        counts[problem] += count
+    return counts
 
 
 class AppsReading(DumpReading):

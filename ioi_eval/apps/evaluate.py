@@ -24,7 +24,8 @@ from ioi_eval.apps.eval_protocol import (
     read_ground_truth,
 )
 from ioi_eval.apps.evaluate_result import EvaluateResult, EvaluationRow, Message, MetricResult
-from ioi_eval.apps.outcomes import AppsResult, AppsSettings
+from ioi_eval.apps.result import AppsResult
+from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.compat import grader_named
 from ioi_eval.config import MIB
 from ioi_eval.errors import ODD_DATA, InputError, IoiEvalError, internal_error_text

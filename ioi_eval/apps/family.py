@@ -11,27 +11,21 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from ioi_eval.apps import mcpbr
-from ioi_eval.apps.codec import decode_result, encode_result
 from ioi_eval.apps.dump_reader import AppsCandidate, AppsDumpReader, Invalid, JudgeableSample
-from ioi_eval.apps.outcomes import AppsResult, fingerprint_of
 from ioi_eval.apps.report import markdown_report
-from ioi_eval.apps.results import (
-    AppsSummary,
-    JudgedSample,
-    error_of,
-    failure_reason_of,
-    refused_row,
-    result_row,
-)
+from ioi_eval.apps.result import AppsResult, decode_result, encode_result
+from ioi_eval.apps.result_rows import error_of, failure_reason_of, refused_row, result_row
+from ioi_eval.apps.settings import fingerprint_of
+from ioi_eval.apps.summary import AppsSummary, JudgedSample
 from ioi_eval.errors import RowError
 from ioi_eval.journal import RecordKind
 from ioi_eval.model import Verdict
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.pipeline.family import ProblemFamily, ResultFacts
-from ioi_eval.pipeline.finish import TestLines, to_json
 from ioi_eval.pipeline.result_store import RecordedResult, ResultCodec
 from ioi_eval.pipeline.threads import in_thread
+from ioi_eval.pipeline.writing import TestLines, to_json
 from ioi_eval.problems.apps_submissions import problem_of
 from ioi_eval.problems.apps_values import shown_texts
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, apps_line

@@ -13,8 +13,8 @@ from ioi_eval.model import CompileOutcome, Problem, Submission, SubmissionResult
 from ioi_eval.pipeline.contest_dump_reader import ContestCandidate, ContestDumpReader, JudgeableRow
 from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.pipeline.family import ProblemFamily, ResultFacts
-from ioi_eval.pipeline.finish import TestLines, to_json
 from ioi_eval.pipeline.result_store import RecordedResult, ResultCodec
+from ioi_eval.pipeline.writing import TestLines, to_json
 from ioi_eval.report import compact
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.inputs import beginning

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Generic, TypeVar
 from ioi_eval.events import Events
 from ioi_eval.model import JudgedResult
 from ioi_eval.pipeline.dump_reader import DumpReader, Refused
-from ioi_eval.pipeline.finish import TestLines
 from ioi_eval.pipeline.result_store import RecordedResult, ResultCodec
 from ioi_eval.pipeline.window import CandidateT
+from ioi_eval.pipeline.writing import TestLines
 from ioi_eval.report.frame import RESULTS
 from ioi_eval.report.run_summary import RunSummary
 from ioi_eval.report.totals import CpuSplit

@@ -9,7 +9,7 @@ What is repeated, and why:
 - a compilation with a precompiled header that produced no program, or took more than `_SURE_SHARE` of its CPU limit:
   again without that header;
 - a compilation that a limit stopped: once more, alone on the machine, before it counts;
-- tests: see `engine/running.py`.
+- tests: see `engine/scheduling.py`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from ioi_eval.config import Policy
 from ioi_eval.engine.packing import run_both
-from ioi_eval.engine.running import Program, ProgramScheduler
+from ioi_eval.engine.scheduling import Program, ProgramScheduler
 from ioi_eval.errors import (
     ExhaustedError,
     LostDataError,

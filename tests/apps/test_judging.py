@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.apps.codec import decode_result, encode_result
 from ioi_eval.apps.family import is_sandbox_failure
-from ioi_eval.apps.outcomes import AppsResult, AppsSettings
+from ioi_eval.apps.result import AppsResult, decode_result, encode_result
+from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.apps.verdicts import judged, returns_right
 from ioi_eval.model import RunDetails, TestOutcome, Verdict
 from ioi_eval.model.apps import CallTest, RowFault, StdinTest

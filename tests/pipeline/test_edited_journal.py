@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ioi_eval.apps.family import APPS_CODEC
-from ioi_eval.apps.outcomes import AppsResult
+from ioi_eval.apps.result import AppsResult
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal, RecordKind, TemporaryRecords, keys_of, peek
 from ioi_eval.model import CompileOutcome, Submission, SubmissionResult, TestOutcome, Verdict

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ioi_eval.engine.judging import Judging
-from ioi_eval.engine.running import Program, ProgramScheduler
+from ioi_eval.engine.scheduling import Program, ProgramScheduler
 from ioi_eval.jobs import rules
 from ioi_eval.jobs.run_job import JobTest, RunSetup
 from ioi_eval.model import Isolation, ScoreType, Subtask, TestOutcome, Verdict
@@ -24,7 +24,7 @@ class _Row:
     score_type: ScoreType
 
 
-class TestRuns:
+class ProgramRun:
     """The runs of a program: the valid outcomes of the tests that were run (`outcomes`, `passed`), by their places.
 
     Args:

@@ -52,7 +52,7 @@ class _Recorded:
     bug_in_problem: object | None
 
 
-class DumpRun(Generic[CandidateT, ResultT]):
+class DumpJudge(Generic[CandidateT, ResultT]):
     """One judging of a dump.
 
     Args:
