@@ -20,7 +20,7 @@ from ioi_eval.errors import ODD_DATA, internal_error_text
 from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.pipeline.family import ProblemFamily, ResultFacts, ResultT
 from ioi_eval.pipeline.leaders import Leaders
-from ioi_eval.pipeline.progress import BEAT_S, COPY, REFUSED, RESUMED, Progress
+from ioi_eval.pipeline.progress import COPY, REFUSED, RESUMED, Progress, beating
 from ioi_eval.pipeline.result_store import ResultStore
 from ioi_eval.pipeline.row_judge import Judged, RowJudge
 from ioi_eval.pipeline.settings import RunCounts, Settings
@@ -98,33 +98,28 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         """
         started = time.monotonic()
         try:
-            async with asyncio.TaskGroup() as beating:
-                beat = beating.create_task(self._beat())
-                async with asyncio.TaskGroup() as working:
-                    working.create_task(self._feed())
-                    for _ in range(self.settings.workers + self.settings.spare):
-                        working.create_task(self._work())
-                beat.cancel()
+            await beating(self.progress, self._feed_and_work(), check=self._check_journal)
         finally:
             self.done.wall_s = time.monotonic() - started
 
-    async def _beat(self) -> None:
+    async def _feed_and_work(self) -> None:
+        async with asyncio.TaskGroup() as working:
+            working.create_task(self._feed())
+            for _ in range(self.settings.workers + self.settings.spare):
+                working.create_task(self._work())
+
+    def _check_journal(self) -> None:
         """Sync the journal in time, also while there are no new results, and check that it still exists."""
-        while True:
-            await asyncio.sleep(BEAT_S)
-            await in_thread(self.store.journal.require_there)
-            await in_thread(self.store.journal.sync_if_due)
-            self.progress.beat()
+        self.store.journal.require_there()
+        self.store.journal.sync_if_due()
 
     # ------------------------------------------------------------------ reading
 
     async def _feed(self) -> None:
-        while not self.done.stopped_by and (batch := await in_thread(self._batch, self._entries)):
+        while not self.done.stopped_by and (batch := await in_thread(self._batch)):
             copies: list[tuple[CandidateT, int]] = []
             empty: list[CandidateT] = []
-            settled = batch.count(None)
-            self.done.resumed += settled
-            self.progress.skip(RESUMED, settled)
+            self.progress.skip(RESUMED, batch.count(None))
             for entry in batch:
                 if entry is None:
                     continue
@@ -163,13 +158,16 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         for copy, known in same:
             self._count(replace(known, names=copy.names), was_in_sandbox=False)
 
-    @staticmethod
-    def _batch(entries: Iterator[CandidateT | Refused | None]) -> list[CandidateT | Refused | None]:
-        """The next rows: few enough for memory, enough to outweigh a change of threads."""
+    def _batch(self) -> list[CandidateT | Refused | None]:
+        """The next rows: few enough for memory, enough to outweigh a change of threads.
+
+        Rows that were written already are counted here: if the run is interrupted meanwhile, the batch is lost.
+        """
         batch: list[CandidateT | Refused | None] = []
         held = 0
-        for entry in itertools.islice(entries, BATCH_ROWS):
+        for entry in itertools.islice(self._entries, BATCH_ROWS):
             batch.append(entry)
+            self.done.resumed += entry is None
             held += 0 if entry is None or isinstance(entry, Refused) else (entry.size or 0)
             if held > BATCH_CODE:
                 break

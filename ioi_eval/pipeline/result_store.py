@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
-import orjson
-
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.journal import Journal, Keys, RecordKind, StoredLevel, TemporaryRecords
 from ioi_eval.pipeline.window import Candidate, CandidateT
+from ioi_eval.pipeline.writing import to_json
 
 ResultT = TypeVar("ResultT")
 
@@ -164,17 +163,6 @@ class ResultStore(Generic[ResultT]):
         return result
 
 
-def _json(values: Mapping[str, Any]) -> bytes:
+def _json(values: dict[str, Any]) -> bytes:
     """A record's body. Lone surrogates, which a row's names may contain, become question marks."""
-    try:
-        return orjson.dumps(values)
-    except TypeError:
-        return orjson.dumps(_written(values))
-
-
-def _written(value: Any) -> Any:
-    if isinstance(value, str):
-        return str(value).encode("utf-8", "replace").decode()
-    if isinstance(value, Mapping):
-        return {_written(key): _written(item) for key, item in value.items()}
-    return [_written(item) for item in value] if isinstance(value, list | tuple) else value
+    return to_json(values).removesuffix(b"\n")

@@ -116,8 +116,7 @@ def end_unchanged(
     counts = earlier["submissions"]
     resumed = counts["rows"] - counts["refused"]
     for became, number in ((RESUMED, resumed), (REFUSED, counts["refused"])):
-        for _ in range(number):
-            progress.advance(became)
+        progress.skip(became, number)
     progress.close()
     facts = RunCounts(resumed=resumed).facts(settings, written.journal.notes)
     values = renewed(earlier, facts, run_part(facts))
