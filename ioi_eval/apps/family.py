@@ -18,7 +18,6 @@ from ioi_eval.apps.result_rows import error_of, failure_reason_of, refused_row, 
 from ioi_eval.apps.settings import fingerprint_of
 from ioi_eval.apps.summary import AppsSummary, JudgedSample
 from ioi_eval.errors import RowError
-from ioi_eval.journal import RecordKind
 from ioi_eval.model import Verdict
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.pipeline.dump_reader import Refused
@@ -43,40 +42,22 @@ class Executor(Protocol):
         ...
 
 
-def kind_of(result: AppsResult) -> RecordKind | None:
-    """The kind of a result's record: RESULT, FINAL_JE (the comparator's checker failed twice); `None` for failures of
-    ours, which are not stored. If the other grader fails, that is its RESULT.
-    """
-    if result.verdict is not Verdict.JE or (result.graded is not None and result.graded.crash):
-        return RecordKind.RESULT
-    errors = [test for test in result.tests if test.verdict is Verdict.JE]
-    return RecordKind.FINAL_JE if errors and all(test.final for test in errors) else None
-
-
-def is_sandbox_failure(result: AppsResult) -> bool:
-    """Whether a judge error means that the sandbox failed, and not a checker or the row."""
-    errors = [test for test in result.tests if test.verdict is Verdict.JE]
-    return result.fault is None and (not errors or any(test.judge_program is None for test in errors))
-
-
 APPS_CODEC = ResultCodec(
     encode=encode_result,
     decode=decode_result,
-    kind=kind_of,
     tests=lambda result: len(result.tests),
 )
 """Results of APPS problems in the journal."""
 
 
 def apps_facts(result: AppsResult) -> ResultFacts:
-    """The facts about a result that a run needs."""
-    is_stored = kind_of(result) is not None
-    return ResultFacts(
-        verdict=result.verdict,
+    """The facts about a result that a run needs. If another grader fails on a row, that is its result."""
+    has_crashed = result.graded is not None and bool(result.graded.crash)
+    return ResultFacts.of(
+        result,
+        result.tests if result.verdict is Verdict.JE and not has_crashed else None,
+        is_unfit=result.fault is not None,
         cpu=CpuSplit(run=math.fsum(test.time_s or 0.0 for test in result.tests)),
-        is_stored=is_stored,
-        is_sandbox_failure=not is_stored and is_sandbox_failure(result),
-        fingerprint=result.fingerprint,
         ran=sum(test.verdict is not Verdict.SKIPPED for test in result.tests),
         score=result.score,
         error=error_of(result),

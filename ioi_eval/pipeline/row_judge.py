@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Generic
 
 from ioi_eval.errors import ODD_DATA, LostDataError, SandboxError, UnavailableError, internal_error_text
-from ioi_eval.pipeline.family import ProblemFamily, ResultT
+from ioi_eval.pipeline.family import ProblemFamily, ResultFacts, ResultT
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.window import CandidateT, Costs
 
@@ -20,12 +20,14 @@ class Judged(Generic[ResultT]):
 
     Args:
         result: its result, or our failure.
+        facts: about the result.
         seconds: how long judging it took.
         is_our_bug: whether a bug of ours prevented judging it.
         unavailable: why no other submission can be judged either; `None` if it can.
     """
 
     result: ResultT
+    facts: ResultFacts
     seconds: float
     is_our_bug: bool = False
     unavailable: str | None = None
@@ -59,12 +61,11 @@ class RowJudge(Generic[CandidateT, ResultT]):
         except ODD_DATA as error:
             result = self._family.our_failure(candidate, internal_error_text(error, "judging this row"))
             is_our_bug = True
-        else:
-            facts = self._family.facts(result)
-            if facts.is_stored:
-                self._costs.observe(candidate.problem_key, facts.cpu.total)
+        facts = self._family.facts(result)
+        if facts.kind is not None:
+            self._costs.observe(candidate.problem_key, facts.cpu.total)
         seconds = time.monotonic() - begun
-        return Judged(result=result, seconds=seconds, is_our_bug=is_our_bug, unavailable=unavailable)
+        return Judged(result=result, facts=facts, seconds=seconds, is_our_bug=is_our_bug, unavailable=unavailable)
 
     async def _judge_with_data(self, candidate: CandidateT) -> ResultT:
         """Judge a submission; once more if the cache was deleted meanwhile.

@@ -33,7 +33,7 @@ class StopRule:
             self._failed_problems.add(bug_in_problem)
         elif facts.is_sandbox_failure:
             self._failures += 1
-        elif facts.is_stored and was_in_sandbox:
+        elif facts.kind is not None and was_in_sandbox:
             self._failures = 0
             self._failed_problems.clear()
         if len(self._failed_problems) >= MAX_FAILED_PROBLEMS:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.apps.family import is_sandbox_failure
+from ioi_eval.apps.family import apps_facts
 from ioi_eval.apps.result import AppsResult, decode_result, encode_result
 from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.apps.verdicts import judged, returns_right
@@ -36,7 +36,7 @@ def judge_error(program: str | None) -> TestOutcome:
 def test_whom_a_judge_error_blames(expected: bool, of_result: dict[str, Any]) -> None:
     """A hundred failures of the user's own checker, or rows with a fault, do not say that the sandbox is broken."""
     result = AppsResult(problem="0", verdict=Verdict.JE, passed=0, total=2, **of_result)
-    assert is_sandbox_failure(result) is expected
+    assert apps_facts(result).is_sandbox_failure is expected
 
 
 @pytest.mark.parametrize("opening", ['["l",', '["t",', '["d","",', '["d",["t",1],'])
