@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from ioi_eval.engine.judging import Judging, PlannedTests
-from ioi_eval.engine.packing import BUNDLE_S, SPLIT_S, WHOLE_ANSWERS, AnswerSizes, Durations, run_both, run_in_parallel
+from ioi_eval.engine.packing import BUNDLE_S, SPLIT_S, WHOLE_ANSWERS, AnswerSizes, Durations, run_in_parallel
 from ioi_eval.errors import TransportError
 from ioi_eval.jobs.run_job import PlannedTest
 from ioi_eval.model import Problem, ProblemKey, Subtask, TestCase, TestOutcome, Verdict
@@ -157,30 +157,3 @@ def test_idle_slots_share_what_is_left_but_no_crumbs() -> None:
     assert durations.tests_for_job(KEY, 12, 4) == 3
     durations.observe(KEY, TestOutcome(test="a", verdict=Verdict.AC, score=1.0, cpu_ms=1000 * SPLIT_S / 5))
     assert [durations.tests_for_job(KEY, pending, 4) for pending in (100, 12, 2)] == [25, 5, 5]
-
-
-@pytest.mark.parametrize("at_once", [True, False])
-def test_two_pieces_of_work_and_one_fails(at_once: bool) -> None:
-    """Both results; or what failed, as it was raised, and nothing still running."""
-    running: set[str] = set()
-
-    async def work(name: str, failure: Exception | None = None) -> str:
-        running.add(name)
-        try:
-            await asyncio.sleep(0)
-            if failure is not None:
-                raise failure
-            await asyncio.sleep(0 if name != "slow" else 3600)
-        finally:
-            running.discard(name)
-        return name
-
-    async def scenario() -> None:
-        assert await run_both(work("a"), work("b"), at_once=at_once) == ("a", "b")
-        with pytest.raises(TransportError, match="lost"):
-            await run_both(work("a", TransportError("lost")), work("slow"), at_once=at_once)
-        with pytest.raises(TransportError, match="lost"):
-            await run_both(work("a"), work("b", TransportError("lost")), at_once=at_once)
-
-    asyncio.run(scenario())
-    assert not running
