@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ioi_eval.model import Language, Problem, Submission, TaskType, Verdict
-from ioi_eval.problems.answers import generation_of
 from ioi_eval.problems.row import Row
+from ioi_eval.problems.samples import generation_of
 from ioi_eval.report.mistaken_languages import why_not_compiled, why_without_code
 
 _EMPTY = "the row's columns for a program are empty"
