@@ -21,9 +21,8 @@ from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.pipeline.family import ProblemFamily, ResultT
 from ioi_eval.pipeline.progress import COPY, REFUSED, RESUMED, Progress, beating
 from ioi_eval.pipeline.result_store import ResultStore
-from ioi_eval.pipeline.row_judge import Judged, RowJudge
+from ioi_eval.pipeline.row_judge import Judged, RowJudge, StopRule
 from ioi_eval.pipeline.settings import RunCounts, Settings
-from ioi_eval.pipeline.stop_rule import StopRule
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.window import CandidateT, Costs, Leaders, Window
 
