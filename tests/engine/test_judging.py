@@ -10,6 +10,7 @@ from ioi_eval.engine.judging import Judging
 from ioi_eval.jobs.run_job import PlannedTest
 from ioi_eval.model import ScoreType, TestOutcome, Verdict
 from tests.judging_model import KINDS, make_problem, names, result_of, scored_as
+from tests.small_problems import judging_of
 
 
 def record(judging: Judging, test: str, kind: str) -> None:
@@ -19,14 +20,14 @@ def record(judging: Judging, test: str, kind: str) -> None:
 
 def test_plan_lists_tests_once_with_all_their_positions() -> None:
     """A test that several subtasks share is planned once, at its first place, with every position."""
-    judging = Judging(make_problem("ab", "cb", "bd"))
+    judging = judging_of(make_problem("ab", "cb", "bd"))
     assert names(judging.pending()) == "abcd"
     assert [plan.at for plan in judging.pending()] == [((0, 0),), ((0, 1), (1, 1), (2, 0)), ((1, 0),), ((2, 1),)]
 
 
 def test_zero_ends_its_subtask_only() -> None:
     """A shared test stays planned for the subtask that is still alive, at its place there only."""
-    judging = Judging(make_problem("ab", "cb"))
+    judging = judging_of(make_problem("ab", "cb"))
     record(judging, "a", "WA")
     assert judging.pending() == (PlannedTest(test="c", at=((1, 0),)), PlannedTest(test="b", at=((1, 1),)))
     record(judging, "c", "RE")
@@ -35,7 +36,7 @@ def test_zero_ends_its_subtask_only() -> None:
 
 def test_zero_at_a_later_position_keeps_earlier_tests_needed() -> None:
     """A zero found out of order does not hide an earlier zero, which would have been the verdict."""
-    judging = Judging(make_problem("abc"))
+    judging = judging_of(make_problem("abc"))
     record(judging, "c", "RE")
     assert names(judging.pending()) == "ab"
     record(judging, "b", "WA")
@@ -47,14 +48,14 @@ def test_zero_at_a_later_position_keeps_earlier_tests_needed() -> None:
 
 def test_judge_error_stops_nothing() -> None:
     """Tests behind a JE are run, as one of them may be a zero, which decides."""
-    judging = Judging(make_problem("abc"))
+    judging = judging_of(make_problem("abc"))
     record(judging, "a", "sandbox")
     assert names(judging.pending()) == "bc"
 
 
 def test_what_is_under_way_is_not_planned_twice() -> None:
     """Tests in running boxes are left out of the list, and keep judging from being done."""
-    judging = Judging(make_problem("abc"))
+    judging = judging_of(make_problem("abc"))
     assert names(judging.pending(under_way={"b"})) == "ac"
     assert not judging.done
 
@@ -64,7 +65,7 @@ def test_what_is_under_way_is_not_planned_twice() -> None:
 
 def test_near_limit_tle_waits_until_it_decides() -> None:
     """A near-limit TLE is repeated only once it is certain to be the first zero of a subtask."""
-    judging = Judging(make_problem("abc"))
+    judging = judging_of(make_problem("abc"))
     record(judging, "b", "near")
     assert judging.late_reruns() == ()
     record(judging, "a", "AC")
@@ -74,7 +75,7 @@ def test_near_limit_tle_waits_until_it_decides() -> None:
 
 def test_a_program_that_ended_by_itself_is_timed_alone() -> None:
     """However late it was: what others did to the caches may have made it so. One that was stopped is not."""
-    judging = Judging(make_problem("ab"))
+    judging = judging_of(make_problem("ab"))
     late = TestOutcome(test="a", verdict=Verdict.TLE, score=0.0, near_limit=False)
     judging.record(replace(late, in_time_score=1.0))
     assert names(judging.late_reruns()) == "a"
@@ -86,7 +87,7 @@ def test_a_program_that_ended_by_itself_is_timed_alone() -> None:
 
 def test_near_limit_tle_behind_a_zero_is_let_be() -> None:
     """An idle machine is not spent on a test that cannot matter."""
-    judging = Judging(make_problem("ab"))
+    judging = judging_of(make_problem("ab"))
     record(judging, "b", "near")
     record(judging, "a", "WA")
     assert judging.done
@@ -94,7 +95,7 @@ def test_near_limit_tle_behind_a_zero_is_let_be() -> None:
 
 def test_no_second_guess_for_a_wrong_output() -> None:
     """A run that was too late and wrong is not repeated: a program that guesses would guess twice."""
-    judging = Judging(make_problem("ab"))
+    judging = judging_of(make_problem("ab"))
     judging.record(replace(KINDS["near"], test="a", in_time_score=0.0))
     assert judging.done
     assert judging.outcomes()["a"].verdict is Verdict.TLE
@@ -105,7 +106,7 @@ def test_no_second_guess_for_a_wrong_output() -> None:
 )
 def test_repetition_decides_about_time_only(first: float, second: float, stands: float) -> None:
     """The repetition's score stands, but for what exceeds the first run's."""
-    judging = Judging(make_problem("a"))
+    judging = judging_of(make_problem("a"))
     judging.record(replace(KINDS["near"], test="a", in_time_score=first))
     kind = {0.0: Verdict.WA, 1.0: Verdict.AC}.get(second, Verdict.PA)
     judging.record(TestOutcome(test="a", verdict=kind, score=second))
@@ -116,7 +117,7 @@ def test_repetition_decides_about_time_only(first: float, second: float, stands:
 
 def test_a_judge_fault_on_the_way_lifts_no_bound() -> None:
     """Late with 0.3, then a checker that fails, then 1.0 in a job of its own: worth 0.3, as the first output was."""
-    judging = Judging(make_problem("a"))
+    judging = judging_of(make_problem("a"))
     judging.record(replace(KINDS["near"], test="a", in_time_score=0.3))
     record(judging, "a", "checker")
     record(judging, "a", "AC")
@@ -125,7 +126,7 @@ def test_a_judge_fault_on_the_way_lifts_no_bound() -> None:
 
 def test_the_least_of_all_late_runs_is_the_bound() -> None:
     """Late with 0.3, a fault of the judge, late with 1.0, then right in time: worth 0.3. Nothing lifts the bound."""
-    judging = Judging(make_problem("a"))
+    judging = judging_of(make_problem("a"))
     judging.record(replace(KINDS["near"], test="a", in_time_score=0.3))
     record(judging, "a", "runner")
     judging.record(replace(KINDS["near"], test="a", in_time_score=1.0))
@@ -135,7 +136,7 @@ def test_the_least_of_all_late_runs_is_the_bound() -> None:
 
 def test_no_second_guess_for_who_falls_asleep() -> None:
     """One that burns its time and then sleeps has said nothing: it gets no other chance, however close its CPU time."""
-    judging = Judging(make_problem("ab"))
+    judging = judging_of(make_problem("ab"))
     judging.record(replace(KINDS["near"], test="a", limit="idle"))
     assert judging.done
 
@@ -151,7 +152,7 @@ def test_the_best_of_so_many_runs_alone() -> None:
     """With three runs alone the third may be in time; what is late in all of them is told with the best time."""
     for last, stands in ((TestOutcome(test="a", verdict=Verdict.AC, score=1.0, cpu_ms=990.0), Verdict.AC),
                          (late("a", 1030.0), Verdict.TLE)):  # fmt: skip
-        judging = Judging(make_problem("a"), near_limit_repeats=3)
+        judging = judging_of(make_problem("a"), near_limit_repeats=3)
         for outcome in (late("a", 1060.0), late("a", 1020.0), late("a", 1010.0)):
             judging.record(outcome)
             assert names(judging.late_reruns()) == "a"
@@ -173,7 +174,7 @@ def test_the_best_of_so_many_runs_alone() -> None:
 )
 def test_more_runs_alone_are_for_what_was_close_and_right(alone: TestOutcome, why: str) -> None:
     """However many are asked for."""
-    judging = Judging(make_problem("a"), near_limit_repeats=9)
+    judging = judging_of(make_problem("a"), near_limit_repeats=9)
     judging.record(late("a", 1060.0))
     judging.record(alone)
     assert judging.done, why
@@ -181,7 +182,7 @@ def test_more_runs_alone_are_for_what_was_close_and_right(alone: TestOutcome, wh
 
 def test_what_a_slower_run_alone_was_worth_binds_too() -> None:
     """The faster run stands, and its output is worth no more than that of the slower one."""
-    judging = Judging(make_problem("a"), near_limit_repeats=3)
+    judging = judging_of(make_problem("a"), near_limit_repeats=3)
     for outcome in (late("a", 1060.0), late("a", 1010.0), late("a", 1020.0, 0.25)):
         judging.record(outcome)
     record(judging, "a", "AC")
@@ -190,7 +191,7 @@ def test_what_a_slower_run_alone_was_worth_binds_too() -> None:
 
 def summed(tests: str) -> Judging:
     """Judging of a problem in which each test counts by itself."""
-    return Judging(scored_as(make_problem(tests), ScoreType.SUM, 1.0))
+    return judging_of(scored_as(make_problem(tests), ScoreType.SUM, 1.0))
 
 
 def test_where_each_test_counts_the_least_late_are_repeated_first() -> None:
@@ -236,7 +237,7 @@ def test_a_row_of_late_tests_is_counted_across_rounds() -> None:
 
 def test_what_decides_is_repeated_however_slow_the_rest_is() -> None:
     """Where all tests are run and shown, and a zero decides, the first zero of each subtask comes first."""
-    judging = Judging(make_problem("abcdef", "ghf"), exhaustive=True)
+    judging = judging_of(make_problem("abcdef", "ghf"), exhaustive=True)
     for place, test in enumerate("abcdefgh"):
         judging.record(late(test, 1100.0 - place))
     assert names(judging.late_reruns()) == "ag"
@@ -247,7 +248,7 @@ def test_what_decides_is_repeated_however_slow_the_rest_is() -> None:
 
 def test_overturned_tle_brings_back_the_tests_behind_it() -> None:
     """If the repetition alone ends in time, what the TLE had stopped is needed again."""
-    judging = Judging(make_problem("abc"))
+    judging = judging_of(make_problem("abc"))
     record(judging, "a", "near")
     assert judging.pending() == ()
     record(judging, "a", "AC")
@@ -257,7 +258,7 @@ def test_overturned_tle_brings_back_the_tests_behind_it() -> None:
 
 def test_result_of_the_repetition_stands() -> None:
     """Near the limit again is over it: there is no third run."""
-    judging = Judging(make_problem("a"))
+    judging = judging_of(make_problem("a"))
     record(judging, "a", "near")
     record(judging, "a", "near")
     assert judging.done
@@ -266,7 +267,7 @@ def test_result_of_the_repetition_stands() -> None:
 
 def test_tle_beyond_the_margin_is_not_repeated() -> None:
     """Only a TLE within the margin is in doubt."""
-    judging = Judging(make_problem("ab"))
+    judging = judging_of(make_problem("ab"))
     record(judging, "a", "TLE")
     assert judging.done
 
@@ -283,7 +284,7 @@ def test_tle_beyond_the_margin_is_not_repeated() -> None:
 )
 def test_judge_fault_is_final_when_it_repeats(first: str, second: str, final: bool) -> None:
     """The same judge program failing twice is a fact about the task; anything else may go better another day."""
-    judging = Judging(make_problem("a"))
+    judging = judging_of(make_problem("a"))
     record(judging, "a", first)
     assert names(judging.judge_fault_reruns()) == "a"
     record(judging, "a", second)
@@ -293,7 +294,7 @@ def test_judge_fault_is_final_when_it_repeats(first: str, second: str, final: bo
 
 def test_judge_fault_that_does_not_repeat_is_forgotten() -> None:
     """The outcome in a job of its own stands, and stops what it must stop."""
-    judging = Judging(make_problem("ab"))
+    judging = judging_of(make_problem("ab"))
     record(judging, "a", "checker")
     record(judging, "a", "WA")
     assert judging.done
@@ -302,14 +303,14 @@ def test_judge_fault_that_does_not_repeat_is_forgotten() -> None:
 
 def test_sandbox_fault_stands() -> None:
     """What the sandbox could not run has been retried by the one who drives this machine."""
-    judging = Judging(make_problem("a"))
+    judging = judging_of(make_problem("a"))
     record(judging, "a", "sandbox")
     assert judging.done
 
 
 def test_judge_fault_in_a_run_alone_does_not_use_up_that_run() -> None:
     """A checker that failed while the program was alone has left the time in doubt."""
-    judging = Judging(make_problem("a"))
+    judging = judging_of(make_problem("a"))
     record(judging, "a", "near")
     record(judging, "a", "checker")
     assert names(judging.judge_fault_reruns()) == "a"
@@ -323,7 +324,7 @@ def test_judge_fault_in_a_run_alone_does_not_use_up_that_run() -> None:
 @pytest.mark.parametrize("kind", ["AC", "WA", "TLE", "sandbox"])
 def test_settled_outcomes_are_not_replaced(kind: str) -> None:
     """A second outcome that nobody asked for is a bug, and must not silently win or lose."""
-    judging = Judging(make_problem("a"))
+    judging = judging_of(make_problem("a"))
     record(judging, "a", kind)
     with pytest.raises(ValueError, match="settled"):
         record(judging, "a", "AC")
@@ -332,7 +333,7 @@ def test_settled_outcomes_are_not_replaced(kind: str) -> None:
 @pytest.mark.parametrize("verdict", [Verdict.CE, Verdict.NC, Verdict.SKIPPED])
 def test_only_what_a_run_can_give_is_recorded(verdict: Verdict) -> None:
     """Verdicts of compiling and judging are not outcomes of tests; unknown tests have none."""
-    judging = Judging(make_problem("a"))
+    judging = judging_of(make_problem("a"))
     with pytest.raises(ValueError, match="cannot be recorded"):
         judging.record(TestOutcome(test="a", verdict=verdict, score=None))
     with pytest.raises(ValueError, match="'x'"):

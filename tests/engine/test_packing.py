@@ -13,7 +13,7 @@ from ioi_eval.engine.packing import BUNDLE_S, SPLIT_S, WHOLE_ANSWERS, AnswerSize
 from ioi_eval.errors import TransportError
 from ioi_eval.jobs.run_job import PlannedTest
 from ioi_eval.model import Problem, ProblemKey, Subtask, TestCase, TestOutcome, Verdict
-from tests.small_problems import small_problem
+from tests.small_problems import judging_of, small_problem
 
 KEY = ProblemKey(year=2024, id="tree")
 TESTS = tuple(f"t{number}" for number in range(20))
@@ -60,7 +60,7 @@ def two(pending: PlannedTests) -> PlannedTests:
 @pytest.mark.parametrize("jobs_at_once", [1, 2, 5])
 def test_idle_slots_are_used(jobs_at_once: int) -> None:
     """As many jobs at once as allowed, and each test once."""
-    judging = Judging(problem(TESTS))
+    judging = judging_of(problem(TESTS))
     machine = Machine(judging)
     asyncio.run(run_in_parallel(judging, two, machine.run, lambda: jobs_at_once))
     assert machine.most == jobs_at_once
@@ -70,7 +70,7 @@ def test_idle_slots_are_used(jobs_at_once: int) -> None:
 
 def test_idle_slots_take_other_subtasks_first() -> None:
     """Tests of a subtask in which one runs may turn out not to matter; those of another are wanted in any case."""
-    judging = Judging(problem(TESTS[:4], TESTS[4:8], TESTS[8:12]))
+    judging = judging_of(problem(TESTS[:4], TESTS[4:8], TESTS[8:12]))
     begun: list[str] = []
 
     def one(pending: PlannedTests) -> PlannedTests:
@@ -89,7 +89,7 @@ def test_the_result_is_that_of_one_lane(seed: int) -> None:
     zeros = frozenset(random.Random(seed).sample(TESTS, 3))
 
     def first_zeros(jobs_at_once: int) -> list[str | None]:
-        judging = Judging(problem(*subtasks))
+        judging = judging_of(problem(*subtasks))
         asyncio.run(run_in_parallel(judging, two, Machine(judging, zeros=zeros, seed=seed).run, lambda: jobs_at_once))
         known = judging.outcomes()
         return [next((t for t in tests if t in known and known[t].score == 0.0), None) for tests in subtasks]
@@ -99,7 +99,7 @@ def test_the_result_is_that_of_one_lane(seed: int) -> None:
 
 def test_a_failure_ends_the_other_jobs() -> None:
     """What a job raises is raised, and nothing of the submission is still running then."""
-    judging = Judging(problem(TESTS))
+    judging = judging_of(problem(TESTS))
     ended: list[str] = []
 
     async def run(bundle: Sequence[PlannedTest]) -> None:
