@@ -14,7 +14,7 @@ from dataclasses import fields
 from typing import Any
 
 from ioi_eval.apps.background import background
-from ioi_eval.apps.eval_protocol import (
+from ioi_eval.apps.eval_protocol_results import (
     empty_code,
     evaluation,
     judge_failed,

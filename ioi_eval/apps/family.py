@@ -8,16 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Protocol
 
-from ioi_eval.apps import mcpbr
 from ioi_eval.apps.dump_reader import AppsCandidate, AppsDumpReader, Invalid, JudgeableSample
+from ioi_eval.apps.mcpbr_records import refused_record, sample_record
 from ioi_eval.apps.report import markdown_report
 from ioi_eval.apps.result import AppsResult, decode_result, encode_result
 from ioi_eval.apps.result_rows import error_of, failure_reason_of, refused_row, result_row
 from ioi_eval.apps.settings import fingerprint_of
 from ioi_eval.apps.summary import AppsSummary, JudgedSample
-from ioi_eval.errors import RowError
 from ioi_eval.model import Verdict
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.pipeline.dump_reader import Refused
@@ -25,7 +24,6 @@ from ioi_eval.pipeline.family import ProblemFamily, ResultFacts
 from ioi_eval.pipeline.result_store import RecordedResult, ResultCodec
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.writing import TestLines, to_json
-from ioi_eval.problems.apps_submissions import problem_of
 from ioi_eval.problems.apps_values import shown_texts
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, apps_line
 from ioi_eval.report.frame import RESULTS
@@ -119,7 +117,7 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
         row[TESTS_ID] = tests.name(apps_line(row.pop(TEST_RESULTS)), candidate.problem.id, self._given(candidate))
         lines = (
             to_json(row),
-            to_json(mcpbr.under(_record(entry, judged_program.result), judged_program.result.judged_by)),
+            to_json(sample_record(entry, judged_program.result)),
         )
         judged = JudgedSample(
             problem=candidate.problem.id,
@@ -150,27 +148,4 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
         """The lines of `results.jsonl` and `mcpbr.jsonl`."""
         row = refused_row(entry)
         del row[TEST_RESULTS]
-        return to_json(row), to_json(mcpbr.under(_refused_record(entry), self._judged_by))
-
-
-def _record(entry: JudgeableSample, result: AppsResult) -> dict[str, Any]:
-    """The record in mcpbr's format."""
-    candidate = entry.candidate
-    if candidate.submission.refused:
-        return mcpbr.unwritten_record(candidate.problem, candidate.submission.refused)
-    if result.score is None:
-        return mcpbr.error_record(candidate.problem, result.message[: mcpbr.SHOWN_ERROR])
-    if not result.total:
-        return mcpbr.error_record(candidate.problem, mcpbr.row_words(candidate.problem.fault, ""))
-    return mcpbr.counted_record(candidate.problem, result.passed, result.total)
-
-
-def _refused_record(entry: Refused) -> dict[str, Any]:
-    if isinstance(entry, Invalid):
-        fault, refusal = entry.listed.fault, entry.listed.refusal
-        return mcpbr.error_record(entry.listed, refusal if fault is None else mcpbr.row_words(fault, refusal))
-    try:
-        problem = problem_of(entry.row)
-    except RowError:
-        problem = "unknown"
-    return mcpbr.error_record(AppsProblem(id=problem, index=0), entry.message)
+        return to_json(row), to_json(refused_record(entry, self._judged_by))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.apps.eval_protocol import (
+from ioi_eval.apps.eval_protocol_results import (
     empty_code,
     evaluation,
     judge_failed,
