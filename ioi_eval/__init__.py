@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ioi_eval.sandbox.local.sandbox import LocalSandbox
     from ioi_eval.sandbox.piston.cluster import PistonCluster
     from ioi_eval.scorer import Scorer, score_submission
-    from ioi_eval.scorer.run_submission import run_submission
+    from ioi_eval.scorer.one_test import run_submission
 
 _MODULES = {
     "ArtifactStore": "ioi_eval.artifacts",
@@ -62,7 +62,7 @@ _MODULES = {
     "load_problems": "ioi_eval.problems.ioi",
     "load_results": "ioi_eval.report.frame",
     "open_source": "ioi_eval.rows",
-    "run_submission": "ioi_eval.scorer.run_submission",
+    "run_submission": "ioi_eval.scorer.one_test",
     "score_submission": "ioi_eval.scorer",
     "submission_from_row": "ioi_eval.problems.submissions",
 }

@@ -5,7 +5,7 @@ secret of this store (`blobs/.secret`). With a plain hash, a program that is con
 the right answer: it can test whether a path exists, and so which of several possible answers is stored.
 
 `blobs/known/<name>` are small values, named by hashes of their keys: which entries the tests of a file have become
-(`problems/known_tests.py`). They are deleted if they were not used for two weeks.
+(`problems/case_data.py`). They are deleted if they were not used for two weeks.
 
 An entry is written to another file and then renamed, so a name always has its whole content, and any number of
 processes may share a store. At most one value is in memory at a time; streams are read in pieces.

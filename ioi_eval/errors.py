@@ -20,7 +20,7 @@
             └── UnservedError     this server lacks the runtime or the path; another may have it
 
 The result of a program is returned, never raised; what went wrong with us is raised, and never becomes a score. A
-`SandboxError` of a run job becomes JE in `engine/running.py`; one of a compilation becomes JE in `scorer/` and, for
+`SandboxError` of a run job becomes JE in `engine/scheduling.py`; one of a compilation becomes JE in `scorer/` and, for
 APPS, in `apps/execution.py`. An `UnavailableError` passes through them, because it ends the run; the callers
 (`pipeline/row_judge.py`, `validate/`) mark the affected submissions. The exception is a `TargetLostError`: it moves the
 submission to another target (`engine/target.py`). Messages say what was wrong, where, and what to do.

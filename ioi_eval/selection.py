@@ -123,14 +123,8 @@ def random_scores(rows: Sequence[Row], limit: int = LIMIT, *, seeds: int = SEEDS
         seeds: the number of draws, with the seeds 0, 1, …
     """
     points = [_points_of(rows[index]) for index in select_first(rows, len(rows))]
-    totals = []
-    for seed in range(seeds):
-        best: dict[str, float] = {}
-        for scores in random.Random(seed).sample(points, min(limit, len(points))):
-            for name, value in scores.items():
-                best[name] = max(value, best.get(name, 0.0))
-        totals.append(round(math.fsum(best.values()), 9))
-    return tuple(totals)
+    draws = (random.Random(seed).sample(points, min(limit, len(points))) for seed in range(seeds))
+    return tuple(map(_best_total, draws))
 
 
 def select_as_reference(rows: Sequence[Row]) -> tuple[int, ...]:
@@ -180,7 +174,7 @@ def _promise_for_reference(row: Row) -> tuple[float, float]:
 
 
 def _points_of(row: Row) -> dict[str, float]:
-    """The points of a row in each subtask; subtasks without known points are left out."""
+    """The points of a row in each subtask; 0 if they are not known."""
     return {str(result["subtask"]): result.get("weighted_score") or 0.0 for result in _results(row)}
 
 
@@ -194,13 +188,16 @@ def selected_score(rows: Sequence[Row], selected: Iterable[int] | None = None) -
         rows: result rows of one problem.
         selected: indices of the rows that count (`select`); `None` for all.
     """
+    chosen = range(len(rows)) if selected is None else selected
+    return _best_total(_points_of(rows[index]) for index in chosen)
+
+
+def _best_total(submissions: Iterable[Mapping[str, float]]) -> float:
+    """The sum over subtasks of the best points of a submission."""
     best: dict[str, float] = {}
-    for index in range(len(rows)) if selected is None else selected:
-        for result in _results(rows[index]):
-            points = result.get("weighted_score")
-            if points is not None:
-                name = str(result["subtask"])
-                best[name] = max(points, best.get(name, 0.0))
+    for points in submissions:
+        for name, value in points.items():
+            best[name] = max(value, best.get(name, 0.0))
     return round(math.fsum(best.values()), 9)  # removes the errors of adding numbers with two decimals
 
 

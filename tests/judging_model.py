@@ -22,7 +22,7 @@ from ioi_eval.model import (
     Verdict,
 )
 from ioi_eval.scores import submission_result
-from tests.small_problems import small_problem
+from tests.small_problems import judging_of, small_problem
 
 SUBMISSION = Submission(id="s", problem=ProblemKey(year=2024, id="tree"), code="…")
 
@@ -185,7 +185,7 @@ def wanted(judging: Judging, under_way: set[str]) -> Iterator[tuple[str, tuple[P
 
 def drive(problem: Problem, behaviours: Behaviours, data: st.DataObject, *, exhaustive: bool = False) -> Judging:
     """Judge with bundles of any size, any number of jobs at once, lines in any order, and up to two lost answers."""
-    judging = Judging(problem, exhaustive=exhaustive)
+    judging = judging_of(problem, exhaustive=exhaustive)
     boxes: list[Box] = []
     losses = data.draw(st.integers(0, 2))
     while not judging.done:
@@ -218,7 +218,7 @@ def drive(problem: Problem, behaviours: Behaviours, data: st.DataObject, *, exha
 
 def drive_one_by_one(problem: Problem, behaviours: Behaviours) -> tuple[Judging, list[tuple[str, str]]]:
     """Judge with one test at a time, repetitions first. Also returns which tests were run, and in which way."""
-    judging = Judging(problem)
+    judging = judging_of(problem)
     runs: list[tuple[str, str]] = []
     while not judging.done:
         way, planned = next(wanted(judging, set()))

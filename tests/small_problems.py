@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ioi_eval.engine.judging import Judging
 from ioi_eval.model import Problem, ProblemKey, Subtask, TaskType, TestCase
 
 
@@ -26,3 +27,8 @@ def small_problem(*, subtasks: tuple[Subtask, ...], name: str = "Nile", year: in
         "cxx_std": "gnu++20",
     }
     return Problem(name=name, subtasks=subtasks, **{**usual, **fields})
+
+
+def judging_of(problem: Problem, **options: Any) -> Judging:
+    """The judging of a submission to this problem."""
+    return Judging(problem.subtasks, problem.score_type, **options)

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from ioi_eval.pipeline.finish import to_json
+from ioi_eval.pipeline.writing import to_json
 from ioi_eval.report import compact
 from ioi_eval.report.inputs import INPUTS, beginning, input_line
 

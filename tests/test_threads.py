@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.apps.execution import AppsExecutor
-from ioi_eval.apps.outcomes import AppsSettings
+from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.model import Problem, Submission, Subtask, TestCase
 from ioi_eval.sandbox.local.sandbox import LocalSandbox

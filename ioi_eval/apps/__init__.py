@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from ioi_eval.apps.evaluate import apps_dataset_to_evaluation_row, evaluate_apps_solution
     from ioi_eval.apps.evaluate_result import EvaluateResult, EvaluationRow, Message, MetricResult
     from ioi_eval.apps.execution import AppsExecutor
-    from ioi_eval.apps.outcomes import AppsResult, AppsSettings
+    from ioi_eval.apps.result import AppsResult
+from ioi_eval.apps.settings import AppsSettings
 
 _MODULES = {
     "AppsExecutor": "ioi_eval.apps.execution",
-    "AppsResult": "ioi_eval.apps.outcomes",
-    "AppsSettings": "ioi_eval.apps.outcomes",
+    "AppsResult": "ioi_eval.apps.result",
+    "AppsSettings": "ioi_eval.apps.settings",
     "EvaluateResult": "ioi_eval.apps.evaluate_result",
     "EvaluationRow": "ioi_eval.apps.evaluate_result",
     "Message": "ioi_eval.apps.evaluate_result",

@@ -14,8 +14,8 @@ from typing import Any
 
 from ioi_eval.apps.catalog import Catalog, Listed
 from ioi_eval.apps.family import Executor
-from ioi_eval.apps.outcomes import AppsResult
-from ioi_eval.apps.results import AppsSummary, JudgedSample
+from ioi_eval.apps.result import AppsResult
+from ioi_eval.apps.summary import AppsSummary, JudgedSample
 from ioi_eval.model import Verdict
 from ioi_eval.problems.apps import problem_id, solutions_of
 from ioi_eval.problems.row import Row, RowSource

@@ -16,7 +16,8 @@ from functools import cache
 from typing import Any, TypeVar
 
 from ioi_eval.apps.execution import AppsExecutor
-from ioi_eval.apps.outcomes import AppsResult, AppsSettings, read_checker
+from ioi_eval.apps.result import AppsResult
+from ioi_eval.apps.settings import AppsSettings, read_checker
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Environment
 from ioi_eval.model import Isolation

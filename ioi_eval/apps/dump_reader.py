@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self, TypeAlias
 
@@ -11,9 +11,11 @@ from ioi_eval.apps.catalog import Catalog, Listed
 from ioi_eval.errors import ODD_DATA, RowError
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.journal import Keys, StoredLevel
-from ioi_eval.pipeline.dump_reader import DumpReader, DumpReading, Judgeable, Refused, faulty, refused
+from ioi_eval.pipeline.dump_reader import DumpReader, DumpReading, Judgeable, Refused, or_refused
 from ioi_eval.pipeline.window import Candidate
 from ioi_eval.problems.apps_submissions import (
+    PROBLEM_COLUMNS,
+    PROGRAM_COLUMNS,
     AppsSubmission,
     Rules,
     Sample,
@@ -23,7 +25,8 @@ from ioi_eval.problems.apps_submissions import (
     submission,
     submission_columns,
 )
-from ioi_eval.problems.row import DumpSource, Row
+from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
+from ioi_eval.problems.row import DumpSource, Row, RowSource
 
 AppsCandidate: TypeAlias = Candidate[Listed, AppsSubmission]
 
@@ -48,6 +51,40 @@ class Invalid(Refused):
     """
 
     listed: Listed
+
+
+_NEEDS = (
+    Need(columns=PROGRAM_COLUMNS, advice=f"{PROGRAMS_ADVICE}, or are DUMP and --dataset swapped?"),
+    Need(columns=PROBLEM_COLUMNS, advice="It says which problem a program is for: add it to the rows"),
+)
+
+
+def survey(source: RowSource, *, id_column: str = "uuid") -> Mapping[str | None, int]:
+    """How many programs there are for each problem; a row that cannot be used counts as one.
+
+    `None` stands for rows that name no problem.
+
+    Args:
+        source: the dump.
+        id_column: the column with the programs' names; only `uuid` may be missing in all rows.
+
+    Raises:
+        InputError: the dump cannot be read, contains no programs, or does not have this column.
+        RowError: a row cannot be read.
+    """
+    named = Need(columns=(id_column,), advice="Name one of them with --id-column, or leave it out")
+    needs = _NEEDS if id_column == "uuid" else (*_NEEDS, named)
+    check_first_rows(source.iterate(PROBLEM_COLUMNS), source.describe(), needs)
+    counts: Counter[str | None] = Counter()
+    for row in source.iterate((*PROBLEM_COLUMNS, *PROGRAM_COLUMNS)):
+        problem, count = None, 1
+        try:
+            problem = problem_of(row)
+            count = len(samples_of(row))
+        except (RowError, *ODD_DATA):
+            pass  # it is refused later, with the reason
+        counts[problem] += count
+    return counts
 
 
 class AppsReading(DumpReading):
@@ -122,48 +159,37 @@ class AppsDumpReader(DumpReader[AppsCandidate, AppsReading]):
             yield self._entries_of(row, reading)
 
     def _entries_of(self, row: Row, reading: AppsReading) -> Iterator[JudgeableSample | Refused]:
-        try:
-            yield from self._row_entries(row, reading)
-        except ODD_DATA as error:
-            yield faulty(row, error)
+        found = or_refused(row, self._samples, row, reading)
+        if isinstance(found, Refused):
+            yield found
+        elif found is not None:
+            listed, samples = found
+            for number, sample in enumerate(samples, reading.samples[listed.id]):
+                yield or_refused(row, self._entry, row, sample, listed, number, reading)
+            reading.samples[listed.id] += len(samples)
 
-    def _row_entries(self, row: Row, reading: AppsReading) -> Iterator[JudgeableSample | Refused]:
-        try:
-            problem = problem_of(row)
-            listed = self.catalog.listed.get(self.catalog.id_of(problem))
-            if listed is None and self.catalog.knows(problem):
-                reading.passed_over += 1
-                return
-            samples = samples_of(row)
-        except RowError as error:
-            yield refused(row, error)
-            return
+    def _samples(self, row: Row, reading: AppsReading) -> tuple[Listed, Sequence[Sample]] | Refused | None:
+        """A row's problem and programs; `None` if the problem was not selected."""
+        problem = problem_of(row)
+        listed = self.catalog.listed.get(self.catalog.id_of(problem))
+        if listed is None and self.catalog.knows(problem):
+            reading.passed_over += 1
+            return None
+        samples = samples_of(row)
         if listed is None:
             kind = f"unknown problem {problem}: it is not in {self.catalog.source}"
-            yield Refused(row=row, kind=kind, message=str(row.error(kind)))
-        elif listed.refusal:
+            return Refused(row=row, kind=kind, message=str(row.error(kind)))
+        if listed.refusal:
+            kind = f"the problem's own row is broken: {listed.fault or 'not for this comparator'}"
             message = str(row.error(f"problem {problem} cannot be judged: {listed.refusal}"))
-            yield Invalid(
-                row=row, kind=f"the problem's own row is broken: {listed.fault or 'not for this comparator'}",
-                message=message, listed=listed,
-            )  # fmt: skip
-        else:
-            for number, sample in enumerate(samples, reading.samples[listed.id]):
-                try:
-                    entry = self._entry(row, sample, listed, number, reading)
-                except ODD_DATA as error:
-                    entry = faulty(row, error)
-                yield entry
-            reading.samples[listed.id] += len(samples)
+            return Invalid(row=row, kind=kind, message=message, listed=listed)
+        return listed, samples
 
     def _entry(
         self, row: Row, sample: Sample, listed: Listed, number: int, reading: AppsReading
     ) -> JudgeableSample | Refused:
-        try:
-            name = self._name(row, sample, f"{listed.id}/{number}")
-            submitted = submission(row, sample, name=name, problem=listed.id, rules=self._rules)
-        except RowError as error:
-            return refused(row, error)
+        name = self._name(row, sample, f"{listed.id}/{number}")
+        submitted = submission(row, sample, name=name, problem=listed.id, rules=self._rules)
         if repeated := reading.refuse_repeated_id(row, name, listed.id):
             return repeated
         candidate = reading.candidate(

@@ -14,8 +14,7 @@ from dataclasses import fields
 from typing import Any
 
 from ioi_eval.apps.background import background
-from ioi_eval.apps.eval_protocol import (
-    EvalProtocolTest,
+from ioi_eval.apps.eval_protocol_results import (
     empty_code,
     evaluation,
     judge_failed,
@@ -24,14 +23,15 @@ from ioi_eval.apps.eval_protocol import (
     read_ground_truth,
 )
 from ioi_eval.apps.evaluate_result import EvaluateResult, EvaluationRow, Message, MetricResult
-from ioi_eval.apps.outcomes import AppsResult, AppsSettings
+from ioi_eval.apps.result import AppsResult
+from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.compat import grader_named
 from ioi_eval.config import MIB
 from ioi_eval.errors import ODD_DATA, InputError, IoiEvalError, internal_error_text
 from ioi_eval.extract.fences import encodable
 from ioi_eval.extract.messages import last_answer, last_answer_or_content
 from ioi_eval.extract.python import extract_eval_protocol, extract_eval_protocol_page
-from ioi_eval.model import Isolation, TestOutcome, Verdict
+from ioi_eval.model import Isolation
 from ioi_eval.model.apps import AppsProblem, Comparator
 
 PAGE, CODE, OURS = "eval-protocol-page", "eval-protocol", "ioi_eval"
@@ -172,28 +172,7 @@ def _converted(problem: AppsProblem, result: AppsResult) -> EvaluateResult:
         if result.graded.crash:
             return judge_failed(result.graded.crash)
         return evaluation(result.graded.codes, result.graded.metadata)
-    if result.score is None:
-        return judge_failed(result.message or "the solution could not be judged")
-    return over_all_tests(problem, [_judged(test) for test in result.tests])
-
-
-def _judged(test: TestOutcome) -> EvalProtocolTest:
-    """A test as Eval Protocol reports it."""
-    error = test.returned.report.error or test.message
-    match test.verdict:
-        case Verdict.AC:
-            return EvalProtocolTest(code=True)
-        case Verdict.WA | Verdict.PA:
-            return EvalProtocolTest(code=False, output=test.printed_text)
-        case Verdict.JE:
-            return EvalProtocolTest(code=None, error=test.message)
-        case Verdict.CE:
-            return EvalProtocolTest(code=-2, error=error, traceback=test.message)
-        case Verdict.RE:
-            trace = test.message[max(test.message.find("Traceback"), 0) :]
-            return EvalProtocolTest(code=-1, error=error, traceback=trace)
-    names = {Verdict.TLE: "Time Limit Exceeded", Verdict.MLE: "Memory Limit Exceeded"}
-    return EvalProtocolTest(code=-1, error=f"{names.get(test.verdict, test.verdict.value)}: {test.message}")
+    return over_all_tests(problem, result)
 
 
 def _as_theirs(result: EvaluateResult) -> Any:

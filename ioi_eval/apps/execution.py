@@ -1,6 +1,6 @@
 """Scores programs on APPS problems, in any sandbox: runs the jobs, and calls `verdicts.py`, which is pure.
 
-    problem, code ── task ── run jobs (`engine/running.py`) ── the outcome of each test (`running.py`) ── AppsResult
+    problem, code ── task ── jobs (`engine/scheduling.py`) ── the outcome of each test (`program_run.py`) ── AppsResult
 
 A failure of the sandbox is JE here as everywhere: it has no score, and is never a 0.
 """
@@ -12,12 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from ioi_eval.apps import verdicts
-from ioi_eval.apps.outcomes import AppsResult, AppsSettings, fingerprint_of, judging_digest_of, read_checker
-from ioi_eval.apps.running import TestRuns
+from ioi_eval.apps.program_run import ProgramRun
+from ioi_eval.apps.result import AppsResult
+from ioi_eval.apps.settings import AppsSettings, fingerprint_of, judging_digest_of, read_checker
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.compat.terms import Calls, CompatGrader, Graded, TestRun
 from ioi_eval.config import Policy
-from ioi_eval.engine.running import ProgramScheduler
+from ioi_eval.engine.scheduling import ProgramScheduler
 from ioi_eval.engine.target import Bindings, NoTargetError, in_service_or_all
 from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, UnavailableError
 from ioi_eval.events import Events
@@ -206,7 +207,7 @@ class AppsExecutor:
 
     async def _runs(
         self, problem: AppsProblem, code: str, target: Target, interpreter: Interpreter, given: Sequence[JobTest]
-    ) -> TestRuns:
+    ) -> ProgramRun:
         settings, compat = self._settings, self._settings.compat
         fn_name = problem.fn_name if compat is None or compat.calls is Calls.CALL else None
         setup = python_run.setup_of(
@@ -226,7 +227,7 @@ class AppsExecutor:
                 return verdicts.returns_right(problem.tests[index], outcome, settings)
             return verdicts.grades_right(problem, index, outcome, compat)
 
-        return TestRuns(
+        return ProgramRun(
             problem.id,
             program_file(code, fn_name=fn_name, conventions=settings.conventions),
             setup,
@@ -236,7 +237,7 @@ class AppsExecutor:
             one_by_one=compat is not None,
         )
 
-    async def _grade(self, problem: AppsProblem, runs: TestRuns, compat: CompatGrader, target: Target) -> AppsResult:
+    async def _grade(self, problem: AppsProblem, runs: ProgramRun, compat: CompatGrader, target: Target) -> AppsResult:
         """Run the tests that the other grader would run, and grade the runs by its rules."""
         settings = self._settings
 
@@ -336,7 +337,7 @@ def _crashed(problem: AppsProblem, settings: AppsSettings, error: BaseException)
 # --------------------------------------------------------------------------- our own rules
 
 
-def _judge(problem: AppsProblem, runs: TestRuns, settings: AppsSettings) -> AppsResult:
+def _judge(problem: AppsProblem, runs: ProgramRun, settings: AppsSettings) -> AppsResult:
     """The result from the outcomes of the tests, by our own rules."""
     tests: list[TestOutcome] = []
     load_error, has_failed = "", False
@@ -372,7 +373,7 @@ def _given(test: AppsTest) -> JobTest:
 
 
 def _seen(
-    problem: AppsProblem, runs: TestRuns, compat: CompatGrader, time_limit_s: float
+    problem: AppsProblem, runs: ProgramRun, compat: CompatGrader, time_limit_s: float
 ) -> tuple[list[TestOutcome], list[TestRun]]:
     """The runs that the other grader would have made too: in order, up to the test at which it stops."""
     seen: list[TestOutcome] = []

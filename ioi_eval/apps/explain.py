@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from ioi_eval.apps.dump_reader import JudgeableSample
 from ioi_eval.apps.family import Executor
-from ioi_eval.apps.outcomes import AppsResult
+from ioi_eval.apps.result import AppsResult
 from ioi_eval.errors import ODD_DATA, RowError, SetupError, internal_error_text
 from ioi_eval.model import Verdict
 from ioi_eval.model.apps import AppsProblem

@@ -8,31 +8,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Protocol
 
-from ioi_eval.apps import mcpbr
-from ioi_eval.apps.codec import decode_result, encode_result
 from ioi_eval.apps.dump_reader import AppsCandidate, AppsDumpReader, Invalid, JudgeableSample
-from ioi_eval.apps.outcomes import AppsResult, fingerprint_of
+from ioi_eval.apps.mcpbr_records import refused_record, sample_record
 from ioi_eval.apps.report import markdown_report
-from ioi_eval.apps.results import (
-    AppsSummary,
-    JudgedSample,
-    error_of,
-    failure_reason_of,
-    refused_row,
-    result_row,
-)
-from ioi_eval.errors import RowError
-from ioi_eval.journal import RecordKind
+from ioi_eval.apps.result import AppsResult, decode_result, encode_result
+from ioi_eval.apps.result_rows import error_of, failure_reason_of, refused_row, result_row
+from ioi_eval.apps.settings import fingerprint_of
+from ioi_eval.apps.summary import AppsSummary, JudgedSample
 from ioi_eval.model import Verdict
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.pipeline.family import ProblemFamily, ResultFacts
-from ioi_eval.pipeline.finish import TestLines, to_json
 from ioi_eval.pipeline.result_store import RecordedResult, ResultCodec
 from ioi_eval.pipeline.threads import in_thread
-from ioi_eval.problems.apps_submissions import problem_of
+from ioi_eval.pipeline.writing import TestLines, to_json
 from ioi_eval.problems.apps_values import shown_texts
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, apps_line
 from ioi_eval.report.frame import RESULTS
@@ -48,40 +39,22 @@ class Executor(Protocol):
         ...
 
 
-def kind_of(result: AppsResult) -> RecordKind | None:
-    """The kind of a result's record: RESULT, FINAL_JE (the comparator's checker failed twice); `None` for failures of
-    ours, which are not stored. If the other grader fails, that is its RESULT.
-    """
-    if result.verdict is not Verdict.JE or (result.graded is not None and result.graded.crash):
-        return RecordKind.RESULT
-    errors = [test for test in result.tests if test.verdict is Verdict.JE]
-    return RecordKind.FINAL_JE if errors and all(test.final for test in errors) else None
-
-
-def is_sandbox_failure(result: AppsResult) -> bool:
-    """Whether a judge error means that the sandbox failed, and not a checker or the row."""
-    errors = [test for test in result.tests if test.verdict is Verdict.JE]
-    return result.fault is None and (not errors or any(test.judge_program is None for test in errors))
-
-
 APPS_CODEC = ResultCodec(
     encode=encode_result,
     decode=decode_result,
-    kind=kind_of,
     tests=lambda result: len(result.tests),
 )
 """Results of APPS problems in the journal."""
 
 
 def apps_facts(result: AppsResult) -> ResultFacts:
-    """The facts about a result that a run needs."""
-    is_stored = kind_of(result) is not None
-    return ResultFacts(
-        verdict=result.verdict,
+    """The facts about a result that a run needs. If another grader fails on a row, that is its result."""
+    has_crashed = result.graded is not None and bool(result.graded.crash)
+    return ResultFacts.of(
+        result,
+        result.tests if result.verdict is Verdict.JE and not has_crashed else None,
+        is_unfit=result.fault is not None,
         cpu=CpuSplit(run=math.fsum(test.time_s or 0.0 for test in result.tests)),
-        is_stored=is_stored,
-        is_sandbox_failure=not is_stored and is_sandbox_failure(result),
-        fingerprint=result.fingerprint,
         ran=sum(test.verdict is not Verdict.SKIPPED for test in result.tests),
         score=result.score,
         error=error_of(result),
@@ -143,7 +116,7 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
         row[TESTS_ID] = tests.name(apps_line(row.pop(TEST_RESULTS)), candidate.problem.id, self._given(candidate))
         lines = (
             to_json(row),
-            to_json(mcpbr.under(_record(entry, judged_program.result), judged_program.result.judged_by)),
+            to_json(sample_record(entry, judged_program.result)),
         )
         judged = JudgedSample(
             problem=candidate.problem.id,
@@ -174,27 +147,4 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
         """The lines of `results.jsonl` and `mcpbr.jsonl`."""
         row = refused_row(entry)
         del row[TEST_RESULTS]
-        return to_json(row), to_json(mcpbr.under(_refused_record(entry), self._judged_by))
-
-
-def _record(entry: JudgeableSample, result: AppsResult) -> dict[str, Any]:
-    """The record in mcpbr's format."""
-    candidate = entry.candidate
-    if candidate.submission.refused:
-        return mcpbr.unwritten_record(candidate.problem, candidate.submission.refused)
-    if result.score is None:
-        return mcpbr.error_record(candidate.problem, result.message[: mcpbr.SHOWN_ERROR])
-    if not result.total:
-        return mcpbr.error_record(candidate.problem, mcpbr.row_words(candidate.problem.fault, ""))
-    return mcpbr.counted_record(candidate.problem, result.passed, result.total)
-
-
-def _refused_record(entry: Refused) -> dict[str, Any]:
-    if isinstance(entry, Invalid):
-        fault, refusal = entry.listed.fault, entry.listed.refusal
-        return mcpbr.error_record(entry.listed, refusal if fault is None else mcpbr.row_words(fault, refusal))
-    try:
-        problem = problem_of(entry.row)
-    except RowError:
-        problem = "unknown"
-    return mcpbr.error_record(AppsProblem(id=problem, index=0), entry.message)
+        return to_json(row), to_json(refused_record(entry, self._judged_by))

@@ -1,8 +1,8 @@
-"""The metrics of a set of solutions, by difficulty: test case average, strict accuracy, pass@k. Pure.
+"""The summary of results for APPS. Pure.
 
-Problems are the sample: a mean is over problems (first over a problem's own solutions), and a confidence interval
-comes from resampling problems. Solutions and rows that could not be judged are counted separately: they are not wrong
-answers.
+By difficulty it has the test case average, strict accuracy and pass@k. Problems are the sample: a mean is over problems
+(first over a problem's own solutions), and a confidence interval comes from resampling problems. Solutions and rows
+that could not be judged are counted separately: they are not wrong answers.
 
 Source: arXiv 2105.09938 for "test case average" and "strict accuracy", arXiv 2107.03374 for pass@k.
 """
@@ -10,18 +10,158 @@ Source: arXiv 2105.09938 for "test case average" and "strict accuracy", arXiv 21
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ioi_eval.apps.catalog import Listed
+from ioi_eval.apps.result import AppsResult
+from ioi_eval.apps.result_rows import error_of, is_near_limit
 from ioi_eval.errors import InputError
 from ioi_eval.estimates import mean_estimates
+from ioi_eval.model import Verdict
+from ioi_eval.problems.apps_submissions import AppsSubmission
+from ioi_eval.report.groups import Grouping
+from ioi_eval.report.run_summary import Refusals, RunFacts, RunSummary, verdict_counts
+from ioi_eval.report.tally import KS
+from ioi_eval.report.texts import counted
 from ioi_eval.scores import pass_at_each_k
 
 DIFFICULTIES = ("introductory", "interview", "competition")
 ALL = "all"
 UNKNOWN = "unknown"
+
+_LACKS = re.compile(r"ModuleNotFoundError\(\"No module named '(\w+)")
+_MAX_MODULES = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedSample:
+    """A program and its result.
+
+    Args:
+        problem: the problem's id.
+        difficulty: of the problem.
+        submission: the program.
+        result: the result; a copy has that of the submission that was judged in its place.
+        reason: why it has no program, or none that compiles; empty if that is not known, or there is one.
+        duplicate_of: the id of that submission; `None` if this is not a copy.
+    """
+
+    problem: str
+    difficulty: str
+    submission: AppsSubmission
+    result: AppsResult
+    reason: str = ""
+    duplicate_of: str | None = None
+
+
+class AppsSummary(RunSummary):
+    """Sums up results of programs for APPS.
+
+    Args:
+        ks: of pass@k; `None` for those of a fixed list for which there are enough samples.
+        grouping: the columns of the dump by which the summary has groups too.
+    """
+
+    def __init__(self, ks: Sequence[int] | None = None, *, grouping: Grouping | None = None) -> None:
+        super().__init__(lambda: AppsSummary(ks), grouping)
+        self.ks = ks
+        self.passed_over: Callable[[], int] = lambda: 0  # rows for problems that were not selected
+        self._table = DifficultyTable()
+        self._invalid: dict[str, str] = {}
+        self._verdicts: Counter[Verdict] = Counter()
+        self._pythons: Counter[str] = Counter()
+        self._failures = Refusals()
+        self._lacking: Counter[str] = Counter()
+        self._cpu_s = 0.0
+
+    def add(self, judged: JudgedSample, row: Mapping[str, Any]) -> None:
+        """Add a submission.
+
+        Args:
+            judged: the submission and its result.
+            row: its row in the dump.
+        """
+        if (group := self._groups.of(row)) is not None:
+            group.add(judged, row)
+        result, problem, name = judged.result, judged.problem, judged.submission.id
+        self._take(
+            result,
+            (name, problem),
+            extraction=judged.submission.extraction,
+            near_limit=is_near_limit(result),
+            reason=judged.reason,
+            error=error_of(result),
+            is_copy=judged.duplicate_of is not None,
+        )
+        passed, total = result.passed, result.total
+        if not total:  # a grader judged a row without tests: this counts as one test
+            passed, total = int(result.verdict is Verdict.AC), 1
+        self._table.add(problem, judged.difficulty, passed=None if result.score is None else passed, total=total)
+        self._verdicts[result.verdict] += 1
+        self._lacking.update({lacks[1] for test in result.tests if (lacks := _LACKS.match(test.returned.report.error))})
+        if result.score is None:
+            self._failures.add(result.message, f"{name} (problem {problem})")
+        if judged.duplicate_of is None:
+            self._pythons.update([result.python] if result.python else [])
+            self._cpu_s += sum(test.time_s or 0.0 for test in result.tests)
+
+    def refuse_problem(self, listed: Listed, kind: str, row: Mapping[str, Any]) -> None:
+        """Add a row for a problem that cannot be judged. The message is about the problem, so it is reported once."""
+        self.refuse(kind, f"problem {listed.id} cannot be judged: {listed.refusal}", row)
+        for summary in self._with_group(row):
+            summary._invalid[listed.id] = listed.difficulty
+
+    def _own(self, run: RunFacts) -> dict[str, Any]:
+        return {
+            "judged_by": run.options.get("judged_by"),
+            "failures": self._failures.as_list(),
+            "invalid_problems": sorted(self._invalid),
+            "interpreters": dict(self._pythons),
+            "cpu_s": round(self._cpu_s, 3),
+        }
+
+    def _notes(self) -> list[str]:
+        over = self.passed_over()
+        passed_over = [f"{counted(over, 'row')} skipped, for problems that were not selected"] if over else []
+        return [*passed_over, *self._missing_ks(), *self._missing_modules()]
+
+    def _scores(self, *, intervals: bool) -> dict[str, Any]:
+        lines = self._table.lines(self._chosen_ks(), Counter(self._invalid.values()), intervals=intervals)
+        return {"verdicts": verdict_counts(self._verdicts), "difficulties": lines}
+
+    def _chosen_ks(self) -> tuple[int, ...]:
+        """The given ks; else those for which every problem has enough samples."""
+        if self.ks is not None:
+            return tuple(dict.fromkeys(self.ks))
+        least = min(self._table.judged.values(), default=1)
+        return tuple(k for k in KS if k == 1 or k <= least)
+
+    def _missing_modules(self) -> list[str]:
+        """Modules that programs import but the interpreter does not have: this may not be the programs' fault."""
+        return [
+            f"{counted(count, 'program')} failed because there is no module {name}: if it should be there, install it "
+            "where programs are run, or give another interpreter with --python"
+            for name, count in self._lacking.most_common(_MAX_MODULES)
+        ]
+
+    def _missing_ks(self) -> list[str]:
+        """Why a requested pass@k is missing."""
+        counts = self._table.judged
+        if self.ks is None or not counts:
+            return []
+        problem, least = min(counts.items(), key=lambda item: item[1])
+        return [
+            f"pass@{k} is not reported: each problem must have {k} judged programs, and {problem} has {least}"
+            for k in self._chosen_ks()
+            if k > least
+        ]
+
+
+# --------------------------------------------------------------------------- by difficulty
 
 
 @dataclass(slots=True)

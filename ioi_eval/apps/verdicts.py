@@ -11,7 +11,8 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
-from ioi_eval.apps.outcomes import AppsResult, AppsSettings
+from ioi_eval.apps.result import AppsResult
+from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.compat.terms import CompatGrader, Ending, Graded, TestRun, judges
 from ioi_eval.model import HarnessReport, RunDetails, TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault

@@ -18,7 +18,7 @@ from ioi_eval.config import PATIENCE_S
 from ioi_eval.model.terms import Keep
 
 if TYPE_CHECKING:
-    from ioi_eval.apps.outcomes import AppsSettings
+    from ioi_eval.apps.settings import AppsSettings
 
 
 _WHERE = OptionGroup(sandbox_options_of, {"profile": ProfileChoice.BUNDLED, "patience": PATIENCE_S})

@@ -31,10 +31,10 @@ from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal
 from ioi_eval.model.apps import Comparator
 from ioi_eval.pipeline import DumpOutcome, Settings, score_dump
-from ioi_eval.pipeline.finish import replacing
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.threads import for_each
+from ioi_eval.pipeline.writing import replacing
 from ioi_eval.report.texts import counted, table
 from ioi_eval.rows import KeptColumns, Source
 from ioi_eval.sandbox import Sandbox

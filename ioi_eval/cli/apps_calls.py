@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 from ioi_eval.apps.execution import AppsExecutor
-from ioi_eval.apps.outcomes import AppsSettings
+from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cli.messages import tell
 from ioi_eval.cli.readiness import make_ready

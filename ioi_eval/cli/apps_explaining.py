@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ioi_eval.apps.catalog import Catalog
-from ioi_eval.apps.dump_reader import AppsDumpReader, JudgeableSample
-from ioi_eval.apps.dumps import open_dump, survey
+from ioi_eval.apps.dump_reader import AppsDumpReader, JudgeableSample, survey
 from ioi_eval.apps.explain import OURS, Opinion, differ, differing_tests, opinions
+from ioi_eval.apps.solution_files import open_dump
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.apps import ExplainCall
 from ioi_eval.cli.exits import FAILED

@@ -20,7 +20,7 @@ from ioi_eval.problems.apps_selection import ProblemSelection, Sampling
 if TYPE_CHECKING:
     from ioi_eval.apps.catalog import Catalog
     from ioi_eval.apps.configuration import Configuration
-    from ioi_eval.apps.outcomes import AppsSettings
+    from ioi_eval.apps.settings import AppsSettings
     from ioi_eval.rows import Source
 
 SPLITS = ("test", "train")
@@ -204,7 +204,7 @@ class Rules:
         Raises:
             InputError: an option has a value that is not allowed.
         """
-        from ioi_eval.apps.outcomes import TIME_LIMIT_S, AppsSettings
+        from ioi_eval.apps.settings import TIME_LIMIT_S, AppsSettings
         from ioi_eval.compat import grader_named
         from ioi_eval.model.apps import Comparator
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 
 from ioi_eval.apps.catalog import Catalog
-from ioi_eval.apps.dump_reader import AppsDumpReader
-from ioi_eval.apps.dumps import open_dump, survey
+from ioi_eval.apps.dump_reader import AppsDumpReader, survey
 from ioi_eval.apps.family import AppsFamily
 from ioi_eval.apps.report import terminal_report
-from ioi_eval.apps.results import AppsSummary
+from ioi_eval.apps.solution_files import open_dump
+from ioi_eval.apps.summary import AppsSummary
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.apps import AppsScoreCall
 from ioi_eval.cli.judging import end_run, judge_dump

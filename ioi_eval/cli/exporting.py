@@ -11,7 +11,7 @@ from ioi_eval.cli.export import ExportCall
 from ioi_eval.cli.sources import opened_results
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.journal import check_writable
-from ioi_eval.pipeline.finish import replacing
+from ioi_eval.pipeline.writing import replacing
 from ioi_eval.report.groups import grouping_of
 from ioi_eval.report.publication import MARK, ExportFormat, format_named
 from ioi_eval.report.publication.material import Material, refuse_unknown

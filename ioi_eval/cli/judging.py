@@ -16,11 +16,11 @@ from ioi_eval.events import Events
 from ioi_eval.journal import Journal
 from ioi_eval.pipeline import DumpOutcome, Settings, score_dump
 from ioi_eval.pipeline.family import ProblemFamily, ResultT
-from ioi_eval.pipeline.finish import replacing
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.window import CandidateT
+from ioi_eval.pipeline.writing import replacing
 from ioi_eval.report.frame import PAGE, RESULTS, TESTS
 from ioi_eval.version import __version__
 

@@ -11,8 +11,8 @@ from typing import Any
 from ioi_eval.errors import InputError
 from ioi_eval.journal import check_writable
 from ioi_eval.journal.opening import lock
-from ioi_eval.pipeline.finish import replacing, write_summary
 from ioi_eval.pipeline.unchanged import STATE
+from ioi_eval.pipeline.writing import replacing, write_summary
 from ioi_eval.report.frame import PAGE, RESULTS
 from ioi_eval.report.groups import Grouping, grouping_of
 from ioi_eval.report.html import Page
@@ -97,9 +97,9 @@ def _summarized(page: Page, chosen: Grouping | None) -> tuple[dict[str, Any], Wo
         [str(result_set.directory) for result_set in results],
     )
     if results[0].family is Family.APPS:
-        from ioi_eval.apps import remade, report
+        from ioi_eval.apps import report, summary_from_rows
 
-        values = remade.remade_apps_summary(rows, summaries=summaries, directories=named, grouping=grouping)
+        values = summary_from_rows.remade_apps_summary(rows, summaries=summaries, directories=named, grouping=grouping)
         return values, report.markdown_report, report.terminal_report
     values = remade_summary(
         rows, id_column=results[0].id_column, summaries=summaries, directories=named, grouping=grouping

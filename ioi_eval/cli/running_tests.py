@@ -14,7 +14,7 @@ from ioi_eval.cli.run_tests import RunTestsCall
 from ioi_eval.cli.score import ScoreCall
 from ioi_eval.events import Events
 from ioi_eval.pipeline import DumpOutcome
-from ioi_eval.pipeline.finish import replacing
+from ioi_eval.pipeline.writing import replacing
 from ioi_eval.report.hub import HubResults, check_name
 from ioi_eval.report.pages import INDEX, overview_page, write_pages
 from ioi_eval.report.texts import counted

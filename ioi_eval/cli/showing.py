@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from ioi_eval.apps.catalog import load_catalog
-from ioi_eval.apps.outcomes import AppsSettings
-from ioi_eval.apps.results import error_of, judged_columns
+from ioi_eval.apps.result_rows import error_of, judged_columns
+from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
 from ioi_eval.cli import apps_calls

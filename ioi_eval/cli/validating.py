@@ -22,9 +22,9 @@ from ioi_eval.events import Events
 from ioi_eval.journal import Journal
 from ioi_eval.model import SubmissionResult
 from ioi_eval.pipeline.contest import contest_facts
-from ioi_eval.pipeline.finish import replacing, to_json
 from ioi_eval.pipeline.interrupt import Interrupts
 from ioi_eval.pipeline.progress import RESUMED, beating, progress_for
+from ioi_eval.pipeline.writing import replacing, to_json
 from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.problems.ioi import load_problems, scaled_set
 from ioi_eval.report.validation import markdown_validation, terminal_validation

@@ -8,10 +8,22 @@ addition to the page, functions are called, and judged by our own rules.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ioi_eval.compat.eval_protocol import KILLED, PER_TEST_S
-from ioi_eval.compat.terms import Calls, Code, CompatGrader, Ending, Graded, Match, TestRun, judges, truncated
+from ioi_eval.compat.terms import (
+    Calls,
+    Code,
+    CompatGrader,
+    Ending,
+    Graded,
+    Match,
+    TestRun,
+    graded_all,
+    judges,
+    truncated,
+)
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, Comparator, RowFault, StdinTest, joined
 from ioi_eval.problems.apps_values import arguments_of, encode, result_is_right, shown_texts
 
@@ -33,23 +45,22 @@ def grade(problem: AppsProblem, runs: Sequence[TestRun]) -> Graded:
         return Graded(crash=problem.reason)
     if problem.fault is RowFault.EMPTY:
         return Graded(crash=NO_RESULTS)
-    codes: list[Code] = []
-    rules: list[str] = []
     if any(run.ending is Ending.LOAD_FAILED for run in runs):
         count = len(problem.tests)
         return Graded(codes=(-2,) * count, rules=("the program does not compile",) * count, metadata=(_error(runs[0]),))
-    for test, run in zip(problem.tests, runs, strict=False):
-        match = _match(test, run)
-        codes.append(match.right if match is not None else -1)
-        rules.append(match.rule if match is not None else run.error or run.ending.value)
+    graded = graded_all(problem, runs, _match)
+    return replace(graded, metadata=_metadata(problem, runs, graded.codes))
+
+
+def _metadata(problem: AppsProblem, runs: Sequence[TestRun], codes: Sequence[Code]) -> tuple[Mapping[str, Any], ...]:
+    """The metadata of the first failure; if all runs were killed, the same for each."""
     failed = next((number for number, code in enumerate(codes) if code is not True), None)
     if failed is None:
-        return Graded(codes=tuple(codes), rules=tuple(rules), metadata=({},))
+        return ({},)
     if all(_is_killed(run) for run in runs):
-        return Graded(codes=tuple(codes), rules=tuple(rules), metadata=(KILLED,) * len(codes))
-    test, run = problem.tests[failed], runs[failed]
-    message = failure(test, run.text.rstrip()) if codes[failed] is False else _error(run)
-    return Graded(codes=tuple(codes), rules=tuple(rules), metadata=(message,))
+        return (KILLED,) * len(codes)
+    run = runs[failed]
+    return (failure(problem.tests[failed], run.text.rstrip()) if codes[failed] is False else _error(run),)
 
 
 def _is_killed(run: TestRun) -> bool:

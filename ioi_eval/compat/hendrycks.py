@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ioi_eval.compat.numbers import allclose
-from ioi_eval.compat.terms import Calls, Code, CompatGrader, Ending, Graded, Match, TestRun, judges, too_long
+from ioi_eval.compat.terms import Calls, CompatGrader, Ending, Graded, Match, TestRun, graded_all, judges, too_long
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, StdinTest, joined
 from ioi_eval.problems.apps_values import Foreign, ValueFormatError, decode, encode, integer_keys
 
@@ -47,13 +47,7 @@ def grade(problem: AppsProblem, runs: Sequence[TestRun]) -> Graded:
         return _nothing(f"all tests together took more than {WHOLE_S:g} s")
     if problem.inputs > problem.outputs:
         return _nothing("an input without an output ends the grader")
-    codes: list[Code] = []
-    rules: list[str] = []
-    for test, run in zip(problem.tests, runs, strict=False):
-        match = _match(test, run)
-        codes.append(match.right if match is not None else -1)
-        rules.append(match.rule if match is not None else run.error or run.ending.value)
-    return Graded(codes=tuple(codes), rules=tuple(rules))
+    return graded_all(problem, runs, _match)
 
 
 def _nothing(rule: str) -> Graded:

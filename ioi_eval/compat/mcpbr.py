@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ioi_eval.compat.terms import Calls, Code, CompatGrader, Ending, Graded, Match, TestRun
+from ioi_eval.compat.terms import Calls, CompatGrader, Ending, Graded, Match, TestRun, graded_all
 from ioi_eval.model.apps import AppsProblem, AppsTest, RowFault
 
 PER_TEST_S = 10.0
@@ -37,13 +37,7 @@ def grade(problem: AppsProblem, runs: Sequence[TestRun]) -> Graded:
         return Graded(crash=ERRORS[problem.fault])
     if not problem.tests:
         return Graded(crash=EMPTY)
-    codes: list[Code] = []
-    rules: list[str] = []
-    for test, run in zip(problem.tests, runs, strict=False):
-        match = match_output(_spelled(test.expected), run)
-        codes.append(match.right)
-        rules.append(match.rule)
-    return Graded(codes=tuple(codes), rules=tuple(rules))
+    return graded_all(problem, runs, lambda test, run: match_output(_spelled(test.expected), run))
 
 
 def match_output(expected: str, run: TestRun) -> Match:

@@ -91,6 +91,26 @@ class Graded:
         return min(self.codes, default=True)
 
 
+def graded_all(
+    problem: AppsProblem, runs: Sequence[TestRun], match: Callable[[AppsTest, TestRun], Match | None]
+) -> Graded:
+    """The results of a grader that compares every run.
+
+    Args:
+        problem: has the tests.
+        runs: in the tests' order.
+        match: compares a run; `None` if it failed: then the code is -1.
+    """
+    matches = [match(test, run) for test, run in zip(problem.tests, runs, strict=False)]
+    return Graded(
+        codes=tuple(-1 if found is None else found.right for found in matches),
+        rules=tuple(
+            (run.error or run.ending.value) if found is None else found.rule
+            for found, run in zip(matches, runs, strict=False)
+        ),
+    )
+
+
 class Calls(StrEnum):
     """What a grader does with a row that asks for a function."""
 

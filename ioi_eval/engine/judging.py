@@ -68,7 +68,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
-from typing import Protocol
 
 from ioi_eval.jobs.run_job import PlannedTest
 from ioi_eval.model import ScoreType, Subtask, TestOutcome, Verdict
@@ -155,36 +154,30 @@ class TestHistory:
         return True
 
 
-class HasSubtasks(Protocol):
-    """The part of a problem that judging needs: its subtasks' tests, and whether a zero decides."""
-
-    @property
-    def subtasks(self) -> Sequence[Subtask]:
-        """In order, with their tests in listed order."""
-        ...
-
-    @property
-    def score_type(self) -> ScoreType:
-        """How a subtask's score is computed from those of its tests."""
-        ...
-
-
 class Judging:
     """The judging of one submission: ask what to run, record the outcomes, until `done`.
 
     The caller keeps track of the tests that are running, because only the caller knows when a job was lost.
 
     Args:
-        problem: gives the subtasks and their tests.
+        subtasks: with their tests in listed order.
+        score_type: how a subtask's score is computed from those of its tests: a zero may decide it.
         exhaustive: every test is needed, whatever its subtasks score already. This is always so if a zero does not
             decide a subtask.
         near_limit_repeats: how many runs alone may measure a late test's time; the best of them counts.
     """
 
-    def __init__(self, problem: HasSubtasks, *, exhaustive: bool = False, near_limit_repeats: int = 1) -> None:
-        self.exhaustive = exhaustive or not problem.score_type.zero_decides
-        self._zero_decides = problem.score_type.zero_decides
-        self._groups = tuple(subtask.tests for subtask in problem.subtasks)
+    def __init__(
+        self,
+        subtasks: Iterable[Subtask],
+        score_type: ScoreType,
+        *,
+        exhaustive: bool = False,
+        near_limit_repeats: int = 1,
+    ) -> None:
+        self.exhaustive = exhaustive or not score_type.zero_decides
+        self._zero_decides = score_type.zero_decides
+        self._groups = tuple(subtask.tests for subtask in subtasks)
         self._positions: dict[str, list[tuple[int, int]]] = {}
         for group, tests in enumerate(self._groups):
             for position, test in enumerate(tests):

@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine, Hashable, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 from ioi_eval.engine.judging import Judging, PlannedTests
 from ioi_eval.errors import InputError
@@ -37,9 +37,6 @@ has cost 2 % of the jobs."""
 
 _FIRST_TESTS = 8
 _WEIGHT = 0.2  # of a new test in the mean
-
-A = TypeVar("A")
-B = TypeVar("B")
 
 
 class Durations:
@@ -127,29 +124,6 @@ class AnswerSizes:
             self._whole[target] += 1
             if self._whole[target] == WHOLE_ANSWERS:
                 self._tests[target], self._whole[target] = min(2 * most, self._max_tests), 0
-
-
-async def run_both(first: Coroutine[Any, Any, A], second: Coroutine[Any, Any, B], *, at_once: bool) -> tuple[A, B]:
-    """The results of two coroutines that do not depend on each other.
-
-    Args:
-        first, second: the coroutines.
-        at_once: run both at once, because there is a slot for each; else one after the other.
-
-    Raises:
-        The error of the one that failed, and the other is cancelled; if both failed together, the error of the first.
-    """
-    if not at_once:
-        try:
-            return await first, await second
-        finally:
-            second.close()  # in case it was never started
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = group.create_task(first), group.create_task(second)
-    except ExceptionGroup:
-        raise next(error for task in tasks if not task.cancelled() and (error := task.exception())) from None
-    return tasks[0].result(), tasks[1].result()
 
 
 async def run_in_parallel(

@@ -15,7 +15,7 @@ from typing import Self
 from ioi_eval.errors import SetupError
 from ioi_eval.journal import frames, opening
 from ioi_eval.journal.frames import Keys, RecordKind
-from ioi_eval.journal.opening import Index, StoredLevel, StoredResult
+from ioi_eval.journal.opening import Index, StoredResult
 from ioi_eval.journal.records import Record, RecordFile
 
 SYNC_RECORDS = 64  # the most results that a power failure may cost: about a minute's work of a fast machine,
@@ -31,6 +31,11 @@ class Journal:
         resume: continue the existing journal; otherwise it is renamed.
         sync_records, sync_s: fsync after so many records, or when the oldest unsynced one is that old.
         clock: seconds, monotonic.
+
+    Attributes:
+        index: the positions of the records.
+        notes: notes for users.
+        found: `state` when this was opened.
 
     Raises:
         InputError: another run writes here, the file is not a journal, or it is damaged in the middle.
@@ -49,7 +54,7 @@ class Journal:
     ) -> None:
         self.path = directory / "journal"
         self.notes: list[str] = []
-        self._index = Index()
+        self.index = Index()
         self._mutex = threading.Lock()
         self._sync_records, self._sync_s, self._clock = sync_records, sync_s, clock
         self._unsynced, self._oldest = 0, 0.0
@@ -62,7 +67,7 @@ class Journal:
                 fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
                 stack.callback(os.close, fd)
                 self.found = _state(fd)
-                end = opening.load(self.path, fd, self._index, self.notes)
+                end = opening.load(self.path, fd, self.index, self.notes)
                 os.ftruncate(fd, end)
                 if end == 0:
                     end = os.write(fd, frames.MAGIC)
@@ -85,24 +90,12 @@ class Journal:
 
     @property
     def state(self) -> tuple[int, int]:
-        """Size in bytes and time of the last change, in nanoseconds; `found` is what they were when this was opened."""
+        """Size in bytes and time of the last change, in nanoseconds."""
         return _state(self._records.fd)
 
     def __len__(self) -> int:
         """How many submissions have a record."""
-        return len(self._index.submissions.keys() | self._index.copies | self._index.final_je.keys())
-
-    def find(self, keys: Keys) -> StoredResult | None:
-        """The position of the result of this submission, judged in this way."""
-        return self._index.find(keys)
-
-    def leader_offset(self, keys: Keys) -> int | None:
-        """The offset of this program's result, from any submission. Never a JE."""
-        return self._index.leader_offset(keys)
-
-    def stored_level(self, keys: Keys) -> StoredLevel:
-        """How much the journal has for these keys."""
-        return self._index.stored_level(keys)
+        return len(self.index.submissions.keys() | self.index.copies | self.index.final_je.keys())
 
     def append(self, kind: RecordKind, keys: Keys, body: bytes) -> int:
         """Write a record; once this returns, a killed process does not lose it.
@@ -119,7 +112,7 @@ class Journal:
             if self._closed:
                 raise ValueError(f"{self.path} is closed")
             offset = self._records.append(kind, keys, body)
-            self._index.add(kind, keys, offset)
+            self.index.add(kind, keys, offset)
             self._unsynced += 1
             if self._unsynced == 1:
                 self._oldest = self._clock()
@@ -131,7 +124,7 @@ class Journal:
         return self._records.read(offset)
 
     def read_stored(self, stored: StoredResult, keys: Keys) -> Record | None:
-        """The record that `find` returned for these keys; `None` if another record is there now."""
+        """The record that `index.find` returned for these keys; `None` if another record is there now."""
         record = self._records.read(stored.offset)
         if stored.copied:
             fits = record.kind is RecordKind.RESULT and record.keys.program == keys.program

@@ -1,12 +1,12 @@
 """Judges a dump and writes the results: dump → workers → journal → results.
 
 - `dump` conducts a run, for every family of problems: signals, the journal, result files in the dump's order;
-- `dump_reader` reads rows as submissions, `window` chooses the next one, `run` has them judged by `row_judge`, and
-  `result_store` stores the results; copies of a program follow its leader (`leaders`);
-- `stop_rule` ends a run in which nothing can be judged;
+- `dump_reader` reads rows as submissions, `window` chooses the next one, `dump_judge` has them judged by `row_judge`,
+  and `result_store` stores the results; copies of a program follow its leader (`window`);
+- `row_judge` also ends a run in which nothing can be judged;
 - `family` is the interface of a family of problems; `contest` and `contest_dump_reader` are the family of contest
   problems;
-- `result_files` writes the results, in part before others are judged; `finish` writes files;
+- `result_files` writes the results, in part before others are judged; `writing` writes files;
 - `dry_run` counts what a run would judge.
 """
 

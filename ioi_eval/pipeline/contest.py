@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 import orjson
 
 from ioi_eval.config import Unscored
-from ioi_eval.journal import RecordKind, decode_result, encode_result
-from ioi_eval.model import CompileOutcome, Problem, Submission, SubmissionResult, TestOutcome, Verdict
+from ioi_eval.journal import decode_result, encode_result
+from ioi_eval.model import CompileOutcome, Problem, Submission, SubmissionResult, Verdict
 from ioi_eval.pipeline.contest_dump_reader import ContestCandidate, ContestDumpReader, JudgeableRow
 from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.pipeline.family import ProblemFamily, ResultFacts
-from ioi_eval.pipeline.finish import TestLines, to_json
 from ioi_eval.pipeline.result_store import RecordedResult, ResultCodec
+from ioi_eval.pipeline.writing import TestLines, to_json
 from ioi_eval.report import compact
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.inputs import beginning
@@ -40,35 +40,9 @@ class SubmissionScorer(Protocol):
         ...
 
 
-def kind_of(result: SubmissionResult) -> RecordKind | None:
-    """The kind of a result's record: RESULT, FINAL_JE (a judge program failed twice); `None` for failures of ours.
-
-    These are not stored.
-    """
-    if result.score is not None:
-        return RecordKind.RESULT
-    if result.compile.verdict is Verdict.JE:
-        return RecordKind.FINAL_JE if result.compile.final else None
-    errors = [outcome for outcome in _undecided(result) if outcome.verdict is Verdict.JE]
-    return RecordKind.FINAL_JE if errors and all(outcome.final for outcome in errors) else None
-
-
-def is_sandbox_failure(result: SubmissionResult) -> bool:
-    """Whether a judge error means that the sandbox failed, and not only that it could not judge this program."""
-    if result.compile.verdict is Verdict.JE:
-        return not result.compile.unfit
-    errors = [outcome for outcome in _undecided(result) if outcome.verdict is Verdict.JE]
-    return any(outcome.judge_program is None for outcome in errors)
-
-
-def _undecided(result: SubmissionResult) -> Iterable[TestOutcome]:
-    return (outcome for subtask in result.subtasks if subtask.score is None for outcome in subtask.tests)
-
-
 CONTEST_CODEC = ResultCodec(
     encode=encode_result,
     decode=decode_result,
-    kind=kind_of,
     tests=lambda result: sum(len(subtask.tests) for subtask in result.subtasks),
 )
 """Results of contest problems in the journal."""
@@ -76,13 +50,12 @@ CONTEST_CODEC = ResultCodec(
 
 def contest_facts(result: SubmissionResult) -> ResultFacts:
     """The facts about a result that a run needs."""
-    is_stored = kind_of(result) is not None
-    return ResultFacts(
-        verdict=result.verdict,
+    undecided = (outcome for subtask in result.subtasks if subtask.score is None for outcome in subtask.tests)
+    return ResultFacts.of(
+        result,
+        None if result.score is not None else undecided,
+        is_unfit=result.compile.unfit,
         cpu=CpuSplit.of(result),
-        is_stored=is_stored,
-        is_sandbox_failure=not is_stored and is_sandbox_failure(result),
-        fingerprint=result.fingerprint,
         ran=len(distinct_outcomes(result)),
         score=result.score,
         error=judge_error(result),

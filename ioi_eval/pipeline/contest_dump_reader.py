@@ -11,7 +11,7 @@ from ioi_eval.errors import ODD_DATA, InputError, RowError
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.journal import Keys, StoredLevel
 from ioi_eval.model import DEFAULT_YEAR, Language, Problem, ProblemKey, Submission
-from ioi_eval.pipeline.dump_reader import DumpReader, DumpReading, Judgeable, Refused, faulty, refused
+from ioi_eval.pipeline.dump_reader import DumpReader, DumpReading, Judgeable, Refused, or_refused
 from ioi_eval.pipeline.window import Candidate
 from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
 from ioi_eval.problems.ioi import ProblemSet
@@ -205,20 +205,12 @@ class ContestDumpReader(DumpReader[ContestCandidate, ContestReading]):
     def _row_entries(
         self, row: Row, problem: ProblemKey | None, reading: ContestReading
     ) -> Iterator[JudgeableRow | Refused]:
-        try:
-            samples = sample_rows(row, self.id_column)
-        except RowError as error:
-            yield refused(row, error)
-            return
-        except ODD_DATA as error:
-            yield faulty(row, error)
+        samples = or_refused(row, sample_rows, row, self.id_column)
+        if isinstance(samples, Refused):
+            yield samples
             return
         for sample in samples:
-            try:
-                entry = self._entry(sample, problem, reading)
-            except ODD_DATA as error:
-                entry = faulty(sample, error)
-            yield entry
+            yield or_refused(sample, self._entry, sample, problem, reading)
 
     def problem_signatures(self) -> Iterator[str]:
         """For each problem, its notes and the fingerprints of an empty program in each language."""
@@ -231,18 +223,12 @@ class ContestDumpReader(DumpReader[ContestCandidate, ContestReading]):
 
     def _entry(self, row: Row, key: ProblemKey | None, reading: ContestReading) -> JudgeableRow | Refused:
         problems = self.problems.problems
-        try:
-            submission = submission_from_row(row, id_column=self.id_column, problem=key, problems=problems)
-            target = target_subtask(row)
-        except InputError as error:
-            return refused(row, error)
+        submission = submission_from_row(row, id_column=self.id_column, problem=key, problems=problems)
+        target = target_subtask(row)
         problem = problems.get(submission.problem)
         if problem is None:
             return self._without_problem(row, submission.problem)
-        try:
-            submission = fitted(submission, row, problem)
-        except RowError as error:
-            return refused(row, error)
+        submission = fitted(submission, row, problem)
         if self._with_includes:
             submission = with_includes(submission, problem)
         if repeated := reading.refuse_repeated_id(row, submission.id, problem.key):

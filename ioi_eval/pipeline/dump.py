@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.journal import Journal, TemporaryRecords
-from ioi_eval.pipeline.dump_run import DumpRun
+from ioi_eval.pipeline.dump_judge import DumpJudge
 from ioi_eval.pipeline.family import ProblemFamily, ResultT
-from ioi_eval.pipeline.finish import write_summary
 from ioi_eval.pipeline.interrupt import Interrupts
 from ioi_eval.pipeline.progress import Progress
 from ioi_eval.pipeline.result_files import ResultFiles
@@ -21,6 +20,7 @@ from ioi_eval.pipeline.settings import DumpOutcome, Settings, now
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.unchanged import PresentResults, end_unchanged, signature
 from ioi_eval.pipeline.window import CandidateT
+from ioi_eval.pipeline.writing import write_summary
 from ioi_eval.report.frame import TESTS
 from ioi_eval.report.inputs import INPUTS
 from ioi_eval.report.run_summary import RunFacts
@@ -71,12 +71,12 @@ async def score_dump(
         return values
 
     with files:
-        run = DumpRun(family, store, files.entries(), settings=settings, progress=progress, restore=restore)
+        run = DumpJudge(family, store, files.entries(), settings=settings, progress=progress, restore=restore)
         return await _conduct(run, write)
 
 
 async def _conduct(
-    run: DumpRun[CandidateT, ResultT], write: Callable[[RunFacts, Progress], Mapping[str, Any]]
+    run: DumpJudge[CandidateT, ResultT], write: Callable[[RunFacts, Progress], Mapping[str, Any]]
 ) -> DumpOutcome:
     """Judge, then write. A signal ends the judging, not the writing. The records of our failures are always deleted."""
     store, progress, settings = run.store, run.progress, run.settings

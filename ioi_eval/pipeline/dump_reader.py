@@ -11,14 +11,17 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from itertools import islice
-from typing import Generic, Self, TypeVar
+from typing import Generic, ParamSpec, Self, TypeVar
 
-from ioi_eval.errors import InputError, RowError, internal_error_text
+from ioi_eval.errors import ODD_DATA, InputError, RowError, internal_error_text
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.journal import Keys, StoredLevel, keys_of, name_key
 from ioi_eval.model import ProblemKey
 from ioi_eval.pipeline.window import Candidate, CandidateT, ProblemT, SubmissionT
 from ioi_eval.problems.row import DumpSource, Row
+
+P = ParamSpec("P")
+ReadT = TypeVar("ReadT")
 
 OWN_FAULT = "a fault in ioi-eval itself: its message says where"
 
@@ -179,11 +182,13 @@ class DumpReader(ABC, Generic[CandidateT, ReadingT]):
         """The entries of each row that is not done. A row is done when the next one is asked for."""
 
 
-def refused(row: Row, error: InputError) -> Refused:
-    """A row that cannot be judged, for this reason."""
-    return Refused(row=row, kind=error.problem if isinstance(error, RowError) else str(error), message=str(error))
-
-
-def faulty(row: Row, error: BaseException) -> Refused:
-    """A row that we failed to read because of a bug of ours."""
-    return Refused(row=row, kind=OWN_FAULT, message=str(row.error(internal_error_text(error, "reading this row"))))
+def or_refused(row: Row, read: Callable[P, ReadT], /, *args: P.args, **kwargs: P.kwargs) -> ReadT | Refused:
+    """What is read from a row; if that fails, because of the row or because of a bug of ours, a refused row."""
+    try:
+        return read(*args, **kwargs)
+    except InputError as error:
+        kind = error.problem if isinstance(error, RowError) else str(error)
+        return Refused(row=row, kind=kind, message=str(error))
+    except ODD_DATA as error:
+        message = str(row.error(internal_error_text(error, "reading this row")))
+        return Refused(row=row, kind=OWN_FAULT, message=message)

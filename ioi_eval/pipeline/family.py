@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from ioi_eval.events import Events
-from ioi_eval.model import JudgedResult
+from ioi_eval.journal import RecordKind
+from ioi_eval.model import JudgedResult, TestOutcome, Verdict
 from ioi_eval.pipeline.dump_reader import DumpReader, Refused
-from ioi_eval.pipeline.finish import TestLines
 from ioi_eval.pipeline.result_store import RecordedResult, ResultCodec
 from ioi_eval.pipeline.window import CandidateT
+from ioi_eval.pipeline.writing import TestLines
 from ioi_eval.report.frame import RESULTS
 from ioi_eval.report.run_summary import RunSummary
 from ioi_eval.report.totals import CpuSplit
@@ -27,7 +28,8 @@ class ResultFacts:
     Args:
         verdict: for the progress.
         cpu: the CPU time that it took.
-        is_stored: whether it goes into the journal: not if we failed.
+        kind: of its record in the journal: RESULT, or FINAL_JE if a judge program failed twice; `None` if we failed,
+            which is not stored.
         is_sandbox_failure: whether it is not stored because the sandbox failed, and not only for this program.
         fingerprint: for the kind of target that judged it; empty if none did.
         ran: how many tests were run.
@@ -37,12 +39,48 @@ class ResultFacts:
 
     verdict: str
     cpu: CpuSplit
-    is_stored: bool
+    kind: RecordKind | None
     is_sandbox_failure: bool
     fingerprint: str
     ran: int
     score: float | None
     error: str | None
+
+    @classmethod
+    def of(
+        cls,
+        result: JudgedResult,
+        undecided: Iterable[TestOutcome] | None,
+        *,
+        is_unfit: bool,
+        cpu: CpuSplit,
+        ran: int,
+        score: float | None,
+        error: str | None,
+    ) -> Self:
+        """The facts about a result.
+
+        Args:
+            result: gives its verdict and fingerprint.
+            undecided: tests whose judge errors leave it without a score; `None` if it is decided.
+            is_unfit: whether it is undecided because the row or the problem cannot be judged here.
+            cpu, ran, score, error: as in the class.
+        """
+        errors = [outcome for outcome in undecided or () if outcome.verdict is Verdict.JE]
+        kind = RecordKind.RESULT if undecided is None else None
+        if errors and all(outcome.final for outcome in errors):
+            kind = RecordKind.FINAL_JE
+        no_judge_program = not errors or any(outcome.judge_program is None for outcome in errors)
+        return cls(
+            verdict=result.verdict,
+            cpu=cpu,
+            kind=kind,
+            is_sandbox_failure=kind is None and not is_unfit and no_judge_program,
+            fingerprint=result.fingerprint,
+            ran=ran,
+            score=score,
+            error=error,
+        )
 
     def emit(self, events: Events, names: Mapping[str, Any], seconds: float) -> None:
         """Emit the event that a submission was judged.

@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Self, TextIO
 from ioi_eval.events import Event, Events
 from ioi_eval.model import Verdict
 from ioi_eval.pipeline.notebook import NotebookLine, is_of_notebook
+from ioi_eval.pipeline.threads import in_thread
 
 LINE_S = 60.0  # between two lines in a log
 DRAW_S = 0.2  # between two drawings of a bar
@@ -314,16 +315,23 @@ def progress_for(
     return chosen(total, where, events=events, load=load)
 
 
-async def beating(progress: Progress, work: Awaitable[None]) -> None:
+async def beating(progress: Progress, work: Awaitable[None], *, check: Callable[[], None] | None = None) -> None:
     """Do the work, and call `progress.beat` every second meanwhile.
 
+    Args:
+        progress: of the work.
+        work: what is done.
+        check: called before each beat, in a thread.
+
     Raises:
-        ExceptionGroup: of the errors that the work raised.
+        ExceptionGroup: of the errors that the work or `check` raised.
     """
 
     async def beat() -> None:
         while True:
             await asyncio.sleep(BEAT_S)
+            if check is not None:
+                await in_thread(check)
             progress.beat()
 
     async with asyncio.TaskGroup() as group:

@@ -13,11 +13,11 @@ from typing import BinaryIO, Generic, Self
 from ioi_eval.errors import ODD_DATA, internal_error_text
 from ioi_eval.pipeline.dump_reader import OWN_FAULT, Judgeable, Refused
 from ioi_eval.pipeline.family import ProblemFamily, ResultT
-from ioi_eval.pipeline.finish import TestLines, not_written, replacing
 from ioi_eval.pipeline.progress import Progress
 from ioi_eval.pipeline.result_store import RecordedResult, ResultStore
 from ioi_eval.pipeline.settings import Settings
 from ioi_eval.pipeline.window import CandidateT
+from ioi_eval.pipeline.writing import TestLines, not_written, replacing
 from ioi_eval.report.frame import RESULTS, TESTS
 from ioi_eval.report.inputs import INPUTS
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
-import orjson
-
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.journal import Journal, Keys, RecordKind, StoredLevel, TemporaryRecords
 from ioi_eval.pipeline.window import Candidate, CandidateT
+from ioi_eval.pipeline.writing import to_json
 
 ResultT = TypeVar("ResultT")
 
@@ -27,13 +26,11 @@ class ResultCodec(Generic[ResultT]):
     Args:
         encode: the result as plain values.
         decode: reads what `encode` wrote.
-        kind: the kind of its record; `None` if it says nothing about the submission and is not stored.
         tests: how many tests it contains, which is its size in memory.
     """
 
     encode: Callable[[ResultT], Mapping[str, Any]]
     decode: Callable[[Mapping[str, Any]], ResultT]
-    kind: Callable[[ResultT], RecordKind | None]
     tests: Callable[[ResultT], int]
 
 
@@ -71,12 +68,15 @@ class ResultStore(Generic[ResultT]):
         self._results: OrderedDict[int, ResultT] = OrderedDict()
         self._tests_held = 0
 
-    def record(self, candidate: Candidate[Any, Any], result: ResultT, fingerprint: str = "") -> int | None:
+    def record(
+        self, candidate: Candidate[Any, Any], result: ResultT, kind: RecordKind | None, fingerprint: str = ""
+    ) -> int | None:
         """Store a result.
 
         Args:
             candidate: the submission.
             result: its result.
+            kind: of the record; `None` if it says nothing about the submission: only this run needs it.
             fingerprint: for the kind of target that judged it; empty if none did.
 
         Returns:
@@ -85,7 +85,6 @@ class ResultStore(Generic[ResultT]):
         fingerprint, keys = self._fingerprint_and_keys(candidate, fingerprint)
         values = {"fingerprint": fingerprint, **candidate.names, **self._codec.encode(result)}
         body = _json(values)
-        kind = self._codec.kind(result)
         if kind is None:
             self.our_failures.append(keys, body)
             return None
@@ -111,7 +110,7 @@ class ResultStore(Generic[ResultT]):
 
     def stored_level(self, keys: Keys) -> StoredLevel:
         """How much there is for these keys. A failure of this run is a result, too."""
-        return StoredLevel.RESULT if keys in self.our_failures else self.journal.stored_level(keys)
+        return StoredLevel.RESULT if keys in self.our_failures else self.journal.index.stored_level(keys)
 
     def find(self, candidate: Candidate[Any, Any]) -> RecordedResult[ResultT] | None:
         """The result of a submission, of this run or an earlier one."""
@@ -119,7 +118,7 @@ class ResultStore(Generic[ResultT]):
         failed = self.our_failures.find(keys)
         if failed is not None:
             return RecordedResult(result=self._codec.decode(failed))
-        stored = self.journal.find(keys)
+        stored = self.journal.index.find(keys)
         if stored is None:
             return None
         if not stored.copied:
@@ -164,17 +163,6 @@ class ResultStore(Generic[ResultT]):
         return result
 
 
-def _json(values: Mapping[str, Any]) -> bytes:
+def _json(values: dict[str, Any]) -> bytes:
     """A record's body. Lone surrogates, which a row's names may contain, become question marks."""
-    try:
-        return orjson.dumps(values)
-    except TypeError:
-        return orjson.dumps(_written(values))
-
-
-def _written(value: Any) -> Any:
-    if isinstance(value, str):
-        return str(value).encode("utf-8", "replace").decode()
-    if isinstance(value, Mapping):
-        return {_written(key): _written(item) for key, item in value.items()}
-    return [_written(item) for item in value] if isinstance(value, list | tuple) else value
+    return to_json(values).removesuffix(b"\n")

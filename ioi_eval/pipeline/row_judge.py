@@ -1,4 +1,7 @@
-"""Judges one submission of a dump; a failure of ours becomes a result that has no score."""
+"""Judges one submission of a dump; a failure of ours becomes a result that has no score.
+
+`StopRule` decides when a run ends because the sandbox, or our own code, fails every time.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,15 @@ from dataclasses import dataclass
 from typing import Generic
 
 from ioi_eval.errors import ODD_DATA, LostDataError, SandboxError, UnavailableError, internal_error_text
-from ioi_eval.pipeline.family import ProblemFamily, ResultT
+from ioi_eval.pipeline.family import ProblemFamily, ResultFacts, ResultT
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.window import CandidateT, Costs
+
+MAX_FAILURES = 100
+"""If the sandbox fails on so many submissions in a row, it is broken."""
+
+MAX_FAILED_PROBLEMS = 50
+"""If our own code fails on rows of so many problems in a row, the cause is not in the rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,12 +29,14 @@ class Judged(Generic[ResultT]):
 
     Args:
         result: its result, or our failure.
+        facts: about the result.
         seconds: how long judging it took.
         is_our_bug: whether a bug of ours prevented judging it.
         unavailable: why no other submission can be judged either; `None` if it can.
     """
 
     result: ResultT
+    facts: ResultFacts
     seconds: float
     is_our_bug: bool = False
     unavailable: str | None = None
@@ -59,12 +70,11 @@ class RowJudge(Generic[CandidateT, ResultT]):
         except ODD_DATA as error:
             result = self._family.our_failure(candidate, internal_error_text(error, "judging this row"))
             is_our_bug = True
-        else:
-            facts = self._family.facts(result)
-            if facts.is_stored:
-                self._costs.observe(candidate.problem_key, facts.cpu.total)
+        facts = self._family.facts(result)
+        if facts.kind is not None:
+            self._costs.observe(candidate.problem_key, facts.cpu.total)
         seconds = time.monotonic() - begun
-        return Judged(result=result, seconds=seconds, is_our_bug=is_our_bug, unavailable=unavailable)
+        return Judged(result=result, facts=facts, seconds=seconds, is_our_bug=is_our_bug, unavailable=unavailable)
 
     async def _judge_with_data(self, candidate: CandidateT) -> ResultT:
         """Judge a submission; once more if the cache was deleted meanwhile.
@@ -83,3 +93,33 @@ class RowJudge(Generic[CandidateT, ResultT]):
                         await in_thread(self._restore)
                     self._restored += 1
         return await self._family.judge(candidate)
+
+
+class StopRule:
+    """Counts the failures since the last result that shows that submissions can be judged."""
+
+    def __init__(self) -> None:
+        self._failures = 0
+        self._failed_problems: set[object] = set()
+
+    def observe(self, facts: ResultFacts, *, bug_in_problem: object | None, was_in_sandbox: bool) -> str | None:
+        """Include a result.
+
+        Args:
+            facts: about the result.
+            bug_in_problem: the problem, if our own code failed on the row.
+            was_in_sandbox: whether there was a program to run; otherwise the result does not show that anything works.
+
+        Returns:
+            Why the run must end; `None` if it goes on.
+        """
+        if bug_in_problem is not None:
+            self._failed_problems.add(bug_in_problem)
+        elif facts.is_sandbox_failure:
+            self._failures += 1
+        elif facts.kind is not None and was_in_sandbox:
+            self._failures = 0
+            self._failed_problems.clear()
+        if len(self._failed_problems) >= MAX_FAILED_PROBLEMS:
+            return f"rows of {MAX_FAILED_PROBLEMS} problems in a row could not be judged: ioi-eval failed"
+        return f"{MAX_FAILURES} submissions in a row could not be judged" if self._failures >= MAX_FAILURES else None

@@ -20,9 +20,9 @@ import orjson
 
 from ioi_eval.fingerprint import digest_of
 from ioi_eval.journal import Journal
-from ioi_eval.pipeline.finish import write_summary
 from ioi_eval.pipeline.progress import REFUSED, RESUMED, Progress
 from ioi_eval.pipeline.settings import DumpOutcome, RunCounts, Settings
+from ioi_eval.pipeline.writing import write_summary
 from ioi_eval.report.run_summary import RunFacts, renewed
 from ioi_eval.rows.source import Source
 from ioi_eval.version import __version__
@@ -116,8 +116,7 @@ def end_unchanged(
     counts = earlier["submissions"]
     resumed = counts["rows"] - counts["refused"]
     for became, number in ((RESUMED, resumed), (REFUSED, counts["refused"])):
-        for _ in range(number):
-            progress.advance(became)
+        progress.skip(became, number)
     progress.close()
     facts = RunCounts(resumed=resumed).facts(settings, written.journal.notes)
     values = renewed(earlier, facts, run_part(facts))

@@ -1,4 +1,6 @@
-"""Chooses what to judge next: of the next rows of the dump, the one that is expected to take longest. Pure.
+"""The submissions that wait: in a window for their turn, or for the result of another one with the same program.
+
+Of those in the window, the one that is expected to take longest is judged next.
 
 If a dump is judged in its order, cores are idle at the end, while the last long submission runs alone. Sorting a dump
 of a million rows would need all of it in memory. So a window holds the next rows, and the longest of them is judged
@@ -19,7 +21,7 @@ from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
 from ioi_eval.fast_dataclass import fast_dataclass
-from ioi_eval.journal import Keys, keys_of
+from ioi_eval.journal import Journal, Keys, keys_of
 from ioi_eval.model import ProblemKey
 
 ROWS = 256
@@ -131,3 +133,44 @@ class Window(Generic[CandidateT]):
         chosen = self._waiting.pop(at)
         self._held_bytes -= chosen.size or 0
         return chosen
+
+
+class Leaders(Generic[CandidateT]):
+    """The submissions (followers) that wait for the result of another one with the same program (their leader).
+
+    Args:
+        journal: has the results of leaders that were judged.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._followers: dict[bytes, list[CandidateT]] = {}  # of each leader that is being judged
+        self._on_other_kinds: dict[bytes, int] = {}  # leaders that another kind of target judged than expected
+        self.waiting = 0  # how many followers there are
+
+    def offset(self, candidate: CandidateT) -> int | None:
+        """The record of the result of the same program; `None` if it was not judged yet."""
+        return self._journal.index.leader_offset(candidate.keys) or self._on_other_kinds.get(candidate.keys.program)
+
+    def lead(self, candidate: CandidateT) -> bool:
+        """Make a submission a leader; `False` if it follows another one that is being judged."""
+        if (followers := self._followers.get(candidate.keys.program)) is None:
+            self._followers[candidate.keys.program] = []
+            return True
+        followers.append(candidate)
+        self.waiting += 1
+        return False
+
+    def finish(self, leader: CandidateT, fingerprint: str, offset: int | None) -> list[CandidateT]:
+        """End the wait of a leader's followers, which are returned.
+
+        Args:
+            leader: it was judged.
+            fingerprint: for the kind of target that judged it; empty if none did.
+            offset: of its record; `None` if followers must not take the result over.
+        """
+        if offset is not None and fingerprint not in ("", leader.fingerprint):
+            self._on_other_kinds[leader.keys.program] = offset
+        followers = self._followers.pop(leader.keys.program, [])
+        self.waiting -= len(followers)
+        return followers

@@ -8,6 +8,7 @@ to problems.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 
 from ioi_eval.errors import ODD_DATA, InputError, internal_error_text
@@ -132,19 +133,9 @@ def _unreadable(name: str, index: int, reason: str) -> AppsProblem:
 
 
 def _problem(row: Row, index: int) -> AppsProblem:
-    starter_code = _text(row, "starter_code")
-    tests = read_tests(row.values.get("input_output") if row.has("input_output") else None, starter_code)
-    return AppsProblem(
-        id=problem_id(row, index),
-        index=index,
-        difficulty=difficulty_of(row),
-        fn_name=tests.fn_name,
-        tests=tests.tests,
-        inputs=tests.inputs,
-        outputs=tests.outputs,
-        fault=tests.fault,
-        reason=tests.reason,
-    )
+    value = row.values["input_output"] if row.has("input_output") else None
+    make = partial(AppsProblem, id=problem_id(row, index), index=index, difficulty=difficulty_of(row))
+    return read_tests(value, _text(row, "starter_code"), make)
 
 
 def problem_id(row: Row, index: int) -> str:

@@ -9,85 +9,71 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, TypeAlias
 
-from ioi_eval.model.apps import AppsTest, CallTest, Lines, RowFault, StdinTest
+from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, Lines, RowFault, StdinTest
 from ioi_eval.problems import apps_values, big_json
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestSet:
-    """The column's contents: the fields of `AppsProblem` with the same names."""
-
-    __test__ = False
-
-    fn_name: str | None = None
-    tests: tuple[AppsTest, ...] = ()
-    inputs: int = 0
-    outputs: int = 0
-    fault: RowFault | None = None
-    reason: str = ""
+MakeProblem: TypeAlias = "Callable[..., AppsProblem]"
+"""Makes a problem of the fields that its tests decide: `fn_name`, `tests`, `inputs`, `outputs`, `fault`, `reason`."""
 
 
-def read_tests(value: object, starter_code: str = "") -> TestSet:
+def read_tests(value: object, starter_code: str, make: MakeProblem) -> AppsProblem:
     """Read the column.
 
     Args:
         value: JSON text, or the parsed object; `None` if the row has nothing.
         starter_code: its annotation may show whether results are wrapped.
+        make: has the problem's other fields.
 
     Returns:
-        The tests, or the fault because of which the row cannot be judged. If only the numbers of inputs and outputs
-        differ, the inputs that have an output are included too, for the other graders that judge them.
+        The problem with its tests, or the fault because of which the row cannot be judged. If only the numbers of
+        inputs and outputs differ, the inputs that have an output are included too, for the other graders that judge
+        them.
     """
     if isinstance(value, str):
         if not value.strip():
-            return _faulty(RowFault.NO_TESTS, "the row has no tests: its input_output is empty")
+            return make(fault=RowFault.NO_TESTS, reason="the row has no tests: its input_output is empty")
         try:
             value = big_json.loads(value)
         except big_json.TooLargeError as error:
-            return _faulty(RowFault.TOO_LARGE, f"its input_output cannot be read: {error}")
+            return make(fault=RowFault.TOO_LARGE, reason=f"its input_output cannot be read: {error}")
         except json.JSONDecodeError as error:
-            return _faulty(RowFault.BROKEN_JSON, f"its input_output is not JSON: {big_json.place_of(error)}")
+            return make(fault=RowFault.BROKEN_JSON, reason=f"its input_output is not JSON: {big_json.place_of(error)}")
     if not value and (value is None or isinstance(value, dict | list)):
-        return _faulty(RowFault.NO_TESTS, "the row has no tests: its input_output is empty")
+        return make(fault=RowFault.NO_TESTS, reason="the row has no tests: its input_output is empty")
     if not isinstance(value, dict):
-        return _faulty(RowFault.WRONG_SHAPE, f"its input_output is {_kind(value)}, not an object")
-    return _from_object(value, starter_code)
+        return make(fault=RowFault.WRONG_SHAPE, reason=f"its input_output is {_kind(value)}, not an object")
+    return _from_object(value, starter_code, make)
 
 
-def _from_object(value: dict[str, Any], starter_code: str) -> TestSet:
+def _from_object(value: dict[str, Any], starter_code: str, make: MakeProblem) -> AppsProblem:
     columns: list[Sequence[Any]] = []
     for name in ("inputs", "outputs"):
         column = value.get(name)
         if not isinstance(column, list | tuple):
             kind = f"{_kind(column)}, not a list" if name in value else "missing"
-            return _faulty(RowFault.WRONG_SHAPE, f"{name} in its input_output is {kind}")
+            return make(fault=RowFault.WRONG_SHAPE, reason=f"{name} in its input_output is {kind}")
         columns.append(column)
     inputs, outputs = columns
     fn_name = value.get("fn_name") or None
     if fn_name is not None and not (isinstance(fn_name, str) and fn_name.isidentifier()):
-        return _faulty(RowFault.WRONG_SHAPE, "fn_name in its input_output is not the name of a function")
+        return make(fault=RowFault.WRONG_SHAPE, reason="fn_name in its input_output is not the name of a function")
     if not inputs and not outputs:
-        return _faulty(RowFault.EMPTY, "its input_output has no tests", fn_name)
+        return make(fault=RowFault.EMPTY, reason="its input_output has no tests", fn_name=fn_name)
+    make = partial(make, fn_name=fn_name, inputs=len(inputs), outputs=len(outputs))
     try:
         tests = _calls(inputs, outputs, fn_name, starter_code) if fn_name else _streams(inputs, outputs)
     except _WrongTestError as error:
-        return _faulty(RowFault.WRONG_TEST, str(error), fn_name, len(inputs), len(outputs))
+        return make(fault=RowFault.WRONG_TEST, reason=str(error))
     except apps_values.ValueFormatError as error:
-        fault = f"an argument or result in its input_output cannot be sent to the box: {error}"
-        return _faulty(RowFault.TOO_LARGE, fault, fn_name, len(inputs), len(outputs))
+        reason = f"an argument or result in its input_output cannot be sent to the box: {error}"
+        return make(fault=RowFault.TOO_LARGE, reason=reason)
     differ = len(inputs) != len(outputs)
-    return TestSet(
-        fn_name=fn_name,
-        tests=tests,
-        inputs=len(inputs),
-        outputs=len(outputs),
-        fault=RowFault.UNEQUAL if differ else None,
-        reason=f"its input_output has {_many(inputs, 'input')} and {_many(outputs, 'output')}" if differ else "",
-    )
+    reason = f"its input_output has {_many(inputs, 'input')} and {_many(outputs, 'output')}" if differ else ""
+    return make(tests=tests, fault=RowFault.UNEQUAL if differ else None, reason=reason)
 
 
 def _many(items: Sequence[Any], noun: str) -> str:
@@ -171,10 +157,6 @@ def _depth(value: object) -> int:
 
 
 # --------------------------------------------------------------------------- words
-
-
-def _faulty(fault: RowFault, reason: str, fn_name: str | None = None, inputs: int = 0, outputs: int = 0) -> TestSet:
-    return TestSet(fault=fault, reason=reason, fn_name=fn_name, inputs=inputs, outputs=outputs)
 
 
 def _kind(value: object) -> str:

@@ -1,16 +1,41 @@
-"""The tests of a problem as they are read, and where their bytes go."""
+"""The tests of a problem as they are read, and where their bytes go: small ones into memory, the others on disk.
+
+To read a year's tests takes longer than to judge a few programs. So what was read for a problem is noted in the store
+of test data: the names of its tests, and the hashes of their contents. If the files are the same in a later run (by
+device, inode, size and times of change), that is used, after the stored contents were compared with their hashes.
+
+Nothing is noted of small files, of files that were changed just before they were read (a change in the same tick of
+the clock could not be seen), or of problems with an error. Notes that another version of our code made are not used.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
+import time
 from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Protocol
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import orjson
 
 from ioi_eval.errors import InputError
-from ioi_eval.model import Blob, Content, TestCase
+from ioi_eval.model import Blob, Content, ProblemKey, TestCase
+from ioi_eval.problems.row import RowSource
 
 _INLINE_BYTES = 4096  # below this size, a file costs more than it saves
 _INLINE_TOTAL = 16 * 1024 * 1024
+
+_LEAST_BYTES = 16 * 1024 * 1024  # reading less takes a tenth of a second
+_LEAST_AGE_NS = 10**8  # the clocks of file systems tick every 10 ms or faster
+_LEAST_COARSE_AGE_NS = 2 * 10**9  # or, if they know whole seconds only, every two seconds
+
+State = list[list[Any]]
 
 
 class DataStore(Protocol):
@@ -75,3 +100,110 @@ class Contents:
             self._left -= len(content)
             return content
         return self._store.put(content)
+
+
+# --------------------------------------------------------------------------- tests that an earlier run has read
+
+
+class KnownTests:
+    """The tests that earlier runs read from the files of a source.
+
+    Args:
+        source: the tests.
+        store: has them.
+    """
+
+    def __init__(self, source: RowSource, store: DataStore) -> None:
+        self._files, self._store = source.files(), store
+        self._state = _state_of(self._files)
+
+    def find(self, problem: ProblemKey, names: Collection[str], contents: Contents) -> TestData | None:
+        """The problem's tests with these names; `None` if they must be read.
+
+        Args:
+            problem: the problem.
+            names: of its tests.
+            contents: keeps small ones.
+
+        Raises:
+            SetupError: stored test data is damaged.
+        """
+        noted = None if self._state is None else self._store.recall(self._key(problem, names))
+        if noted is None:
+            return None
+        values = orjson.loads(noted)
+        stored = self._stored({tuple(each) for case in values["cases"] for each in case[1:3] if isinstance(each, list)})
+        if stored is None:
+            return None
+
+        def content(value: Any) -> Content:
+            return stored[tuple(value)] if isinstance(value, list) else contents.put(base64.b64decode(value))
+
+        cases = [
+            TestCase(
+                name=name,
+                input=content(given),
+                answer=None if answer is None else content(answer),
+                checker_args=tuple(arguments),
+                full_score=full_score,
+                score_steps=score_steps,
+            )
+            for name, given, answer, arguments, full_score, score_steps in values["cases"]
+        ]
+        return TestData(cases={case.name: case for case in cases}, mended=Counter(values["mended"]))
+
+    def note(self, problem: ProblemKey, names: Collection[str], data: TestData) -> None:
+        """Note the tests that were read, if the files are still the same."""
+        if self._state is None or data.error is not None or _state_of(self._files) != self._state:
+            return
+        cases = [
+            (
+                case.name,
+                _noted(case.input),
+                None if case.answer is None else _noted(case.answer),
+                case.checker_args,
+                case.full_score,
+                case.score_steps,
+            )
+            for case in data.cases.values()
+        ]
+        self._store.remember(self._key(problem, names), orjson.dumps({"cases": cases, "mended": dict(data.mended)}))
+
+    def _key(self, problem: ProblemKey, names: Collection[str]) -> str:
+        return json.dumps([_code(), self._state, problem.year, problem.id, sorted(names)])
+
+    def _stored(self, wanted: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Blob] | None:
+        """The stored contents; `None` if one is not there any more. Several are hashed at once."""
+        pairs = sorted(wanted)
+        with ThreadPoolExecutor() as threads:
+            found = list(threads.map(lambda pair: self._store.find(*pair), pairs))
+        stored = {pair: blob for pair, blob in zip(pairs, found, strict=True) if blob is not None}
+        return stored if len(stored) == len(pairs) else None
+
+
+def _noted(content: Content) -> tuple[str, int] | str:
+    return base64.b64encode(content).decode() if isinstance(content, bytes) else (content.sha256, content.size)
+
+
+def _state_of(files: Sequence[Path] | None) -> State | None:
+    """What changes if one of the files changes; `None` if nothing is noted of them."""
+    try:
+        stats = [(path, path.stat()) for path in files or ()]
+    except OSError:  # reading the rows will raise it
+        return None
+    changed_ns = max((max(each.st_mtime_ns, each.st_ctime_ns) for _, each in stats), default=0)
+    least_age_ns = _LEAST_AGE_NS if changed_ns % 10**9 else _LEAST_COARSE_AGE_NS
+    if sum(each.st_size for _, each in stats) < _LEAST_BYTES or time.time_ns() - changed_ns < least_age_ns:
+        return None
+    return [
+        [str(path.absolute()), each.st_dev, each.st_ino, each.st_size, each.st_mtime_ns, each.st_ctime_ns]
+        for path, each in stats
+    ]
+
+
+@cache
+def _code() -> str:
+    """A hash of the modules that read rows and make tests of them."""
+    here = Path(__file__).parent
+    modules = sorted((*here.glob("*.py"), *(here.parent / "rows").glob("*.py")))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in modules)).hexdigest()

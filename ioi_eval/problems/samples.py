@@ -1,6 +1,7 @@
-"""Splits rows of a dump that contain several programs for their problem: one row for each program.
+"""The programs and texts of a model in a row of a dump.
 
-A generator that asks a model n times may write one row with lists of n texts, or of n conversations.
+A generator that asks a model n times may write one row with lists of n texts, or of n conversations. Such a row is
+split into n rows.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ioi_eval.errors import InputError
+from ioi_eval.extract.messages import last_answer
 from ioi_eval.problems.row import Row
 
 SAMPLE_COLUMNS = ("code", "generation", "messages")
@@ -78,3 +81,26 @@ def _samples(row: Row, column: str) -> Sequence[Any] | None:
         return value if value and all(isinstance(item, list) for item in value) else None
     kinds = (str, Mapping) if column == "code" else (str,)
     return value if all(item is None or isinstance(item, kinds) for item in value) else None
+
+
+def generation_of(row: Row) -> str | None:
+    """The model's text in a row: `generation` if it is not blank, else the last answer in `messages`, if there is one.
+
+    Raises:
+        RowError: a column has another type, or the messages are malformed.
+    """
+    generation = row.optional_text("generation")
+    return generation if generation is not None and generation.strip() else _answer(row)
+
+
+def _answer(row: Row) -> str | None:
+    """The model's last message in the row's conversation, if there is one."""
+    if not row.has("messages"):
+        return None
+    messages = as_lists(row.values["messages"])
+    if not isinstance(messages, list):
+        raise row.error("messages is not a list of messages")
+    try:
+        return last_answer(messages)
+    except InputError as error:
+        raise row.error(str(error)) from error

@@ -19,10 +19,9 @@ from ioi_eval.extract.cpp import fix_includes
 from ioi_eval.extract.fences import encodable
 from ioi_eval.languages import all_names, language_called, rules_of
 from ioi_eval.model import DEFAULT_YEAR, Language, Problem, ProblemKey, SourceFile, Submission, TaskType
-from ioi_eval.problems.answers import generation_of
 from ioi_eval.problems.output_files import OUTPUT_COLUMNS, with_outputs
 from ioi_eval.problems.row import Row, problem_key
-from ioi_eval.problems.samples import SAMPLE_COLUMNS
+from ioi_eval.problems.samples import SAMPLE_COLUMNS, generation_of
 
 MAX_CODE_BYTES = 100_000
 """Source: CMS's `max_submission_length`, the limit of the IOI's own server."""

@@ -2,7 +2,7 @@
 
 Test data that was stored in a Hub data set has lost its final newlines, which some graders need: a missing one is
 added, and counted. Rows of tests that no problem needs are skipped first. Tests that an earlier run has read from the
-same files are not read again (`known_tests.py`).
+same files are not read again (`case_data.py`).
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from collections.abc import Mapping
 
 from ioi_eval.errors import InputError
 from ioi_eval.model import ProblemKey, Subtask, TestCase
-from ioi_eval.problems.case_data import Contents, DataStore, TestData
-from ioi_eval.problems.known_tests import KnownTests
+from ioi_eval.problems.case_data import Contents, DataStore, KnownTests, TestData
 from ioi_eval.problems.read_ahead import read_ahead
 from ioi_eval.problems.row import Row, RowSource
 

@@ -16,8 +16,8 @@ from ioi_eval.extract.fences import LOOKED_AT, blocks, ends_in_block, split_thou
 from ioi_eval.extract.python import looks_like_python
 from ioi_eval.languages import language_called, rules_of
 from ioi_eval.model import Language, Problem, Submission, TaskType, Verdict
-from ioi_eval.problems.answers import generation_of
 from ioi_eval.problems.row import Row
+from ioi_eval.problems.samples import generation_of
 
 _EMPTY = "the row's columns for a program are empty"
 

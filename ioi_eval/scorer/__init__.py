@@ -1,11 +1,11 @@
 """Judges one submission: compiles it, runs the needed tests, repeats what is uncertain, and computes the score.
 
 It uses three pure parts: `jobs/` makes the jobs and reads the answers, `engine/judging.py` decides what to run next,
-`scores.py` computes the score. If the sandbox raises `SandboxError`, the test (in `engine/running.py`) or the
+`scores.py` computes the score. If the sandbox raises `SandboxError`, the test (in `engine/scheduling.py`) or the
 compilation (here) becomes JE, which is final only if a program of the problem does not compile. A failure of ours never
 becomes a score.
 
-    Scorer ── engine/target.py: which target ──┬── runner_judge.py: compiles; engine/running.py runs, many tests a job
+    Scorer ── engine/target.py: which target ──┬── runner_judge.py: compiles; engine/scheduling.py runs many tests a job
               (another, if it is lost)         └── scripts_judge.py: the worker's own scripts judge, one test a job
 
 `submission_run.py` has the state of a submission that is being judged.
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.engine.likely_failures import LikelyFailuresFirst, in_listed_order
-from ioi_eval.engine.running import ProgramScheduler
+from ioi_eval.engine.scheduling import ProgramScheduler
 from ioi_eval.engine.target import Bindings, NoTargetError, in_service_or_all
 from ioi_eval.errors import SandboxError, SetupError, UnavailableError
 from ioi_eval.events import Events

@@ -9,18 +9,18 @@ What is repeated, and why:
 - a compilation with a precompiled header that produced no program, or took more than `_SURE_SHARE` of its CPU limit:
   again without that header;
 - a compilation that a limit stopped: once more, alone on the machine, before it counts;
-- tests: see `engine/running.py`.
+- tests: see `engine/scheduling.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ioi_eval.config import Policy
-from ioi_eval.engine.packing import run_both
-from ioi_eval.engine.running import Program, ProgramScheduler
+from ioi_eval.engine.scheduling import Program, ProgramScheduler
 from ioi_eval.errors import (
     ExhaustedError,
     LostDataError,
@@ -61,6 +61,9 @@ from ioi_eval.tools import Tool
 if TYPE_CHECKING:
     from ioi_eval.jobs.problem_package import Packages
     from ioi_eval.kept_programs import KeptPrograms
+
+A = TypeVar("A")
+B = TypeVar("B")
 
 _SURE_SHARE = 0.7
 """Share of the compile CPU limit. If a compilation with a precompiled header takes more, it might be over the limit
@@ -118,10 +121,8 @@ class RunnerJudge:
             if isinstance(built, CompileOutcome):
                 return built
             answer = built
-        judges, (compiled, programs) = await run_both(
-            builder.judge_programs(problem, target),
-            self._compile(run, code, answer),
-            at_once=self._has_idle_slots(target),
+        judges, (compiled, programs) = await both(
+            builder.judge_programs(problem, target), self._compile(run, code, answer)
         )
         if compiled.verdict is None:
             await self._run(run, replace(programs, checker=judges.checker, manager=judges.manager))
@@ -147,11 +148,7 @@ class RunnerJudge:
         if not isinstance(tool, Toolchain) or not run.judging.pending():
             return None
         target = run.target
-        judges, recipe = await run_both(
-            self._builder.judge_programs(run.problem, target),
-            self._recipe(run, tool),
-            at_once=self._has_idle_slots(target),
-        )
+        judges, recipe = await both(self._builder.judge_programs(run.problem, target), self._recipe(run, tool))
         header = await self._header(run)
         first = recipe if header is None else precompiled.with_header(recipe, header)
         uncompiled = recipes.Uncompiled(recipe=first, limits=self._policy.compile)
@@ -379,3 +376,17 @@ def _task(run: SubmissionRun) -> bytes:
     graders = run.problem.linked_with(Language.PYTHON)
     main = (*graders, *run.sources)[0]
     return harness.linked_program_file(main.content, run.sources if graders or len(run.sources) > 1 else ())
+
+
+async def both(first: Coroutine[Any, Any, A], second: Coroutine[Any, Any, B]) -> tuple[A, B]:
+    """The results of two coroutines that run at once.
+
+    Raises:
+        The error of the one that failed, and the other is cancelled; if both failed together, the error of the first.
+    """
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = group.create_task(first), group.create_task(second)
+    except ExceptionGroup:
+        raise next(error for task in tasks if not task.cancelled() and (error := task.exception())) from None
+    return tasks[0].result(), tasks[1].result()

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ioi_eval.config import Policy
-from ioi_eval.engine.running import failed
+from ioi_eval.engine.scheduling import failed
 from ioi_eval.errors import SandboxError, TransientError, UnavailableError
 from ioi_eval.jobs import scripts_answer, scripts_job
 from ioi_eval.jobs.run_job import PlannedTest

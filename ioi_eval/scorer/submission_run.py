@@ -42,7 +42,9 @@ class SubmissionRun:
         self.language = language
         self.sources = sources
         self.outputs = {output.test: output.content for output in outputs}
-        self.judging = Judging(problem, exhaustive=exhaustive, near_limit_repeats=near_limit_repeats)
+        self.judging = Judging(
+            problem.subtasks, problem.score_type, exhaustive=exhaustive, near_limit_repeats=near_limit_repeats
+        )
         self.weakest: Isolation | None = None
         self.tool: Tool | None = None
 

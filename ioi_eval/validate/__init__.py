@@ -51,7 +51,7 @@ class StoredResults:
         """The stored result of a program with one of these fingerprints, under the id of the submission judged then."""
         for fingerprint in fingerprints:
             keys = _keys(problem, fingerprint)
-            stored = self._journal.find(keys)
+            stored = self._journal.index.find(keys)
             if stored is not None and (record := self._journal.read_stored(stored, keys)) is not None:
                 return replace(decode_result(record.body), fingerprint=fingerprint)
         return None

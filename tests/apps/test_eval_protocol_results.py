@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ioi_eval.apps.eval_protocol import (
-    EvalProtocolTest,
+from ioi_eval.apps.eval_protocol_results import (
     empty_code,
     evaluation,
     judge_failed,
@@ -19,12 +19,34 @@ from ioi_eval.apps.eval_protocol import (
     read_ground_truth,
 )
 from ioi_eval.apps.evaluate_result import EvaluateResult, MetricResult
+from ioi_eval.apps.settings import AppsSettings
+from ioi_eval.apps.verdicts import result_of
 from ioi_eval.compat.eval_protocol import grade
 from ioi_eval.compat.terms import Ending, TestRun
+from ioi_eval.model import HarnessReport, RunDetails, TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, RowFault
 from tests.selecting import where_digits_are_limited
 
-RIGHT, WRONG = EvalProtocolTest(code=True), EvalProtocolTest(code=False, output="0\n")
+
+def outcome(verdict: Verdict, *, output: str = "", message: str = "", error: str = "") -> TestOutcome:
+    """Of a test."""
+    returned = RunDetails(report=HarnessReport(error=error))
+    return TestOutcome(
+        test="0",
+        verdict=verdict,
+        score=None if verdict is Verdict.JE else float(verdict is Verdict.AC),
+        message=message,
+        output=output.encode(),
+        returned=returned,
+    )
+
+
+RIGHT, WRONG = outcome(Verdict.AC), outcome(Verdict.WA, output="0\n")
+
+
+def over_all(row: AppsProblem, tests: Sequence[TestOutcome]) -> EvaluateResult:
+    """The result of a program with these outcomes."""
+    return over_all_tests(row, result_of(row, tests, AppsSettings()))
 
 
 def problem(inputs: list[Any], outputs: list[Any], **more: Any) -> AppsProblem:
@@ -131,7 +153,7 @@ def test_broken_tests_for_the_profile() -> None:
 
 def test_full_pass() -> None:
     """All tests are right."""
-    result = over_all_tests(problem(["1\n", "2\n"], ["1\n", "2\n"]), [RIGHT, RIGHT])
+    result = over_all(problem(["1\n", "2\n"], ["1\n", "2\n"]), [RIGHT, RIGHT])
     assert summary(result) == (
         1.0,
         "Passed 2/2 test cases.",
@@ -145,9 +167,7 @@ def test_full_pass() -> None:
 
 def test_wrong_answer() -> None:
     """If no test passed, the first failure is in the reason. All tests count."""
-    result = over_all_tests(
-        problem(["1\n", "2\n", "3\n"], ["1\n", "2\n", "3\n"]), [WRONG, WRONG, EvalProtocolTest(code=-1)]
-    )
+    result = over_all(problem(["1\n", "2\n", "3\n"], ["1\n", "2\n", "3\n"]), [WRONG, WRONG, outcome(Verdict.RE)])
     assert result.reason == ("Passed 0/3 test cases.. First fail details: Inputs: 1\n, Expected: 1\n, Got: 0")
     assert result.metrics["pass_rate"].reason == "0/3"
     assert result.metrics["raw_results"].reason == "[false, false, -1]"
@@ -157,15 +177,15 @@ def test_wrong_answer() -> None:
 
 def test_partly_wrong() -> None:
     """If a test passed, the failure is only in the metadata."""
-    result = over_all_tests(problem(["1\n", "2\n", "3\n"], ["1\n", "2\n", "3\n"]), [RIGHT, WRONG, RIGHT])
+    result = over_all(problem(["1\n", "2\n", "3\n"], ["1\n", "2\n", "3\n"]), [RIGHT, WRONG, RIGHT])
     assert (result.score, result.reason) == (2 / 3, "Passed 2/3 test cases.")
     assert json.loads(result.metrics["execution_metadata"].reason)[0]["inputs"] == "2\n"
 
 
 def test_runtime_error() -> None:
     """The `repr` of the first error is in the reason, its traceback in the details."""
-    failed = EvalProtocolTest(code=-1, error="ZeroDivisionError('division by zero')", traceback="Traceback…")
-    result = over_all_tests(problem(["1\n", "2\n"], ["1\n", "2\n"]), [RIGHT, failed])
+    failed = outcome(Verdict.RE, error="ZeroDivisionError('division by zero')", message="exit code 1: Traceback…")
+    result = over_all(problem(["1\n", "2\n"], ["1\n", "2\n"]), [RIGHT, failed])
     assert result.score == 0.5
     assert result.reason == "Passed 1/2 test cases. Execution Error: ZeroDivisionError('division by zero')"
     details = json.loads(result.metrics["execution_error_details"].reason)
@@ -175,11 +195,11 @@ def test_runtime_error() -> None:
 
 def test_syntax_error() -> None:
     """A program that does not compile fails every test."""
-    failed = EvalProtocolTest(code=-2, error="SyntaxError('invalid syntax')")
-    one = over_all_tests(problem(["1\n"], ["1\n"]), [failed])
+    failed = outcome(Verdict.CE, error="SyntaxError('invalid syntax')")
+    one = over_all(problem(["1\n"], ["1\n"]), [failed])
     assert one.reason == "Passed 0/1 test cases. Execution Error: SyntaxError('invalid syntax')"
     assert one.metrics["raw_results"].reason == "[-2]"
-    three = over_all_tests(problem(["1"] * 3, ["1"] * 3), [failed] * 3)
+    three = over_all(problem(["1"] * 3, ["1"] * 3), [failed] * 3)
     assert three.metrics["raw_results"].reason == "[-2, -2, -2]"
 
 
@@ -187,12 +207,12 @@ def test_zero_tests() -> None:
     """There is nothing to count."""
     words = "Execution utility returned no results."
     metrics = {"execution_error": (0.0, False, words), "execution_metadata": (0.0, False, "[{}]")}
-    assert summary(over_all_tests(replace(problem(["1"], ["1"]), tests=()), [])) == (0.0, words, metrics)
+    assert summary(over_all(replace(problem(["1"], ["1"]), tests=()), [])) == (0.0, words, metrics)
 
 
 def test_long_texts_are_shortened() -> None:
     """Inputs to 300 characters, outputs to 200, cut in the middle."""
-    result = over_all_tests(problem(["i" * 500], ["e" * 500]), [EvalProtocolTest(code=False, output="o" * 500)])
+    result = over_all(problem(["i" * 500], ["e" * 500]), [outcome(Verdict.WA, output="o" * 500)])
     (failure,) = json.loads(result.metrics["execution_metadata"].reason)
     assert failure["inputs"] == "i" * 150 + "...(truncated) ..." + "i" * 150
     assert failure["expected"] == "e" * 100 + "...(truncated) ..." + "e" * 100
@@ -202,7 +222,7 @@ def test_long_texts_are_shortened() -> None:
 def test_functions_are_judged() -> None:
     """Arguments and results of functions are shown as JSON."""
     row = problem([[[2, 3], "a"]], [{"1": 10**30}], fn_name="f")
-    result = over_all_tests(row, [EvalProtocolTest(code=False, output="{}")])
+    result = over_all(row, [outcome(Verdict.WA, output="{}")])
     assert result.reason is not None
     assert 'Inputs: [[2, 3], "a"], Expected: {"1": 1' in result.reason
 
@@ -212,14 +232,12 @@ def test_an_integer_too_long_to_print() -> None:
     """The message says why it is not shown."""
     huge = read_ground_truth('{"inputs": [[1]], "outputs": [1' + "0" * 5000 + '], "fn_name": "f"}')
     assert isinstance(huge, AppsProblem)
-    assert "more than 4,300 digits" in str(over_all_tests(huge, [WRONG]).reason)
+    assert "more than 4,300 digits" in str(over_all(huge, [WRONG]).reason)
 
 
 def test_a_je_has_no_valid_score() -> None:
     """If one test is JE, the score is invalid whatever the other tests are, and it is never a valid 0."""
-    result = over_all_tests(
-        problem(["1", "2"], ["1", "2"]), [RIGHT, EvalProtocolTest(code=None, error="the sandbox died")]
-    )
+    result = over_all(problem(["1", "2"], ["1", "2"]), [RIGHT, outcome(Verdict.JE, message="the sandbox died")])
     assert (result.is_score_valid, result.error, result.reason) == (False, "the sandbox died", "the sandbox died")
     assert not result.metrics["error"].is_score_valid
     assert judge_failed("words").error == "words"
@@ -244,7 +262,7 @@ def test_real_sample(shared: Path) -> None:
         found = read_ground_truth(text)
         assert isinstance(found, AppsProblem)
         assert found == read_ground_truth(json.loads(text))
-        assert over_all_tests(found, [RIGHT]).reason == "Passed 1/1 test cases."
+        assert over_all(found, [RIGHT]).reason == "Passed 1/1 test cases."
 
 
 # --------------------------------------------------------------------------- the values themselves

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.apps.execution import AppsExecutor, AppsSettings
-from ioi_eval.apps.outcomes import fingerprint_of, judging_digest_of
+from ioi_eval.apps.settings import fingerprint_of, judging_digest_of
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.sandboxes import SandboxOptions

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.apps.codec import decode_result, encode_result
-from ioi_eval.apps.family import is_sandbox_failure
-from ioi_eval.apps.outcomes import AppsResult, AppsSettings
+from ioi_eval.apps.family import apps_facts
+from ioi_eval.apps.result import AppsResult, decode_result, encode_result
+from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.apps.verdicts import judged, returns_right
 from ioi_eval.model import RunDetails, TestOutcome, Verdict
 from ioi_eval.model.apps import CallTest, RowFault, StdinTest
@@ -36,7 +36,7 @@ def judge_error(program: str | None) -> TestOutcome:
 def test_judge_errors_that_are_sandbox_failures(expected: bool, of_result: dict[str, Any]) -> None:
     """Failures of the user's own checker, or rows with a fault, are no failures of the sandbox."""
     result = AppsResult(problem="0", verdict=Verdict.JE, passed=0, total=2, **of_result)
-    assert is_sandbox_failure(result) is expected
+    assert apps_facts(result).is_sandbox_failure is expected
 
 
 @pytest.mark.parametrize("opening", ['["l",', '["t",', '["d","",', '["d",["t",1],'])

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from ioi_eval.apps.mcpbr import counted_record, error_record, row_words, unwritten_record
+from ioi_eval.apps.mcpbr_records import counted_record, error_record, row_words, unwritten_record
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.problems.apps import apps_problem
 from ioi_eval.problems.row import Row

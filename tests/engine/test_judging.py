@@ -10,6 +10,7 @@ from ioi_eval.engine.judging import Judging
 from ioi_eval.jobs.run_job import PlannedTest
 from ioi_eval.model import ScoreType, TestOutcome, Verdict
 from tests.judging_model import KINDS, make_problem, names, result_of, scored_as
+from tests.small_problems import judging_of
 
 
 def record(judging: Judging, test: str, kind: str) -> None:
@@ -19,14 +20,14 @@ def record(judging: Judging, test: str, kind: str) -> None:
 
 def test_plan_lists_tests_once_with_all_their_positions() -> None:
     """A test that several subtasks share is planned once, at its first position, with all positions."""
-    judging = Judging(make_problem("ab", "cb", "bd"))
+    judging = judging_of(make_problem("ab", "cb", "bd"))
     assert names(judging.pending()) == "abcd"
     assert [plan.at for plan in judging.pending()] == [((0, 0),), ((0, 1), (1, 1), (2, 0)), ((1, 0),), ((2, 1),)]
 
 
 def test_zero_ends_its_subtask_only() -> None:
     """A shared test stays planned for the subtask without a zero, with its position there only."""
-    judging = Judging(make_problem("ab", "cb"))
+    judging = judging_of(make_problem("ab", "cb"))
     record(judging, "a", "WA")
     assert judging.pending() == (PlannedTest(test="c", at=((1, 0),)), PlannedTest(test="b", at=((1, 1),)))
     record(judging, "c", "RE")
@@ -35,7 +36,7 @@ def test_zero_ends_its_subtask_only() -> None:
 
 def test_zero_at_a_later_position_keeps_earlier_tests_needed() -> None:
     """A zero at a later position does not hide an earlier zero, which would decide the verdict."""
-    judging = Judging(make_problem("abc"))
+    judging = judging_of(make_problem("abc"))
     record(judging, "c", "RE")
     assert names(judging.pending()) == "ab"
     record(judging, "b", "WA")
@@ -47,14 +48,14 @@ def test_zero_at_a_later_position_keeps_earlier_tests_needed() -> None:
 
 def test_judge_error_does_not_end_a_subtask() -> None:
     """Tests after a JE are run, because one of them may be a zero, which decides the subtask."""
-    judging = Judging(make_problem("abc"))
+    judging = judging_of(make_problem("abc"))
     record(judging, "a", "sandbox")
     assert names(judging.pending()) == "bc"
 
 
 def test_running_tests_are_not_planned_again() -> None:
     """Tests in running jobs are not listed. Judging is not done before they end."""
-    judging = Judging(make_problem("abc"))
+    judging = judging_of(make_problem("abc"))
     assert names(judging.pending(under_way={"b"})) == "ac"
     assert not judging.done
 
@@ -64,7 +65,7 @@ def test_running_tests_are_not_planned_again() -> None:
 
 def test_near_limit_tle_is_repeated_if_it_decides() -> None:
     """A near-limit TLE is repeated only when it is certain to be the first zero of a subtask."""
-    judging = Judging(make_problem("abc"))
+    judging = judging_of(make_problem("abc"))
     record(judging, "b", "near")
     assert judging.late_reruns() == ()
     record(judging, "a", "AC")
@@ -76,7 +77,7 @@ def test_a_program_that_ended_by_itself_is_timed_alone() -> None:
     """It is repeated however late it was: other programs may have slowed it down through the caches. A program that was
     stopped is not repeated.
     """
-    judging = Judging(make_problem("ab"))
+    judging = judging_of(make_problem("ab"))
     late = TestOutcome(test="a", verdict=Verdict.TLE, score=0.0, near_limit=False)
     judging.record(replace(late, in_time_score=1.0))
     assert names(judging.late_reruns()) == "a"
@@ -88,7 +89,7 @@ def test_a_program_that_ended_by_itself_is_timed_alone() -> None:
 
 def test_near_limit_tle_after_a_zero_is_not_repeated() -> None:
     """It cannot change the result, so the machine is not kept idle for it."""
-    judging = Judging(make_problem("ab"))
+    judging = judging_of(make_problem("ab"))
     record(judging, "b", "near")
     record(judging, "a", "WA")
     assert judging.done
@@ -96,7 +97,7 @@ def test_near_limit_tle_after_a_zero_is_not_repeated() -> None:
 
 def test_a_late_run_with_a_wrong_output_is_not_repeated() -> None:
     """Otherwise a program that guesses would have a second guess."""
-    judging = Judging(make_problem("ab"))
+    judging = judging_of(make_problem("ab"))
     judging.record(replace(KINDS["near"], test="a", in_time_score=0.0))
     assert judging.done
     assert judging.outcomes()["a"].verdict is Verdict.TLE
@@ -107,7 +108,7 @@ def test_a_late_run_with_a_wrong_output_is_not_repeated() -> None:
 )
 def test_repetition_decides_about_time_only(first: float, second: float, expected: float) -> None:
     """The repetition decides about time. Its score counts, but at most the score of the first run's output."""
-    judging = Judging(make_problem("a"))
+    judging = judging_of(make_problem("a"))
     judging.record(replace(KINDS["near"], test="a", in_time_score=first))
     kind = {0.0: Verdict.WA, 1.0: Verdict.AC}.get(second, Verdict.PA)
     judging.record(TestOutcome(test="a", verdict=kind, score=second))
@@ -120,7 +121,7 @@ def test_a_judge_fault_between_runs_keeps_the_bound() -> None:
     """Late with 0.3, then a failure of the checker, then 1.0 in a job of its own: the score is 0.3, as of the first
     output.
     """
-    judging = Judging(make_problem("a"))
+    judging = judging_of(make_problem("a"))
     judging.record(replace(KINDS["near"], test="a", in_time_score=0.3))
     record(judging, "a", "checker")
     record(judging, "a", "AC")
@@ -129,7 +130,7 @@ def test_a_judge_fault_between_runs_keeps_the_bound() -> None:
 
 def test_the_least_of_all_late_runs_is_the_bound() -> None:
     """Late with 0.3, a judge fault, late with 1.0, then in time with 1.0: the score is 0.3."""
-    judging = Judging(make_problem("a"))
+    judging = judging_of(make_problem("a"))
     judging.record(replace(KINDS["near"], test="a", in_time_score=0.3))
     record(judging, "a", "runner")
     judging.record(replace(KINDS["near"], test="a", in_time_score=1.0))
@@ -141,7 +142,7 @@ def test_a_program_stopped_for_idle_time_is_not_repeated() -> None:
     """A program that uses its time and then sleeps has no output, so it is not repeated, even if its CPU time is near
     the limit.
     """
-    judging = Judging(make_problem("ab"))
+    judging = judging_of(make_problem("ab"))
     judging.record(replace(KINDS["near"], test="a", limit="idle"))
     assert judging.done
 
@@ -157,7 +158,7 @@ def test_the_best_of_several_runs_alone() -> None:
     """With three runs alone, the third may be in time. If all are late, the best time is in the outcome."""
     for last, expected in ((TestOutcome(test="a", verdict=Verdict.AC, score=1.0, cpu_ms=990.0), Verdict.AC),
                            (late("a", 1030.0), Verdict.TLE)):  # fmt: skip
-        judging = Judging(make_problem("a"), near_limit_repeats=3)
+        judging = judging_of(make_problem("a"), near_limit_repeats=3)
         for outcome in (late("a", 1060.0), late("a", 1020.0), late("a", 1010.0)):
             judging.record(outcome)
             assert names(judging.late_reruns()) == "a"
@@ -179,7 +180,7 @@ def test_the_best_of_several_runs_alone() -> None:
 )
 def test_runs_alone_end_if_a_run_is_wrong_or_too_slow(alone: TestOutcome, why: str) -> None:
     """Even if nine runs alone are allowed."""
-    judging = Judging(make_problem("a"), near_limit_repeats=9)
+    judging = judging_of(make_problem("a"), near_limit_repeats=9)
     judging.record(late("a", 1060.0))
     judging.record(alone)
     assert judging.done, why
@@ -187,7 +188,7 @@ def test_runs_alone_end_if_a_run_is_wrong_or_too_slow(alone: TestOutcome, why: s
 
 def test_the_score_of_a_slower_run_alone_is_a_bound_too() -> None:
     """The time of the faster run counts, and its score is at most that of the slower run."""
-    judging = Judging(make_problem("a"), near_limit_repeats=3)
+    judging = judging_of(make_problem("a"), near_limit_repeats=3)
     for outcome in (late("a", 1060.0), late("a", 1010.0), late("a", 1020.0, 0.25)):
         judging.record(outcome)
     record(judging, "a", "AC")
@@ -196,7 +197,7 @@ def test_the_score_of_a_slower_run_alone_is_a_bound_too() -> None:
 
 def summed(tests: str) -> Judging:
     """Judging of a problem in which each test counts by itself (Sum)."""
-    return Judging(scored_as(make_problem(tests), ScoreType.SUM, 1.0))
+    return judging_of(scored_as(make_problem(tests), ScoreType.SUM, 1.0))
 
 
 def test_where_each_test_counts_the_least_late_are_repeated_first() -> None:
@@ -242,7 +243,7 @@ def test_consecutive_late_repetitions_are_counted_across_rounds() -> None:
 
 def test_the_first_zero_is_repeated_even_if_other_tests_are_late() -> None:
     """In exhaustive judging where a zero decides, the first zero of each subtask is repeated first."""
-    judging = Judging(make_problem("abcdef", "ghf"), exhaustive=True)
+    judging = judging_of(make_problem("abcdef", "ghf"), exhaustive=True)
     for place, test in enumerate("abcdefgh"):
         judging.record(late(test, 1100.0 - place))
     assert names(judging.late_reruns()) == "ag"
@@ -253,7 +254,7 @@ def test_the_first_zero_is_repeated_even_if_other_tests_are_late() -> None:
 
 def test_overturned_tle_brings_back_the_tests_behind_it() -> None:
     """If the repetition is in time, the tests after it, which the TLE had made unnecessary, are needed again."""
-    judging = Judging(make_problem("abc"))
+    judging = judging_of(make_problem("abc"))
     record(judging, "a", "near")
     assert judging.pending() == ()
     record(judging, "a", "AC")
@@ -263,7 +264,7 @@ def test_overturned_tle_brings_back_the_tests_behind_it() -> None:
 
 def test_result_of_the_repetition_stands() -> None:
     """If the repetition is near the limit and late, it stays TLE. There is no third run."""
-    judging = Judging(make_problem("a"))
+    judging = judging_of(make_problem("a"))
     record(judging, "a", "near")
     record(judging, "a", "near")
     assert judging.done
@@ -272,7 +273,7 @@ def test_result_of_the_repetition_stands() -> None:
 
 def test_tle_beyond_the_margin_is_not_repeated() -> None:
     """Only a TLE within the margin is repeated."""
-    judging = Judging(make_problem("ab"))
+    judging = judging_of(make_problem("ab"))
     record(judging, "a", "TLE")
     assert judging.done
 
@@ -291,7 +292,7 @@ def test_judge_fault_is_final_when_it_repeats(first: str, second: str, final: bo
     """If the same judge program fails twice, the JE is final. Other failures may not occur again, so they are not
     final.
     """
-    judging = Judging(make_problem("a"))
+    judging = judging_of(make_problem("a"))
     record(judging, "a", first)
     assert names(judging.judge_fault_reruns()) == "a"
     record(judging, "a", second)
@@ -301,7 +302,7 @@ def test_judge_fault_is_final_when_it_repeats(first: str, second: str, final: bo
 
 def test_judge_fault_that_does_not_repeat_is_forgotten() -> None:
     """The outcome in a job of its own counts, and ends its subtask if it is a zero."""
-    judging = Judging(make_problem("ab"))
+    judging = judging_of(make_problem("ab"))
     record(judging, "a", "checker")
     record(judging, "a", "WA")
     assert judging.done
@@ -310,14 +311,14 @@ def test_judge_fault_that_does_not_repeat_is_forgotten() -> None:
 
 def test_sandbox_failure_is_not_repeated() -> None:
     """The sandbox has already retried the job before this outcome."""
-    judging = Judging(make_problem("a"))
+    judging = judging_of(make_problem("a"))
     record(judging, "a", "sandbox")
     assert judging.done
 
 
 def test_judge_fault_in_a_run_alone_does_not_use_up_that_run() -> None:
     """A checker that fails in a run alone leaves the time in doubt, so the test is run alone again."""
-    judging = Judging(make_problem("a"))
+    judging = judging_of(make_problem("a"))
     record(judging, "a", "near")
     record(judging, "a", "checker")
     assert names(judging.judge_fault_reruns()) == "a"
@@ -331,7 +332,7 @@ def test_judge_fault_in_a_run_alone_does_not_use_up_that_run() -> None:
 @pytest.mark.parametrize("kind", ["AC", "WA", "TLE", "sandbox"])
 def test_an_unrequested_outcome_is_an_error(kind: str) -> None:
     """A second outcome that was not requested is a bug. It must not replace the first one silently."""
-    judging = Judging(make_problem("a"))
+    judging = judging_of(make_problem("a"))
     record(judging, "a", kind)
     with pytest.raises(ValueError, match="settled"):
         record(judging, "a", "AC")
@@ -340,7 +341,7 @@ def test_an_unrequested_outcome_is_an_error(kind: str) -> None:
 @pytest.mark.parametrize("verdict", [Verdict.CE, Verdict.NC, Verdict.SKIPPED])
 def test_only_outcomes_of_known_tests_are_recorded(verdict: Verdict) -> None:
     """Verdicts of compiling, verdicts of judging and unknown tests are refused."""
-    judging = Judging(make_problem("a"))
+    judging = judging_of(make_problem("a"))
     with pytest.raises(ValueError, match="cannot be recorded"):
         judging.record(TestOutcome(test="a", verdict=verdict, score=None))
     with pytest.raises(ValueError, match="'x'"):

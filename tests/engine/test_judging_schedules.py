@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ioi_eval.engine.judging import Judging, TestHistory
+from ioi_eval.engine.judging import TestHistory
 from ioi_eval.model import Problem, TestOutcome, Verdict
 from tests.judging_model import (
     Behaviours,
@@ -21,6 +21,7 @@ from tests.judging_model import (
     result_of,
     round_model,
 )
+from tests.small_problems import judging_of
 
 
 @settings(max_examples=400)
@@ -87,7 +88,7 @@ def test_one_by_one_only_needed_tests_are_run(problem: Problem, behaviours: Beha
 @given(problems, all_behaviours)
 def test_outcomes_are_listed_in_order_of_appearance(problem: Problem, behaviours: Behaviours) -> None:
     """The list of outcomes does not depend on which job ended first."""
-    forward, backward = Judging(problem, exhaustive=True), Judging(problem, exhaustive=True)
+    forward, backward = judging_of(problem, exhaustive=True), judging_of(problem, exhaustive=True)
     tests = [planned.test for planned in forward.pending()]
     for test in tests:
         forward.record(behaviours[test].line(test, "usual"))

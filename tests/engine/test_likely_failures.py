@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
-from ioi_eval.engine.judging import Judging
 from ioi_eval.engine.likely_failures import LikelyFailuresFirst, in_listed_order
 from ioi_eval.model import Problem, ScoreType, Submission, Subtask, Verdict
 from ioi_eval.model import TestCase as Case
@@ -32,7 +31,7 @@ from tests.judging_model import (
     result_of,
     scored_as,
 )
-from tests.small_problems import small_problem
+from tests.small_problems import judging_of, small_problem
 
 LETTERS = "abcdefgh"
 
@@ -111,7 +110,7 @@ def test_the_order_is_kept_if_every_test_counts() -> None:
     failures = LikelyFailuresFirst()
     failures.observe(problem, {"d": KINDS["WA"]})
     assert failures.ordered(problem) is problem
-    assert Judging(problem).exhaustive
+    assert judging_of(problem).exhaustive
 
 
 def test_a_run_that_needs_scores_only(cache: Path) -> None:

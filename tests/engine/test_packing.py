@@ -11,11 +11,11 @@ from collections.abc import Sequence
 import pytest
 
 from ioi_eval.engine.judging import Judging, PlannedTests
-from ioi_eval.engine.packing import BUNDLE_S, SPLIT_S, WHOLE_ANSWERS, AnswerSizes, Durations, run_both, run_in_parallel
+from ioi_eval.engine.packing import BUNDLE_S, SPLIT_S, WHOLE_ANSWERS, AnswerSizes, Durations, run_in_parallel
 from ioi_eval.errors import TransportError
 from ioi_eval.jobs.run_job import PlannedTest
 from ioi_eval.model import Problem, ProblemKey, Subtask, TestCase, TestOutcome, Verdict
-from tests.small_problems import small_problem
+from tests.small_problems import judging_of, small_problem
 
 KEY = ProblemKey(year=2024, id="tree")
 TESTS = tuple(f"t{number}" for number in range(20))
@@ -62,7 +62,7 @@ def two(pending: PlannedTests) -> PlannedTests:
 @pytest.mark.parametrize("jobs_at_once", [1, 2, 5])
 def test_idle_slots_are_used(jobs_at_once: int) -> None:
     """As many jobs run at once as allowed, and each test runs once."""
-    judging = Judging(problem(TESTS))
+    judging = judging_of(problem(TESTS))
     machine = Machine(judging)
     asyncio.run(run_in_parallel(judging, two, machine.run, lambda: jobs_at_once))
     assert machine.most == jobs_at_once
@@ -74,7 +74,7 @@ def test_idle_slots_take_other_subtasks_first() -> None:
     """Further tests of a subtask may become unnecessary while one of it runs. Tests of another subtask are needed in
     any case.
     """
-    judging = Judging(problem(TESTS[:4], TESTS[4:8], TESTS[8:12]))
+    judging = judging_of(problem(TESTS[:4], TESTS[4:8], TESTS[8:12]))
     begun: list[str] = []
 
     def one(pending: PlannedTests) -> PlannedTests:
@@ -93,7 +93,7 @@ def test_parallel_jobs_give_the_result_of_one_at_a_time(seed: int) -> None:
     zeros = frozenset(random.Random(seed).sample(TESTS, 3))
 
     def first_zeros(jobs_at_once: int) -> list[str | None]:
-        judging = Judging(problem(*subtasks))
+        judging = judging_of(problem(*subtasks))
         asyncio.run(run_in_parallel(judging, two, Machine(judging, zeros=zeros, seed=seed).run, lambda: jobs_at_once))
         known = judging.outcomes()
         return [next((t for t in tests if t in known and known[t].score == 0.0), None) for tests in subtasks]
@@ -103,7 +103,7 @@ def test_parallel_jobs_give_the_result_of_one_at_a_time(seed: int) -> None:
 
 def test_a_failure_ends_the_other_jobs() -> None:
     """The error of a job is raised, and at that time no job of the submission is running."""
-    judging = Judging(problem(TESTS))
+    judging = judging_of(problem(TESTS))
     ended: list[str] = []
 
     async def run(bundle: Sequence[PlannedTest]) -> None:
@@ -161,30 +161,3 @@ def test_idle_slots_share_the_remaining_tests() -> None:
     assert durations.tests_for_job(KEY, 12, 4) == 3
     durations.observe(KEY, TestOutcome(test="a", verdict=Verdict.AC, score=1.0, cpu_ms=1000 * SPLIT_S / 5))
     assert [durations.tests_for_job(KEY, pending, 4) for pending in (100, 12, 2)] == [25, 5, 5]
-
-
-@pytest.mark.parametrize("at_once", [True, False])
-def test_two_concurrent_tasks_of_which_one_fails(at_once: bool) -> None:
-    """Both results are returned. If a task fails, its error is raised unchanged, and no task is running."""
-    running: set[str] = set()
-
-    async def work(name: str, failure: Exception | None = None) -> str:
-        running.add(name)
-        try:
-            await asyncio.sleep(0)
-            if failure is not None:
-                raise failure
-            await asyncio.sleep(0 if name != "slow" else 3600)
-        finally:
-            running.discard(name)
-        return name
-
-    async def scenario() -> None:
-        assert await run_both(work("a"), work("b"), at_once=at_once) == ("a", "b")
-        with pytest.raises(TransportError, match="lost"):
-            await run_both(work("a", TransportError("lost")), work("slow"), at_once=at_once)
-        with pytest.raises(TransportError, match="lost"):
-            await run_both(work("a"), work("b", TransportError("lost")), at_once=at_once)
-
-    asyncio.run(scenario())
-    assert not running

@@ -40,12 +40,12 @@ def test_opening_a_damaged_journal(content: bytes) -> None:
             return
         with journal:
             for keys, body in zip(KEYS, BODIES, strict=True):
-                stored = journal.find(keys)
+                stored = journal.index.find(keys)
                 if stored is not None:
                     assert b'"submission":"%s"' % journal.read(stored.offset).body["submission"].encode() in body
             journal.append(RecordKind.RESULT, KEYS[0], b'{"submission":"new"}')
         with Journal(directory, options={}) as again:
-            stored = again.find(KEYS[0])
+            stored = again.index.find(KEYS[0])
             assert stored is not None
             assert again.read(stored.offset).body == {"submission": "new"}
 

@@ -31,7 +31,7 @@ def scores(directory: Path, *submissions: tuple[str, int]) -> list[object]:
     with Journal(directory, options={}) as journal:
         for submission, program in submissions:
             keys = keys_of("nile", submission, f"program {program}")
-            stored = journal.find(keys)
+            stored = journal.index.find(keys)
             record = None if stored is None else journal.read_stored(stored, keys)
             found.append(None if record is None else record.body.get("score", record.body.get("passed")))
     return found

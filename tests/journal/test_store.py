@@ -39,7 +39,7 @@ def write(directory: Path, numbers: range, **settings_: object) -> None:
 def read(directory: Path) -> dict[int, int]:
     """The contents of the first records that exist."""
     with Journal(directory, options={}) as journal:
-        places = {n: journal.find(keys(n)) for n in range(100)}
+        places = {n: journal.index.find(keys(n)) for n in range(100)}
         return {n: journal.read(p.offset).body["n"] for n, p in places.items() if p is not None}
 
 
@@ -49,8 +49,10 @@ def test_records_are_found_again_by_key_and_by_program(tmp_path: Path) -> None:
     assert read(tmp_path) == {n: n for n in range(5)}
     with Journal(tmp_path, options={}) as journal:
         assert len(journal) == 5
-        assert journal.find(keys(7)) is None
-        assert journal.leader_offset(keys_of(NILE, "another id", "fingerprint 3")) == journal.find(keys(3)).offset  # type: ignore[union-attr]
+        assert journal.index.find(keys(7)) is None
+        stored = journal.index.find(keys(3))
+        assert stored is not None
+        assert journal.index.leader_offset(keys_of(NILE, "another id", "fingerprint 3")) == stored.offset
         assert journal.notes == []
 
 
@@ -81,7 +83,7 @@ def test_truncated_at_any_byte_it_keeps_complete_records(tmp_path: Path) -> None
         for size in range(len(whole) + 1):
             (directory / "journal").write_bytes(whole[:size])
             with Journal(directory, options={}) as journal:
-                kept = [n for n in range(count) if journal.find(keys(n))]
+                kept = [n for n in range(count) if journal.index.find(keys(n))]
                 assert kept == list(range(max(0, sum(end <= size for end in ends) - 2)))
                 assert bool(journal.notes) == (size > ends[0] and size not in ends)
                 for number in range(count):
@@ -182,12 +184,12 @@ def test_final_jes_are_marked_and_never_copied(tmp_path: Path) -> None:
     with Journal(tmp_path, options={}) as journal:
         journal.append(RecordKind.FINAL_JE, keys(1), b"{}")
     with Journal(tmp_path, options={}) as journal:
-        found = journal.find(keys(1))
+        found = journal.index.find(keys(1))
         assert found is not None
         assert found.is_final_je
-        assert journal.leader_offset(keys(1)) is None
+        assert journal.index.leader_offset(keys(1)) is None
         journal.append(RecordKind.RESULT, keys(1), b"{}")
-        again = journal.find(keys(1))
+        again = journal.index.find(keys(1))
         assert again is not None
         assert not again.is_final_je
         assert again.offset > found.offset
@@ -338,7 +340,7 @@ most = int(sys.argv[2])
 with Journal(pathlib.Path(sys.argv[1]), options={}) as journal:
     for number in range(5000):
         keys = keys_of(ProblemKey(year=2024, id="nile"), str(number), f"fingerprint {number}")
-        if journal.find(keys) is None:
+        if journal.index.find(keys) is None:
             if most == 0:
                 sys.stdin.read()  # until it is killed
             most -= 1
@@ -371,7 +373,7 @@ def test_killed_at_random_moments_and_resumed_it_is_complete(tmp_path: Path) -> 
     with Journal(tmp_path, options={}) as journal:
         assert len(journal) == 5000
         for number in range(5000):
-            place = journal.find(keys_of(NILE, str(number), f"fingerprint {number}"))
+            place = journal.index.find(keys_of(NILE, str(number), f"fingerprint {number}"))
             assert place is not None
             assert journal.read(place.offset).body["n"] == number
     bodies = (tmp_path / "journal").read_bytes()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ioi_eval.config import Policy
 from ioi_eval.fingerprint import Fingerprints
 from ioi_eval.model import Isolation, Problem, Submission
-from ioi_eval.pipeline.dump_run import FOLLOWERS
+from ioi_eval.pipeline.dump_judge import FOLLOWERS
 from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
 from tests.pipeline.scripted import Contest, ScriptedScorer, programs

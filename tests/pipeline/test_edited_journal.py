@@ -12,12 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ioi_eval.apps.family import APPS_CODEC
-from ioi_eval.apps.outcomes import AppsResult
+from ioi_eval.apps.family import APPS_CODEC, apps_facts
+from ioi_eval.apps.result import AppsResult
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal, RecordKind, TemporaryRecords, keys_of, peek
 from ioi_eval.model import CompileOutcome, Submission, SubmissionResult, TestOutcome, Verdict
-from ioi_eval.pipeline.contest import CONTEST_CODEC
+from ioi_eval.pipeline.contest import CONTEST_CODEC, contest_facts
+from ioi_eval.pipeline.family import ResultFacts
 from ioi_eval.pipeline.result_store import ResultCodec, ResultStore
 from ioi_eval.pipeline.window import Candidate
 from ioi_eval.scores import submission_result
@@ -70,13 +71,14 @@ class Family:
     """How results of a family are made, stored and compared."""
 
     codec: ResultCodec[Any]
+    facts: Callable[[Any], ResultFacts]
     result: Callable[[Waiting], Any]
     worth: Callable[[Any], Any]
 
 
 FAMILIES = (
-    Family(CONTEST_CODEC, contest_result, lambda result: (result.verdict, result.score)),
-    Family(APPS_CODEC, apps_result, lambda result: result.passed),
+    Family(CONTEST_CODEC, contest_facts, contest_result, lambda result: (result.verdict, result.score)),
+    Family(APPS_CODEC, apps_facts, apps_result, lambda result: result.passed),
 )
 
 
@@ -88,10 +90,11 @@ def judge_all(directory: Path, family: Family, rows: list[Waiting]) -> None:
     ):
         store = ResultStore(journal, our_failures, family.codec)
         for row in rows:
-            if (leader := journal.leader_offset(row.keys)) is not None and journal.find(row.keys) is None:
+            if (leader := journal.index.leader_offset(row.keys)) is not None and journal.index.find(row.keys) is None:
                 store.record_copies([(row, leader)])
-            elif journal.find(row.keys) is None:
-                store.record(row, family.result(row))
+            elif journal.index.find(row.keys) is None:
+                result = family.result(row)
+                store.record(row, result, family.facts(result).kind)
 
 
 def read_all(directory: Path, family: Family, rows: list[Waiting]) -> list[Any]:
@@ -176,8 +179,8 @@ def test_a_changed_record_is_not_used(tmp_path: Path, family: Family) -> None:
         assert len(lines[one]) == len(lines[other])
         (tmp_path / "journal").write_bytes(b"".join(lines))
         assert [store.find(row) for row in rows] == [None, None, None]
-        store.record_copies([(waiting("d", 1), journal.leader_offset(rows[0].keys) or 0)])
-        assert journal.find(waiting("d", 1).keys) is None
+        store.record_copies([(waiting("d", 1), journal.index.leader_offset(rows[0].keys) or 0)])
+        assert journal.index.find(waiting("d", 1).keys) is None
 
 
 def test_a_result_counts_if_a_final_je_follows(tmp_path: Path) -> None:
@@ -186,6 +189,6 @@ def test_a_result_counts_if_a_final_je_follows(tmp_path: Path) -> None:
     with Journal(tmp_path, options={}) as journal:
         offset = journal.append(RecordKind.RESULT, one, b"{}")
         journal.append(RecordKind.FINAL_JE, one, b"{}")
-        stored = journal.find(one)
+        stored = journal.index.find(one)
         assert stored is not None
         assert (stored.offset, stored.is_final_je) == (offset, False)

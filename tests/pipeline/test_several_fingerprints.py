@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ioi_eval.model import Problem, Submission, SubmissionResult
-from ioi_eval.pipeline.dump_run import BATCH_ROWS
+from ioi_eval.pipeline.dump_judge import BATCH_ROWS
 from ioi_eval.pipeline.window import ROWS
 from tests.pipeline.scripted import Contest, ScriptedScorer, programs
 

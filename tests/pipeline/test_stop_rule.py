@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from ioi_eval.journal import RecordKind
 from ioi_eval.pipeline.family import ResultFacts
-from ioi_eval.pipeline.stop_rule import MAX_FAILED_PROBLEMS, MAX_FAILURES, StopRule
+from ioi_eval.pipeline.row_judge import MAX_FAILED_PROBLEMS, MAX_FAILURES, StopRule
 from ioi_eval.report.totals import CpuSplit
 
 
-def facts(*, is_stored: bool = False, is_sandbox_failure: bool = False) -> ResultFacts:
+def facts(*, kind: RecordKind | None = None, is_sandbox_failure: bool = False) -> ResultFacts:
     """The facts about a result. The rule reads two of them."""
     return ResultFacts(
         verdict="",
         cpu=CpuSplit(),
-        is_stored=is_stored,
+        kind=kind,
         is_sandbox_failure=is_sandbox_failure,
         fingerprint="",
         ran=0,
@@ -21,7 +22,7 @@ def facts(*, is_stored: bool = False, is_sandbox_failure: bool = False) -> Resul
     )
 
 
-RESULT, SANDBOX_FAILURE, OUR_BUG = facts(is_stored=True), facts(is_sandbox_failure=True), facts()
+RESULT, SANDBOX_FAILURE, OUR_BUG = facts(kind=RecordKind.RESULT), facts(is_sandbox_failure=True), facts()
 
 
 def sandbox_fails(rule: StopRule, times: int) -> list[str | None]:

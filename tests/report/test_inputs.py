@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ioi_eval.config import KEPT_INPUT_BYTES
 from ioi_eval.errors import InputError
 from ioi_eval.model import Blob
-from ioi_eval.pipeline.finish import TestLines, to_json
+from ioi_eval.pipeline.writing import TestLines, to_json
 from ioi_eval.report.inputs import INPUTS, Seen, beginning, input_line, places_of_inputs, stored_input
 
 

@@ -18,6 +18,7 @@ from ioi_eval.errors import TransportError
 from ioi_eval.model import Execution, Isolation, Job, JobKind, OutputFile, Stage, Submission, Subtask, TaskType, Verdict
 from ioi_eval.sandbox import Target
 from ioi_eval.scorer import Scorer
+from ioi_eval.scorer.runner_judge import both
 from ioi_eval.toolchain import Toolchain
 from tests.box_answers import answer_text
 from tests.small_problems import small_problem
@@ -208,3 +209,29 @@ def test_a_compilation_over_a_limit_is_repeated_alone(tmp_path: Path) -> None:
     submission = Submission(id="u", problem=problem.key, code="int main() {}")
     result = asyncio.run(Scorer(machine, artifacts=ArtifactStore(tmp_path)).score(problem, submission))
     assert (result.verdict, machine.compiled_alone, machine.alone) == (Verdict.AC, [False, True], [False])
+
+
+def test_two_pieces_of_work_and_one_fails() -> None:
+    """Both results; or what failed, as it was raised, and nothing still running."""
+    running: set[str] = set()
+
+    async def work(name: str, failure: Exception | None = None) -> str:
+        running.add(name)
+        try:
+            await asyncio.sleep(0)
+            if failure is not None:
+                raise failure
+            await asyncio.sleep(0 if name != "slow" else 3600)
+        finally:
+            running.discard(name)
+        return name
+
+    async def scenario() -> None:
+        assert await both(work("a"), work("b")) == ("a", "b")
+        with pytest.raises(TransportError, match="lost"):
+            await both(work("a", TransportError("lost")), work("slow"))
+        with pytest.raises(TransportError, match="lost"):
+            await both(work("a"), work("b", TransportError("lost")))
+
+    asyncio.run(scenario())
+    assert not running

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.apps.running import TestRuns
-from ioi_eval.engine.running import ProgramScheduler
+from ioi_eval.apps.program_run import ProgramRun
+from ioi_eval.engine.scheduling import ProgramScheduler
 from ioi_eval.errors import TransportError, UnavailableError
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.python_run import OutputJudge, RunLimits, setup_of
@@ -100,7 +100,7 @@ def judged(*lines: Line | Exception, ours: bool = False, repeats: int = 1) -> tu
     """
 
     async def run() -> tuple[TestOutcome, bool]:
-        runs = TestRuns(
+        runs = ProgramRun(
             "0",
             b"",
             replace(SETUP, judged_by_client=ours),
@@ -247,7 +247,7 @@ def test_after_a_cut_answer_smaller_jobs_are_sent() -> None:
 
     async def run(runner: ProgramScheduler) -> Sequence[TestOutcome]:
         given = [JobTest(input=b"", answer=b"")] * 8
-        runs = TestRuns("0", b"", SETUP, given, is_right=lambda *_: False)
+        runs = ProgramRun("0", b"", SETUP, given, is_right=lambda *_: False)
         await runs.run(runner, TARGET)
         return [runs.outcomes[place] for place in range(8)]
 

@@ -1,17 +1,65 @@
-"""Converts the result of a program for APPS to plain values for JSON, and back. Pure.
+"""The result of a program for APPS; and as plain values for the journal, and back. Pure.
 
-A test is a list without trailing default values, as a journal of a million programs with 20 tests has 20 million tests.
+In the journal a test is a list without trailing default values: a million programs with 20 tests have 20 million tests.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from ioi_eval.apps.outcomes import AppsResult
-from ioi_eval.compat.terms import Graded
-from ioi_eval.model import HarnessReport, Isolation, RunDetails, TestOutcome, Verdict
+from ioi_eval.compat.terms import Code, Graded
+from ioi_eval.model import HarnessReport, Isolation, JudgedResult, RunDetails, TestOutcome, Verdict
 from ioi_eval.model.apps import RowFault
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppsResult(JudgedResult):
+    """The result of a program. Its verdict is AC if all tests passed; JE if a test or the row (see `fault`) could not
+    be judged; else that of the first failed test, in the row's order.
+
+    Args:
+        problem: the row's id.
+        passed: how many tests passed.
+        total: the row's number of tests, also of those that were not run; under another grader's rules, of its codes.
+        tests: in the row's order, each named by its place in the row, from 0.
+        judged_by: the comparator or the other grader.
+        fault: why the row cannot be judged; `None` if it can.
+        message: if the program does not load, the row has a fault, or we failed.
+        load_error: the error if the program does not compile. Every test is CE then.
+        graded: the result of the other grader.
+        python: the interpreter on the target.
+        judging_digest: a hash of how and where it was judged, the same for all programs; empty if nothing ran. In
+            memory only.
+    """
+
+    problem: str
+    passed: int
+    total: int
+    tests: tuple[TestOutcome, ...] = ()
+    judged_by: str = ""
+    fault: RowFault | None = None
+    message: str = ""
+    load_error: str = ""
+    graded: Graded | None = None
+    python: str = ""
+    judging_digest: str = ""
+
+    def code_of(self, test: TestOutcome) -> Code | None:
+        """The code of the other grader for a test; `None` without another grader, or if it has none."""
+        codes = () if self.graded is None else self.graded.codes
+        return codes[int(test.test)] if int(test.test) < len(codes) else None
+
+    @property
+    def score(self) -> float | None:
+        """The share of tests that passed; `None` if unknown."""
+        if self.verdict is Verdict.JE:
+            return None
+        return self.passed / self.total if self.total else float(self.verdict is Verdict.AC)
+
+
+# --------------------------------------------------------------------------- in the journal
 
 _TEST: Mapping[str, Any] = {
     **dict.fromkeys(("test", "verdict", "passed", "time_s", "wall_s", "memory_bytes")),

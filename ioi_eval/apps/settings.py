@@ -1,4 +1,4 @@
-"""The settings by which APPS programs are judged, their fingerprints, and the results."""
+"""The settings by which APPS programs are judged, and their fingerprints."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from ioi_eval.compat.terms import Code, CompatGrader, Graded
+from ioi_eval.compat.terms import CompatGrader
 from ioi_eval.config import MIB, RunPolicy
 from ioi_eval.errors import InputError
 from ioi_eval.fingerprint import digest_of, harness_digest, rules_digest, runner_digest
-from ioi_eval.model import JudgedResult, TestOutcome, Verdict
-from ioi_eval.model.apps import Comparator, RowFault
+from ioi_eval.model.apps import Comparator
 from ioi_eval.problems.apps_submissions import AppsSubmission
 from ioi_eval.sandbox import Target
 
@@ -122,48 +121,3 @@ def fingerprint_of(judging_digest: str, problem: str, submission: AppsSubmission
     """
     code = (submission.code or "").encode("utf-8", "surrogatepass")
     return digest_of([code, submission.refused, problem, judging_digest])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AppsResult(JudgedResult):
-    """The result of a program. Its verdict is AC if all tests passed; JE if a test or the row (see `fault`) could not
-    be judged; else that of the first failed test, in the row's order.
-
-    Args:
-        problem: the row's id.
-        passed: how many tests passed.
-        total: the row's number of tests, also of those that were not run; under another grader's rules, of its codes.
-        tests: in the row's order, each named by its place in the row, from 0.
-        judged_by: the comparator or the other grader.
-        fault: why the row cannot be judged; `None` if it can.
-        message: if the program does not load, the row has a fault, or we failed.
-        load_error: the error if the program does not compile. Every test is CE then.
-        graded: the result of the other grader.
-        python: the interpreter on the target.
-        judging_digest: a hash of how and where it was judged, the same for all programs; empty if nothing ran. In
-            memory only.
-    """
-
-    problem: str
-    passed: int
-    total: int
-    tests: tuple[TestOutcome, ...] = ()
-    judged_by: str = ""
-    fault: RowFault | None = None
-    message: str = ""
-    load_error: str = ""
-    graded: Graded | None = None
-    python: str = ""
-    judging_digest: str = ""
-
-    def code_of(self, test: TestOutcome) -> Code | None:
-        """The code of the other grader for a test; `None` without another grader, or if it has none."""
-        codes = () if self.graded is None else self.graded.codes
-        return codes[int(test.test)] if int(test.test) < len(codes) else None
-
-    @property
-    def score(self) -> float | None:
-        """The share of tests that passed; `None` if unknown."""
-        if self.verdict is Verdict.JE:
-            return None
-        return self.passed / self.total if self.total else float(self.verdict is Verdict.AC)

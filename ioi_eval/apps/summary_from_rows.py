@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ioi_eval.apps.codec import milliseconds
-from ioi_eval.apps.outcomes import AppsResult
-from ioi_eval.apps.results import AppsSummary, JudgedSample, failure_reason_of
+from ioi_eval.apps.result import AppsResult, milliseconds
+from ioi_eval.apps.result_rows import failure_reason_of
+from ioi_eval.apps.summary import AppsSummary, JudgedSample
 from ioi_eval.model import HarnessReport, Isolation, RunDetails, TestOutcome, Verdict
 from ioi_eval.problems.apps_submissions import AppsSubmission, Sample
 from ioi_eval.report.groups import Grouping

@@ -6,25 +6,17 @@ Outcomes say what happened; `verdicts.py` makes results from them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ioi_eval.engine.judging import Judging
-from ioi_eval.engine.running import Program, ProgramScheduler
+from ioi_eval.engine.scheduling import Program, ProgramScheduler
 from ioi_eval.jobs import rules
 from ioi_eval.jobs.run_job import JobTest, RunSetup
 from ioi_eval.model import Isolation, ScoreType, Subtask, TestOutcome, Verdict
 from ioi_eval.sandbox import Target
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
-    """A program's tests as a problem for `Judging`: one subtask; each test counts, or the first zero ends it."""
-
-    subtasks: tuple[Subtask, ...]
-    score_type: ScoreType
-
-
-class TestRuns:
+class ProgramRun:
     """The runs of a program: the valid outcomes of the tests that were run (`outcomes`, `passed`), by their places.
 
     Args:
@@ -55,11 +47,10 @@ class TestRuns:
         tests = dict(zip(names, given, strict=True))
         self._program = Program(problem=problem, content=task, tests=tests, setup=setup, one_by_one=one_by_one)
         self._is_right = is_right
-        row = _Row(
-            subtasks=(Subtask(name="", points=1.0, tests=names),),
-            score_type=ScoreType.GROUP_MIN if setup.needed_only else ScoreType.SUM,
-        )
-        self._judging = Judging(row, near_limit_repeats=near_limit_repeats)
+        # one subtask: each test counts, or the first zero ends it
+        subtask = Subtask(name="", points=1.0, tests=names)
+        score_type = ScoreType.GROUP_MIN if setup.needed_only else ScoreType.SUM
+        self._judging = Judging([subtask], score_type, near_limit_repeats=near_limit_repeats)
         self.outcomes: dict[int, TestOutcome] = {}
         self.passed: dict[int, bool] = {}
         self.weakest: Isolation | None = None

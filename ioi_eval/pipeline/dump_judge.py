@@ -12,47 +12,26 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Generic
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Generic
 
 from ioi_eval.errors import ODD_DATA, internal_error_text
 from ioi_eval.pipeline.dump_reader import Refused
-from ioi_eval.pipeline.family import ProblemFamily, ResultFacts, ResultT
-from ioi_eval.pipeline.leaders import Leaders
-from ioi_eval.pipeline.progress import BEAT_S, COPY, REFUSED, RESUMED, Progress
+from ioi_eval.pipeline.family import ProblemFamily, ResultT
+from ioi_eval.pipeline.progress import COPY, REFUSED, RESUMED, Progress, beating
 from ioi_eval.pipeline.result_store import ResultStore
-from ioi_eval.pipeline.row_judge import Judged, RowJudge
+from ioi_eval.pipeline.row_judge import Judged, RowJudge, StopRule
 from ioi_eval.pipeline.settings import RunCounts, Settings
-from ioi_eval.pipeline.stop_rule import StopRule
 from ioi_eval.pipeline.threads import in_thread
-from ioi_eval.pipeline.window import CandidateT, Costs, Window
+from ioi_eval.pipeline.window import CandidateT, Costs, Leaders, Window
 
 BATCH_ROWS = 256  # a change of threads takes as long as five rows
 BATCH_CODE = 8 * 1024 * 1024
 FOLLOWERS = 4096  # how many copies may wait for leaders before reading pauses
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Recorded:
-    """A result that was stored.
-
-    Args:
-        names: the submission and its problem.
-        facts: about the result.
-        seconds: how long judging it took.
-        leader_offset: of the record, for copies of the program; `None` if they must not take the result over.
-        bug_in_problem: the problem, if our own code failed on this row.
-    """
-
-    names: Mapping[str, Any]
-    facts: ResultFacts
-    seconds: float
-    leader_offset: int | None
-    bug_in_problem: object | None
-
-
-class DumpRun(Generic[CandidateT, ResultT]):
+class DumpJudge(Generic[CandidateT, ResultT]):
     """One judging of a dump.
 
     Args:
@@ -83,7 +62,7 @@ class DumpRun(Generic[CandidateT, ResultT]):
         self._leaders: Leaders[CandidateT] = Leaders(store.journal)
         self._stop_rule = StopRule()
         self._changed = asyncio.Condition()
-        self._empty: dict[bytes, _Recorded] = {}  # results of this run for rows without a program
+        self._empty: dict[bytes, tuple[Judged[ResultT], int]] = {}  # results of this run for rows without a program
         self._late: list[tuple[CandidateT, int]] = []
         self._in_flight = 0
         self._fed = False
@@ -98,33 +77,28 @@ class DumpRun(Generic[CandidateT, ResultT]):
         """
         started = time.monotonic()
         try:
-            async with asyncio.TaskGroup() as beating:
-                beat = beating.create_task(self._beat())
-                async with asyncio.TaskGroup() as working:
-                    working.create_task(self._feed())
-                    for _ in range(self.settings.workers + self.settings.spare):
-                        working.create_task(self._work())
-                beat.cancel()
+            await beating(self.progress, self._feed_and_work(), check=self._check_journal)
         finally:
             self.done.wall_s = time.monotonic() - started
 
-    async def _beat(self) -> None:
+    async def _feed_and_work(self) -> None:
+        async with asyncio.TaskGroup() as working:
+            working.create_task(self._feed())
+            for _ in range(self.settings.workers + self.settings.spare):
+                working.create_task(self._work())
+
+    def _check_journal(self) -> None:
         """Sync the journal in time, also while there are no new results, and check that it still exists."""
-        while True:
-            await asyncio.sleep(BEAT_S)
-            await in_thread(self.store.journal.require_there)
-            await in_thread(self.store.journal.sync_if_due)
-            self.progress.beat()
+        self.store.journal.require_there()
+        self.store.journal.sync_if_due()
 
     # ------------------------------------------------------------------ reading
 
     async def _feed(self) -> None:
-        while not self.done.stopped_by and (batch := await in_thread(self._batch, self._entries)):
+        while not self.done.stopped_by and (batch := await in_thread(self._batch)):
             copies: list[tuple[CandidateT, int]] = []
             empty: list[CandidateT] = []
-            settled = batch.count(None)
-            self.done.resumed += settled
-            self.progress.skip(RESUMED, settled)
+            self.progress.skip(RESUMED, batch.count(None))
             for entry in batch:
                 if entry is None:
                     continue
@@ -147,29 +121,32 @@ class DumpRun(Generic[CandidateT, ResultT]):
     async def _judge_empty(self, candidates: Sequence[CandidateT]) -> None:
         """Judge the rows of a batch without a program: at once, because nothing is run, and only one for each problem,
         because the results of the others are the same."""
-        same: list[tuple[CandidateT, _Recorded]] = []
+        same: list[tuple[CandidateT, int]] = []
         for candidate in candidates:
             if self.done.stopped_by:
                 break
             if (known := self._empty.get(candidate.keys.program)) is not None:
-                same.append((candidate, known))
+                same.append((candidate, known[1]))
                 continue
-            recorded = await in_thread(self._write, candidate, await self._judge(candidate))
-            if self.settings.dedupe and recorded.leader_offset is not None:
-                self._empty[candidate.keys.program] = recorded
-            self._count(recorded, was_in_sandbox=False)
+            judged, leader_offset = await in_thread(self._write, candidate, await self._judge(candidate))
+            if self.settings.dedupe and leader_offset is not None:
+                self._empty[candidate.keys.program] = judged, leader_offset
+            self._count(candidate, judged)
         if same:
-            await in_thread(self.store.record_copies, [(copy, known.leader_offset or 0) for copy, known in same])
-        for copy, known in same:
-            self._count(replace(known, names=copy.names), was_in_sandbox=False)
+            await in_thread(self.store.record_copies, same)
+        for copy, _ in same:
+            self._count(copy, self._empty[copy.keys.program][0])
 
-    @staticmethod
-    def _batch(entries: Iterator[CandidateT | Refused | None]) -> list[CandidateT | Refused | None]:
-        """The next rows: few enough for memory, enough to outweigh a change of threads."""
+    def _batch(self) -> list[CandidateT | Refused | None]:
+        """The next rows: few enough for memory, enough to outweigh a change of threads.
+
+        Rows that were written already are counted here: if the run is interrupted meanwhile, the batch is lost.
+        """
         batch: list[CandidateT | Refused | None] = []
         held = 0
-        for entry in itertools.islice(entries, BATCH_ROWS):
+        for entry in itertools.islice(self._entries, BATCH_ROWS):
             batch.append(entry)
+            self.done.resumed += entry is None
             held += 0 if entry is None or isinstance(entry, Refused) else (entry.size or 0)
             if held > BATCH_CODE:
                 break
@@ -177,7 +154,7 @@ class DumpRun(Generic[CandidateT, ResultT]):
 
     def _is_known(self, entry: CandidateT, copies: list[tuple[CandidateT, int]]) -> bool:
         """Whether this submission, or the same program, was judged before, so that it need not be judged."""
-        stored = self.store.journal.find(entry.keys)
+        stored = self.store.journal.index.find(entry.keys)
         if stored is not None and stored.counts(retry_failed=self.settings.retry_failed):
             self.done.resumed += 1
             self.progress.advance(RESUMED)
@@ -232,17 +209,16 @@ class DumpRun(Generic[CandidateT, ResultT]):
 
     async def _judge(self, candidate: CandidateT) -> Judged[ResultT]:
         judged = await self._row_judge.judge(candidate)
-        self.done.cpu += self._family.facts(judged.result).cpu
+        self.done.cpu += judged.facts.cpu
         self.done.stopped_by = judged.unavailable or self.done.stopped_by
         return judged
 
     # ------------------------------------------------------------------ recording
 
     async def _record(self, candidate: CandidateT, judged: Judged[ResultT]) -> None:
-        recorded = await in_thread(self._write, candidate, judged)
-        leader_offset = recorded.leader_offset
-        self._count(recorded)
-        followers = self._leaders.finish(candidate, recorded.facts.fingerprint, leader_offset)
+        judged, leader_offset = await in_thread(self._write, candidate, judged)
+        self._count(candidate, judged)
+        followers = self._leaders.finish(candidate, judged.facts.fingerprint, leader_offset)
         if leader_offset is not None:
             await self._copy([(follower, leader_offset) for follower in followers])
         else:
@@ -262,31 +238,27 @@ class DumpRun(Generic[CandidateT, ResultT]):
                 self.progress.advance(COPY)
                 self.settings.events.emit("submission_copied", **candidate.names)
 
-    def _write(self, candidate: CandidateT, judged: Judged[ResultT]) -> _Recorded:
-        """Store a result; if our own code fails on it, a failure of ours instead. Called from a thread."""
-        result, is_our_bug = judged.result, judged.is_our_bug
-        facts = self._family.facts(result)
-        try:
-            leader_offset = self.store.record(candidate, result, facts.fingerprint)
-        except ODD_DATA as error:
-            result, is_our_bug = (
-                self._family.our_failure(candidate, internal_error_text(error, "recording this row")),
-                True,
-            )
-            facts = self._family.facts(result)
-            leader_offset = self.store.record(candidate, result, facts.fingerprint)
-        return _Recorded(
-            names=candidate.names,
-            facts=facts,
-            seconds=judged.seconds,
-            leader_offset=leader_offset,
-            bug_in_problem=candidate.problem_key if is_our_bug else None,
-        )
+    def _write(self, candidate: CandidateT, judged: Judged[ResultT]) -> tuple[Judged[ResultT], int | None]:
+        """Store a result; if our own code fails on it, a failure of ours instead. Called from a thread.
 
-    def _count(self, recorded: _Recorded, *, was_in_sandbox: bool = True) -> None:
-        facts = recorded.facts
+        Returns:
+            What was stored, and where; `None` if copies of the program must not take it over.
+        """
+        try:
+            return judged, self.store.record(candidate, judged.result, judged.facts.kind, judged.facts.fingerprint)
+        except ODD_DATA as error:
+            failure = self._family.our_failure(candidate, internal_error_text(error, "recording this row"))
+            judged = replace(judged, result=failure, facts=self._family.facts(failure), is_our_bug=True)
+            return judged, self.store.record(candidate, failure, judged.facts.kind)
+
+    def _count(self, candidate: CandidateT, judged: Judged[ResultT]) -> None:
+        facts = judged.facts
         self.done.judged += 1
         self.progress.advance(facts.verdict, facts.ran)
-        facts.emit(self.settings.events, recorded.names, recorded.seconds)
-        reason = self._stop_rule.observe(facts, bug_in_problem=recorded.bug_in_problem, was_in_sandbox=was_in_sandbox)
+        facts.emit(self.settings.events, candidate.names, judged.seconds)
+        reason = self._stop_rule.observe(
+            facts,
+            bug_in_problem=candidate.problem_key if judged.is_our_bug else None,
+            was_in_sandbox=candidate.size is not None,
+        )
         self.done.stopped_by = self.done.stopped_by or reason

@@ -15,7 +15,7 @@ import pytest
 from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import SetupError
 from ioi_eval.model import Blob, ProblemKey, Subtask
-from ioi_eval.problems import known_tests
+from ioi_eval.problems import case_data
 from ioi_eval.problems.case_data import TestData
 from ioi_eval.problems.row import Row
 from ioi_eval.problems.testcases import collect_tests
@@ -41,9 +41,9 @@ ALL = {NILE: wanted("small", "large", "no-answer"), ROAD: wanted("large")}
 
 @pytest.fixture(autouse=True)
 def _small_and_new_files_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_tests, "_LEAST_BYTES", 0)
-    monkeypatch.setattr(known_tests, "_LEAST_AGE_NS", -1)
-    monkeypatch.setattr(known_tests, "_LEAST_COARSE_AGE_NS", -1)
+    monkeypatch.setattr(case_data, "_LEAST_BYTES", 0)
+    monkeypatch.setattr(case_data, "_LEAST_AGE_NS", -1)
+    monkeypatch.setattr(case_data, "_LEAST_COARSE_AGE_NS", -1)
 
 
 @pytest.fixture
@@ -145,14 +145,14 @@ def test_a_file_that_changes_while_it_is_read_is_not_stored(path: Path, tmp_path
 
 def test_new_and_small_files_are_read_each_time(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A change in the same tick of the clock would not be noticed. Small files are quick to read."""
-    monkeypatch.setattr(known_tests, "_LEAST_AGE_NS", 10**15)
-    monkeypatch.setattr(known_tests, "_LEAST_COARSE_AGE_NS", 10**15)
+    monkeypatch.setattr(case_data, "_LEAST_AGE_NS", 10**15)
+    monkeypatch.setattr(case_data, "_LEAST_COARSE_AGE_NS", 10**15)
     read(path, tmp_path / "cache")
-    monkeypatch.setattr(known_tests, "_LEAST_AGE_NS", -1)
-    monkeypatch.setattr(known_tests, "_LEAST_COARSE_AGE_NS", -1)
-    monkeypatch.setattr(known_tests, "_LEAST_BYTES", 10**9)
+    monkeypatch.setattr(case_data, "_LEAST_AGE_NS", -1)
+    monkeypatch.setattr(case_data, "_LEAST_COARSE_AGE_NS", -1)
+    monkeypatch.setattr(case_data, "_LEAST_BYTES", 10**9)
     read(path, tmp_path / "cache")
-    monkeypatch.setattr(known_tests, "_LEAST_BYTES", 0)
+    monkeypatch.setattr(case_data, "_LEAST_BYTES", 0)
     assert read(path, tmp_path / "cache")[1]
 
 
@@ -165,10 +165,10 @@ def test_file_systems_with_times_in_seconds(
     stat = os.stat(path)
     fields = {name: getattr(stat, name) for name in dir(stat) if name.startswith("st_")}
     changed = SimpleNamespace(**{**fields, "st_mtime_ns": second + nanoseconds, "st_ctime_ns": second})
-    monkeypatch.setattr(known_tests, "_LEAST_AGE_NS", -1)
-    monkeypatch.setattr(known_tests, "_LEAST_COARSE_AGE_NS", 10**15)
+    monkeypatch.setattr(case_data, "_LEAST_AGE_NS", -1)
+    monkeypatch.setattr(case_data, "_LEAST_COARSE_AGE_NS", 10**15)
     monkeypatch.setattr(Path, "stat", lambda _: changed)
-    assert (known_tests._state_of([path]) is not None) is is_known
+    assert (case_data._state_of([path]) is not None) is is_known
 
 
 def test_problems_with_errors_are_read_each_time(path: Path, tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_a_damaged_note_is_not_used(path: Path, tmp_path: Path) -> None:
 def test_notes_of_another_version_are_not_used(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another version may read rows differently."""
     read(path, tmp_path / "cache")
-    monkeypatch.setattr(known_tests, "_code", lambda: "another version")
+    monkeypatch.setattr(case_data, "_code", lambda: "another version")
     assert read(path, tmp_path / "cache")[1]
 
 

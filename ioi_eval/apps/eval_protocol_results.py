@@ -10,33 +10,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ioi_eval.apps.evaluate_result import EvaluateResult, MetricResult
+from ioi_eval.apps.result import AppsResult
 from ioi_eval.compat.eval_protocol_page import NO_RESULTS, failure
 from ioi_eval.compat.terms import Code
+from ioi_eval.model import TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, RowFault
 from ioi_eval.problems import big_json
 from ioi_eval.problems.apps import apps_problem
 from ioi_eval.problems.row import Row
 
+_CODES: Mapping[Verdict, Code] = {Verdict.AC: True, Verdict.WA: False, Verdict.PA: False, Verdict.CE: -2}
+"""The code of a test by its verdict; -1 (error or out of time) for all others."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvalProtocolTest:
-    """The result of a test, as far as Eval Protocol reports it.
-
-    Args:
-        code: `True`, `False`, −1 (error or out of time), −2 (does not compile); `None` if we failed to judge it.
-        output: what the program printed or returned, if that is wrong.
-        error: the `repr` of an exception; else what happened, or what failed on our side.
-        traceback: of the exception.
-    """
-
-    code: Code | None
-    output: str = ""
-    error: str = ""
-    traceback: str = ""
+_STOPPED = {Verdict.TLE: "Time Limit Exceeded", Verdict.MLE: "Memory Limit Exceeded"}
 
 
 # --------------------------------------------------------------------------- nothing to judge
@@ -114,25 +103,28 @@ def _invalid(reason: str, message: str | None = None) -> EvaluateResult:
 # --------------------------------------------------------------------------- judged
 
 
-def over_all_tests(problem: AppsProblem, judged: Sequence[EvalProtocolTest]) -> EvaluateResult:
-    """The result over all tests of a problem.
-
-    Args:
-        problem: the problem.
-        judged: one for each test, in order.
-    """
-    failed = next((outcome for outcome in judged if outcome.code is None), None)
-    if failed is not None:
-        return judge_failed(failed.error or "the solution could not be judged")
-    codes = [outcome.code for outcome in judged if outcome.code is not None]
+def over_all_tests(problem: AppsProblem, result: AppsResult) -> EvaluateResult:
+    """The result over all tests of a problem, by our rules. If we failed to judge one, there is no score."""
+    if result.score is None:
+        return judge_failed(result.message or "the solution could not be judged")
+    codes = [_CODES.get(outcome.verdict, -1) for outcome in result.tests]
     metadata: dict[str, Any] = {}
-    for test, outcome in zip(problem.tests, judged, strict=True):
-        if outcome.code is not True:
-            wrong = outcome.code is False
-            error = {"error": outcome.error or "the program failed", "traceback": outcome.traceback}
-            metadata = failure(test, outcome.output.rstrip()) if wrong else error
+    for test, outcome, code in zip(problem.tests, result.tests, codes, strict=True):
+        if code is not True:
+            metadata = failure(test, outcome.printed_text.rstrip()) if code is False else _error_of(outcome)
             break
     return evaluation(codes, [metadata])
+
+
+def _error_of(outcome: TestOutcome) -> dict[str, Any]:
+    """The `repr` of a program's exception, else what happened; and the exception's traceback."""
+    error, traceback = outcome.returned.report.error or outcome.message, outcome.message
+    if outcome.verdict is Verdict.RE:
+        traceback = traceback[max(traceback.find("Traceback"), 0) :]
+    elif outcome.verdict is not Verdict.CE:
+        name = _STOPPED.get(outcome.verdict, outcome.verdict.value)
+        error, traceback = f"{name}: {outcome.message}", ""
+    return {"error": error or "the program failed", "traceback": traceback}
 
 
 def evaluation(codes: Sequence[Code], metadata: Sequence[Mapping[str, Any]]) -> EvaluateResult:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ioi_eval.errors import ODD_DATA, InputError, RowError
+from ioi_eval.errors import InputError
 from ioi_eval.problems.apps import without_zeros
-from ioi_eval.problems.apps_submissions import PROBLEM_COLUMNS, PROGRAM_COLUMNS, problem_of, samples_of
-from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
-from ioi_eval.problems.row import Row, RowSource
+from ioi_eval.problems.row import Row
 from ioi_eval.rows import open_source
 from ioi_eval.rows.source import Source
 
@@ -85,37 +82,3 @@ def _problem_of_file(path: Path, ids: Sequence[str]) -> str:
     if not ids and (folder.startswith("apps_") or folder.isdecimal()):
         return folder.removeprefix("apps_")
     raise InputError(f"nothing says which problem {path} is for: name it with -t ID")
-
-
-_NEEDS = (
-    Need(columns=PROGRAM_COLUMNS, advice=f"{PROGRAMS_ADVICE}, or are DUMP and --dataset swapped?"),
-    Need(columns=PROBLEM_COLUMNS, advice="It says which problem a program is for: add it to the rows"),
-)
-
-
-def survey(source: RowSource, *, id_column: str = "uuid") -> Mapping[str | None, int]:
-    """How many programs there are for each problem; a row that cannot be used counts as one.
-
-    `None` stands for rows that name no problem.
-
-    Args:
-        source: the dump.
-        id_column: the column with the programs' names; only `uuid` may be missing in all rows.
-
-    Raises:
-        InputError: the dump cannot be read, contains no programs, or does not have this column.
-        RowError: a row cannot be read.
-    """
-    named = Need(columns=(id_column,), advice="Name one of them with --id-column, or leave it out")
-    needs = _NEEDS if id_column == "uuid" else (*_NEEDS, named)
-    check_first_rows(source.iterate(PROBLEM_COLUMNS), source.describe(), needs)
-    counts: Counter[str | None] = Counter()
-    for row in source.iterate((*PROBLEM_COLUMNS, *PROGRAM_COLUMNS)):
-        problem, count = None, 1
-        try:
-            problem = problem_of(row)
-            count = len(samples_of(row))
-        except (RowError, *ODD_DATA):
-            pass  # it is refused later, with the reason
-        counts[problem] += count
-    return counts

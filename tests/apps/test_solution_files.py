@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.apps.dumps import open_dump, survey
+from ioi_eval.apps.dump_reader import survey
+from ioi_eval.apps.solution_files import open_dump
 from ioi_eval.errors import InputError
 from tests.apps_rows import DOUBLE, write_rows
 

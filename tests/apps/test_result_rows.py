@@ -9,8 +9,8 @@ import pytest
 
 from ioi_eval.apps.catalog import load_catalog
 from ioi_eval.apps.dump_reader import AppsDumpReader, JudgeableSample
-from ioi_eval.apps.outcomes import AppsResult
-from ioi_eval.apps.results import RESULT_COLUMNS, judged_columns, refused_row, result_row
+from ioi_eval.apps.result import AppsResult
+from ioi_eval.apps.result_rows import RESULT_COLUMNS, judged_columns, refused_row, result_row
 from ioi_eval.model import TestOutcome, Verdict
 from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.pipeline.result_store import RecordedResult
