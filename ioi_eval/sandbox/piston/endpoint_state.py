@@ -96,6 +96,7 @@ class SlotRequest:
         last_endpoint: the endpoint that had the job last; a repetition prefers another.
         order: its place among all jobs.
         is_repeated: whether a server may have had work from the job before.
+        unconnected: how many attempts in a row got no connection; the first of them at `unconnected_since`.
         state: the endpoint whose slot it holds, or held last.
         holds_slot: whether it holds one.
         failure: why it will get none.
@@ -118,6 +119,8 @@ class SlotRequest:
         "order",
         "reserved",
         "state",
+        "unconnected",
+        "unconnected_since",
         "wake",
     )  # fmt: skip
 
@@ -130,6 +133,7 @@ class SlotRequest:
         self.is_alone = is_alone
         self.is_only = is_only
         self.is_repeated = False
+        self.unconnected, self.unconnected_since = 0, 0.0
         self.is_waiting = False  # in one of its group's queues
         self.holds_slot = False
         self.reserved: Machine | None = None  # the machine that its job, to run alone, has or waits for

@@ -29,6 +29,9 @@ the cluster as a whole repeats too much; a job that was held back for `patience_
 **No endpoint in service.** While no endpoint of a group is in service its jobs wait, and fail after `patience_s`. Later
 jobs fail at once, until an endpoint is back, but for those that only this group may run (`is_only`). While other groups
 are in service, jobs that can move there fail after `LOST_AFTER_S` already.
+
+**No connection.** An endpoint may answer checks and yet accept no job, so that it enters and leaves service for ever. A
+job fails that got no connection for `patience_s`, and `LEAST_UNCONNECTED` times in a row.
 """
 
 from __future__ import annotations
@@ -51,6 +54,9 @@ CHECKS_PER_S = 100
 LOST_AFTER_S = 15.0
 """How long jobs wait for their own group while another one could judge them. Chosen: a server's process restarts in
 less; a submission that starts again elsewhere loses seconds of work, not minutes."""
+
+LEAST_UNCONNECTED = 3
+"""Fewer attempts in a row without a connection say nothing, however little patience there is."""
 
 _TOO_MANY_REPEATED = (
     "for {seconds:g} s so many of the cluster's jobs had to be sent again that this one was not; "
@@ -158,7 +164,15 @@ class Pool:
         assert not request.holds_slot, "the slot was not released"
         assert request.state is not None, "the request never had a slot: there is nothing to repeat"
         request.is_repeated |= may_have_worked
-        self._enqueue(request, now)
+        if may_have_worked:
+            request.unconnected = 0
+        elif request.unconnected == 0:
+            request.unconnected_since = now
+        request.unconnected += not may_have_worked
+        if request.unconnected >= LEAST_UNCONNECTED and now - request.unconnected_since >= self._patience_s:
+            self._fail(request, self._unconnected(request.group))
+        else:
+            self._enqueue(request, now)
 
     def release(self, request: SlotRequest, end: JobEnd, now: float) -> None:
         """Release a request's slot, or its place in the queue. May be called in every state, and more than once."""
@@ -234,6 +248,11 @@ class Pool:
             return TargetLostError(f"no worker of {group.name!r} has been available for {waited_s:.0f} s")
         waited = f"no Piston endpoint has been available for {self._patience_s:g} s"
         return UnavailableError(f"{waited}; start the workers again and resume")
+
+    def _unconnected(self, group: Group) -> UnavailableError:
+        message = f"workers of {group.name!r} answer checks, but have accepted no job for {self._patience_s:g} s"
+        elsewhere = any(other.in_service for other in self._groups.values() if other is not group)
+        return TargetLostError(message) if elsewhere else UnavailableError(f"{message}; start them again and resume")
 
     def _fail(self, request: SlotRequest, failure: SandboxError) -> None:
         request.is_waiting = False

@@ -19,7 +19,7 @@ from ioi_eval.sandbox.piston.endpoint_state import (
     JobEnd,
     Machine,
 )
-from ioi_eval.sandbox.piston.pool import CHECKS_PER_S, TICK_S
+from ioi_eval.sandbox.piston.pool import CHECKS_PER_S, TICK_S, Pool
 from tests.sandbox.pool_world import PATIENCE_S, World, names
 
 
@@ -68,6 +68,40 @@ def test_a_server_that_answers_checks_and_breaks_jobs() -> None:
         world.until(world.now + 0.1)
     assert len(sent) < 25
     assert sent[-1] - sent[-2] > 14.0
+
+
+@pytest.mark.parametrize("end", [JobEnd.NOT_SERVED, JobEnd.CLIENT_LAGGED])
+def test_a_job_that_gets_no_connection_fails_when_patience_runs_out(end: JobEnd) -> None:
+    """Although its endpoint answers each check, or is not to blame. An attempt that a server got begins anew."""
+    world = World(1)
+    request = world.request()
+
+    def attempt(end: JobEnd) -> None:
+        while not request.holds_slot:
+            world.until(world.now + TICK_S)
+        world.now += 1.0
+        world.repeat(request, end)
+
+    while world.now < PATIENCE_S / 2:
+        attempt(end)
+    attempt(JobEnd.BROKEN)
+    begun = world.now
+    while request.failure is None:
+        attempt(end)
+    assert begun + PATIENCE_S <= world.now <= begun + PATIENCE_S + 2 * LONGEST_REST_S
+    assert type(request.failure) is UnavailableError
+
+
+def test_two_endpoints_that_refuse_a_job_do_not_end_it_without_patience() -> None:
+    """With no patience at all, a job still reaches the third, which takes it."""
+    world = World(3)
+    world.pool = Pool(patience_s=0.0, rng=random.Random(7))
+    for number in range(3):
+        world.pool.add(Endpoint(name=f"w{number}", machine=f"m{number}", group="g"), 0.0)
+    request = world.request()
+    for _ in range(2):
+        world.repeat(request, JobEnd.NOT_SERVED)
+    assert names([request]) == ["w2"]
 
 
 def endpoint_state() -> EndpointState:
