@@ -9,6 +9,7 @@
     └── SandboxError              our failure while a job was executed                   becomes JE
         ├── TransientError        may succeed elsewhere or later; the job is repeated
         │   ├── TransportError    refused, reset, truncated, lost tail, no end line
+        │   │   └── GarbledError      the whole answer arrived, but is not what was sent or asked for
         │   ├── OverloadError     the server itself says that it is too busy
         │   └── UnavailableError  no worker has been in service for as long as jobs may wait: the run ends
         │       ├── TargetLostError   … of one target: other targets are in service, and may judge instead
@@ -80,6 +81,10 @@ class TransientError(SandboxError):
 
 class TransportError(TransientError):
     """The answer did not arrive completely: refused, reset, truncated, or without its end line."""
+
+
+class GarbledError(TransportError):
+    """The whole answer arrived, but is not what was sent or asked for. (A job with fewer tests is no remedy.)"""
 
 
 class OverloadError(TransientError):

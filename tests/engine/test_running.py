@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -215,10 +215,11 @@ def test_where_nobody_is_left_nobody_is_asked_again() -> None:
         settled(NOBODY, RIGHT)
 
 
-class Cutting:
-    """A sandbox whose answers are cut off if they are of more than two tests; it finds all outputs right."""
+class Unreliable:
+    """A sandbox that finds all outputs right, but whose answers may be cut off, or changed on the way."""
 
-    def __init__(self) -> None:
+    def __init__(self, spoil: Callable[[str, int, int], str]) -> None:
+        self.spoil = spoil  # what arrives of an answer, given it, the number of tests, and that of earlier jobs
         self.asked: list[int] = []
 
     def targets(self) -> Sequence[Target]:
@@ -232,12 +233,28 @@ class Cutting:
         tests, nonce = plan.count(b"\ntest "), plan.decode().partition("\nnonce ")[2].partition("\n")[0]
         self.asked.append(tests)
         lines = [{**RIGHT, "cpu_us": 1000, "test": number} for number in range(tests)]
-        said = answer_text(lines, nonce)
-        return Execution(run=Stage(stdout=said if tests <= 2 else said[: len(said) // 2], stderr="", code=0))
+        arrived = self.spoil(answer_text(lines, nonce), tests, len(self.asked))
+        return Execution(run=Stage(stdout=arrived, stderr="", code=0))
 
 
-def test_an_answer_that_is_cut_is_asked_for_in_halves() -> None:
-    """Not three times as it was: what cut it was a limit of the server's. What follows is as small from its start."""
+def cut_if_long(answer: str, tests: int, _: int) -> str:
+    """The first half of an answer of more than two tests."""
+    return answer if tests <= 2 else answer[: len(answer) // 2]
+
+
+def first_one_changed(answer: str, _: int, job: int) -> str:
+    """The first job's answer with another time."""
+    return answer if job > 1 else answer.replace('"cpu_us":1000', '"cpu_us":1001', 1)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "asked"), [(cut_if_long, [8, 4, 2, 2, 2, 2, *[2] * 4]), (first_one_changed, [8, 8, 8])]
+)
+def test_only_an_answer_that_is_cut_is_asked_for_in_halves(spoil: Callable[..., str], asked: list[int]) -> None:
+    """Not three times as it was: what cut it was a limit of the server's. What follows is as small from its start.
+
+    What changed an answer will change another one, however short it is.
+    """
 
     async def run(runner: ProgramScheduler) -> Sequence[TestOutcome]:
         given = [JobTest(input=b"", answer=b"")] * 8
@@ -245,8 +262,8 @@ def test_an_answer_that_is_cut_is_asked_for_in_halves() -> None:
         await runs.run(runner, TARGET)
         return [runs.outcomes[place] for place in range(8)]
 
-    sandbox = Cutting()
+    sandbox = Unreliable(spoil)
     runner = ProgramScheduler(sandbox, jobs_at_once=lambda _: 1)
     for _ in range(2):
         assert {one.verdict for one in asyncio.run(run(runner))} == {Verdict.AC}
-    assert sandbox.asked == [8, 4, 2, 2, 2, 2, *[2] * 4]
+    assert sandbox.asked == asked
