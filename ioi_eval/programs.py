@@ -38,7 +38,7 @@ from ioi_eval.tools import Tool, Tools
 MAX_ATTEMPTS = 3
 """How often a job is executed at most if its answer cannot be used, or was lost on this machine.
 
-`sandbox/piston/cluster.py` repeats requests that a cluster's workers do not answer. Both use the job's `Retries`.
+`sandbox/piston/cluster.py` sends requests again that a cluster's workers do not answer. Both use the job's `Retries`.
 """
 
 T = TypeVar("T")
@@ -54,8 +54,8 @@ async def with_retries(ask: Callable[[Retries], Awaitable[T]]) -> T:
         What `ask` returns.
 
     Raises:
-        UnavailableError: no endpoint is left; not repeated.
-        SandboxError: an error that repeating cannot help, or the error of the last attempt.
+        UnavailableError: no endpoint is left; not retried.
+        SandboxError: an error that retrying cannot help, or the error of the last attempt.
     """
     retries = Retries()
     for _ in range(MAX_ATTEMPTS - 1):
@@ -292,7 +292,7 @@ class Builder:
     async def compile(
         self, recipe: recipes.Recipe, target: Target, *, of_problem: bool = False, alone: bool = False
     ) -> CompileAnswer:
-        """Execute a compile recipe on a target; the job is repeated if its answer is lost.
+        """Execute a compile recipe on a target; the job is sent again if its answer is lost.
 
         Raises:
             SetupError: boxes there cannot see the compiler.

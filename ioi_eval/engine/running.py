@@ -1,6 +1,6 @@
 """Runs a program on its tests until no test that is left can change the result. `judging.py` says what is run next.
 
-What is repeated, and why:
+What runs once more, and why (the first two are repetitions, the others retries):
 - a TLE of a program that ended by itself: alone on the machine, and the new time counts. If several matter, they share
   a job.
 - a checker or manager that failed: once, in a job of its own. If the same one fails again, the JE is final.

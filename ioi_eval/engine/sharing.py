@@ -53,7 +53,7 @@ class RunRequest:
         program: the program and its tests.
         setup: how they are run and judged.
         target: where they run.
-        retries: how often the job may still be repeated.
+        retries: how often the job may still be sent again.
         alone: run nothing else of ours on that machine.
         prefault_bytes: how much memory the machine is made to have before the first test.
     """

@@ -159,9 +159,7 @@ def run_answer(
         time_limit_s: to mark near-limit results.
 
     Raises:
-        TransportError, StoppedError: the answer is incomplete.
-        TransientError: the box lacked something.
-        IsolationError, RejectedError: the runner refused.
+        as `compile_answer`.
     """
     lines, isolation = whole_lines(stage, nonce)
     tests: dict[int, TestOutcome] = {}

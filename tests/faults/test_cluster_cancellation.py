@@ -61,7 +61,7 @@ class CancelledAt:
 def test_cancelled_at_every_await(
     start: Any, monkeypatch: pytest.MonkeyPatch, rate: float, padding: int, alone: bool
 ) -> None:
-    """Encoding, connecting, sending, being answered, between a failure and its repetition; bodies small and large.
+    """Encoding, connecting, sending, being answered, between a failure and its retry; bodies small and large.
 
     No connection is kept, so that each attempt also waits for one.
     """

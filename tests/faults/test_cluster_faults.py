@@ -67,7 +67,7 @@ def mixture(start: Any, jobs: int) -> None:
     with_cluster(proxy.urls, use, max_requests_per_endpoint=slots, events=Events([listener]))
     done = counts(proxy.urls[0], "faults")
     assert sum(done.values()) - done["requests"] > 0.03 * jobs, "the faults did befall"
-    assert done["requests"] <= 1.15 * (jobs + 2 * servers * slots), "repetitions stayed within the budget"
+    assert done["requests"] <= 1.15 * (jobs + 2 * servers * slots), "retries stayed within the budget"
     repeated = [told["message"] for told in listener.told if told["event"] == "job_repeated"]
     most = [counts(url, "stub")["max_running"] for url in stub.urls]
     assert max(most) <= slots, f"no server got more than its slots; repeated: {repeated}"
@@ -100,7 +100,7 @@ def test_idle_connections_that_the_server_closed(start: Any) -> None:
     assert counts(proxy.urls[0], "faults")["requests"] == 20
 
 
-def test_repetitions_are_told(start: Any) -> None:
+def test_retries_are_told(start: Any) -> None:
     """Each, with the server and the reason."""
     _, proxy = proxied(start, faults="truncate", first=3)
     listener = Listener()
@@ -116,7 +116,7 @@ def test_repetitions_are_told(start: Any) -> None:
 
 
 def test_no_answer_within_the_deadline(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A request that is never answered ends at the job's own deadline, and is repeated."""
+    """A request that is never answered ends at the job's own deadline, and is retried."""
     monkeypatch.setattr(wire, "SERVER_QUEUE_S", (0.0, 0.0))
     _, proxy = proxied(start, faults="hang", first=1)
     job = replace(echo("x"), run_limits=StageLimits(wall_ms=100, cpu_ms=100))
@@ -174,7 +174,7 @@ def test_cancelled_at_any_moment(start: Any) -> None:
 
 
 def test_a_job_that_nobody_answers_is_sent_as_often_as_it_may_be_and_no_more(start: Any) -> None:
-    """Repetition is in one place: who asks for a lost answer again does not begin it anew. All workers are named."""
+    """Retrying is in one place: who asks for a lost answer again does not begin it anew. All workers are named."""
     _, proxy = proxied(start, servers=2, faults="empty-500", rate=1)
 
     async def ask(cluster: PistonCluster) -> None:

@@ -37,7 +37,7 @@ from tests.faults.stub_jobs import (
 
 
 def test_a_server_dies_and_comes_back(start: Any) -> None:
-    """Killed during the run, a server costs its own jobs a repetition; restarted, it is used again."""
+    """Killed during the run, a server costs its own jobs a retry; restarted, it is used again."""
     stays, dies = start("stub_piston.py"), start("stub_piston.py")
     listener = Listener()
 

@@ -4,10 +4,10 @@
                 ▲                                                                       │
                 │                                                               http_client: send
                 │                                                                       │
-                └──── repeat, on another endpoint ◄── no whole answer ── answer: read ──┴──► Execution
+                └──── retry, on another endpoint ◄─── no whole answer ── answer: read ──┴──► Execution
 
 Sends a job again if a worker gave no usable answer (`retries.py` says how often). `http_client.py` also sends it once
-more if an idle connection was just closed; this does not count as a repetition. There are three deadlines: a job waits
+more if an idle connection was just closed; this does not count as a retry. There are three deadlines: a job waits
 for a slot as long as an endpoint is in service, and for `patience_s` when none is; a connection must be made within
 seconds; then the job's own limits apply, plus the time that it may wait on the server behind jobs of other clients
 (`wire.SERVER_QUEUE_S`). There is no read timeout: servers send nothing until a job ends.
@@ -50,7 +50,7 @@ from ioi_eval.sandbox.piston.pool import TICK_S, Pool
 from ioi_eval.sandbox.piston.retries import backoff_s, exhausted
 from ioi_eval.sandbox.piston.spool import RequestSpool
 from ioi_eval.sandbox.piston.stored_files import StoredFiles, with_sums_listed
-from ioi_eval.sandbox.piston.wire import Body, Service, Starter
+from ioi_eval.sandbox.piston.wire import Body, InstalledStarter, Starter
 from ioi_eval.sandbox.piston.workers import WorkerGroup, WorkerGroups, WorkerList
 
 if TYPE_CHECKING:
@@ -200,11 +200,11 @@ class PistonCluster:
         if group is None:
             raise InputError(f"{target.name!r} is not a target of this cluster")
         self._require_own_loop()
-        service = group.service
-        if service.starter is Starter.BASH and two_stages.has_two_stages(job):
+        installed = group.installed
+        if installed.starter is Starter.BASH and two_stages.has_two_stages(job):
             job = two_stages.as_one_stage(job)
         retries = job.retries or Retries()
-        repetitions = unserved = 0
+        retried = unserved = 0
         last: SandboxError | None = None
         request = self._pool.request(
             target.name,
@@ -232,12 +232,12 @@ class PistonCluster:
             if not may_be_served and not isinstance(result, TransientError):
                 raise result
             if end.may_have_worked:
-                repetitions += 1
+                retried += 1
                 if not retries.take():
                     raise exhausted(retries, result)
                 self._events.emit("job_repeated", endpoint=name, attempt=len(retries.tried), message=str(result))
-                await asyncio.sleep(backoff_s(repetitions, self._rng))
-            self._pool.repeat(request, self._loop.time(), may_have_worked=end.may_have_worked)
+                await asyncio.sleep(backoff_s(retried, self._rng))
+            self._pool.retry(request, self._loop.time(), may_have_worked=end.may_have_worked)
 
     def _require_own_loop(self) -> None:
         """Refuse other threads and forked processes: in another event loop the connections and timers never end."""
@@ -249,13 +249,13 @@ class PistonCluster:
 
     # ------------------------------------------------------------------ one job
 
-    async def _body(self, job: Job, service: Service, *, package: str = "") -> Body:
-        files = with_sums_listed(job.files) if package else wire.sent_files(job, service.starter)
+    async def _body(self, job: Job, installed: InstalledStarter, *, package: str = "") -> Body:
+        files = with_sums_listed(job.files) if package else wire.sent_files(job, installed.starter)
         literals = [await self._spool.literal(file.content) for file in files]
         if job.kind is JobKind.RUNNER:
             files = (*files, wire.sums_file(files, literals))
             literals.append(await self._spool.literal(files[-1].content))
-        return wire.body(job, service, files, literals, package=package)
+        return wire.body(job, installed, files, literals, package=package)
 
     async def _wait_for_slot(self, request: SlotRequest, retries: Retries, last: SandboxError | None) -> str:
         """Wait for the slot, and return the name of its endpoint."""
@@ -283,11 +283,11 @@ class PistonCluster:
         """
         worker = self._groups.workers.get(name) if is_first else None
         while (variant := self._stored.variant(job, worker, group.target)) is not None:
-            body = await self._body(variant.job, group.service, package=variant.package)
+            body = await self._body(variant.job, group.installed, package=variant.package)
             end, result = await self._send(name, request, variant.job, body)
             if name in self._groups.unconfined or not self._stored.note_refusal(name, variant, job, result):
                 return _checked(name, end, result, job)
-        end, result = await self._send(name, request, job, await self._body(job, group.service))
+        end, result = await self._send(name, request, job, await self._body(job, group.installed))
         return _checked(name, end, result, job)
 
     async def _send(

@@ -101,8 +101,8 @@ async def change(urls: Sequence[str], package: PackageRequest) -> list[PackageCh
     async with _client() as client:
         present = dict(zip(urls, await _each(urls, lambda url: _presence(client, url)), strict=True))
         done = {
-            url: PackageChange(url=url, is_done=False, message=f"not asked: {here.why_not}")
-            for url, here in present.items()
+            url: PackageChange(url=url, is_done=False, message=f"not asked: {presence.why_not}")
+            for url, presence in present.items()
         }
         there = [url for url in urls if not present[url].why_not]
         for some in (there[:1], there[1:]):

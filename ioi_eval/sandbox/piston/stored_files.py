@@ -200,7 +200,7 @@ class StoredFiles:
             package = job.package.language
             if stored := without_stored_files(job, self._absent.get((url, package), ())):
                 return Variant(job=stored, package=package)
-        if worker.service.starter is not Starter.IOI_EVAL or (url, "") in self._absent:
+        if worker.installed.starter is not Starter.IOI_EVAL or (url, "") in self._absent:
             return None
         brought = without_runner(job)
         return None if brought is None else Variant(job=brought, package="")

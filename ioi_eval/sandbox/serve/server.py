@@ -241,8 +241,8 @@ class _Server:
             changed = await change(language, version)
             await self._look_at_packages()
             return {"language": changed.language, "version": changed.version}
-        here = any(_package(each) == language and request.satisfies(each.version, version) for each in self._own)
-        if not here:
+        is_own = any(_package(each) == language and request.satisfies(each.version, version) for each in self._own)
+        if not is_own:
             raise Refusal(404, {"message": f"Requested package {language}-{version} does not exist"})
         if asked.method == "POST":
             raise Refusal(500, {"message": "Already installed"})

@@ -30,30 +30,30 @@ def test_who_waits_is_woken_once() -> None:
 
 
 def test_first_come_first_served() -> None:
-    """Jobs that wait are served in the order of their arrival, and a repetition keeps its place."""
+    """Jobs that wait are served in the order of their arrival, and a retry keeps its place."""
     world = World(1)
     first, second, third = (world.request() for _ in range(3))
     world.release(first, JobEnd.BROKEN)
     assert world.running == [second]
-    world.pool.repeat(first, world.now, may_have_worked=True)
+    world.pool.retry(first, world.now, may_have_worked=True)
     world.release(second)
     assert world.running == [first]
     world.release(first)
     assert world.running == [third]
 
 
-def test_a_repetition_goes_elsewhere() -> None:
+def test_a_retry_goes_elsewhere() -> None:
     """The endpoint that failed a job is not asked again while another is free; but it is, if it is the only one."""
     world = World(3)
     request = world.request()
     for _ in range(2):
         failed_by = request.endpoint
-        world.repeat(request)
+        world.retry(request)
         assert request.holds_slot
         assert request.endpoint != failed_by
     lonely = World(1)
     request = lonely.request()
-    lonely.repeat(request)
+    lonely.retry(request)
     assert lonely.running == [request]
 
 
@@ -147,14 +147,14 @@ def test_a_cancelled_reservation_frees_its_machine() -> None:
     assert world.running == [running, waiting]
 
 
-def test_repetitions_wait_for_the_budget() -> None:
-    """When a whole cluster breaks jobs, repetitions stay within the budget; what is held back too long fails."""
+def test_retries_wait_for_the_budget() -> None:
+    """When a whole cluster breaks jobs, retries stay within the budget; what is held back too long fails."""
     world = World(200)
     broken = [world.request() for _ in range(100)]
     for request in broken:
         world.release(request, JobEnd.BROKEN)
     for request in broken:
-        world.pool.repeat(request, world.now, may_have_worked=True)
+        world.pool.retry(request, world.now, may_have_worked=True)
     world.until(20.0)
     assert len(world.running) == 10
     world.until(20.0 + PATIENCE_S + 1.0)
@@ -162,21 +162,21 @@ def test_repetitions_wait_for_the_budget() -> None:
     assert {type(request.failure) for request in world.failed} == {ExhaustedError}
 
 
-def test_an_attempt_without_a_connection_is_no_repetition() -> None:
-    """A repeated job that meets dead endpoints goes from one to the next, whatever the budget."""
+def test_an_attempt_without_a_connection_is_no_retry() -> None:
+    """A retried job that meets dead endpoints goes from one to the next, whatever the budget."""
     world = World(20)
     request = world.request()
-    world.repeat(request)
+    world.retry(request)
     for _ in range(15):
         assert request.holds_slot
-        world.repeat(request, JobEnd.NOT_SERVED)
+        world.retry(request, JobEnd.NOT_SERVED)
 
 
-def test_first_attempts_overtake_repetitions_that_are_held_back() -> None:
-    """While repetitions wait for the budget, new jobs go on."""
+def test_first_attempts_overtake_retries_that_are_held_back() -> None:
+    """While retries wait for the budget, new jobs go on."""
     world = World(20)
     for _ in range(10):
-        world.repeat(world.request())
+        world.retry(world.request())
     world.until(15.0)
     assert len(world.running) < 10
     assert world.request().holds_slot

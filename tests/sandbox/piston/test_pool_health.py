@@ -29,9 +29,9 @@ def test_a_refused_connection_ends_the_service_at_once() -> None:
     world.dead.add("w0")
     request = world.request()
     assert names([request]) == ["w0"]
-    world.repeat(request, JobEnd.NOT_SERVED)
+    world.retry(request, JobEnd.NOT_SERVED)
     assert names([request]) == ["w1"]
-    assert not request.is_repeated, "no server had work from it"
+    assert not request.is_retry, "no server had work from it"
     world.request()
     assert len(world.running) == 1, "nothing else is sent to the dead endpoint"
 
@@ -80,7 +80,7 @@ def test_a_job_that_gets_no_connection_fails_when_patience_runs_out(end: JobEnd)
         while not request.holds_slot:
             world.until(world.now + TICK_S)
         world.now += 1.0
-        world.repeat(request, end)
+        world.retry(request, end)
 
     while world.now < PATIENCE_S / 2:
         attempt(end)
@@ -97,16 +97,16 @@ def test_two_endpoints_that_refuse_a_job_do_not_end_it_without_patience() -> Non
     world = World(3)
     world.pool = Pool(patience_s=0.0, rng=random.Random(7))
     for number in range(3):
-        world.pool.add(Endpoint(name=f"w{number}", machine=f"m{number}", group="g"), 0.0)
+        world.pool.add(Endpoint(url=f"w{number}", machine=f"m{number}", group="g"), 0.0)
     request = world.request()
     for _ in range(2):
-        world.repeat(request, JobEnd.NOT_SERVED)
+        world.retry(request, JobEnd.NOT_SERVED)
     assert names([request]) == ["w2"]
 
 
 def endpoint_state() -> EndpointState:
     """An endpoint in service."""
-    endpoint = Endpoint(name="w0", machine="m0", group="g")
+    endpoint = Endpoint(url="w0", machine="m0", group="g")
     return EndpointState(endpoint, Group("g", 0.0), Machine(), 0.0)
 
 
@@ -161,7 +161,7 @@ def test_a_busy_endpoint_that_changes_is_looked_after() -> None:
     request = world.request()
     world.now = 10.0
     assert world.tick() == ["w0"]
-    world.pool.add(Endpoint(name="w0", machine="m0", group="other"), world.now)
+    world.pool.add(Endpoint(url="w0", machine="m0", group="other"), world.now)
     world.dead.add("w0")
     world.until(10.0 + 2 * ABANDON_AFTER_S + 2 * LONGEST_REST_S)
     assert {name for when, name in world.checks if when > 10.0} == {"w0"}
@@ -180,16 +180,16 @@ def test_checks_are_rationed() -> None:
 
 
 def test_our_own_lateness_blames_nobody() -> None:
-    """A check or connection that failed because this process was late ends no service, and is not a repetition."""
+    """A check or connection that failed because this process was late ends no service, and is not a retry."""
     world = World(1, slots=2)
     first, second = world.request(), world.request()
     world.now = 10.0
     assert world.tick() == ["w0"]
     world.pool.check_ended("w0", None, world.now)
     assert world.pool.in_service("g") == 1
-    world.repeat(first, JobEnd.CLIENT_LAGGED)
+    world.retry(first, JobEnd.CLIENT_LAGGED)
     assert first.holds_slot
-    assert not first.is_repeated
+    assert not first.is_retry
     world.release(second, JobEnd.NOT_SERVED)
     world.now = 20.0
     assert world.tick() == ["w0"]
@@ -223,7 +223,7 @@ def test_a_group_that_never_had_an_endpoint_is_waited_for() -> None:
     world = World()
     requests = [world.request(), world.request()]
     world.until(30.0)
-    world.pool.add(Endpoint(name="late", machine="late", group="g"), world.now)
+    world.pool.add(Endpoint(url="late", machine="late", group="g"), world.now)
     assert world.running == requests[:1]
     world.until(1000.0)
     assert not world.failed
@@ -233,13 +233,13 @@ def test_endpoints_come_and_go() -> None:
     """A new endpoint serves at once; one that is removed ends its job and gets no more; then it may return."""
     world = World(1)
     first, second = world.request(), world.request()
-    world.pool.add(Endpoint(name="w9", machine="m9", group="g"), world.now)
+    world.pool.add(Endpoint(url="w9", machine="m9", group="g"), world.now)
     assert names([second]) == ["w9"]
     world.pool.remove("w0", world.now)
     third = world.request()
     world.release(first)
     assert not third.holds_slot
-    world.pool.add(Endpoint(name="w0", machine="m0", group="g"), world.now)
+    world.pool.add(Endpoint(url="w0", machine="m0", group="g"), world.now)
     assert names([third]) == ["w0"]
 
 
@@ -247,7 +247,7 @@ def test_an_endpoint_may_change_its_group() -> None:
     """A worker whose packages changed serves another group, its running job notwithstanding."""
     world = World(1, slots=2)
     running = world.request()
-    world.pool.add(Endpoint(name="w0", machine="m0", group="other", slots=2), world.now)
+    world.pool.add(Endpoint(url="w0", machine="m0", group="other", slots=2), world.now)
     assert (world.pool.in_service("g"), world.pool.in_service("other")) == (0, 1)
     requests = [world.request("other") for _ in range(3)]
     assert [request.holds_slot for request in requests] == [True, False, False]

@@ -15,19 +15,19 @@ from ioi_eval.sandbox.piston.retries import (
     LONGEST_BACKOFF_S,
     SHARE,
     WINDOW_S,
-    RepetitionBudget,
+    RetryBudget,
     backoff_s,
     exhausted,
 )
 
 
-def test_a_job_has_so_many_repetitions() -> None:
+def test_a_job_has_so_many_retries() -> None:
     """Whoever takes them, there are no more."""
     retries = Retries()
     assert [retries.take() for _ in range(RETRIES + 2)] == [True] * RETRIES + [False] * 2
 
 
-def test_the_wait_before_a_repetition_doubles() -> None:
+def test_the_wait_before_a_retry_doubles() -> None:
     """Up to a bound; half of it is left to chance."""
     waits = [backoff_s(number, random.Random(number)) for number in range(1, 20)]
     assert 0.1 <= waits[0] <= 0.2
@@ -45,24 +45,24 @@ def test_the_error_names_all_workers_that_were_tried() -> None:
     assert exhausted(Retries(tried=["w1"]), refusal) is refusal
 
 
-def test_a_small_run_may_repeat_a_few() -> None:
+def test_a_small_run_may_retry_a_few() -> None:
     """Without a tenth to speak of, the floor holds, and it is refilled when the minute is over."""
-    budget = RepetitionBudget()
+    budget = RetryBudget()
     for _ in range(FLOOR):
         assert budget.allows_retry(0.0)
-        budget.count(0.0, is_repetition=True)
+        budget.count(0.0, is_retry=True)
     assert not budget.allows_retry(59.9)
     assert budget.allows_retry(61.0)
 
 
-def test_a_large_run_may_repeat_a_tenth() -> None:
-    """Of a thousand requests a hundred may be repeated, until those requests are more than a minute old."""
-    budget = RepetitionBudget()
+def test_a_large_run_may_retry_a_tenth() -> None:
+    """Of a thousand requests a hundred may be retried, until those requests are more than a minute old."""
+    budget = RetryBudget()
     for _ in range(1000):
-        budget.count(10.0, is_repetition=False)
+        budget.count(10.0, is_retry=False)
     allowed = 0
     while budget.allows_retry(30.0):
-        budget.count(30.0, is_repetition=True)
+        budget.count(30.0, is_retry=True)
         allowed += 1
     assert allowed == 100
     assert not budget.allows_retry(71.0)
@@ -70,14 +70,14 @@ def test_a_large_run_may_repeat_a_tenth() -> None:
 
 def test_what_was_never_sent_is_taken_back() -> None:
     """An attempt without a connection counts neither way, also when that is known only seconds later."""
-    budget = RepetitionBudget()
+    budget = RetryBudget()
     for _ in range(FLOOR):
-        budget.count(0.0, is_repetition=True)
-    budget.count(3.0, is_repetition=False)
+        budget.count(0.0, is_retry=True)
+    budget.count(3.0, is_retry=False)
     assert not budget.allows_retry(3.0)
-    budget.take_back(0.0, is_repetition=True)
+    budget.take_back(0.0, is_retry=True)
     assert budget.allows_retry(3.0)
-    budget.take_back(500.0, is_repetition=True)
+    budget.take_back(500.0, is_retry=True)
 
 
 @given(
@@ -85,18 +85,18 @@ def test_what_was_never_sent_is_taken_back() -> None:
         st.tuples(st.floats(min_value=0.0, max_value=20.0), st.integers(0, 40), st.integers(0, 12)), max_size=40
     )
 )
-def test_the_bound_holds_for_the_minute_before_every_repetition(events: list[tuple[float, int, int]]) -> None:
-    """Whatever the times, repetitions stay within the share of the last minute's first requests, or the floor."""
-    budget = RepetitionBudget()
+def test_the_bound_holds_for_the_minute_before_every_retry(events: list[tuple[float, int, int]]) -> None:
+    """Whatever the times, retries stay within the share of the last minute's first requests, or the floor."""
+    budget = RetryBudget()
     now = 0.0
     log: list[tuple[float, bool]] = []
     for wait, requests, wishes in events:
         now += wait
-        for is_repetition in [False] * requests + [True] * wishes:
-            if is_repetition and not budget.allows_retry(now):
+        for is_retry in [False] * requests + [True] * wishes:
+            if is_retry and not budget.allows_retry(now):
                 continue
-            budget.count(now, is_repetition=is_repetition)
-            log.append((now, is_repetition))
-            if is_repetition:
+            budget.count(now, is_retry=is_retry)
+            log.append((now, is_retry))
+            if is_retry:
                 recent = [kind for when, kind in log if now - WINDOW_S < when]
                 assert sum(recent) <= max(FLOOR, SHARE * (len(recent) - sum(recent)))
