@@ -12,9 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ioi_eval.sandbox.serve.installed_packages import InstalledPackages
+from ioi_eval.sandbox.serve.installed_packages import InstalledPackages, ServedPackages
 from ioi_eval.sandbox.serve.request import Refusal
-from ioi_eval.sandbox.serve.served_packages import ServedPackages
 from tests.sandbox.served import server
 
 LANGUAGE = f"ioi_eval_problem_{'0' * 24}"
