@@ -2,7 +2,7 @@
 
 The plan says what to run and when to stop (`judging.py` decides it); the answer has one line for each test. Judge
 programs, inputs and answers are files of the job, by reference: the embedded sandbox copies nothing, and for a cluster
-each is encoded once. `bundled.py` says how programs for contest problems are run, `python_run.py` those for APPS.
+each is encoded once. `run_setups.py` says how programs are run.
 """
 
 from __future__ import annotations

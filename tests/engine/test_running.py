@@ -14,15 +14,15 @@ from ioi_eval.apps.running import TestRuns
 from ioi_eval.engine.running import ProgramScheduler
 from ioi_eval.errors import TransportError, UnavailableError
 from ioi_eval.jobs.harness import Interpreter
-from ioi_eval.jobs.python_run import OutputJudge, RunLimits, setup_of
 from ioi_eval.jobs.run_job import JobTest
+from ioi_eval.jobs.run_setups import OutputJudge, RunLimits, python_setup
 from ioi_eval.model import Execution, Isolation, Job, Stage, TestOutcome, Verdict
 from ioi_eval.sandbox import Target
 from tests.box_answers import answer_text
 from tests.small_targets import small_target
 
 TARGET = small_target()
-SETUP = setup_of(
+SETUP = python_setup(
     runner=b"",
     interpreter=Interpreter(version="cpython 3", numpy=None, path="python3", sees=(), harness=b""),
     grader=None,
