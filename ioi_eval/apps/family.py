@@ -62,7 +62,7 @@ def kind_of(result: AppsResult) -> RecordKind | None:
 def is_sandbox_failure(result: AppsResult) -> bool:
     """Whether a judge error means that the sandbox failed, and not a checker or the row."""
     errors = [test for test in result.tests if test.verdict is Verdict.JE]
-    return result.fault is None and (not errors or any(test.judge_program is None for test in errors))
+    return result.fault is None and (not errors or any(test.failed_program is None for test in errors))
 
 
 APPS_CODEC = ResultCodec(

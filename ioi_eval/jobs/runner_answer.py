@@ -294,7 +294,7 @@ def _outcome(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcom
         near_limit=is_near_limit(cpu_us / 1000, time_limit_s),
         stderr=_text(_string(line, "stderr")),
         check_cpu_ms=_integer(line["judge"], "cpu_us") / 1000,
-        judge_program=program,
+        failed_program=program,
         output=base64.b64decode(_string(line, "output"), validate=True) if "output" in line else None,
         returned=RunDetails(
             judged=judged,

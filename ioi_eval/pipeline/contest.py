@@ -57,7 +57,7 @@ def is_sandbox_failure(result: SubmissionResult) -> bool:
     if result.compile.verdict is Verdict.JE:
         return not result.compile.unfit
     errors = [outcome for outcome in _undecided(result) if outcome.verdict is Verdict.JE]
-    return any(outcome.judge_program is None for outcome in errors)
+    return any(outcome.failed_program is None for outcome in errors)
 
 
 def _undecided(result: SubmissionResult) -> Iterable[TestOutcome]:

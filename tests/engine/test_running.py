@@ -191,7 +191,7 @@ def test_a_lost_answer_is_asked_for_again() -> None:
     """As long as somebody may have it, three times at most."""
     assert settled(LOST, LOST, RIGHT)[0].verdict is Verdict.AC
     lost = settled(LOST, LOST, LOST)[0]
-    assert (lost.verdict, lost.message, lost.judge_program) == (Verdict.JE, "cut cable", None)
+    assert (lost.verdict, lost.message, lost.failed_program) == (Verdict.JE, "cut cable", None)
 
 
 COMPILED = {

@@ -130,7 +130,7 @@ def test_order_of_the_sources_mapping() -> None:
 def test_what_is_no_score(stdout: str) -> None:
     """Anything but a plain finite number in [0, 1] is the checker's fault, never a score."""
     outcome = scripts_answer.test_outcome(execution(stdout=f"{stdout}\n"), "t1")
-    assert (outcome.verdict, outcome.score, outcome.judge_program) == (Verdict.JE, None, "checker")
+    assert (outcome.verdict, outcome.score, outcome.failed_program) == (Verdict.JE, None, "checker")
 
 
 @pytest.mark.parametrize(
