@@ -19,9 +19,10 @@ misses one gets no jobs until it answers a check.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import random
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -49,7 +50,7 @@ from ioi_eval.sandbox.piston.endpoints import Source, endpoint_source
 from ioi_eval.sandbox.piston.pool import TICK_S, Pool
 from ioi_eval.sandbox.piston.retries import backoff_s, exhausted
 from ioi_eval.sandbox.piston.spool import RequestSpool
-from ioi_eval.sandbox.piston.stored_files import StoredFiles, with_sums_listed
+from ioi_eval.sandbox.piston.stored_files import StoredFiles
 from ioi_eval.sandbox.piston.wire import Body, InstalledStarter, Starter
 from ioi_eval.sandbox.piston.workers import WorkerGroup, WorkerGroups, WorkerList
 
@@ -124,29 +125,29 @@ class PistonCluster:
         self._client: HttpClient = HttpClient(self._headers)
         prober = Prober(self._client, self._profile)  # before anything is opened, as it may refuse the profile
         workers = self._list = WorkerList(self._source, prober, self._groups, self._pool, start=self._start)
-        await self._client.__aenter__()
-        self._task_group = await asyncio.TaskGroup().__aenter__()
+        opened = self._opened = contextlib.AsyncExitStack()
         try:
+            opened.callback(self._spool.close)
+            await opened.enter_async_context(self._client)
+            self._task_group = await opened.enter_async_context(asyncio.TaskGroup())
+            opened.callback(self._end_tasks)
             await workers.refresh()
             await workers.wait_for_workers()
             workers.require_any()
         except BaseException:
-            await self._close(None, None, None)
+            await opened.aclose()
             raise
         self._start(workers.keep_refreshing())
         self._start(self._run_ticks(workers))
-        self._gc_thresholds_before = gc.get_threshold()
-        if self._gc_thresholds_before[0]:  # else the garbage collector is switched off
-            gc.set_threshold(*map(max, _GC_THRESHOLDS, self._gc_thresholds_before))
+        opened.enter_context(_rarer_garbage_collection())
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # if one of our tasks fails, the task group cancels the caller, and raises that task's error in `_close`
+        # if one of our tasks fails, the task group cancels the caller, and raises that task's error on leaving
         cancelled = kind is not None and issubclass(kind, asyncio.CancelledError)
-        gc.set_threshold(*self._gc_thresholds_before)
-        await self._close(*((kind, error, trace) if cancelled else (None, None, None)))
+        await self._opened.__aexit__(*((kind, error, trace) if cancelled else (None, None, None)))
 
     def targets(self) -> Sequence[Target]:
         """One target for each kind of workers, the largest first; slots are those of workers in service."""
@@ -250,7 +251,7 @@ class PistonCluster:
     # ------------------------------------------------------------------ one job
 
     async def _body(self, job: Job, installed: InstalledStarter, *, package: str = "") -> Body:
-        files = with_sums_listed(job.files) if package else wire.sent_files(job, installed.starter)
+        files = job.files if package else wire.sent_files(job, installed.starter)
         literals = [await self._spool.literal(file.content) for file in files]
         if job.kind is JobKind.RUNNER:
             files = (*files, wire.sums_file(files, literals))
@@ -357,17 +358,21 @@ class PistonCluster:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    async def _close(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def _end_tasks(self) -> None:
         self._pool.close()
         for task in self._tasks:
             task.cancel()
-        try:
-            await self._task_group.__aexit__(kind, error, trace)
-        finally:
-            await self._client.__aexit__(None, None, None)
-            self._spool.close()
+
+
+@contextlib.contextmanager
+def _rarer_garbage_collection() -> Iterator[None]:
+    before = gc.get_threshold()
+    if before[0]:  # else the garbage collector is switched off
+        gc.set_threshold(*map(max, _GC_THRESHOLDS, before))
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def _checked(

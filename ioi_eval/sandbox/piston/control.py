@@ -14,7 +14,7 @@ import asyncio
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from ioi_eval.errors import SandboxError, TransportError
@@ -83,7 +83,7 @@ class PackageRequest:
 
     language: str
     version: str = "*"
-    is_wanted: bool = field(default=True)
+    is_wanted: bool = True
 
 
 async def presences(urls: Sequence[str]) -> list[Presence]:
