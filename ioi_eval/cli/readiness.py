@@ -15,18 +15,18 @@ from ioi_eval.sandbox import LOCAL, Sandbox
 from ioi_eval.sandbox.local.machine_limit import MachineLimit
 
 
-async def make_ready(here: OpenSandbox, memory_limits: Sequence[int]) -> None:
+async def make_ready(entered: OpenSandbox, memory_limits: Sequence[int]) -> None:
     """Print the limits of this machine that matter for these problems, and compile the runner.
 
     Args:
-        here: where programs will be judged.
+        entered: where programs will be judged.
         memory_limits: the memory limit of each problem of the run, in bytes.
 
     Raises:
         SetupError: the runner cannot be compiled here.
     """
-    tell_limits(here.limits, memory_limits)
-    await compile_runner(here.sandbox, ArtifactStore())
+    tell_limits(entered.limits, memory_limits)
+    await compile_runner(entered.sandbox, ArtifactStore())
 
 
 def memory_limits_of(problems: Iterable[Problem]) -> list[int]:

@@ -102,7 +102,7 @@ class DumpRun(Generic[CandidateT, ResultT]):
                 beat = beating.create_task(self._beat())
                 async with asyncio.TaskGroup() as working:
                     working.create_task(self._feed())
-                    for _ in range(self.settings.workers + self.settings.spare):
+                    for _ in range(self.settings.jobs_at_once + self.settings.spare):
                         working.create_task(self._work())
                 beat.cancel()
         finally:

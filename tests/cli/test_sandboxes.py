@@ -118,5 +118,5 @@ def test_a_kind_of_workers_is_told_as_far_as_it_is_known() -> None:
 def test_the_speed_of_workers_is_not_known() -> None:
     """`--time-scale auto` is about this machine; for a cluster it is refused rather than guessed."""
     with pytest.raises(InputError, match="does not hold for Piston servers; give a number"):
-        ContestRules(time_scale="auto").measured(here=False)
-    assert ContestRules(time_scale="1.5").measured(here=False).factor == 1.5
+        ContestRules(time_scale="auto").measured(is_here=False)
+    assert ContestRules(time_scale="1.5").measured(is_here=False).factor == 1.5

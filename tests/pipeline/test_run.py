@@ -31,7 +31,7 @@ def test_every_row_gets_its_result_in_the_dumps_order(contest: Contest, scorer: 
 def test_no_more_are_judged_at_once_than_there_are_workers(contest: Contest, scorer: ScriptedScorer) -> None:
     """All workers work, and there are no others."""
     contest.write(*programs(*(f"1 // {n}" for n in range(40))))
-    contest.run(scorer, workers=4)
+    contest.run(scorer, jobs_at_once=4)
     assert scorer.max_at_once == 4
 
 
@@ -169,7 +169,7 @@ def test_results_reach_the_disk_while_nothing_new_comes(contest: Contest) -> Non
             super().sync()
             scorer.synced.set()
 
-    assert contest.run(scorer, workers=1, journal=partial(Watched, sync_s=0.5)).exit_code == 0
+    assert contest.run(scorer, jobs_at_once=1, journal=partial(Watched, sync_s=0.5)).exit_code == 0
 
 
 def test_columns_that_have_our_names_are_kept(contest: Contest, scorer: ScriptedScorer) -> None:
