@@ -125,17 +125,15 @@ def _client() -> httpx.AsyncClient:
 
 async def _each(urls: Sequence[str], ask: Callable[[str], Awaitable[T]]) -> list[T]:
     """Call `ask` for each, `_AT_ONCE` at once; the answers are in order."""
-    answers: dict[int, T] = {}
-    rest = iter(enumerate(urls))
+    at_once = asyncio.Semaphore(_AT_ONCE)
 
-    async def work() -> None:
-        for number, url in rest:
-            answers[number] = await ask(url)
+    async def work(url: str) -> T:
+        async with at_once:
+            return await ask(url)
 
     async with asyncio.TaskGroup() as group:
-        for _ in range(min(_AT_ONCE, len(urls))):
-            group.create_task(work())
-    return [answers[number] for number in range(len(urls))]
+        tasks = [group.create_task(work(url)) for url in urls]
+    return [task.result() for task in tasks]
 
 
 async def _presence(client: httpx.AsyncClient, url: str) -> Presence:

@@ -26,7 +26,7 @@ import tarfile
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, TypeVar
@@ -323,30 +323,20 @@ class ServedPackages:
             self._listing = self._listings.submit(self.packages.listed)
         return [each for each, _, _ in await self._end_of(self._listing, "reading the package repository")]
 
-    async def install(self, language: str, version: str) -> Runtime:
-        """Install a package of the repository.
-
-        Raises:
-            Refusal: it cannot be installed; another one is being changed; or it takes too long, and continues.
-        """
-        return await self._changed(self.packages.install, language, version)
-
-    async def uninstall(self, language: str, version: str) -> Runtime:
-        """Remove a package.
-
-        Raises:
-            Refusal: it is not installed; another one is being changed; or it takes too long, and continues.
-        """
-        return await self._changed(self.packages.uninstall, language, version)
-
     def close(self) -> None:
         """Start no more work."""
         for each in (self._looks, self._listings, self._changes):
             each.shutdown(wait=False, cancel_futures=True)
 
-    async def _changed(self, change: Callable[[str, str], Runtime], language: str, version: str) -> Runtime:
+    async def change(self, language: str, version: str, *, is_wanted: bool) -> Runtime:
+        """Install a package of the repository, or remove one.
+
+        Raises:
+            Refusal: that is not possible; another one is being changed; or it takes too long, and continues.
+        """
         if self._change is not None and not self._change.done():
             raise Refusal(503, {"message": "a package is being installed or removed here; ask again when that is done"})
+        change = self.packages.install if is_wanted else self.packages.uninstall
         self._change = self._changes.submit(change, language, version)
         return await self._end_of(self._change, f"changing {language}")
 

@@ -234,8 +234,7 @@ class _Server:
         named = wanted if isinstance(wanted, dict) else {}
         language, version = (_word(named.get(field)) for field in ("language", "version"))
         if self._packages is not None and language.startswith(PROBLEM_PACKAGE_PREFIX):
-            change = self._packages.install if asked.method == "POST" else self._packages.uninstall
-            changed = await change(language, version)
+            changed = await self._packages.change(language, version, is_wanted=asked.method == "POST")
             await self._look_at_packages()
             return {"language": changed.language, "version": changed.version}
         is_own = any(_package(each) == language and request.satisfies(each.version, version) for each in self._own)

@@ -90,7 +90,7 @@ def test_a_change_has_a_deadline(tmp_path: Path, repository: SilentRepository) -
         packages = ServedPackages(InstalledPackages(tmp_path / "packages", repository.url), within_s=0.01)
         for words in ("takes longer than", "ask again"):
             with pytest.raises(Refusal) as refusal:
-                await packages.install(LANGUAGE, "*")
+                await packages.change(LANGUAGE, "*", is_wanted=True)
             assert (refusal.value.status, words in str(refusal.value.answer)) == (503, True)
         packages.close()
 
