@@ -7,15 +7,16 @@
     ├── SetupError                this machine or target lacks something                 exit code 2
     │   └── IsolationError        the isolation that was asked for is not available here
     └── SandboxError              our failure while a job was executed                   becomes JE
-        ├── TransientError        may succeed elsewhere or later; the job is repeated
+        ├── TransientError        may succeed elsewhere or later; the job is sent again
         │   ├── TransportError    refused, reset, truncated, lost tail, no end line
+        │   │   └── GarbledError      the whole answer arrived, but is not what was sent or asked for
         │   ├── OverloadError     the server itself says that it is too busy
         │   └── UnavailableError  no worker has been in service for as long as jobs may wait: the run ends
         │       ├── TargetLostError   … of one target: other targets are in service, and may judge instead
         │       └── LostDataError     a file of the cache was deleted while it was in use: it must be made again
         │                     (here only so that it passes through the code that makes JE of other errors)
         ├── StoppedError          the job ran longer than the sandbox allows
-        ├── ExhaustedError        the job was repeated as often as is allowed, without an answer
+        ├── ExhaustedError        the job was sent as often as is allowed, without an answer
         └── RejectedError         the server will always refuse this request (the message quotes it)
             └── UnservedError     this server lacks the runtime or the path; another may have it
 
@@ -75,11 +76,15 @@ class SandboxError(IoiEvalError):
 
 
 class TransientError(SandboxError):
-    """A failure that may not happen elsewhere or later: the job may be repeated."""
+    """A failure that may not happen elsewhere or later: the job may be sent again."""
 
 
 class TransportError(TransientError):
     """The answer did not arrive completely: refused, reset, truncated, or without its end line."""
+
+
+class GarbledError(TransportError):
+    """The whole answer arrived, but is not what was sent or asked for. (A job with fewer tests is no remedy.)"""
 
 
 class OverloadError(TransientError):
@@ -103,7 +108,7 @@ class StoppedError(SandboxError):
 
 
 class RejectedError(SandboxError):
-    """The server or the runner will always refuse this job, so repeating it cannot help."""
+    """The server or the runner will always refuse this job, so sending it again cannot help."""
 
 
 class UnservedError(RejectedError):

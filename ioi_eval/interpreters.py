@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ioi_eval.errors import SetupError
 from ioi_eval.jobs.harness import SYSTEM
-from ioi_eval.sandbox.local.visible_paths import refusal_to_show
+from ioi_eval.sandbox.local.confinement import refusal_to_show
 
 _HIDDEN = ("/tmp", "/box", "/dev", "/proc")
 """Directories that every box replaces by its own (`sandbox/local/confinement.py`). The runner works in its `/tmp`."""

@@ -45,7 +45,7 @@ from ioi_eval.jobs.recipes import Recipe
 from ioi_eval.jobs.runner_answer import CompileAnswer, StepLine
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox import LOCAL, Target
-from ioi_eval.sandbox.local.compiler_contents import contents_of, files_of_compiler, identity_of_compiler, state_of
+from ioi_eval.sandbox.local.compiler import contents_of, files_of_compiler, identity_of_compiler, state_of
 from ioi_eval.sandbox.local.slots import TaskLock
 from ioi_eval.toolchain import Toolchain
 

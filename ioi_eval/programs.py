@@ -12,6 +12,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 from ioi_eval import shipped
@@ -38,7 +39,7 @@ from ioi_eval.tools import Tool, Tools
 MAX_ATTEMPTS = 3
 """How often a job is executed at most if its answer cannot be used, or was lost on this machine.
 
-`sandbox/piston/cluster.py` repeats requests that a cluster's workers do not answer. Both use the job's `Retries`.
+`sandbox/piston/cluster.py` sends requests again that a cluster's workers do not answer. Both use the job's `Retries`.
 """
 
 T = TypeVar("T")
@@ -54,17 +55,15 @@ async def with_retries(ask: Callable[[Retries], Awaitable[T]]) -> T:
         What `ask` returns.
 
     Raises:
-        UnavailableError: no endpoint is left; not repeated.
-        SandboxError: an error that repeating cannot help, or the error of the last attempt.
+        UnavailableError: no endpoint is left; not retried.
+        SandboxError: an error that retrying cannot help, or the error of the last attempt.
     """
     retries = Retries()
     for _ in range(MAX_ATTEMPTS - 1):
         try:
             return await ask(retries)
-        except UnavailableError:
-            raise
-        except TransientError:
-            if not retries.take():
+        except TransientError as error:
+            if isinstance(error, UnavailableError) or not retries.take():
                 raise
     return await ask(retries)
 
@@ -107,7 +106,7 @@ class Builder:
         self._refused: dict[str, str] = {}  # only messages, because a raised error would keep its frames in memory
         self._refusals: dict[tuple[str, Language, str], str | None] = {}
         self._trying: dict[tuple[str, Language, str], TaskLock] = {}
-        self.tools = Tools(self._ask, self.runner)
+        self.tools = Tools(partial(self._execute, of_problem=True), self.runner)
 
     async def runner(self, target: Target) -> Blob:
         """The runner for a target: the one in this package, or one that is compiled there.
@@ -156,19 +155,36 @@ class Builder:
         """The compiler or interpreter for a language on a target: `Tools.of`."""
         return await self.tools.of(language, target, python=self._policy.python)
 
-    async def _ask(self, recipe: recipes.Recipe, target: Target) -> CompileAnswer:
-        """Execute a recipe without a submission's files, with the target's runner."""
-        return await self._execute(recipe, await self.runner(target), target, of_problem=True)
+    async def judge_program(
+        self,
+        what: str,
+        source: SourceFile,
+        target: Target,
+        *,
+        std: str,
+        beside: Iterable[SourceFile] = (),
+        problem: ProblemKey | None = None,
+    ) -> Content:
+        """A checker or manager, ready to start; a script is not changed.
 
-    async def judge_program(self, what: str, source: SourceFile, target: Target, *, std: str) -> Content:
-        """A checker or manager of one source file, ready to start; a script is not changed.
+        Args:
+            what: `checker` or `manager`.
+            source: its file, or the script that builds it.
+            target: where it is compiled.
+            std: the C++ standard.
+            beside: the files that it includes.
+            problem: for events.
 
         Raises:
             ProblemProgramError: it does not compile.
             UnfitError: this target's compiler does not know the standard.
             SandboxError: the job could not be run.
         """
-        return await self._judge_program(what, source, (), target, std, problem=None)
+        if not recipes.is_compiled(source):
+            return source.content
+        self._refuse_unfit(std, target, Language.CPP)
+        recipe = recipes.program_recipe(what, source, beside, target.toolchain, std=std)
+        return await self._stored_artifact(recipe, what, target, std, Language.CPP, problem=problem)
 
     async def judge_programs(self, problem: Problem, target: Target) -> JudgePrograms:
         """A problem's checker and manager, compiled to the standard of its contest.
@@ -179,14 +195,16 @@ class Builder:
             SandboxError: a job could not be run.
         """
         built = {
-            what: await self._judge_program(what, source, beside, target, problem.cxx_std, problem=problem.key)
+            what: await self.judge_program(
+                what, source, target, std=problem.cxx_std, beside=beside, problem=problem.key
+            )
             for what, source, beside in (
                 ("checker", problem.checker, problem.checker_files),
                 ("manager", problem.manager, problem.manager_files),
             )
             if source is not None
         }
-        return JudgePrograms(checker=built.get("checker"), manager=built.get("manager"))
+        return JudgePrograms(**built)
 
     async def objects(
         self, problem: Problem, target: Target, *, language: Language = Language.CPP
@@ -206,12 +224,11 @@ class Builder:
         recipe = recipes.grader_recipe(problem, target.toolchain, std=self._policy.std, language=language)
         if recipe is None:
             return ()
-        return tuple(
-            [
-                (name, await self._stored_artifact(recipe, name, target, std, language, problem=problem.key))
-                for name in recipe.artifacts
-            ]
-        )
+        objects = [
+            (name, await self._stored_artifact(recipe, name, target, std, language, problem=problem.key))
+            for name in recipe.artifacts
+        ]
+        return tuple(objects)
 
     async def require_working_compiler(
         self, std: str, target: Target, *, language: Language = Language.CPP, refused: str = "", crashed: bool = False
@@ -234,12 +251,11 @@ class Builder:
             UnfitError: it works, but not for this standard of this language.
             SandboxError: the job could not be run, or the compiler was stopped: so neither is certain.
         """
-        runner = await self.runner(target)
         if crashed or compiling.is_machine_failure(refused):
-            await self._compile_known_good(std, runner, target, language)
-        if await self._refusal(std, runner, target, language) is None:
+            await self._compile_known_good(std, target, language)
+        if await self._refusal(std, target, language) is None:
             return
-        refusal = await self._refusal(compiled(Language.CPP).known_good_standard, runner, target, Language.CPP)
+        refusal = await self._refusal(compiled(Language.CPP).known_good_standard, target, Language.CPP)
         if refusal is not None:
             raise SetupError(
                 f"the compiler {target.toolchain.command} does not work inside a box of {target.name}: {refusal}. "
@@ -262,7 +278,7 @@ class Builder:
             raise UnfitError(f"{compiler} does not compile {name} ({flags}); use workers whose compiler does")
         raise UnfitError(f"{compiler} does not know {flags}; use workers with a newer compiler, or --std")
 
-    async def _refusal(self, std: str, runner: Content, target: Target, language: Language) -> str | None:
+    async def _refusal(self, std: str, target: Target, language: Language) -> str | None:
         """Why the known good program does not compile with a standard; `None` if it does. Concurrent callers share one
         attempt.
 
@@ -271,13 +287,13 @@ class Builder:
         key = (target.name, language, std)
         async with self._trying.setdefault(key, TaskLock()):
             if key not in self._refusals:
-                self._refusals[key] = await self._compile_known_good(std, runner, target, language)
+                self._refusals[key] = await self._compile_known_good(std, target, language)
         return self._refusals[key]
 
-    async def _compile_known_good(self, std: str, runner: Content, target: Target, language: Language) -> str | None:
+    async def _compile_known_good(self, std: str, target: Target, language: Language) -> str | None:
         recipe = recipes.known_good_recipe(await self.tools.toolchain(language, target), std, language)
         try:
-            answer = await self._execute(recipe, runner, target, of_problem=True)
+            answer = await self._execute(recipe, target, of_problem=True)
         except TransientError as error:
             if compiling.was_not_found(error):
                 return str(error)
@@ -292,29 +308,24 @@ class Builder:
     async def compile(
         self, recipe: recipes.Recipe, target: Target, *, of_problem: bool = False, alone: bool = False
     ) -> CompileAnswer:
-        """Execute a compile recipe on a target; the job is repeated if its answer is lost.
+        """Execute a compile recipe on a target; the job is sent again if its answer is lost.
 
         Raises:
             SetupError: boxes there cannot see the compiler.
             SandboxError: the job could not be run.
         """
-        runner = await self.runner(target)
         try:
-            return await self._execute(recipe, runner, target, of_problem=of_problem, alone=alone)
+            return await self._execute(recipe, target, of_problem=of_problem, alone=alone)
         except TransientError as error:
             if compiling.was_not_found(error):
                 await self.require_working_compiler(compiled(Language.CPP).known_good_standard, target)
             raise
 
     async def _execute(
-        self,
-        recipe: recipes.Recipe,
-        runner: Content,
-        target: Target,
-        *,
-        of_problem: bool = False,
-        alone: bool = False,
+        self, recipe: recipes.Recipe, target: Target, *, of_problem: bool = False, alone: bool = False
     ) -> CompileAnswer:
+        runner = await self.runner(target)
+
         async def ask(retries: Retries) -> CompileAnswer:
             nonce = secrets.token_hex(16)
             job = compiling.compile_job(recipe, runner, self._policy, nonce=nonce, of_problem=of_problem, alone=alone)
@@ -322,22 +333,6 @@ class Builder:
             return compile_answer(execution.run, nonce, execution.returned)
 
         return await with_retries(ask)
-
-    async def _judge_program(
-        self,
-        what: str,
-        source: SourceFile,
-        beside: Iterable[SourceFile],
-        target: Target,
-        std: str,
-        *,
-        problem: ProblemKey | None,
-    ) -> Content:
-        if not recipes.is_compiled(source):
-            return source.content
-        self._refuse_unfit(std, target, Language.CPP)
-        recipe = recipes.program_recipe(what, source, beside, target.toolchain, std=std)
-        return await self._stored_artifact(recipe, what, target, std, Language.CPP, problem=problem)
 
     async def _stored_artifact(
         self,

@@ -11,8 +11,7 @@ from typing import TypeVar
 
 from ioi_eval.errors import OverloadError, SetupError, TransientError, TransportError, UnavailableError
 from ioi_eval.interpreters import located, places_of, require_narrow, require_there, require_visible
-from ioi_eval.jobs.compile import is_machine_failure, was_not_found
-from ioi_eval.jobs.compilers import compiler_of, compiler_recipe
+from ioi_eval.jobs.compile import compiler_of, compiler_recipe, is_machine_failure, was_not_found
 from ioi_eval.jobs.harness import Interpreter, interpreter_of, interpreter_recipe
 from ioi_eval.jobs.recipes import Recipe
 from ioi_eval.jobs.runner_answer import CompileAnswer

@@ -49,7 +49,7 @@ async def evaluate(dump: str, problem_rows: str, test_rows: str, directory: Path
                 directory,
                 ContestFamily(dump_reader, scorer),
                 journal=journal,
-                settings=Settings(workers=sandbox.targets()[0].slots, options=options),
+                settings=Settings(jobs_at_once=sandbox.targets()[0].slots, options=options),
                 progress=progress_for(seen.rows, bar=None),
             )
     show(outcome.summary)

@@ -54,9 +54,9 @@ KINDS: Mapping[str, TestOutcome] = {
     "RE": TestOutcome(test="", verdict=Verdict.RE, score=0.0),
     "TLE": TestOutcome(test="", verdict=Verdict.TLE, score=0.0),
     "near": TestOutcome(test="", verdict=Verdict.TLE, score=0.0, near_limit=True),
-    "checker": TestOutcome(test="", verdict=Verdict.JE, score=None, judge_program="checker"),
-    "manager": TestOutcome(test="", verdict=Verdict.JE, score=None, judge_program="manager"),
-    "runner": TestOutcome(test="", verdict=Verdict.JE, score=None, judge_program="runner"),
+    "checker": TestOutcome(test="", verdict=Verdict.JE, score=None, failed_program="checker"),
+    "manager": TestOutcome(test="", verdict=Verdict.JE, score=None, failed_program="manager"),
+    "runner": TestOutcome(test="", verdict=Verdict.JE, score=None, failed_program="runner"),
     "sandbox": TestOutcome(test="", verdict=Verdict.JE, score=None),
 }
 

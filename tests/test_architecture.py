@@ -160,8 +160,8 @@ PURE = (
         "compat",
     ),
     "sandbox/piston/wire.py",
-    *("sandbox/serve/request_body.py", "sandbox/serve/client_names.py"),
-    *("sandbox/serve/request.py", "sandbox/piston/answer.py", "sandbox/piston/pool.py"),
+    *("sandbox/serve/request_body.py", "sandbox/serve/request.py"),
+    *("sandbox/piston/answer.py", "sandbox/piston/pool.py"),
     *("sandbox/piston/endpoint_state.py", "sandbox/piston/retries.py"),
 )
 IMPURE = frozenset(

@@ -189,7 +189,7 @@ def test_an_interpreter_counts_for_programs_in_python_only() -> None:
 
 
 MODULES = (
-    "jobs/bundled.py",
+    "jobs/run_setups.py",
     "scorer/submission_run.py",
     "model/outcome.py",
     "compat/hendrycks.py",

@@ -13,8 +13,7 @@ from ioi_eval import ArtifactStore, LocalSandbox
 from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.errors import SetupError, UnsupportedError
 from ioi_eval.fingerprint import Fingerprints
-from ioi_eval.jobs.compile import compile_outcome
-from ioi_eval.jobs.compilers import compiler_of, compiler_recipe
+from ioi_eval.jobs.compile import compile_outcome, compiler_of, compiler_recipe
 from ioi_eval.jobs.recipes import submission_recipe
 from ioi_eval.jobs.runner_answer import CompileAnswer, StepLine
 from ioi_eval.languages import OwnToolLanguage, language_called, rules_of

@@ -22,10 +22,9 @@ from ioi_eval.engine.scheduling import ProgramScheduler
 from ioi_eval.engine.target import Bindings, NoTargetError, in_service_or_all
 from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, UnavailableError
 from ioi_eval.events import Events
-from ioi_eval.jobs import python_run
 from ioi_eval.jobs.harness import Interpreter, preloaded, program_file
-from ioi_eval.jobs.python_run import OutputJudge, RunLimits
 from ioi_eval.jobs.run_job import JobTest
+from ioi_eval.jobs.run_setups import OutputJudge, RunLimits, python_setup
 from ioi_eval.model import Isolation, SourceFile, TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, StdinTest
 from ioi_eval.problems.apps_submissions import AppsSubmission
@@ -210,7 +209,7 @@ class AppsExecutor:
     ) -> ProgramRun:
         settings, compat = self._settings, self._settings.compat
         fn_name = problem.fn_name if compat is None or compat.calls is Calls.CALL else None
-        setup = python_run.setup_of(
+        setup = python_setup(
             runner=await self._builder.runner(target),
             interpreter=interpreter,
             grader=compat.harness if compat is not None else None,

@@ -83,7 +83,7 @@ class ProgramRun:
                 return replace(outcome, in_time_score=float(self._is_right(index, outcome)))
             return replace(outcome, in_time_score=_whole(outcome.in_time_score))
         if not outcome.returned.judged:
-            outcome = replace(outcome, judge_program=None, score=float(self._is_right(index, outcome)))
+            outcome = replace(outcome, failed_program=None, score=float(self._is_right(index, outcome)))
         if outcome.score is None:
             return outcome
         passes = outcome.score == 1.0

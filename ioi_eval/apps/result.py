@@ -65,11 +65,11 @@ _TEST: Mapping[str, Any] = {
     **dict.fromkeys(("test", "verdict", "passed", "time_s", "wall_s", "memory_bytes")),
     **dict.fromkeys(("message", "error", "output"), ""),
     **{"code": None, "judged_by": "", "exit_code": None, "signal": None, "limit": None, "attempted": {}},
-    **{"stderr": "", "judge_program": None, "final": False, "near_limit": False, "reran": False},
+    **{"stderr": "", "failed_program": None, "final": False, "near_limit": False, "reran": False},
 }
 """The fields of a test in order, with their defaults. The first three are always written."""
 
-_SAME = ("memory_bytes", "message", "exit_code", "signal", "limit", "stderr", "judge_program")
+_SAME = ("memory_bytes", "message", "exit_code", "signal", "limit", "stderr", "failed_program")
 _FLAGS = ("final", "near_limit", "reran")
 _TEXTS = ("judged_by", "message", "load_error", "target", "python")
 

@@ -72,7 +72,7 @@ def _result(outcome: TestOutcome, settings: AppsSettings, verdict: Verdict, mess
         verdict=verdict,
         score=None if verdict is Verdict.JE else float(verdict is Verdict.AC),
         message=message,
-        judge_program=outcome.judge_program if verdict is Verdict.JE else None,
+        failed_program=outcome.failed_program if verdict is Verdict.JE else None,
         output=outcome.printed[: settings.shown_bytes],
         returned=RunDetails(
             report=HarnessReport(error=outcome.returned.report.error if verdict is not Verdict.AC else "")

@@ -42,7 +42,7 @@ class Abilities:
 
         A worker that can run our package in the classic profile only is not used: what `bundled` lacks should be fixed.
         """
-        has_own_scripts = self.classic.worker is not None and self.classic.worker.service.starter is Starter.CMS_IOI
+        has_own_scripts = self.classic.worker is not None and self.classic.worker.installed.starter is Starter.CMS_IOI
         return self.bundled.worker is not None or has_own_scripts
 
 

@@ -93,9 +93,9 @@ async def _audit(
     settings = call.settings
     options = {**call.problems.as_dict(), "judged_by": settings.judged_by, **call.sandbox.as_dict()}
     summary = AuditSummary()
-    async with opened(call.sandbox) as here:
-        executor = await apps_calls.ready(here, settings, call.sandbox)
-        workers = apps_calls.workers(call.sandbox, executor)
+    async with opened(call.sandbox) as entered:
+        executor = await apps_calls.ready(entered, settings, call.sandbox)
+        workers = apps_calls.jobs_at_once(call.sandbox, executor)
         with Journal(directory, options=options) as journal:
             tell(*journal.notes)
             dump_reader = AppsDumpReader(dump, catalog, fingerprints=executor.fingerprints, test_s=settings.cpu_s)
@@ -103,12 +103,12 @@ async def _audit(
                 directory,
                 AppsFamily(dump_reader, executor, settings.judged_by, summary),
                 journal=journal,
-                settings=Settings(workers=workers, spare=spare_for(workers, shares=True), options=options),
-                progress=progress_for(count, bar=call.bar, load=here.load),
+                settings=Settings(jobs_at_once=workers, spare=spare_for(workers, shares=True), options=options),
+                progress=progress_for(count, bar=call.bar, load=entered.load),
             )
         findings = summary.findings(catalog.listed, solutions.broken)
         if not outcome.interrupted and settings.compat is None:
-            findings = await _with_comparators(call, here.sandbox, catalog, summary, findings, workers=workers)
+            findings = await _with_comparators(call, entered.sandbox, catalog, summary, findings, workers=workers)
     return outcome, findings
 
 

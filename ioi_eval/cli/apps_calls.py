@@ -29,17 +29,17 @@ def executor(
 
 
 async def ready(
-    here: OpenSandbox, settings: AppsSettings, options: SandboxOptions, events: Events | None = None
+    entered: OpenSandbox, settings: AppsSettings, options: SandboxOptions, events: Events | None = None
 ) -> AppsExecutor:
     """The executor, after checking that the interpreter can be started.
 
     Raises:
         SetupError: there is no such interpreter, or the runner cannot be compiled here.
     """
-    await make_ready(here, [settings.memory_limit_bytes])
-    judge = executor(here.sandbox, settings, options, events)
+    await make_ready(entered, [settings.memory_limit_bytes])
+    judge = executor(entered.sandbox, settings, options, events)
     python = await judge.interpreter()
-    tell(interpreter_words(python, settings.python, here=options.is_here))
+    tell(interpreter_words(python, settings.python, is_here=options.is_here))
     tell(rules_words(settings))
     return judge
 
@@ -56,17 +56,17 @@ def rules_words(settings: AppsSettings) -> str:
     )
 
 
-def interpreter_words(python: Interpreter, asked: str, *, here: bool) -> str:
+def interpreter_words(python: Interpreter, asked: str, *, is_here: bool) -> str:
     """One line: which interpreter runs the programs, whether it has numpy, and which other version a shell would start.
 
     Args:
         python: the interpreter.
         asked: its command, as the user gave it.
-        here: whether it is on this machine.
+        is_here: whether it is on this machine.
     """
     numpy = f"numpy {python.numpy}" if python.numpy else "without numpy"
     text = f"programs are run by {python.path}: {python.version}, {numpy}"
-    first = shutil.which(asked) if here and "/" not in asked else None
+    first = shutil.which(asked) if is_here and "/" not in asked else None
     if first is None or _is_same(first, python):
         return text
     return (
@@ -87,7 +87,7 @@ def _is_same(first: str, other: Interpreter) -> bool:
     return answer.stdout.strip() == other.version
 
 
-def workers(options: SandboxOptions, executor: AppsExecutor) -> int:
+def jobs_at_once(options: SandboxOptions, executor: AppsExecutor) -> int:
     """How many jobs run at once: as the user said, else as many as the slots of the targets that can run them.
 
     Raises:

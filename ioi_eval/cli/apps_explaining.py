@@ -99,15 +99,15 @@ async def _explain(call: ExplainCall, dump_reader: AppsDumpReader, catalog: Cata
     names = tuple(dict.fromkeys(call.compat or NAMES))
     explained = _Explained(graders=(OURS, *names))
     progress = progress_for(count, bar=call.bar)
-    async with opened(call.sandbox) as here:
-        await make_ready(here, [call.rules.settings().memory_limit_bytes])
+    async with opened(call.sandbox) as entered:
+        await make_ready(entered, [call.rules.settings().memory_limit_bytes])
         rules = {OURS: call.rules}
         rules |= {name: replace(call.rules, compat=name, comparator="lines") for name in names}
         executors = {
-            name: apps_calls.executor(here.sandbox, rule.settings(), call.sandbox) for name, rule in rules.items()
+            name: apps_calls.executor(entered.sandbox, rule.settings(), call.sandbox) for name, rule in rules.items()
         }
         python = await executors[OURS].interpreter()
-        tell(apps_calls.interpreter_words(python, call.rules.python, here=call.sandbox.is_here))
+        tell(apps_calls.interpreter_words(python, call.rules.python, is_here=call.sandbox.is_here))
         tell(f"our rules compare outputs by {call.rules.comparator}")
         for name in call.compat or ():
             await executors[name].interpreter()  # a grader that was asked for must be usable
@@ -119,7 +119,7 @@ async def _explain(call: ExplainCall, dump_reader: AppsDumpReader, catalog: Cata
             explained.add(index, entry, given, call.everything)
             progress.advance("different" if differ(given) else "alike")
 
-        jobs = apps_calls.workers(call.sandbox, executors[OURS])
+        jobs = apps_calls.jobs_at_once(call.sandbox, executors[OURS])
         try:
             await for_each(_accepted(dump_reader, explained), ask, workers=jobs + spare_for(jobs, shares=True))
         finally:

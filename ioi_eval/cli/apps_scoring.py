@@ -79,8 +79,8 @@ async def _score(
     call: AppsScoreCall, dump: Source, catalog: Catalog, summary: AppsSummary, *, rows: int, events: Events
 ) -> DumpOutcome:
     settings = call.settings
-    async with opened(call.sandbox, events=events) as here:
-        executor = await apps_calls.ready(here, settings, call.sandbox, events)
+    async with opened(call.sandbox, events=events) as entered:
+        executor = await apps_calls.ready(entered, settings, call.sandbox, events)
         compat = settings.compat
         dump_reader = AppsDumpReader(
             dump,
@@ -93,8 +93,8 @@ async def _score(
         return await judge_dump(
             call,
             AppsFamily(dump_reader, executor, settings.judged_by, summary),
-            here,
-            workers=apps_calls.workers(call.sandbox, executor),
+            entered,
+            jobs_at_once=apps_calls.jobs_at_once(call.sandbox, executor),
             rows=rows,
             problems=len(catalog.listed),
             shares=True,

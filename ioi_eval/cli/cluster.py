@@ -248,13 +248,13 @@ def _runtimes(installed: list[tuple[str, str]]) -> str:
 
 
 def _starter(ability: Ability) -> str:
-    return ability.worker.service.starter.value if ability.worker else "no"
+    return ability.worker.installed.starter.value if ability.worker else "no"
 
 
 def _offer(worker: Worker | None) -> list[str]:
     if worker is None:
         return ["", "", "", ""]
-    body, wall = worker.max_body_bytes, worker.service.ceilings.run_timeout
+    body, wall = worker.max_body_bytes, worker.installed.ceilings.run_timeout
     return [
         _compiler(worker.toolchain.version),
         "?" if body is None else _size(body),

@@ -39,7 +39,7 @@ async def opened_scorer(
     Raises:
         IoiEvalError: as `opened`.
     """
-    async with opened(options, events=events) as here:
+    async with opened(options, events=events) as entered:
         stored = None
         if keep_programs is not None and options.is_here:
             from ioi_eval.kept_programs import KeptPrograms
@@ -48,15 +48,15 @@ async def opened_scorer(
         elif keep_programs is not None:
             tell("--keep-programs has no effect, because programs are compiled on other machines")
         scorer = Scorer(
-            here.sandbox,
+            entered.sandbox,
             artifacts=ArtifactStore(),
-            policy=replace(rules.policy(here.isolation), score_only=score_only),
+            policy=replace(rules.policy(entered.isolation), score_only=score_only),
             return_bytes=KEPT_OUTPUT_BYTES,
             keep_outputs=keep,
             kept_programs=stored,
             events=events,
         )
-        yield here, scorer
+        yield entered, scorer
         tell(*scorer.notes())
         if stored is not None:
             tell(*stored.notes())

@@ -28,11 +28,11 @@ from ioi_eval.version import __version__
 async def judge_dump(
     call: RunOptions,
     family: ProblemFamily[CandidateT, ResultT],
-    here: OpenSandbox,
+    entered: OpenSandbox,
     *,
     rows: int,
     problems: int,
-    workers: int,
+    jobs_at_once: int,
     shares: bool,
     events: Events,
     restore: Callable[[], None] | None = None,
@@ -42,10 +42,10 @@ async def judge_dump(
     Args:
         call: the options of the command.
         family: the dump, and how it is judged.
-        here: the sandbox.
+        entered: the sandbox.
         rows: the number of selected rows of the dump.
         problems: the number of problems of these rows.
-        workers: how many jobs to run at once.
+        jobs_at_once: how many to run.
         shares: whether programs of different rows may be in one job.
         events: receives the events of the run.
         restore: makes test data again that was deleted from the cache; called in a thread.
@@ -58,21 +58,21 @@ async def judge_dump(
     with await in_thread(Journal, call.out, options=options, resume=not call.no_resume) as journal:
         tell(*journal.notes)
         tell(*replaced(call.out, rows=rows, options=options, narrowing=call.narrowing, resume=not call.no_resume))
-        tell_judging(events, here, dump=call.dump, out=call.out, rows=rows, problems=problems)
+        tell_judging(events, entered, dump=call.dump, out=call.out, rows=rows, problems=problems)
         return await score_dump(
             call.out,
             family,
             journal=journal,
             settings=Settings(
-                workers=workers,
-                spare=spare_for(workers, shares=shares),
+                jobs_at_once=jobs_at_once,
+                spare=spare_for(jobs_at_once, shares=shares),
                 dedupe=not call.no_dedupe,
                 retry_failed=call.retry_failed,
                 keep=call.keep,
                 options=options,
                 events=events,
             ),
-            progress=progress_for(rows, bar=call.watch.bar, events=events, load=here.load),
+            progress=progress_for(rows, bar=call.watch.bar, events=events, load=entered.load),
             restore=restore,
         )
 

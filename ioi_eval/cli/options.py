@@ -167,7 +167,7 @@ class ContestRules:
 
         return check_time_scale(self.time_scale)
 
-    def measured(self, *, here: bool) -> Self:
+    def measured(self, *, is_here: bool) -> Self:
         """These rules with a number in place of `auto`: the stored calibration of this machine, which is printed.
 
         Args:
@@ -180,7 +180,7 @@ class ContestRules:
         if self.time_scale != "auto":
             _ = self.factor
             return self
-        if not here:
+        if not is_here:
             raise InputError(
                 "--time-scale auto was measured on this machine and does not hold for Piston servers; give a number"
             )

@@ -15,15 +15,15 @@ from ioi_eval.sandbox import LOCAL, Sandbox
 from ioi_eval.sandbox.local.machine_limit import MachineLimit
 
 
-async def make_ready(here: OpenSandbox, memory_limits: Iterable[int]) -> None:
+async def make_ready(entered: OpenSandbox, memory_limits: Iterable[int]) -> None:
     """Print the limits of this machine that matter for a run, and compile the runner, as `compile_runner` does.
 
     Args:
-        here: where programs will be judged.
+        entered: where programs will be judged.
         memory_limits: the memory limit of each problem of the run, in bytes.
     """
-    tell_limits(here.limits, list(memory_limits))
-    await compile_runner(here.sandbox, ArtifactStore())
+    tell_limits(entered.limits, list(memory_limits))
+    await compile_runner(entered.sandbox, ArtifactStore())
 
 
 def tell_limits(limits: Sequence[MachineLimit], memory_limits: Sequence[int] = ()) -> None:

@@ -157,14 +157,14 @@ class OpenSandbox:
 
     Args:
         sandbox: executes jobs.
-        workers: how many jobs to run at once.
+        jobs_at_once: how many to run.
         isolation: the weakest isolation that is accepted.
         limits: the limits of this machine that programs may reach; those of other machines are not known.
         load: returns how many jobs run now, and how many may run.
     """
 
     sandbox: Sandbox
-    workers: int
+    jobs_at_once: int
     isolation: Isolation
     limits: Sequence[MachineLimit] = ()
     load: Load | None = None
@@ -192,7 +192,7 @@ async def opened(options: SandboxOptions, *, events: Events | None = None) -> As
         slots = sum(target.slots for target in usable_targets(targets, isolation)) or 1
         yield OpenSandbox(
             sandbox=sandbox,
-            workers=options.workers or min(slots, options.at_most or sys.maxsize),
+            jobs_at_once=options.workers or min(slots, options.at_most or sys.maxsize),
             isolation=isolation,
             limits=sandbox.limits if isinstance(sandbox, LocalSandbox) else (),
             load=getattr(sandbox, "busy", None),  # only our own sandboxes have it

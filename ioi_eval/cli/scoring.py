@@ -105,8 +105,8 @@ def score_all(
         tell("the cache was deleted during the run; reading problems and tests again")
         _read(parts, problem_source, test_source, blobs)
 
-    def show(part: DumpToScore, outcome: DumpOutcome) -> int:
-        call, texts = part.call, [terminal_report(outcome.summary)]
+    def show(to_score: DumpToScore, outcome: DumpOutcome) -> int:
+        call, texts = to_score.call, [terminal_report(outcome.summary)]
         if call.suspicious:
             from ioi_eval.report.suspicious import suspicious_of, suspicious_report
 
@@ -118,11 +118,13 @@ def score_all(
         codes = []
         async with _opened(common, events) as (sandbox, scorer):
             await make_ready(sandbox, (problem.memory_limit_bytes for problem in problems.problems.values()))
-            for number, part in enumerate(parts, 1):
+            for number, to_score in enumerate(parts, 1):
                 if len(parts) > 1:
-                    tell(f"data set {number} of {len(parts)}: {part.call.dump}")
-                outcome = await _score(sandbox, scorer, part, part.own(problems), restore=restore, events=events)
-                codes.append(await in_thread(show, part, outcome))
+                    tell(f"data set {number} of {len(parts)}: {to_score.call.dump}")
+                outcome = await _score(
+                    sandbox, scorer, to_score, to_score.own(problems), restore=restore, events=events
+                )
+                codes.append(await in_thread(show, to_score, outcome))
                 if outcome.interrupted or outcome.stopped_by:
                     tell(*(f"not begun: {left.call.dump}" for left in parts[number:]))
                     break
@@ -161,13 +163,13 @@ def dry_run_all(calls: Sequence[ScoreCall]) -> int:
     async def run() -> bool:
         complete = True
         async with _opened(calls[0]) as (_, scorer):
-            for part in parts:
-                index, notes = peek(part.call.out) if not part.call.no_resume else (Index(), ())
+            for to_score in parts:
+                index, notes = peek(to_score.call.out) if not to_score.call.no_resume else (Index(), ())
                 tell(*notes)
-                dump_reader = await _dump_reader(part, part.own(problems), scorer)
-                again = {"dedupe": not part.call.no_dedupe, "retry_failed": part.call.retry_failed}
+                dump_reader = await _dump_reader(to_score, to_score.own(problems), scorer)
+                again = {"dedupe": not to_score.call.no_dedupe, "retry_failed": to_score.call.retry_failed}
                 planned = await in_thread(plan, dump_reader, index, **again)
-                print(f"{part.call.dump}\n\n{planned.describe()}\n" if len(parts) > 1 else planned.describe())
+                print(f"{to_score.call.dump}\n\n{planned.describe()}\n" if len(parts) > 1 else planned.describe())
                 complete = complete and not planned.refused.counts
         return complete
 
@@ -213,35 +215,36 @@ def _dump(call: ScoreCall) -> Source:
 
 def _load(parts: Sequence[DumpToScore], problem_source: Source, test_source: Source, blobs: BlobStore) -> ProblemSet:
     """The problems that the dumps need, and no others, with scaled time limits."""
-    rows, needed = sum(part.seen.rows for part in parts), {key for part in parts for key in part.seen.problems}
+    rows = sum(to_score.seen.rows for to_score in parts)
+    needed = {key for to_score in parts for key in to_score.seen.problems}
     tell(f"{counted(rows, 'submission')} to {counted(len(needed), 'problem')}; reading problems and tests")
     problems = _read(parts, problem_source, test_source, blobs)
-    for part in parts:
-        _check_found(part, part.own(problems), problem_source)
+    for to_score in parts:
+        _check_found(to_score, to_score.own(problems), problem_source)
     return scaled_set(problems, parts[0].call.rules.factor)
 
 
 def _read(parts: Sequence[DumpToScore], problem_source: Source, test_source: Source, blobs: BlobStore) -> ProblemSet:
     """Read the problems; their test data is stored in the cache."""
-    needed = {key for part in parts for key in part.seen.problems}
+    needed = {key for to_score in parts for key in to_score.seen.problems}
     years, ids = {key.year for key in needed}, {key.id for key in needed}
     return load_problems(problem_source, test_source, blobs, years=years, ids=ids)
 
 
-def _check_found(part: DumpToScore, problems: ProblemSet, source: Source) -> None:
+def _check_found(to_score: DumpToScore, problems: ProblemSet, source: Source) -> None:
     """Refuse a dump for other problems, or a selected problem that does not exist.
 
     Raises:
         InputError: nothing could be judged, and existing results would only be replaced.
     """
-    known, call = {*problems.problems, *problems.unusable}, part.call
-    lost = sorted({key.id for key in part.seen.problems} & call.selection.problems - {key.id for key in known})
+    known, call = {*problems.problems, *problems.unusable}, to_score.call
+    lost = sorted({key.id for key in to_score.seen.problems} & call.selection.problems - {key.id for key in known})
     if known and not lost:
         return
     asked = ", ".join(f"--problem {name}" for name in lost)
     if not lost:
-        assumed = f" (rows without `year` are for {DEFAULT_YEAR})" if part.seen.without_year else ""
-        asked = f"any problem of {call.dump}, which asks for {listed(map(str, part.seen.problems))}{assumed}"
+        assumed = f" (rows without `year` are for {DEFAULT_YEAR})" if to_score.seen.without_year else ""
+        asked = f"any problem of {call.dump}, which asks for {listed(map(str, to_score.seen.problems))}{assumed}"
     rows = source.iterate(("year", "id"))
     there = dict.fromkeys(f"{row.integer('year')}/{row.identifier('id')}" for row in rows)
     raise InputError(f"{source.describe()} does not have {asked}; it has {listed(there)}")
@@ -261,34 +264,34 @@ def _opened(call: ScoreCall, events: Events | None = None) -> AbstractAsyncConte
 async def _score(
     sandbox: OpenSandbox,
     scorer: Scorer,
-    part: DumpToScore,
+    to_score: DumpToScore,
     problems: ProblemSet,
     *,
     restore: Callable[[], None],
     events: Events,
 ) -> DumpOutcome:
-    call = part.call
-    dump_reader = await _dump_reader(part, problems, scorer)
+    call = to_score.call
+    dump_reader = await _dump_reader(to_score, problems, scorer)
     return await judge_dump(
         call,
-        ContestFamily(dump_reader, scorer, unscored=call.unscored_as, grouping=part.grouping),
+        ContestFamily(dump_reader, scorer, unscored=call.unscored_as, grouping=to_score.grouping),
         sandbox,
-        workers=sandbox.workers,
-        rows=part.seen.rows,
+        jobs_at_once=sandbox.jobs_at_once,
+        rows=to_score.seen.rows,
         problems=len(problems.problems),
-        shares=Language.PYTHON in part.seen.languages,
+        shares=Language.PYTHON in to_score.seen.languages,
         events=events,
         restore=restore,
     )
 
 
-async def _dump_reader(part: DumpToScore, problems: ProblemSet, scorer: Scorer) -> ContestDumpReader:
-    await scorer.learn_tools(part.seen.languages)
+async def _dump_reader(to_score: DumpToScore, problems: ProblemSet, scorer: Scorer) -> ContestDumpReader:
+    await scorer.learn_tools(to_score.seen.languages)
     return ContestDumpReader(
-        part.dump,
-        part.call.selection,
+        to_score.dump,
+        to_score.call.selection,
         problems,
         fingerprints=scorer.fingerprints,
-        id_column=part.call.id_column,
-        with_includes=part.call.fix_includes,
+        id_column=to_score.call.id_column,
+        with_includes=to_score.call.fix_includes,
     )

@@ -190,10 +190,10 @@ async def _rerun(
     source = Row(source=str(results.directory / RESULTS), number=1, values=row)
     submission = fitted(submission_from_row(source, id_column=results.id_column), source, problem)
     rules = ContestRules(std=options.get("std"), python=str(options.get("python") or "python3"))
-    async with opened(call.sandbox) as here:
-        await make_ready(here, [problem.memory_limit_bytes])
-        policy = rules.policy(here.isolation)
-        scorer = Scorer(here.sandbox, artifacts=ArtifactStore(), policy=policy, return_bytes=_READ_BYTES)
+    async with opened(call.sandbox) as entered:
+        await make_ready(entered, [problem.memory_limit_bytes])
+        policy = rules.policy(entered.isolation)
+        scorer = Scorer(entered.sandbox, artifacts=ArtifactStore(), policy=policy, return_bytes=_READ_BYTES)
         result = await scorer.score(problem, submission)
     if not (options.get("score_only") and result.score == row.get("total_score")):
         _tell_change(row, result.verdict, result.score, before="total_score")
@@ -261,8 +261,8 @@ async def _rerun_apps(
         raise InputError("--rerun needs a program, and this result has none")
     rules = replace(_rules(results, row), isolation=call.sandbox.isolation)
     settings = replace(rules.settings(), shown_bytes=_READ_BYTES)
-    async with opened(call.sandbox) as here:
-        executor = await apps_calls.ready(here, settings, call.sandbox)
+    async with opened(call.sandbox) as entered:
+        executor = await apps_calls.ready(entered, settings, call.sandbox)
         result = await executor.score(problem, code)
     _tell_change(row, result.verdict, result.passed if result.score is not None else None, before="passed")
     return {**row, **judged_columns(result), "error": error_of(result)}

@@ -96,4 +96,4 @@ def validate(call: ValidateCall) -> int:
     """
     from ioi_eval.cli.validating import validate_solutions
 
-    return validate_solutions(replace(call, rules=call.rules.measured(here=call.sandbox.is_here)))
+    return validate_solutions(replace(call, rules=call.rules.measured(is_here=call.sandbox.is_here)))

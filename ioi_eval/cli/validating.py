@@ -106,7 +106,7 @@ async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events
         try:
             with _kept(call) as earlier, interrupts.installed():
                 validating = Validating(reading, scorer, earlier)
-                running = validating.run(workers=sandbox.workers + 1, done=done)
+                running = validating.run(workers=sandbox.jobs_at_once + 1, done=done)
                 interrupted = await interrupts.run(beating(progress, running))
             return validating.validation(), interrupted
         finally:

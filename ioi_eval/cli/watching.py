@@ -122,7 +122,7 @@ def tell_judging(
         for target in sandbox.sandbox.targets()
     ]
     what = {"dump": dump, "out": out, "rows": rows, "problems": problems}
-    events.emit("judging_begins", **what, workers=sandbox.workers, targets=targets)
+    events.emit("judging_begins", **what, workers=sandbox.jobs_at_once, targets=targets)
 
 
 def tell_summary(events: Events, summary: Mapping[str, Any], *, out: Path | None) -> None:

@@ -48,7 +48,7 @@ async def examine_worker(url: str, *, artifacts: ArtifactStore, slots: int = 1) 
         async with cluster:
             (worker,) = cluster.workers
             findings += _offered(worker)
-            if worker.service.starter is not Starter.CMS_IOI:
+            if worker.installed.starter is not Starter.CMS_IOI:
                 findings += await _seen_by_a_job(cluster, slots)
             if worker.profile == "bundled":
                 scorer = Scorer(cluster, artifacts=artifacts, policy=Policy(isolation=Isolation.REDUCED))
@@ -77,7 +77,7 @@ async def _why_unusable(url: str, refusal: SetupError) -> list[Finding]:
         except (SandboxError, SetupError):
             pass  # already reported
         try:
-            learned = await prober.limits(prober.address(url))
+            learned = await prober.conditions(prober.address(url))
         except (SandboxError, SetupError):
             return [refused]
     return [refused, *_conditions(learned)]
@@ -92,15 +92,15 @@ def _offered(worker: Worker) -> Iterator[Finding]:
 
 
 def _package(worker: Worker) -> Finding:
-    service = worker.service
-    name = f"{service.starter.value} {service.version}"
+    installed = worker.installed
+    name = f"{installed.starter.value} {installed.version}"
     install = "ioi-eval cluster install (PISTON_REPO_URL must name a repository with the package)"
-    if service.starter is Starter.CMS_IOI:
+    if installed.starter is Starter.CMS_IOI:
         lost = "one test per job, compiled each time; wall-clock limits; programs can reach their judge"
         return warning("package", f"{name}: the classic profile only: {lost}", install)
-    if service.starter is Starter.BASH:
+    if installed.starter is Starter.BASH:
         return warning("package", f"ioi_eval is missing; {name} is used, under the server's own limits", install)
-    if service.version != PACKAGE_VERSION:
+    if installed.version != PACKAGE_VERSION:
         return warning(
             "package", f"{name}; this client goes with {PACKAGE_VERSION}", "ioi-eval cluster uninstall, then install"
         )
@@ -119,7 +119,7 @@ def _compiler(worker: Worker) -> Iterator[Finding]:
         yield warning("compiler", f"{used.version}: an old image; {lost}{also}", newer)
     else:
         yield fine("compiler", used.version + also)
-    if worker.service.starter is not Starter.CMS_IOI:  # the scripts of cms_ioi always link dynamically
+    if worker.installed.starter is not Starter.CMS_IOI:  # the scripts of cms_ioi always link dynamically
         yield linking(static=used.static)
 
 

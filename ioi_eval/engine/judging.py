@@ -112,7 +112,7 @@ class TestHistory:
             return None
         if outcome.may_be_in_time and (self._had_alone == 0 or self._may_be_better(outcome)):
             return Rerun.ALONE
-        at_fault = outcome.verdict is Verdict.JE and outcome.judge_program is not None
+        at_fault = outcome.verdict is Verdict.JE and outcome.failed_program is not None
         return Rerun.OWN_JOB if at_fault and not self._had_own_job else None
 
     def record(self, outcome: TestOutcome) -> bool:
@@ -133,7 +133,7 @@ class TestHistory:
             return self._record_alone(earlier, outcome)
         else:
             self._had_own_job = True
-            same = outcome.judge_program == earlier.judge_program and outcome.judge_program in _JUDGE_PROGRAMS
+            same = outcome.failed_program == earlier.failed_program and outcome.failed_program in _JUDGE_PROGRAMS
             self.outcome = replace(_at_most(outcome, self._score_cap), final=same)
         return True
 

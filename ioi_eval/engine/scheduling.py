@@ -1,11 +1,12 @@
 """Runs a program on its tests until no test that is left can change the result. `judging.py` says what is run next.
 
-What is repeated, and why:
+What runs once more, and why (the first two are repetitions, the others retries):
 - a TLE of a program that ended by itself: alone on the machine, and the new time counts. If several matter, they share
   a job.
 - a checker or manager that failed: once, in a job of its own. If the same one fails again, the JE is final.
-- a job whose answer was lost: it has up to `MAX_ATTEMPTS` attempts, because its worker may have been lost. A cluster
-  repeats such requests itself; all jobs for the same tests, and for halves of them, share one `Retries`.
+- a job whose answer was lost, or changed on the way: it has up to `MAX_ATTEMPTS` attempts, because its worker may have
+  been lost. A cluster sends lost ones again itself; all jobs for the same tests, and for halves of them, share one
+  `Retries`.
 - a job whose answer arrived and cannot be used (cut off, stopped, the box lacked something): its first half, because a
   limit of the server's may be the cause. Later jobs on this target are as small. If a job that compiles and runs gives
   no usable answer, the caller compiles the program by a job of its own.
@@ -23,6 +24,7 @@ from ioi_eval.engine.judging import Judging, PlannedTests
 from ioi_eval.engine.packing import AnswerSizes, Durations, fitting, run_in_parallel
 from ioi_eval.engine.sharing import MAX_TESTS, RunRequest, SharedJobs
 from ioi_eval.errors import (
+    GarbledError,
     RejectedError,
     SandboxError,
     TransientError,
@@ -245,7 +247,7 @@ class _Run:
                 answer, arrived = error, False
             if isinstance(answer, RunAnswer):
                 break
-            if arrived and len(tests) > 1 and not isinstance(answer, RejectedError):
+            if arrived and len(tests) > 1 and not isinstance(answer, GarbledError | RejectedError):
                 tests, attempts = tests[: (len(tests) + 1) // 2], MAX_ATTEMPTS
             elif attempts == 0 or not isinstance(answer, TransientError) or not retries.take():
                 for planned in tests:

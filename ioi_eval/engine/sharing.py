@@ -22,7 +22,7 @@ from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 from ioi_eval.engine.packing import BUNDLE_S, AnswerSizes, Durations
-from ioi_eval.errors import IoiEvalError, SandboxError, StoppedError, TransportError, UnavailableError
+from ioi_eval.errors import GarbledError, IoiEvalError, SandboxError, StoppedError, TransportError, UnavailableError
 from ioi_eval.jobs import rules
 from ioi_eval.jobs.run_job import BUNDLE_TESTS, JobProgram, RunSetup, bounds_of, run_job
 from ioi_eval.jobs.runner_answer import RunAnswer, run_answer
@@ -53,7 +53,7 @@ class RunRequest:
         program: the program and its tests.
         setup: how they are run and judged.
         target: where they run.
-        retries: how often the job may still be repeated.
+        retries: how often the job may still be sent again.
         alone: run nothing else of ours on that machine.
         prefault_bytes: how much memory the machine is made to have before the first test.
     """
@@ -264,7 +264,7 @@ class SharedJobs:
             held = sum(len(answer.tests) for answer in answers if isinstance(answer, RunAnswer))
             self._answer_sizes.observe(target, asked=count, granted=count, held=held)
             return answers
-        if isinstance(answers[0], TransportError | StoppedError):
+        if isinstance(answers[0], TransportError | StoppedError) and not isinstance(answers[0], GarbledError):
             self._answer_sizes.observe_cut(target, count)
         return [None] * len(requests)
 
@@ -317,5 +317,5 @@ def _with_first_test(answer: Answer, request: RunRequest) -> Answer:
     """
     may_have_none = request.program.is_uncompiled and isinstance(answer, RunAnswer) and answer.built is not None
     if isinstance(answer, RunAnswer) and not (answer.tests or may_have_none):
-        return TransportError("the runner ran none of the tests that it was asked to run")
+        return GarbledError("the runner ran none of the tests that it was asked to run")
     return answer

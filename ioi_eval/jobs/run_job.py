@@ -2,7 +2,7 @@
 
 The plan says what to run and when to stop (`judging.py` decides it); the answer has one line for each test. Judge
 programs, inputs and answers are files of the job, by reference: the embedded sandbox copies nothing, and for a cluster
-each is encoded once. `bundled.py` says how programs for contest problems are run, `python_run.py` those for APPS.
+each is encoded once. `run_setups.py` says how programs are run.
 """
 
 from __future__ import annotations
@@ -291,10 +291,11 @@ def bounds_of(target: Target, setup: RunSetup, *, compiles: bool = False) -> Job
     """
     start_ms = _START_MS + (round(MAX_COMPILE_S * 1000) if compiles else 0)
     output_bytes = target.max_output_bytes // (2 if compiles else 1)  # half is left for the program
-    carried = (setup.runner, *(file.content for file in setup.files))
+    carried = sum(map(size, (setup.runner, *(file.content for file in setup.files))))
+    body_bytes = target.max_body_bytes
     return JobBounds(
         tests=max(1, output_bytes // setup.line_bytes),
-        test_bytes=_request_room(target, sum(map(size, carried))),
+        test_bytes=None if body_bytes is None else max(0, (body_bytes - _REQUEST_BYTES) * 3 // 4 - carried),
         wall_ms=None if target.max_wall_ms is None else max(0, target.max_wall_ms - start_ms),
     )
 
@@ -303,13 +304,6 @@ def has_room_to_build(target: Target, setup: RunSetup) -> bool:
     """Whether a job on this target may be long enough to compile a program and then run a test."""
     wall_ms = bounds_of(target, setup, compiles=True).wall_ms
     return wall_ms is None or wall_ms >= rules.usual_wall_ms(setup.time_limit_s)
-
-
-def _request_room(target: Target, taken: int) -> int | None:
-    """How many more bytes fit into a request that has `taken` bytes, before any encoding; `None` for no bound."""
-    if target.max_body_bytes is None:
-        return None
-    return max(0, (target.max_body_bytes - _REQUEST_BYTES) * 3 // 4 - taken)
 
 
 def size(content: Content | Uncompiled) -> int:

@@ -25,6 +25,7 @@ from typing import Any
 import orjson
 
 from ioi_eval.errors import (
+    GarbledError,
     IsolationError,
     RejectedError,
     SandboxError,
@@ -121,7 +122,7 @@ def compile_answer(stage: Stage, nonce: str, returned: Mapping[str, bytes] | Non
             else:
                 steps.append(_step(line))
     except (KeyError, TypeError, ValueError, binascii.Error) as error:
-        raise TransportError(f"a line of the runner is malformed: {error!r}") from error
+        raise GarbledError(f"a line of the runner is malformed: {error!r}") from error
     return CompileAnswer(steps=tuple(steps), artifacts=artifacts, isolation=isolation)
 
 
@@ -158,9 +159,7 @@ def run_answer(
         time_limit_s: to mark near-limit results.
 
     Raises:
-        TransportError, StoppedError: the answer is incomplete.
-        TransientError: the box lacked something.
-        IsolationError, RejectedError: the runner refused.
+        as `compile_answer`.
     """
     lines, isolation = whole_lines(stage, nonce)
     tests: dict[int, TestOutcome] = {}
@@ -172,10 +171,10 @@ def run_answer(
                 continue
             number = _integer(line, "test")
             if number in tests:
-                raise TransportError("the runner reported a test twice")
+                raise GarbledError("the runner reported a test twice")
             tests[number] = _outcome(line, names[number], time_limit_s)
     except (KeyError, TypeError, ValueError, binascii.Error) as error:
-        raise TransportError(f"a line of the runner is malformed: {error!r}") from error
+        raise GarbledError(f"a line of the runner is malformed: {error!r}") from error
     return RunAnswer(tests=tests, isolation=isolation, built=built)
 
 
@@ -221,11 +220,11 @@ def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolati
     if not whole:
         raise _unfinished(stage)
     if last.get("sum") != _checksum(stage.stdout):
-        raise TransportError("the runner's answer was changed on the way: it does not match its checksum")
+        raise GarbledError("the runner's answer was changed on the way: it does not match its checksum")
     try:
         return parsed, Isolation(last["isolation"])
     except (KeyError, ValueError) as error:
-        raise TransportError(f"the runner's end line is malformed: {error!r}") from error
+        raise GarbledError(f"the runner's end line is malformed: {error!r}") from error
 
 
 def _checksum(stdout: str) -> str:
@@ -295,7 +294,7 @@ def _outcome(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcom
         near_limit=is_near_limit(cpu_us / 1000, time_limit_s),
         stderr=_text(_string(line, "stderr")),
         check_cpu_ms=_integer(line["judge"], "cpu_us") / 1000,
-        judge_program=program,
+        failed_program=program,
         output=base64.b64decode(_string(line, "output"), validate=True) if "output" in line else None,
         returned=RunDetails(
             judged=judged,

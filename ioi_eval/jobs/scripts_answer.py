@@ -226,7 +226,7 @@ def test_outcome(execution: Execution, test: str) -> TestOutcome:
     if score is None:
         message = f"exit code {stage.code}, and not a score in [0, 1]: {stage.stdout.strip()[:200]!r}"
         return TestOutcome(
-            test=test, verdict=Verdict.JE, score=None, message=message, wall_ms=wall_ms, judge_program="checker"
+            test=test, verdict=Verdict.JE, score=None, message=message, wall_ms=wall_ms, failed_program="checker"
         )
     if score > 0:
         verdict = Verdict.AC if score == 1.0 else Verdict.PA

@@ -66,17 +66,17 @@ class StageLimits:
 
 
 RETRIES = 5
-"""How often a job is repeated at most; with the first attempt that makes six. If one request in five fails, six fail in
-a row once in 16,000 jobs."""
+"""How often a job is sent again at most; with the first attempt that makes six. If one request in five fails, six fail
+in a row once in 16,000 jobs."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Retries:
-    """How often one job may still be repeated. The sandbox repeats it if the answer is incomplete; its caller repeats
+    """How often one job may still be sent again. The sandbox does that if the answer is incomplete; its caller does
     it if the answer is of no use. Both count here, so their bounds do not multiply.
 
     Args:
-        left: how many repetitions are left.
+        left: how many retries are left.
         tried: the workers that the job was sent to, in order; a worker that was tried twice is listed twice.
     """
 
@@ -84,7 +84,7 @@ class Retries:
     tried: list[str] = field(default_factory=list)
 
     def take(self) -> bool:
-        """Use one repetition; false if none was left (`left` is negative then)."""
+        """Use one retry; false if none was left (`left` is negative then)."""
         self.left -= 1
         return self.left >= 0
 
@@ -107,7 +107,7 @@ class Job:
             is not the system's). On a server, its operator decides what boxes see.
         returns: names of files that the runner writes instead of its stdout, if the sandbox gives them to it as open
             descriptors (kind RUNNER). A sandbox need not: without a file, the contents come in stdout.
-        retries: how often it may still be repeated, if its caller repeats it too; `None` if every execution has its
+        retries: how often it may still be sent again, if its caller does that too; `None` if every execution has its
             own count.
         package: the package of the problem, if the whole job is for one problem. A sandbox may take files from there.
         nonce: the plan's (kind RUNNER), so that a sandbox can tell the job's answer from another one; empty if unknown.

@@ -72,7 +72,7 @@ class TestOutcome:
         in_time_score: for a TLE of a program that ended by itself: the score of this run if its time had been within
             the limit; `None` if unknown.
         reran: whether this result was measured in a repetition alone on the machine.
-        judge_program: for JE: which program failed (`checker`, `manager`, `runner`; or `client`, as long as our side
+        failed_program: for JE: which program failed (`checker`, `manager`, `runner`; or `client`, as long as our side
             has not judged the output); `None` if the sandbox failed.
         final: for JE: the same judge program failed twice on the test, or a program of the problem does not compile;
             it is not tried again.
@@ -98,7 +98,7 @@ class TestOutcome:
     near_limit: bool = False
     in_time_score: float | None = None
     reran: bool = False
-    judge_program: str | None = None
+    failed_program: str | None = None
     final: bool = False
     stderr: str = ""
     check_cpu_ms: float | None = None

@@ -84,7 +84,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
     async def _feed_and_work(self) -> None:
         async with asyncio.TaskGroup() as working:
             working.create_task(self._feed())
-            for _ in range(self.settings.workers + self.settings.spare):
+            for _ in range(self.settings.jobs_at_once + self.settings.spare):
                 working.create_task(self._work())
 
     def _check_journal(self) -> None:

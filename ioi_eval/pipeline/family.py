@@ -70,12 +70,12 @@ class ResultFacts:
         kind = RecordKind.RESULT if undecided is None else None
         if errors and all(outcome.final for outcome in errors):
             kind = RecordKind.FINAL_JE
-        no_judge_program = not errors or any(outcome.judge_program is None for outcome in errors)
+        no_failed_program = not errors or any(outcome.failed_program is None for outcome in errors)
         return cls(
             verdict=result.verdict,
             cpu=cpu,
             kind=kind,
-            is_sandbox_failure=kind is None and not is_unfit and no_judge_program,
+            is_sandbox_failure=kind is None and not is_unfit and no_failed_program,
             fingerprint=result.fingerprint,
             ran=ran,
             score=score,

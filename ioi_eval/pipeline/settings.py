@@ -40,7 +40,7 @@ class Settings:
     """The settings of a run. Those that may change an outcome are in `config.Policy` and `AppsSettings` instead.
 
     Args:
-        workers: how many jobs the sandbox runs at once.
+        jobs_at_once: how many the sandbox runs.
         spare: how many more submissions than jobs are in progress: `spare_for`.
         dedupe: identical programs are judged once.
         retry_failed: judge rows again on which a judge program failed.
@@ -50,7 +50,7 @@ class Settings:
         events: get an event for each submission.
     """
 
-    workers: int
+    jobs_at_once: int
     spare: int = _SPARE
     dedupe: bool = True
     retry_failed: bool = False
@@ -99,7 +99,7 @@ class RunCounts:
             finished=now(),
             interrupted=interrupted or self.stopped_by is not None,
             options=settings.options,
-            workers=settings.workers,
+            workers=settings.jobs_at_once,
             wall_s=self.wall_s,
             judged=self.judged,
             copies=self.copies,

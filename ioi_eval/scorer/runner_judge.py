@@ -30,11 +30,11 @@ from ioi_eval.errors import (
     TransientError,
     UnavailableError,
 )
-from ioi_eval.jobs import bundled, harness, precompiled, recipes
 from ioi_eval.jobs import compile as compiling
-from ioi_eval.jobs.bundled import Programs
+from ioi_eval.jobs import harness, precompiled, recipes
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.run_job import has_room_to_build
+from ioi_eval.jobs.run_setups import Programs, given_tests, problem_setup
 from ioi_eval.jobs.runner_answer import Built, CompileAnswer
 from ioi_eval.languages import CompiledLanguage, rules_of
 from ioi_eval.languages import compiled as compiled_language
@@ -335,8 +335,8 @@ class RunnerJudge:
         return Program(
             problem=problem.key,
             content=programs.submission,
-            tests=bundled.given_tests(problem, programs.outputs),
-            setup=bundled.setup_of(
+            tests=given_tests(problem, programs.outputs),
+            setup=problem_setup(
                 problem, programs, self._policy, exhaustive=exhaustive, return_bytes=self._return_bytes
             ),
             package=self._package(problem, run.target),

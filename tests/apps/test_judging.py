@@ -18,7 +18,7 @@ PASSED = TestOutcome(test="0", verdict=Verdict.AC, score=1.0)
 
 def judge_error(program: str | None) -> TestOutcome:
     """A test at which a judge program or the sandbox failed."""
-    outcome = TestOutcome(test="1", verdict=Verdict.JE, score=None, message="it crashed", judge_program=program)
+    outcome = TestOutcome(test="1", verdict=Verdict.JE, score=None, message="it crashed", failed_program=program)
     test = StdinTest(number=1, given="", expected="")
     return judged(test, outcome, AppsSettings(), passed=True)
 

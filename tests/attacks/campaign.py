@@ -313,7 +313,7 @@ async def _score(scorer: Scorer, task: Problem, name: str, code: str) -> Submiss
 
 
 def _verdict(outcome: TestOutcome) -> str:
-    return f"JE:{outcome.judge_program}" if outcome.verdict is Verdict.JE else str(outcome.verdict)
+    return f"JE:{outcome.failed_program}" if outcome.verdict is Verdict.JE else str(outcome.verdict)
 
 
 NOT_LINKED = "relocation truncated to fit"

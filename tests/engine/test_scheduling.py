@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,15 +14,15 @@ from ioi_eval.apps.program_run import ProgramRun
 from ioi_eval.engine.scheduling import ProgramScheduler
 from ioi_eval.errors import TransportError, UnavailableError
 from ioi_eval.jobs.harness import Interpreter
-from ioi_eval.jobs.python_run import OutputJudge, RunLimits, setup_of
 from ioi_eval.jobs.run_job import JobTest
+from ioi_eval.jobs.run_setups import OutputJudge, RunLimits, python_setup
 from ioi_eval.model import Execution, Isolation, Job, Stage, TestOutcome, Verdict
 from ioi_eval.sandbox import Target
 from tests.box_answers import answer_text
 from tests.small_targets import small_target
 
 TARGET = small_target()
-SETUP = setup_of(
+SETUP = python_setup(
     runner=b"",
     interpreter=Interpreter(version="cpython 3", numpy=None, path="python3", sees=(), harness=b""),
     grader=None,
@@ -197,7 +197,7 @@ def test_a_lost_answer_is_requested_again() -> None:
     """At most three times, as long as an endpoint is available."""
     assert settled(LOST, LOST, RIGHT)[0].verdict is Verdict.AC
     lost = settled(LOST, LOST, LOST)[0]
-    assert (lost.verdict, lost.message, lost.judge_program) == (Verdict.JE, "cut cable", None)
+    assert (lost.verdict, lost.message, lost.failed_program) == (Verdict.JE, "cut cable", None)
 
 
 COMPILED = {
@@ -221,10 +221,11 @@ def test_unavailable_error_is_not_retried() -> None:
         settled(NOBODY, RIGHT)
 
 
-class Cutting:
-    """A sandbox that cuts off answers with more than two tests. It judges all outputs AC."""
+class Unreliable:
+    """A sandbox that finds all outputs right, but whose answers may be cut off, or changed on the way."""
 
-    def __init__(self) -> None:
+    def __init__(self, spoil: Callable[[str, int, int], str]) -> None:
+        self.spoil = spoil  # what arrives of an answer, given it, the number of tests, and that of earlier jobs
         self.asked: list[int] = []
 
     def targets(self) -> Sequence[Target]:
@@ -238,12 +239,28 @@ class Cutting:
         tests, nonce = plan.count(b"\ntest "), plan.decode().partition("\nnonce ")[2].partition("\n")[0]
         self.asked.append(tests)
         lines = [{**RIGHT, "cpu_us": 1000, "test": number} for number in range(tests)]
-        answer = answer_text(lines, nonce)
-        return Execution(run=Stage(stdout=answer if tests <= 2 else answer[: len(answer) // 2], stderr="", code=0))
+        arrived = self.spoil(answer_text(lines, nonce), tests, len(self.asked))
+        return Execution(run=Stage(stdout=arrived, stderr="", code=0))
 
 
-def test_after_a_cut_answer_smaller_jobs_are_sent() -> None:
-    """A limit of the server cut it, so the same job is not repeated. Later jobs are small from the start."""
+def cut_if_long(answer: str, tests: int, _: int) -> str:
+    """The first half of an answer of more than two tests."""
+    return answer if tests <= 2 else answer[: len(answer) // 2]
+
+
+def first_one_changed(answer: str, _: int, job: int) -> str:
+    """The first job's answer with another time."""
+    return answer if job > 1 else answer.replace('"cpu_us":1000', '"cpu_us":1001', 1)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "asked"), [(cut_if_long, [8, 4, 2, 2, 2, 2, *[2] * 4]), (first_one_changed, [8, 8, 8])]
+)
+def test_only_an_answer_that_is_cut_is_asked_for_in_halves(spoil: Callable[..., str], asked: list[int]) -> None:
+    """Not three times as it was: what cut it was a limit of the server's. What follows is as small from its start.
+
+    What changed an answer will change another one, however short it is.
+    """
 
     async def run(runner: ProgramScheduler) -> Sequence[TestOutcome]:
         given = [JobTest(input=b"", answer=b"")] * 8
@@ -251,8 +268,8 @@ def test_after_a_cut_answer_smaller_jobs_are_sent() -> None:
         await runs.run(runner, TARGET)
         return [runs.outcomes[place] for place in range(8)]
 
-    sandbox = Cutting()
+    sandbox = Unreliable(spoil)
     runner = ProgramScheduler(sandbox, jobs_at_once=lambda _: 1)
     for _ in range(2):
         assert {one.verdict for one in asyncio.run(run(runner))} == {Verdict.AC}
-    assert sandbox.asked == [8, 4, 2, 2, 2, 2, *[2] * 4]
+    assert sandbox.asked == asked

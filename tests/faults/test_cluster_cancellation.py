@@ -61,7 +61,7 @@ class CancelledAt:
 def test_cancelled_at_every_await(
     start: Any, monkeypatch: pytest.MonkeyPatch, rate: float, padding: int, alone: bool
 ) -> None:
-    """Cancelled during encoding, connecting, sending, receiving, and before a repetition; small and large bodies.
+    """Cancelled during encoding, connecting, sending, receiving, and before a retry; small and large bodies.
 
     Connections are not kept, so each attempt also waits for a connection.
     """

@@ -67,7 +67,7 @@ def run_with_all_faults(start: Any, jobs: int) -> None:
     with_cluster(proxy.urls, use, max_requests_per_endpoint=slots, events=Events([listener]))
     done = counts(proxy.urls[0], "faults")
     assert sum(done.values()) - done["requests"] > 0.03 * jobs, "faults occurred"
-    assert done["requests"] <= 1.15 * (jobs + 2 * servers * slots), "repetitions are within the budget"
+    assert done["requests"] <= 1.15 * (jobs + 2 * servers * slots), "retries are within the budget"
     repeated = [told["message"] for told in listener.told if told["event"] == "job_repeated"]
     most = [counts(url, "stub")["max_running"] for url in stub.urls]
     assert max(most) <= slots, f"a server got more jobs at once than slots; repeated: {repeated}"
@@ -100,8 +100,8 @@ def test_idle_connections_that_the_server_closed(start: Any) -> None:
     assert counts(proxy.urls[0], "faults")["requests"] == 20
 
 
-def test_repetitions_are_reported(start: Any) -> None:
-    """Each repetition is an event with the server and the reason."""
+def test_retries_are_reported(start: Any) -> None:
+    """Each retry is an event with the server and the reason."""
     _, proxy = proxied(start, faults="truncate", first=3)
     listener = Listener()
 
@@ -116,7 +116,7 @@ def test_repetitions_are_reported(start: Any) -> None:
 
 
 def test_no_answer_within_the_deadline(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A request without an answer ends at the job's deadline, and is repeated."""
+    """A request without an answer ends at the job's deadline, and is retried."""
     monkeypatch.setattr(wire, "SERVER_QUEUE_S", (0.0, 0.0))
     _, proxy = proxied(start, faults="hang", first=1)
     job = replace(echo("x"), run_limits=StageLimits(wall_ms=100, cpu_ms=100))

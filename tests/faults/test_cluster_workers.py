@@ -37,7 +37,7 @@ from tests.faults.stub_jobs import (
 
 
 def test_a_server_dies_and_comes_back(start: Any) -> None:
-    """Jobs of a killed server are repeated on another one. After its restart, the server gets jobs again."""
+    """Jobs of a killed server are retried on another one. After its restart, the server gets jobs again."""
     stays, dies = start("stub_piston.py"), start("stub_piston.py")
     listener = Listener()
 

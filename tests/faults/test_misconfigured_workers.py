@@ -20,7 +20,7 @@ from ioi_eval.doctor.workers import _offered
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox.piston.discovery import Worker
 from ioi_eval.sandbox.piston.probing import ProbeReport
-from ioi_eval.sandbox.piston.wire import Service, Starter
+from ioi_eval.sandbox.piston.wire import InstalledStarter, Starter
 from ioi_eval.toolchain import Toolchain
 
 
@@ -103,7 +103,7 @@ def test_linking_is_a_finding_unless_the_worker_has_cms_ioi(starter: Starter) ->
         url=URL("http://127.0.0.1:2000/api/v2"),
         runtimes=(),
         profile="classic",
-        service=Service(starter=starter, version="1.0.0"),
+        installed=InstalledStarter(starter=starter, version="1.0.0"),
         report=ProbeReport(compilers=(toolchain,), kernel="6.1.0", processors=2, clock_s=0),
         max_output_bytes=4 << 20,
         max_body_bytes=None,

@@ -77,8 +77,8 @@ def wrong(cases: dict[str, Case], outcomes: dict[str, TestOutcome], program: str
         fits &= case.code is None or seen.exit_code == case.code
         if not fits:
             found.append(f"{name}: {seen} for {case}")
-        if case.verdict is JE and (seen.judge_program, seen.final) != (program, True):
-            found.append(f"{name}: blames {seen.judge_program}, final {seen.final}")
+        if case.verdict is JE and (seen.failed_program, seen.final) != (program, True):
+            found.append(f"{name}: blames {seen.failed_program}, final {seen.final}")
     return found
 
 

@@ -43,8 +43,8 @@ def wrong(cases: dict[str, Case], outcomes: dict[str, TestOutcome]) -> list[str]
         )
         if (seen.verdict, seen.score) != (case.verdict, case.score) or not fits:
             found.append(f"{name}: {seen.verdict} {seen.score} {seen.message!r} for {case}")
-        if case.verdict is JE and (seen.judge_program, seen.final) != ("checker", True):
-            found.append(f"{name}: blames {seen.judge_program}, final {seen.final}")
+        if case.verdict is JE and (seen.failed_program, seen.final) != ("checker", True):
+            found.append(f"{name}: blames {seen.failed_program}, final {seen.final}")
     return found
 
 

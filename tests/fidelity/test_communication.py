@@ -188,7 +188,7 @@ def test_checker_after_the_manager(full_bench: Any, problem_from: Any, protocol:
     )
     code = 'int main() { if (fgets(block, 99, stdin) && strstr(block, "crash p")) abort(); fputs(block, stdout); }'
     seen = full_bench.outcomes(problem, HEAD + code)
-    found = {name: (outcome.verdict, outcome.judge_program) for name, outcome in seen.items()}
+    found = {name: (outcome.verdict, outcome.failed_program) for name, outcome in seen.items()}
     assert found == {
         "right": (AC, None),
         "wrong": (WA, None),

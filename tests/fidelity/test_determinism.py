@@ -53,7 +53,7 @@ async def scored(
                 out,
                 ContestFamily(dump_reader, scorer),
                 journal=journal,
-                settings=Settings(workers=workers),
+                settings=Settings(jobs_at_once=workers),
                 progress=progress_for(0, bar=False),
             )
     assert outcome.exit_code == 0

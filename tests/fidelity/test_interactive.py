@@ -113,7 +113,7 @@ def test_kattis_interactors(bench: Any, problem_from: Any) -> None:
     )
     outcomes = bench.outcomes(problem, PROGRAM)
     assert wrong(KATTIS, outcomes) == []
-    assert {outcomes[name].judge_program for name in KATTIS if name.startswith("interactor")} == {"manager"}
+    assert {outcomes[name].failed_program for name in KATTIS if name.startswith("interactor")} == {"manager"}
 
 
 def test_scores_are_scaled_and_rounded_down(full_bench: Any, problem_from: Any) -> None:

@@ -53,7 +53,7 @@ def test_bodies_of_requests(files: list[tuple[str, bytes, bool]], args: list[str
     try:
         sent = wire.sent_files(job, wire.Starter.IOI_EVAL)
         literals = [wire.literal(file.content) for file in sent if isinstance(file.content, bytes)]
-        body = wire.body(job, wire.Service(starter=wire.Starter.IOI_EVAL, version="1"), sent, literals)
+        body = wire.body(job, wire.InstalledStarter(starter=wire.Starter.IOI_EVAL, version="1"), sent, literals)
     except RejectedError:
         return
     raw = b"".join(part for part in body.segments if isinstance(part, bytes))

@@ -185,7 +185,7 @@ def test_python_reads_golden_batch_lines() -> None:
     assert (outcomes[1].score, outcomes[1].message) == (0.5, "half café")
     assert (outcomes[2].score, outcomes[2].exit_code) == (0.0, 3)
     assert outcomes[5].score is None
-    assert outcomes[5].judge_program == "checker"
+    assert outcomes[5].failed_program == "checker"
     assert dict(outcomes[6].attempted) == {"clone": 1}
 
 
@@ -195,7 +195,7 @@ def test_python_reads_golden_communication_lines() -> None:
     outcomes = run_answer(stage(golden_lines("communication")), NONCE, names=names, time_limit_s=1.0).tests
     assert [outcome.verdict for outcome in outcomes.values()] == [Verdict.AC, Verdict.RE, Verdict.JE, Verdict.RE]
     assert outcomes[0].message == "all numbers came back"
-    assert outcomes[2].judge_program == "manager"
+    assert outcomes[2].failed_program == "manager"
 
 
 def test_python_reads_golden_returned_lines() -> None:

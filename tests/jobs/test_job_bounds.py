@@ -10,8 +10,8 @@ import pytest
 from ioi_eval.config import Policy
 from ioi_eval.engine.packing import fitting
 from ioi_eval.jobs import rules
-from ioi_eval.jobs.bundled import Programs, given_tests, setup_of
 from ioi_eval.jobs.run_job import PlannedTest, bounds_of
+from ioi_eval.jobs.run_setups import Programs, given_tests, problem_setup
 from ioi_eval.model import Blob, Isolation, Subtask, TestCase
 from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
@@ -32,7 +32,7 @@ PROBLEM = small_problem(
 )
 
 
-SETUP = setup_of(PROBLEM, PROGRAMS, Policy())
+SETUP = problem_setup(PROBLEM, PROGRAMS, Policy())
 
 
 def first_bundle(target: Target) -> int:

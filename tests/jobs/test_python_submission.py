@@ -7,9 +7,9 @@ from pathlib import Path
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
-from ioi_eval.jobs.bundled import Programs, given_tests, setup_of
 from ioi_eval.jobs.harness import preloaded, program_file
 from ioi_eval.jobs.run_job import JobProgram, run_job
+from ioi_eval.jobs.run_setups import Programs, given_tests, problem_setup
 from ioi_eval.jobs.runner_answer import RunAnswer, run_answer
 from ioi_eval.model import CheckerProtocol, Subtask, TestCase
 from ioi_eval.programs import Builder
@@ -47,7 +47,7 @@ async def judged(cache: Path) -> RunAnswer:
         )
         tests = list(given_tests(PROBLEM, {}).values())
         program = JobProgram(content=programs.submission, tests=tests, at=[()] * len(tests))
-        job = run_job([program], setup_of(PROBLEM, programs, Policy(), exhaustive=True), nonce=NONCE)
+        job = run_job([program], problem_setup(PROBLEM, programs, Policy(), exhaustive=True), nonce=NONCE)
         execution = await sandbox.execute(job, target)
         names = dict(enumerate(PROBLEM.tests))
         return run_answer(execution.run, NONCE, names=names, time_limit_s=PROBLEM.time_limit_s)

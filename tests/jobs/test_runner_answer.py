@@ -65,7 +65,7 @@ def test_je_has_no_score_and_names_the_program() -> None:
     """The score is None. The outcome has the judge program and its message."""
     fault = {"program": "checker", "fault": "score", "words": "nan"}
     outcome = read(stage(line(verdict="JE", score=None, **fault))).tests[0]
-    assert (outcome.verdict, outcome.score, outcome.judge_program) == (Verdict.JE, None, "checker")
+    assert (outcome.verdict, outcome.score, outcome.failed_program) == (Verdict.JE, None, "checker")
     assert outcome.message == "checker: nan"
 
 

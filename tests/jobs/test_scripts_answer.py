@@ -134,7 +134,7 @@ def test_order_of_the_reference_s_mapping() -> None:
 def test_invalid_scores_are_the_checker_s_fault(stdout: str) -> None:
     """Only a plain finite number in [0, 1] is a score."""
     outcome = scripts_answer.test_outcome(execution(stdout=f"{stdout}\n"), "t1")
-    assert (outcome.verdict, outcome.score, outcome.judge_program) == (Verdict.JE, None, "checker")
+    assert (outcome.verdict, outcome.score, outcome.failed_program) == (Verdict.JE, None, "checker")
 
 
 @pytest.mark.parametrize(

@@ -220,7 +220,7 @@ class Contest:
                     self.out,
                     ContestFamily(self.dump_reader(scorer, selection), scorer, unscored=unscored),
                     journal=kept,
-                    settings=Settings(**{"workers": 3, "spare": 0, **settings}),
+                    settings=Settings(**{"jobs_at_once": 3, "spare": 0, **settings}),
                     progress=self.progress,
                 )
             )

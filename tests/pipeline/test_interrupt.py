@@ -25,7 +25,7 @@ def told(submission):
     print(submission.id, flush=True)
     if len(sys.argv) > 3:
         sys.stdin.readline()
-outcome = Contest(pathlib.Path(sys.argv[1])).run(ScriptedScorer(before=told), workers=int(sys.argv[2]))
+outcome = Contest(pathlib.Path(sys.argv[1])).run(ScriptedScorer(before=told), jobs_at_once=int(sys.argv[2]))
 sys.exit(outcome.exit_code)
 """
 
@@ -81,7 +81,7 @@ def test_the_summary_of_an_interrupted_run_says_so(contest: Contest) -> None:
 
     contest.write(*programs("1", "wait", "1 //b"))
     before = signal.getsignal(signal.SIGINT)  # ignored if the tests were started in the background
-    outcome = contest.run(ScriptedScorer(before=interrupt), workers=1)
+    outcome = contest.run(ScriptedScorer(before=interrupt), jobs_at_once=1)
     assert outcome.exit_code == 130
     assert outcome.summary["interrupted"]
     assert outcome.summary["submissions"]["pending"] == 2

@@ -31,7 +31,7 @@ def test_results_are_in_the_order_of_the_dump(contest: Contest, scorer: Scripted
 def test_no_more_are_judged_at_once_than_there_are_workers(contest: Contest, scorer: ScriptedScorer) -> None:
     """All workers are used, and never more."""
     contest.write(*programs(*(f"1 // {n}" for n in range(40))))
-    contest.run(scorer, workers=4)
+    contest.run(scorer, jobs_at_once=4)
     assert scorer.max_at_once == 4
 
 
@@ -169,7 +169,7 @@ def test_results_are_synced_while_a_submission_takes_long(contest: Contest) -> N
             super().sync()
             scorer.synced.set()
 
-    assert contest.run(scorer, workers=1, journal=partial(Watched, sync_s=0.5)).exit_code == 0
+    assert contest.run(scorer, jobs_at_once=1, journal=partial(Watched, sync_s=0.5)).exit_code == 0
 
 
 def test_columns_with_our_names_are_renamed(contest: Contest, scorer: ScriptedScorer) -> None:

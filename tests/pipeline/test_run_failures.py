@@ -59,7 +59,7 @@ def test_unknown_scores_can_be_written_as_zero(contest: Contest, scorer: Scripte
 def test_a_run_can_be_resumed_after_all_endpoints_failed(contest: Contest, scorer: ScriptedScorer) -> None:
     """Without an endpoint the run ends. The remaining submissions are left for the next run."""
     contest.write(*programs("1", "gone", *(f"1 // {n}" for n in range(500))))
-    outcome = contest.run(scorer, workers=1)
+    outcome = contest.run(scorer, jobs_at_once=1)
     assert outcome.exit_code == 1
     assert outcome.stopped_by == "no endpoint left for 60 s"
     assert outcome.summary["interrupted"]
@@ -82,7 +82,7 @@ def test_rows_without_a_program_do_not_count_as_successes(contest: Contest, scor
     """They need no sandbox, so they do not reset the count of failures."""
     texts = [f"JE // {number}" if number % 5 == 0 else None for number in range(3000)]  # 51 in a batch
     contest.write(*programs(*texts))
-    outcome = contest.run(scorer, workers=1, dedupe=False)
+    outcome = contest.run(scorer, jobs_at_once=1, dedupe=False)
     assert "100 submissions in a row" in str(outcome.stopped_by)
 
 
@@ -90,7 +90,7 @@ def test_failures_with_results_between_them_do_not_end_the_run(contest: Contest,
     """A sandbox that judges one submission in sixty is slow, and not broken."""
     failing = [f"JE // {number}" for number in range(120)]
     contest.write(*programs(*failing[:60], "1", *failing[60:], "0.5"))
-    outcome = contest.run(scorer, workers=1)
+    outcome = contest.run(scorer, jobs_at_once=1)
     assert (outcome.stopped_by, outcome.exit_code) == (None, 1)
     assert len(scorer.judged) == 122
 
@@ -98,7 +98,7 @@ def test_failures_with_results_between_them_do_not_end_the_run(contest: Contest,
 def test_unsupported_problems_do_not_end_the_run(contest: Contest, scorer: ScriptedScorer) -> None:
     """Refusals of one problem are no failures of the sandbox, and later submissions to others are judged."""
     contest.write(*programs(*(f"unfit // {n}" for n in range(150)), "1"))
-    outcome = contest.run(scorer, workers=1)
+    outcome = contest.run(scorer, jobs_at_once=1)
     assert (outcome.stopped_by, outcome.exit_code) == (None, 1)
     assert len(scorer.judged) == 151
     assert outcome.summary["submissions"]["scored"] == 1
@@ -108,7 +108,7 @@ def test_a_bug_of_ours_ends_the_run(contest: Contest, scorer: ScriptedScorer) ->
     """It is never a verdict. Results from before it stay stored."""
     contest.write(*programs("1", "bug"))
     with pytest.raises(ExceptionGroup) as caught:
-        contest.run(scorer, workers=1)
+        contest.run(scorer, jobs_at_once=1)
     assert caught.group_contains(AssertionError)
     contest.write(*programs("1", "0.5"))
     contest.run(scorer)
@@ -120,7 +120,7 @@ def test_a_bug_caused_by_one_row_is_that_row_s_je(contest: Contest, scorer: Scri
     number of such rows.
     """
     contest.write(*programs("1", *(f"odd // {n}" for n in range(MAX_FAILURES + 10)), "0.5"))
-    outcome = contest.run(scorer, workers=1)
+    outcome = contest.run(scorer, jobs_at_once=1)
     assert outcome.exit_code == 1
     found = contest.results()
     assert [found[place]["total_score"] for place in (0, 1, -2, -1)] == [100, None, None, 50]
@@ -130,7 +130,7 @@ def test_a_bug_caused_by_one_row_is_that_row_s_je(contest: Contest, scorer: Scri
     )
     assert re.match(words, found[1]["error"])
     scorer.judged.clear()
-    contest.run(scorer, workers=1)
+    contest.run(scorer, jobs_at_once=1)
     assert len(scorer.judged) == MAX_FAILURES + 10
 
 

@@ -69,7 +69,7 @@ def contest_run(directory: Path, rows: Sequence[dict[str, Any]], limit: int | No
     contest = Contest(directory)
     contest.write(*rows)
     selection = RowSelection(years=frozenset({2024}), limit=limit)
-    contest.run(ScriptedScorer(), selection=selection, workers=1, **settings)
+    contest.run(ScriptedScorer(), selection=selection, jobs_at_once=1, **settings)
 
 
 class Executor:
@@ -113,7 +113,7 @@ def apps_run(directory: Path, rows: Sequence[dict[str, Any]], limit: int | None,
     family = AppsFamily(reader, Executor(), "tokens", AppsSummary())
     out = directory / "out"
     with Journal(out, options={}) as journal:
-        own = Settings(workers=1, spare=0, **settings)
+        own = Settings(jobs_at_once=1, spare=0, **settings)
         asyncio.run(score_dump(out, family, journal=journal, settings=own, progress=Silent()))
     catalog.close()
 

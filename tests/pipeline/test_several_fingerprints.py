@@ -79,7 +79,7 @@ def test_a_copy_that_waited_for_space_finds_its_leader(contest: Contest) -> None
     last = -(-(ROWS + 2) // BATCH_ROWS) * BATCH_ROWS - 1
     contest.write(*programs("1 1 1", *(f"1 1 1 // {number}" for number in range(1, last)), "1 1 1"))
     scorer = Mixed("old", "new", taken="new", held={"u0": f"u{last}"})
-    assert contest.run(scorer, workers=1).exit_code == 0
+    assert contest.run(scorer, jobs_at_once=1).exit_code == 0
     assert contest.results()[last]["duplicate_of"] == "u0"
     assert len(scorer.judged) == last
 

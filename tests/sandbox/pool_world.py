@@ -22,7 +22,7 @@ class World:
         self.checks: list[tuple[float, str]] = []
         for number in range(endpoints):
             machine = f"m{number % (machines or endpoints)}"
-            self.pool.add(Endpoint(name=f"w{number}", machine=machine, group="g", slots=slots), self.now)
+            self.pool.add(Endpoint(url=f"w{number}", machine=machine, group="g", slots=slots), self.now)
 
     @property
     def running(self) -> list[SlotRequest]:
@@ -45,10 +45,10 @@ class World:
         """A job ends."""
         self.pool.release(request, end, self.now)
 
-    def repeat(self, request: SlotRequest, end: JobEnd = JobEnd.BROKEN) -> None:
-        """A job ends, and is repeated."""
+    def retry(self, request: SlotRequest, end: JobEnd = JobEnd.BROKEN) -> None:
+        """A job ends, and is retried."""
         self.release(request, end)
-        self.pool.repeat(request, self.now, may_have_worked=end.may_have_worked)
+        self.pool.retry(request, self.now, may_have_worked=end.may_have_worked)
 
     def tick(self) -> list[str]:
         """Do what is due now. Returns the endpoints to check."""

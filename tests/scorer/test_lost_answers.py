@@ -179,7 +179,7 @@ def test_broken_checker_is_named_and_final(cache: Path) -> None:
     assert (result.verdict, result.score) == (Verdict.JE, None)
     faults = [outcome for subtask in result.subtasks for outcome in subtask.tests if outcome.verdict is Verdict.JE]
     assert faults
-    assert all(outcome.final and outcome.judge_program == "checker" for outcome in faults)
+    assert all(outcome.final and outcome.failed_program == "checker" for outcome in faults)
 
 
 def test_checker_that_does_not_compile_is_a_final_je(cache: Path) -> None:

@@ -1,4 +1,4 @@
-"""Finds this machine's C++ compiler, and the files that a box must show for it."""
+"""Finds this machine's C++ compiler, and the files that a box must show for it; hashes a compiler's files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from ioi_eval import boxfiles
@@ -32,12 +32,11 @@ def detect(command: str) -> Toolchain:
             f"no C++ compiler: {command!r} is not in {PATH}. Install one (Debian, Ubuntu: apt install g++), "
             "or name it in CXX"
         )
-    status = os.stat(path)
-    return _detect(path, (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns))
+    return _detect(path, _identity(path))
 
 
 @lru_cache(maxsize=8)
-def _detect(path: str, _identity: tuple[int, ...]) -> Toolchain:
+def _detect(path: str, _: tuple[int, ...]) -> Toolchain:
     """The toolchain of the compiler at a path; cached until the file changes."""
     version = _ask(path, "--version").splitlines()[0]
     static_libraries = [_ask(path, f"-print-file-name={name}").strip() for name in ("libc.a", "libstdc++.a")]
@@ -66,23 +65,6 @@ def files_of(answer: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     lines = [line.partition("\t") for line in answer.splitlines()]
     sees, libraries = (outermost(path for kind, _, path in lines if kind == wanted) for wanted in ("sees", "library"))
     return sees, libraries
-
-
-def state_of_headers(toolchain: Toolchain) -> str:
-    """A hash of the present names, sizes and times of all files in the directories that the compiler reads.
-
-    Raises:
-        OSError: a file was deleted meanwhile.
-    """
-    digest = hashlib.sha256()
-    for directory in filter(os.path.isdir, toolchain.sees):
-        for folder, _, names in sorted(os.walk(directory)):
-            for name in sorted(names):
-                status = os.stat(os.path.join(folder, name), follow_symlinks=False)
-                digest.update(
-                    f"{folder}/{name}\0{status.st_size}\0{status.st_mtime_ns}\0".encode(errors="surrogateescape")
-                )
-    return digest.hexdigest()
 
 
 def _ask(path: str, question: str) -> str:
@@ -114,3 +96,79 @@ def _run(command: Sequence[str | bytes]) -> str:
     except OSError as error:
         raise SetupError(str(error)) from error
     return done.stdout
+
+
+# ---------------------------------------------------------------------- the state of a compiler's files
+
+
+def files_of_compiler(toolchain: Toolchain) -> Sequence[str]:
+    """All files that a compiler and its linker can read, sorted by name."""
+    return sorted({file for path in _paths_of(toolchain) for file in _files_below(path)})
+
+
+def state_of(files: Iterable[str]) -> str:
+    """A hash of the files' names and metadata, which changes when a file is written to or replaced.
+
+    Raises:
+        OSError: a file was deleted.
+    """
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(f"{file}\0{_identity(file)}\0".encode(errors="surrogateescape"))
+    return digest.hexdigest()
+
+
+def state_of_headers(toolchain: Toolchain) -> str:
+    """A hash of the names, sizes and times of all files in the directories that the compiler reads. It is the same for
+    equal copies of a system, where inodes differ.
+
+    Raises:
+        OSError: a file was deleted meanwhile.
+    """
+    digest = hashlib.sha256()
+    for file in sorted(file for path in filter(os.path.isdir, toolchain.sees) for file in _files_below(path)):
+        status = os.stat(file)
+        digest.update(f"{file}\0{status.st_size}\0{status.st_mtime_ns}\0".encode(errors="surrogateescape"))
+    return digest.hexdigest()
+
+
+def contents_of(files: Iterable[str]) -> str:
+    """A hash of the names and contents of files.
+
+    Raises:
+        OSError: one cannot be read.
+    """
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.encode(errors="surrogateescape") + b"\0")
+        with open(file, "rb") as opened:
+            digest.update(hashlib.file_digest(opened, "sha256").digest())
+    return digest.hexdigest()
+
+
+def identity_of_compiler(toolchain: Toolchain) -> object:
+    """A value that changes when a compiler is replaced. Quicker than `state_of` all files, as it does not look into
+    directories.
+
+    Raises:
+        OSError: a file was deleted.
+    """
+    return [_identity(path) for path in _paths_of(toolchain)]
+
+
+def _paths_of(toolchain: Toolchain) -> Sequence[str]:
+    linked_by = () if toolchain.linker is None else _paths_of(toolchain.linker)
+    return (toolchain.command, *toolchain.sees, *linked_by)
+
+
+def _files_below(path: str) -> Iterator[str]:
+    """The file, or all files in the directory, at a path; without dangling links."""
+    if os.path.isfile(path):
+        yield path
+    for directory, _, names in os.walk(path):
+        yield from filter(os.path.isfile, (os.path.join(directory, name) for name in names))
+
+
+def _identity(path: str) -> tuple[int, ...]:
+    status = os.stat(path)
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)

@@ -1,5 +1,5 @@
-"""The words in front of a job's command that confine it: `setpriv`, `bwrap`. Pure, except that it looks at which
-directories exist.
+"""The words in front of a job's command that confine it (`setpriv`, `bwrap`), and which paths they may show. Pure,
+except that it looks at which paths exist.
 
 Facts behind the options (each tried):
 - bwrap started by real root leaves `/proc/sys` writable inside, so root first becomes a box's own uid.
@@ -11,13 +11,19 @@ Facts behind the options (each tried):
 - bwrap can limit the size of a tmpfs since 0.7.0 (`--size`); Ubuntu 22.04 has 0.6.1. There, limited ones are mounted
   before bwrap starts, in outer namespaces. bwrap is root in these, and would pass on root's capabilities if they were
   not dropped.
+
+The user says where an interpreter is, and boxes show this directory to the programs that are judged. With a prefix that
+is too short (`/` instead of `/opt/python`) they would see the whole machine, and it would hide the box's directories.
+So a directory that contains more than an interpreter is never shown (`refusal_to_show`).
 """
 
 from __future__ import annotations
 
 import os
+import pwd
 from collections.abc import Sequence
-from pathlib import Path
+from functools import cache
+from pathlib import Path, PurePosixPath
 
 BOX_BYTES = 1 << 30
 TMP_BYTES = 1 << 30
@@ -49,6 +55,17 @@ _CAPABILITIES = (
     "CAP_SYS_RESOURCE",
     "CAP_SYS_PTRACE",  # to read a contestant's /proc entries across user ids
 )
+
+_HOLDS_MORE = frozenset(
+    {
+        *("/", "/bin", "/boot", "/box", "/etc", "/home", "/lib", "/lib32", "/lib64", "/libx32", "/media", "/mnt"),
+        *("/nix", "/nix/store", "/opt", "/root", "/run", "/sbin", "/snap", "/srv", "/tmp", "/usr", "/usr/local"),
+        *("/var", "/var/cache", "/var/lib", "/var/log", "/var/spool", "/var/tmp"),
+    }
+)
+"""Source: the Filesystem Hierarchy Standard 3.0; `/box` is the box's own. Boxes always show the system's programs."""
+
+_OF_THE_KERNEL = frozenset({"dev", "proc", "sys"})
 
 
 def as_user(uid: int | None) -> tuple[str, ...]:
@@ -118,3 +135,34 @@ def _options_to_show(name: str) -> tuple[str, ...]:
         options += ["--symlink", target, name]
         name = os.path.normpath(os.path.join(os.path.dirname(name), target))
     return (*options, "--ro-bind-try", name, name)
+
+
+def refusal_to_show(path: str) -> str:
+    """Why boxes may not show a path; empty if they may.
+
+    Args:
+        path: on this machine or another one. If it is a link, both the link and its target are checked.
+    """
+    if not path.startswith("/"):
+        return f"{path} is not shown to boxes: it is not an absolute path"
+    for name in (os.path.normpath(path), os.path.realpath(path)):
+        if _holds_more(f"/{name.lstrip('/')}"):
+            seen = path if name == path else f"{path} ({name})"
+            return f"{seen} is not shown to boxes: it holds more than an interpreter"
+    return ""
+
+
+def _holds_more(path: str) -> bool:
+    parts = PurePosixPath(path).parts
+    if path in _HOLDS_MORE or parts[1] in _OF_THE_KERNEL or (parts[1] == "home" and len(parts) == 3):
+        return True
+    return PurePosixPath(_home()).is_relative_to(path)
+
+
+@cache
+def _home() -> str:
+    """This user's home directory in the password database; the environment may be wrong."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir or "/"
+    except KeyError:  # a user without a name, in a container
+        return "/"

@@ -7,6 +7,7 @@ container hides parts. Each cause has its own advice.
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -45,7 +46,7 @@ def why_no_box(
     Source: Linux, user_namespaces(7), `fs/namespace.c` (mount_too_revealing); Docker, "Seccomp security profiles";
     Ubuntu 24.04 release notes, "Unprivileged user namespace restrictions".
     """
-    filtered = _filtered(itself)
+    filtered = is_filtered(itself)
     if failure := _failure((*before, *_USER)):
         return _no_user_namespace(failure, filtered=filtered, sysctls=sysctls, itself=itself)
     if failure := _failure((*before, *_MOUNTS)):
@@ -114,9 +115,9 @@ def _sysctl(sysctls: Path, name: str) -> str:
     return _read(sysctls / name).strip()
 
 
-def _filtered(itself: Path) -> bool:
-    """Whether system calls of this process are filtered. Source: proc_pid_status(5), `Seccomp`."""
-    return "Seccomp:\t2" in _read(itself / "status")
+def is_filtered(itself: Path = Path("/proc/self")) -> bool:
+    """Whether this process has a system call filter, as in most containers. Source: proc_pid_status(5), `Seccomp`."""
+    return re.search(r"^Seccomp:\s*[12]$", _read(itself / "status"), re.MULTILINE) is not None
 
 
 def _profile(itself: Path) -> str:

@@ -37,16 +37,15 @@ from ioi_eval.errors import IsolationError, RejectedError, SetupError, Transient
 from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, JobKind
 from ioi_eval.sandbox import LOCAL, Target
 from ioi_eval.sandbox.local.compiler import detect
-from ioi_eval.sandbox.local.confinement import PATH, as_user, in_namespaces
+from ioi_eval.sandbox.local.confinement import PATH, as_user, in_namespaces, refusal_to_show
 from ioi_eval.sandbox.local.control_groups import processors
 from ioi_eval.sandbox.local.descriptors import descriptors, returned_files, written
 from ioi_eval.sandbox.local.inherited_limits import inherited_limits, room_for_jobs
 from ioi_eval.sandbox.local.machine_limit import MachineLimit, narrowing, require_no_refusal
-from ioi_eval.sandbox.local.namespaces import why_no_box
+from ioi_eval.sandbox.local.namespaces import is_filtered, why_no_box
 from ioi_eval.sandbox.local.process import run_process, stage_of
 from ioi_eval.sandbox.local.scripts import Command, ScriptBoxes, commands
 from ioi_eval.sandbox.local.slots import Slots
-from ioi_eval.sandbox.local.visible_paths import refusal_to_show
 from ioi_eval.sandbox.local.work_directories import sweep, work_directory
 
 _FIRST_UID, _PROCESSES, _MAX_BOXES = 0x70000000, 1 << 16, 1 << 12
@@ -151,7 +150,7 @@ class LocalSandbox:
         """Run one job in a fresh box; see `Sandbox.execute`.
 
         Raises:
-            RejectedError: the job needs paths that may not be shown to a box (`visible_paths.py`).
+            RejectedError: the job needs paths that may not be shown to a box (`confinement.py`).
             SandboxError: the box could not be made, or gave no answer.
         """
         if job.sees not in self._allowed:
@@ -261,15 +260,6 @@ class LocalSandbox:
 
     def _try_box(self) -> subprocess.CompletedProcess[str]:
         return _try((*as_user(_box_uid(0)), *in_namespaces(sizes=self._sizes), "--", "/usr/bin/true"))
-
-
-def is_filtered() -> bool:
-    """Whether this process already has a system call filter, as in most containers."""
-    try:
-        status = Path("/proc/self/status").read_text()
-    except OSError:
-        return False
-    return re.search(r"^Seccomp:\s*[12]$", status, re.MULTILINE) is not None
 
 
 def _require_way_out_of_root() -> None:

@@ -18,9 +18,8 @@ A script can destroy its own job's answer (a `TransientError`), but it cannot fo
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,10 +27,10 @@ import orjson
 
 from ioi_eval import boxfiles, shipped
 from ioi_eval.errors import RejectedError, SetupError, TransientError
-from ioi_eval.model import Execution, Job, Stage, StageLimits, signal_name
+from ioi_eval.model import Execution, Job, JobFile, Stage, StageLimits, signal_name
 from ioi_eval.sandbox import DEFAULT_MEMORY_BYTES
 from ioi_eval.sandbox.local.confinement import PATH, as_user, in_namespaces
-from ioi_eval.sandbox.local.descriptors import sealed
+from ioi_eval.sandbox.local.descriptors import descriptors, sealed
 from ioi_eval.sandbox.local.process import run_process
 from ioi_eval.sandbox.local.slots import TaskLock
 from ioi_eval.sandbox.local.work_directories import work_directory
@@ -125,12 +124,12 @@ class ScriptBoxes:
             permissions = "0755" if name in executable else "0644"
             argv += ["--perms", permissions, "--file", str(descriptor), f"/box/{name}"]
         argv += ["--", f"/proc/self/fd/{keeper}"]
-        with _inputs(stages) as inputs:
-            for stage, stdin in zip(stages, inputs, strict=True):
-                argv += _stage_words(stage, stdin)
+        with descriptors([JobFile(name=each.stage, content=each.stdin) for each in stages if each.stdin]) as inputs:
+            for stage in stages:
+                argv += _stage_words(stage, inputs.get(stage.stage, _NOTHING))
             end = await run_process(
                 argv,
-                descriptors=(keeper, *files.values(), *(stdin for stdin in inputs if stdin != _NOTHING)),
+                descriptors=(keeper, *files.values(), *inputs.values()),
                 environment={"PATH": PATH},
                 wall_ms=_START_MS + sum(stage.limits.wall_ms for stage in stages),
                 output_bytes=sum(2 * stage.limits.output_bytes + _HEADER_BYTES for stage in stages),
@@ -201,21 +200,6 @@ def _refuse_escape(name: str) -> None:
     parts = name.split("/")
     if any(part in {"", ".", ".."} for part in parts) or "\0" in name:
         raise RejectedError(f"{name!r} cannot be the name of a file in a box")
-
-
-@contextlib.contextmanager
-def _inputs(stages: Sequence[Command]) -> Iterator[list[int]]:
-    """Each stage's standard input as a descriptor; `_NOTHING` if it has none."""
-    opened: list[int] = []
-    try:
-        for stage in stages:  # one by one, so that those already open are closed if one fails
-            descriptor = sealed(stage.stdin) if stage.stdin else _NOTHING
-            opened.append(descriptor)
-        yield opened
-    finally:
-        for descriptor in opened:
-            if descriptor != _NOTHING:
-                os.close(descriptor)
 
 
 def _stage_words(stage: Command, stdin: int) -> tuple[str, ...]:

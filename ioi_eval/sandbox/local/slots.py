@@ -145,10 +145,10 @@ class Slots:
     def _tell(waiter: _Waiter) -> None:
         loop = waiter.turn.get_loop()
         try:
-            here = asyncio.get_running_loop() is loop
+            is_current = asyncio.get_running_loop() is loop
         except RuntimeError:
-            here = False
-        if here:
+            is_current = False
+        if is_current:
             _settle(waiter.turn)
         else:
             loop.call_soon_threadsafe(_settle, waiter.turn)

@@ -1,7 +1,7 @@
 """A cluster of Piston servers as one sandbox.
 
 - `cluster`: `PistonCluster`, which sends jobs; `pool` (which endpoint gets a job), `endpoint_state`, `retries`
-- the workers: `endpoints` and `slurm` (their addresses), `workers` (the list of those in use), `discovery` and
+- the workers: `endpoints` (their addresses), `workers` (the list of those in use), `discovery` and
   `probing` (what a worker can do), `conditions` (its limits), `control` (packages)
 - requests and answers: `wire`, `answer`, `two_stages`, `spool` (bytes that are sent often), `http_client`
 - problems that are installed on workers: `problem_packages` makes packages, `stored_files` jobs that refer to them

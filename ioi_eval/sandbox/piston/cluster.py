@@ -4,10 +4,10 @@
                 ▲                                                                       │
                 │                                                               http_client: send
                 │                                                                       │
-                └──── repeat, on another endpoint ◄── no whole answer ── answer: read ──┴──► Execution
+                └──── retry, on another endpoint ◄─── no whole answer ── answer: read ──┴──► Execution
 
 Sends a job again if a worker gave no usable answer (`retries.py` says how often). `http_client.py` also sends it once
-more if an idle connection was just closed; this does not count as a repetition. There are three deadlines: a job waits
+more if an idle connection was just closed; this does not count as a retry. There are three deadlines: a job waits
 for a slot as long as an endpoint is in service, and for `patience_s` when none is; a connection must be made within
 seconds; then the job's own limits apply, plus the time that it may wait on the server behind jobs of other clients
 (`wire.SERVER_QUEUE_S`). There is no read timeout: servers send nothing until a job ends.
@@ -19,9 +19,10 @@ misses one gets no jobs until it answers a check.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import random
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -49,8 +50,8 @@ from ioi_eval.sandbox.piston.endpoints import Source, endpoint_source
 from ioi_eval.sandbox.piston.pool import TICK_S, Pool
 from ioi_eval.sandbox.piston.retries import backoff_s, exhausted
 from ioi_eval.sandbox.piston.spool import RequestSpool
-from ioi_eval.sandbox.piston.stored_files import StoredFiles, with_sums_listed
-from ioi_eval.sandbox.piston.wire import Body, Service, Starter
+from ioi_eval.sandbox.piston.stored_files import StoredFiles
+from ioi_eval.sandbox.piston.wire import Body, InstalledStarter, Starter
 from ioi_eval.sandbox.piston.workers import WorkerGroup, WorkerGroups, WorkerList
 
 if TYPE_CHECKING:
@@ -124,29 +125,29 @@ class PistonCluster:
         self._client: HttpClient = HttpClient(self._headers)
         prober = Prober(self._client, self._profile)  # before anything is opened, as it may refuse the profile
         workers = self._list = WorkerList(self._source, prober, self._groups, self._pool, start=self._start)
-        await self._client.__aenter__()
-        self._task_group = await asyncio.TaskGroup().__aenter__()
+        opened = self._opened = contextlib.AsyncExitStack()
         try:
+            opened.callback(self._spool.close)
+            await opened.enter_async_context(self._client)
+            self._task_group = await opened.enter_async_context(asyncio.TaskGroup())
+            opened.callback(self._end_tasks)
             await workers.refresh()
             await workers.wait_for_workers()
             workers.require_any()
         except BaseException:
-            await self._close(None, None, None)
+            await opened.aclose()
             raise
         self._start(workers.keep_refreshing())
         self._start(self._run_ticks(workers))
-        self._gc_thresholds_before = gc.get_threshold()
-        if self._gc_thresholds_before[0]:  # else the garbage collector is switched off
-            gc.set_threshold(*map(max, _GC_THRESHOLDS, self._gc_thresholds_before))
+        opened.enter_context(_rarer_garbage_collection())
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # if one of our tasks fails, the task group cancels the caller, and raises that task's error in `_close`
+        # if one of our tasks fails, the task group cancels the caller, and raises that task's error on leaving
         cancelled = kind is not None and issubclass(kind, asyncio.CancelledError)
-        gc.set_threshold(*self._gc_thresholds_before)
-        await self._close(*((kind, error, trace) if cancelled else (None, None, None)))
+        await self._opened.__aexit__(*((kind, error, trace) if cancelled else (None, None, None)))
 
     def targets(self) -> Sequence[Target]:
         """One target for each kind of workers, the largest first; slots are those of workers in service."""
@@ -200,11 +201,11 @@ class PistonCluster:
         if group is None:
             raise InputError(f"{target.name!r} is not a target of this cluster")
         self._require_own_loop()
-        service = group.service
-        if service.starter is Starter.BASH and two_stages.has_two_stages(job):
+        installed = group.installed
+        if installed.starter is Starter.BASH and two_stages.has_two_stages(job):
             job = two_stages.as_one_stage(job)
         retries = job.retries or Retries()
-        repetitions = unserved = 0
+        retried = unserved = 0
         last: SandboxError | None = None
         request = self._pool.request(
             target.name,
@@ -232,12 +233,12 @@ class PistonCluster:
             if not may_be_served and not isinstance(result, TransientError):
                 raise result
             if end.may_have_worked:
-                repetitions += 1
+                retried += 1
                 if not retries.take():
                     raise exhausted(retries, result)
                 self._events.emit("job_repeated", endpoint=name, attempt=len(retries.tried), message=str(result))
-                await asyncio.sleep(backoff_s(repetitions, self._rng))
-            self._pool.repeat(request, self._loop.time(), may_have_worked=end.may_have_worked)
+                await asyncio.sleep(backoff_s(retried, self._rng))
+            self._pool.retry(request, self._loop.time(), may_have_worked=end.may_have_worked)
 
     def _require_own_loop(self) -> None:
         """Refuse other threads and forked processes: in another event loop the connections and timers never end."""
@@ -249,13 +250,13 @@ class PistonCluster:
 
     # ------------------------------------------------------------------ one job
 
-    async def _body(self, job: Job, service: Service, *, package: str = "") -> Body:
-        files = with_sums_listed(job.files) if package else wire.sent_files(job, service.starter)
+    async def _body(self, job: Job, installed: InstalledStarter, *, package: str = "") -> Body:
+        files = job.files if package else wire.sent_files(job, installed.starter)
         literals = [await self._spool.literal(file.content) for file in files]
         if job.kind is JobKind.RUNNER:
             files = (*files, wire.sums_file(files, literals))
             literals.append(await self._spool.literal(files[-1].content))
-        return wire.body(job, service, files, literals, package=package)
+        return wire.body(job, installed, files, literals, package=package)
 
     async def _wait_for_slot(self, request: SlotRequest, retries: Retries, last: SandboxError | None) -> str:
         """Wait for the slot, and return the name of its endpoint."""
@@ -283,11 +284,11 @@ class PistonCluster:
         """
         worker = self._groups.workers.get(name) if is_first else None
         while (variant := self._stored.variant(job, worker, group.target)) is not None:
-            body = await self._body(variant.job, group.service, package=variant.package)
+            body = await self._body(variant.job, group.installed, package=variant.package)
             end, result = await self._send(name, request, variant.job, body)
             if name in self._groups.unconfined or not self._stored.note_refusal(name, variant, job, result):
                 return _checked(name, end, result, job)
-        end, result = await self._send(name, request, job, await self._body(job, group.service))
+        end, result = await self._send(name, request, job, await self._body(job, group.installed))
         return _checked(name, end, result, job)
 
     async def _send(
@@ -357,17 +358,21 @@ class PistonCluster:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    async def _close(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def _end_tasks(self) -> None:
         self._pool.close()
         for task in self._tasks:
             task.cancel()
-        try:
-            await self._task_group.__aexit__(kind, error, trace)
-        finally:
-            await self._client.__aexit__(None, None, None)
-            self._spool.close()
+
+
+@contextlib.contextmanager
+def _rarer_garbage_collection() -> Iterator[None]:
+    before = gc.get_threshold()
+    if before[0]:  # else the garbage collector is switched off
+        gc.set_threshold(*map(max, _GC_THRESHOLDS, before))
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def _checked(

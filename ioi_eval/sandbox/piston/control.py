@@ -14,7 +14,7 @@ import asyncio
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from ioi_eval.errors import SandboxError, TransportError
@@ -83,7 +83,7 @@ class PackageRequest:
 
     language: str
     version: str = "*"
-    is_wanted: bool = field(default=True)
+    is_wanted: bool = True
 
 
 async def presences(urls: Sequence[str]) -> list[Presence]:
@@ -101,8 +101,8 @@ async def change(urls: Sequence[str], package: PackageRequest) -> list[PackageCh
     async with _client() as client:
         present = dict(zip(urls, await _each(urls, lambda url: _presence(client, url)), strict=True))
         done = {
-            url: PackageChange(url=url, is_done=False, message=f"not asked: {here.why_not}")
-            for url, here in present.items()
+            url: PackageChange(url=url, is_done=False, message=f"not asked: {presence.why_not}")
+            for url, presence in present.items()
         }
         there = [url for url in urls if not present[url].why_not]
         for some in (there[:1], there[1:]):
@@ -125,17 +125,15 @@ def _client() -> httpx.AsyncClient:
 
 async def _each(urls: Sequence[str], ask: Callable[[str], Awaitable[T]]) -> list[T]:
     """Call `ask` for each, `_AT_ONCE` at once; the answers are in order."""
-    answers: dict[int, T] = {}
-    rest = iter(enumerate(urls))
+    at_once = asyncio.Semaphore(_AT_ONCE)
 
-    async def work() -> None:
-        for number, url in rest:
-            answers[number] = await ask(url)
+    async def work(url: str) -> T:
+        async with at_once:
+            return await ask(url)
 
     async with asyncio.TaskGroup() as group:
-        for _ in range(min(_AT_ONCE, len(urls))):
-            group.create_task(work())
-    return [answers[number] for number in range(len(urls))]
+        tasks = [group.create_task(work(url)) for url in urls]
+    return [task.result() for task in tasks]
 
 
 async def _presence(client: httpx.AsyncClient, url: str) -> Presence:

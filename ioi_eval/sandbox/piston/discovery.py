@@ -21,7 +21,7 @@ from ioi_eval.sandbox.piston import answer, probing, wire
 from ioi_eval.sandbox.piston.conditions import Condition, conditions, fatal
 from ioi_eval.sandbox.piston.endpoint_state import JobEnd
 from ioi_eval.sandbox.piston.probing import ProbeReport
-from ioi_eval.sandbox.piston.wire import Body, Inline, Runtime, Service, Starter, without_problems
+from ioi_eval.sandbox.piston.wire import Body, Inline, InstalledStarter, Runtime, Starter, without_problems
 from ioi_eval.toolchain import Toolchain
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Worker:
         url: its base, with `/api/v2`.
         runtimes: what it has installed; if this changes, except by problems' packages, all else may have changed.
         profile: `bundled` or `classic`.
-        service: the package that will start jobs, and the limits it accepts.
+        installed: the package that will start jobs, and the limits it accepts.
         report: what it reports about itself.
         max_output_bytes: an answer may be at least this long.
         max_body_bytes: a request may be at least this long; `None` if that could not be found out.
@@ -59,7 +59,7 @@ class Worker:
     url: URL
     runtimes: tuple[Runtime, ...]
     profile: str
-    service: Service
+    installed: InstalledStarter
     report: ProbeReport
     max_output_bytes: int
     max_body_bytes: int | None
@@ -74,8 +74,8 @@ class Worker:
     def conditions(self) -> tuple[Condition, ...]:
         """The conditions under which it judges."""
         return conditions(
-            self.service.ceilings,
-            self.service.starter,
+            self.installed.ceilings,
+            self.installed.starter,
             is_bundled=self.profile == "bundled",
             output_bytes=self.max_output_bytes,
             body_bytes=self.max_body_bytes,
@@ -169,15 +169,15 @@ class Prober:
             timer.cancel()
             end()
 
-    async def limits(self, url: URL) -> tuple[Condition, ...]:
+    async def conditions(self, url: URL) -> tuple[Condition, ...]:
         """The conditions of a worker's best package, as far as they can be found out if it cannot serve.
 
         Raises:
             SandboxError: it does not answer now.
             SetupError: it refuses all requests.
         """
-        for service in probing.services(await self.runtimes(url), self._profile):
-            learned, _ = await self._ask(url, service, secrets.token_hex(16), 0)
+        for installed in probing.starters(await self.runtimes(url), self._profile):
+            learned, _ = await self._ask(url, installed, secrets.token_hex(16), 0)
             return await self._conditions(url, learned, output_bytes=None)
         return ()
 
@@ -185,12 +185,12 @@ class Prober:
         runtimes = await self.runtimes(url)
         errors: list[SetupError | RejectedError] = []
         reasons: list[str] = []
-        for service in probing.services(runtimes, self._profile):
+        for installed in probing.starters(runtimes, self._profile):
             try:
-                return await self._examine(url, runtimes, service)
+                return await self._examine(url, runtimes, installed)
             except (SetupError, RejectedError) as error:
                 errors.append(error)
-                reasons.append(f"{service.starter.value}: {error}")
+                reasons.append(f"{installed.starter.value}: {error}")
         if errors and isinstance(
             errors[0], UnfitWorkerError
         ):  # of the best package: the faults of the others need not be fixed
@@ -198,19 +198,19 @@ class Prober:
         wanted = ", ".join(starter.value for starter in probing.PREFERENCE[self._profile])
         raise SetupError(f"{url}: " + ("; ".join(reasons) or f"none of these packages is installed: {wanted}"))
 
-    async def _examine(self, url: URL, runtimes: tuple[Runtime, ...], service: Service) -> Worker:
-        service, report = await self._probe(url, service)
+    async def _examine(self, url: URL, runtimes: tuple[Runtime, ...], installed: InstalledStarter) -> Worker:
+        installed, report = await self._probe(url, installed)
         clock_ahead_s = report.clock_s - time.time()
-        kind = (without_problems(runtimes), service, report.compilers, report.kernel)
+        kind = (without_problems(runtimes), installed, report.compilers, report.kernel)
         async with self._measuring.setdefault(kind, asyncio.Lock()):
             if kind not in self._sizes:
-                self._sizes[kind] = await self._measured(url, service)
+                self._sizes[kind] = await self._measured(url, installed)
         output_bytes, body_bytes = self._sizes[kind]
         worker = Worker(
             url=url,
             runtimes=runtimes,
-            profile=self._profile_of(service),
-            service=service,
+            profile=self._profile_of(installed),
+            installed=installed,
             report=report,
             max_output_bytes=output_bytes,
             max_body_bytes=body_bytes,
@@ -220,37 +220,39 @@ class Prober:
             raise UnfitWorkerError(message, worker.conditions, worker)
         return worker
 
-    async def _measured(self, url: URL, service: Service) -> tuple[int, int | None]:
+    async def _measured(self, url: URL, installed: InstalledStarter) -> tuple[int, int | None]:
         """The longest answer and the longest request; at once, as each may wait behind jobs of other clients."""
         try:
             async with asyncio.TaskGroup() as group:
-                output = group.create_task(self._output(url, service))
-                body = group.create_task(self._body(url, service))
+                output = group.create_task(self._output(url, installed))
+                body = group.create_task(self._body(url, installed))
         except ExceptionGroup as failed:
             raise failed.exceptions[0] from None
         return output.result(), body.result()
 
-    def _profile_of(self, service: Service) -> str:
-        return "classic" if service.starter is Starter.CMS_IOI else self._profile or "bundled"
+    def _profile_of(self, installed: InstalledStarter) -> str:
+        return "classic" if installed.starter is Starter.CMS_IOI else self._profile or "bundled"
 
-    async def _conditions(self, url: URL, service: Service, *, output_bytes: int | None) -> tuple[Condition, ...]:
+    async def _conditions(
+        self, url: URL, installed: InstalledStarter, *, output_bytes: int | None
+    ) -> tuple[Condition, ...]:
         """The conditions of a worker that cannot be examined further."""
         return conditions(
-            service.ceilings,
-            service.starter,
-            is_bundled=self._profile_of(service) == "bundled",
+            installed.ceilings,
+            installed.starter,
+            is_bundled=self._profile_of(installed) == "bundled",
             output_bytes=output_bytes,
-            body_bytes=await self._body(url, service),
+            body_bytes=await self._body(url, installed),
         )
 
-    async def _probe(self, url: URL, service: Service) -> tuple[Service, ProbeReport]:
+    async def _probe(self, url: URL, installed: InstalledStarter) -> tuple[InstalledStarter, ProbeReport]:
         nonce = secrets.token_hex(16)
-        service, execution = await self._ask(url, service, nonce, probing.PADDING)
+        installed, execution = await self._ask(url, installed, nonce, probing.PADDING)
         report = probing.read_probe(execution, nonce, probing.PADDING)
         if report is None:
-            service, execution = await self._ask(url, service, nonce, 0)
+            installed, execution = await self._ask(url, installed, nonce, 0)
             if probing.read_probe(execution, nonce, 0) is not None:
-                conditions = await self._conditions(url, service, output_bytes=0)
+                conditions = await self._conditions(url, installed, output_bytes=0)
                 raise UnfitWorkerError(fatal(conditions), conditions)
             failed = execution.compile if execution.compile and execution.compile.code != 0 else execution.run
             output = (failed.stderr or failed.stdout).strip()[-300:]
@@ -260,34 +262,36 @@ class Prober:
         if not report.compilers:
             raise SetupError("no C++ compiler can be found from its jobs; install g++ in the image, or the package gcc")
         machine = report.compilers[0].machine
-        if service.starter is not Starter.CMS_IOI and not machine.startswith("x86_64"):
+        if installed.starter is not Starter.CMS_IOI and not machine.startswith("x86_64"):
             raise SetupError(f"its compiler makes programs for {machine}, and the runner is made for x86-64")
-        return service, report
+        return installed, report
 
-    async def _ask(self, url: URL, service: Service, nonce: str, padding: int) -> tuple[Service, Execution]:
-        """The execution of the probe, and the service with the ceilings that were found on the way."""
+    async def _ask(
+        self, url: URL, installed: InstalledStarter, nonce: str, padding: int
+    ) -> tuple[InstalledStarter, Execution]:
+        """The execution of the probe, and the starter with the ceilings that were found on the way."""
         for _ in range(_ROUNDS):
-            reply = await self._post(url, _probe_body(service, nonce, padding))
+            reply = await self._post(url, _probe_body(installed, nonce, padding))
             refused = answer.refused_ceiling(reply.status, reply.body)
-            following = probing.with_ceiling(service, refused) if refused else None
+            following = probing.with_ceiling(installed, refused) if refused else None
             if following is None:
                 try:
-                    return service, answer.execution(reply.status, reply.body)
+                    return installed, answer.execution(reply.status, reply.body)
                 except TransientError as error:
                     raise type(error)(f"{url}: {error}") from error
-            service = following
+            installed = following
         raise SetupError(f"it still rejects the limits of a job after they were lowered {_ROUNDS} times as it asked")
 
-    async def _output(self, url: URL, service: Service) -> int:
+    async def _output(self, url: URL, installed: InstalledStarter) -> int:
         nonce = secrets.token_hex(16)
         for size in probing.OUTPUT_LADDER:
-            _, execution = await self._ask(url, service, nonce, size)
+            _, execution = await self._ask(url, installed, nonce, size)
             if probing.read_probe(execution, nonce, size) is not None:
                 return size
         return probing.PADDING
 
-    async def _body(self, url: URL, service: Service) -> int | None:
-        body = _probe_body(service, secrets.token_hex(16), 0)
+    async def _body(self, url: URL, installed: InstalledStarter) -> int | None:
+        body = _probe_body(installed, secrets.token_hex(16), 0)
         text = b"".join(segment for segment in body.segments if isinstance(segment, bytes))
         for size in probing.BODY_LADDER:
             packed = await asyncio.to_thread(probing.padded, text, size)
@@ -308,8 +312,8 @@ class Prober:
             raise AnswerLostError(f"{url}: the answer is too long to be Piston's", JobEnd.BROKEN) from None
 
 
-def _probe_body(service: Service, nonce: str, padding: int) -> Body:
-    job = probing.probe_job(service, nonce, padding)
-    files = wire.sent_files(job, service.starter)
+def _probe_body(installed: InstalledStarter, nonce: str, padding: int) -> Body:
+    job = probing.probe_job(installed, nonce, padding)
+    files = wire.sent_files(job, installed.starter)
     literals: list[Inline] = [wire.literal(file.content) for file in files if isinstance(file.content, bytes)]
-    return wire.body(job, service, files, literals)
+    return wire.body(job, installed, files, literals)

@@ -19,7 +19,7 @@ import math
 import random
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from ioi_eval.errors import SandboxError
@@ -74,71 +74,57 @@ class Endpoint:
     """One server, as the pool sees it.
 
     Args:
-        name: its URL.
-        machine: the same for endpoints that share processors. It follows from the name.
+        url: of its API; identifies it.
+        machine: the same for endpoints that share processors. It follows from the URL.
         group: the same for endpoints that run jobs in the same way.
         slots: how many of our jobs it may have at once.
     """
 
-    name: str
+    url: str
     machine: str
     group: str
     slots: int = 1
 
 
+@dataclass(slots=True, eq=False, kw_only=True)
 class SlotRequest:
     """A job's request for a slot. Only the pool makes and changes it, except for the two callbacks.
 
-    Attributes:
+    Args:
         group: where the job may run.
+        order: its place among all jobs.
         is_alone: whether it needs a machine to itself.
         is_only: whether no other group would do.
-        last_endpoint: the endpoint that had the job last; a repetition prefers another.
-        order: its place among all jobs.
-        is_repeated: whether a server may have had work from the job before.
+        last_endpoint: the endpoint that had the job last; a retry prefers another.
+        is_retry: whether a server may have had work from the job before.
+        unconnected: how many attempts in a row got no connection; the first of them at `unconnected_since`.
+        is_waiting: whether it is in one of its group's queues.
+        holds_slot: whether it holds a slot, since `granted_at`.
+        reserved: the machine that its job, to run alone, has or waits for.
         state: the endpoint whose slot it holds, or held last.
-        holds_slot: whether it holds one.
-        failure: why it will get none.
+        held_back_since: since when the retry budget has held it back.
+        failure: why it will get no slot.
         wake: called when it holds a slot or has failed.
         abandon: called when its endpoint has failed all checks for `ABANDON_AFTER_S`.
     """
 
-    __slots__ = (
-        "abandon",
-        "failure",
-        "granted_at",
-        "group",
-        "held_back_since",
-        "holds_slot",
-        "is_alone",
-        "is_only",
-        "is_repeated",
-        "is_waiting",
-        "last_endpoint",
-        "order",
-        "reserved",
-        "state",
-        "wake",
-    )  # fmt: skip
-
-    def __init__(
-        self, group: Group, order: int, *, is_alone: bool, is_only: bool, last_endpoint: str | None = None
-    ) -> None:
-        self.group = group
-        self.last_endpoint = last_endpoint
-        self.order = order
-        self.is_alone = is_alone
-        self.is_only = is_only
-        self.is_repeated = False
-        self.is_waiting = False  # in one of its group's queues
-        self.holds_slot = False
-        self.reserved: Machine | None = None  # the machine that its job, to run alone, has or waits for
-        self.state: EndpointState | None = None
-        self.granted_at = 0.0
-        self.held_back_since: float | None = None
-        self.failure: SandboxError | None = None
-        self.wake: Callable[[], None] | None = None
-        self.abandon: Callable[[], None] | None = None
+    group: Group
+    order: int
+    is_alone: bool
+    is_only: bool
+    last_endpoint: str | None = None
+    is_retry: bool = False
+    unconnected: int = 0
+    unconnected_since: float = 0.0
+    is_waiting: bool = False
+    holds_slot: bool = False
+    granted_at: float = 0.0
+    reserved: Machine | None = None
+    state: EndpointState | None = None
+    held_back_since: float | None = None
+    failure: SandboxError | None = None
+    wake: Callable[[], None] | None = None
+    abandon: Callable[[], None] | None = None
 
     def __lt__(self, other: SlotRequest) -> bool:
         return self.order < other.order
@@ -146,48 +132,47 @@ class SlotRequest:
     @property
     def endpoint(self) -> str | None:
         """Where the job runs, or ran last."""
-        return None if self.state is None else self.state.endpoint.name
+        return None if self.state is None else self.state.endpoint.url
 
 
+@dataclass(slots=True, eq=False)
 class Machine:
     """A machine, which endpoints share.
 
-    Attributes:
+    Args:
+        endpoints: in the order in which they came.
         running: how many jobs its endpoints run together.
         reserved_by: the request of a job that runs here alone, or waits until the last other job has ended.
     """
 
-    __slots__ = ("endpoints", "reserved_by", "running")
-
-    def __init__(self) -> None:
-        self.endpoints: dict[EndpointState, None] = {}  # in the order in which they came
-        self.running = 0
-        self.reserved_by: SlotRequest | None = None
+    endpoints: dict[EndpointState, None] = field(default_factory=dict)
+    running: int = 0
+    reserved_by: SlotRequest | None = None
 
     def serving(self, group: Group) -> list[EndpointState]:
         """Its endpoints of a group that are in service."""
         return [endpoint for endpoint in self.endpoints if endpoint.group is group and endpoint.in_service]
 
 
+@dataclass(slots=True, eq=False)
 class Group:
     """Endpoints that run jobs in the same way, and the requests for their slots.
 
-    Attributes:
-        waiting: requests of jobs that were not sent yet; a heap by order of arrival.
-        repeated: requests of jobs that must be sent again; likewise. They also wait for the retry budget.
-        in_service: how many endpoints are in service.
+    Args:
+        name: the target's.
         unavailable_since: when the last endpoint went out of service; `None` while one is in service.
+        in_service: how many endpoints are in service.
+        waiting: requests of jobs that were not sent yet; a heap by order of arrival.
+        retried: requests of jobs that must be sent again; likewise. They also wait for the retry budget.
     """
 
-    __slots__ = ("_by_load", "in_service", "name", "repeated", "unavailable_since", "waiting")
-
-    def __init__(self, name: str, now: float) -> None:
-        self.name = name
-        self.waiting: list[SlotRequest] = []
-        self.repeated: list[SlotRequest] = []
-        self.in_service = 0
-        self.unavailable_since: float | None = now
-        self._by_load: list[OrderedDict[EndpointState, None]] = []  # endpoints with a free slot, by jobs that they run
+    name: str
+    unavailable_since: float | None
+    in_service: int = 0
+    waiting: list[SlotRequest] = field(default_factory=list)
+    retried: list[SlotRequest] = field(default_factory=list)
+    # endpoints with a free slot, by how many jobs they run
+    _by_load: list[OrderedDict[EndpointState, None]] = field(default_factory=list)
 
     def offer(self, endpoint: EndpointState) -> None:
         """Note that an endpoint has a free slot. Of the endpoints that run equally many jobs, it is used last."""
@@ -207,7 +192,7 @@ class Group:
         second_choice = None
         for endpoints in self._by_load:
             for endpoint in endpoints:
-                if endpoint.endpoint.name != avoid:
+                if endpoint.endpoint.url != avoid:
                     return endpoint
                 second_choice = endpoint
         return second_choice
@@ -224,11 +209,6 @@ class EndpointState:
         offered_at: the number of jobs under which its group offers it; `None` while it has no free slot.
         is_counted: whether it is counted in `Group.in_service`.
     """
-
-    __slots__ = (
-        "_broken", "_check_after_s", "_failing_since", "_heard_at", "_resting_until", "_rests", "availability",
-        "endpoint", "group", "is_checked", "is_counted", "is_listed", "machine", "offered_at", "running",
-    )  # fmt: skip
 
     def __init__(self, endpoint: Endpoint, group: Group, machine: Machine, now: float) -> None:
         self.running: dict[SlotRequest, None] = {}

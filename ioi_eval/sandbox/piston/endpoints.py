@@ -2,21 +2,24 @@
 
     http://worker-7:2000     a server; the scheme and `/api/v2` may be left out
     file:workers.txt         a file with such lines; read again whenever the cluster refreshes its workers
-    slurm                    the running Slurm jobs named `piston-worker-<port>` (`slurm.py`)
+    slurm                    the running Slurm jobs named `piston-worker-<port>`; each serves that port on its nodes
 
 Several can be combined, separated by commas. Source: the reference accepts a list of URLs, or `slurm`.
+
+Slurm's jobs are found with `squeue`. Its environment variables apply (`SQUEUE_USERS`, `SQUEUE_PARTITION`, …): on a
+cluster that several people share they select the jobs.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Sequence
+import shutil
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 from ioi_eval.errors import InputError, SetupError
-from ioi_eval.sandbox.piston import slurm
 
 Source = Sequence[str] | Callable[[], Awaitable[Sequence[str]]]
 """The endpoints' URLs; or a function that returns them, called repeatedly."""
@@ -25,6 +28,14 @@ API = "/api/v2"
 _LOGIN = re.compile(r"(?<=//)[^/]*@|^[^/]*@")
 _FILE = "file:"
 _SLURM = "slurm"
+
+_JOB_NAME = "piston-worker-"
+"""Source: the reference's launcher of workers."""
+
+_SQUEUE_S = 30.0  # a busy controller may take seconds; squeue itself gives up after a few tries
+_SQUEUE = ("squeue", "--noheader", "--array", "--states=RUNNING", "--format=%N %j")
+_MAX_PORT = 65_535
+_BRACKETS = re.compile(r"\[([^]]*)\]")
 
 
 def endpoint_source(text: str) -> Source:
@@ -50,7 +61,7 @@ def endpoint_source(text: str) -> Source:
         endpoints = list(fixed)
         for term in filter(_is_asked, terms):
             endpoints += await (
-                slurm.endpoints() if term == _SLURM else asyncio.to_thread(_read, Path(term[len(_FILE) :]))
+                _slurm_endpoints() if term == _SLURM else asyncio.to_thread(_read, Path(term[len(_FILE) :]))
             )
         if not endpoints:
             raise SetupError(f"no Piston worker is there now: {' and '.join(map(_no_endpoints_in, terms))}")
@@ -110,7 +121,7 @@ def _is_asked(term: str) -> bool:
 
 def _no_endpoints_in(term: str) -> str:
     if term == _SLURM:
-        return f"Slurm has no running job named {slurm.JOB_NAME}<port>"
+        return f"Slurm has no running job named {_JOB_NAME}<port>"
     return f"{term} names none"
 
 
@@ -128,3 +139,75 @@ def _read(path: Path) -> list[str]:
             except InputError as error:
                 raise InputError(f"{path}, line {number}: {error}") from error
     return endpoints
+
+
+# ---------------------------------------------------------------------- workers that run as Slurm jobs
+
+
+async def _slurm_endpoints() -> list[str]:
+    """The endpoints of all workers that run now, in the order of Slurm's answer.
+
+    Raises:
+        SetupError: there is no `squeue` here, or it failed; with its message.
+    """
+    if shutil.which(_SQUEUE[0]) is None:
+        raise SetupError("endpoints 'slurm': there is no squeue on the PATH; run this where Slurm's commands are")
+    process = await asyncio.create_subprocess_exec(
+        *_SQUEUE, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    try:
+        async with asyncio.timeout(_SQUEUE_S):
+            stdout, stderr = await process.communicate()
+    except TimeoutError:
+        raise SetupError(f"endpoints 'slurm': squeue did not answer within {_SQUEUE_S:g} s") from None
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    if process.returncode != 0:
+        message = stderr.decode("utf-8", "replace").strip() or f"exit code {process.returncode}"
+        raise SetupError(f"endpoints 'slurm': squeue failed: {message}")
+    return list(slurm_workers(stdout.decode("utf-8", "replace")))
+
+
+def slurm_workers(answer: str) -> Iterator[str]:
+    """The endpoints in squeue's output: lines of a node list, a blank, and a job's name.
+
+    Other jobs are skipped, and so are jobs without nodes, which are just starting or ending.
+    """
+    for line in answer.splitlines():
+        nodes, _, name = line.strip().partition(" ")
+        port = name.removeprefix(_JOB_NAME)
+        if port != name and port.isdecimal() and 0 < int(port) <= _MAX_PORT:
+            for node in slurm_hosts(nodes):
+                yield f"http://{node}:{int(port)}"
+
+
+def slurm_hosts(nodes: str) -> Iterator[str]:
+    """The hosts of a Slurm node list, in order: `gpu[08-10,12],login1` are five; several brackets multiply.
+
+    Source: `scontrol show hostnames`; a test compares with its output.
+    """
+    for term in re.findall(r"(?:[^,\[]|\[[^]]*\])+", nodes):
+        yield from _hosts_of(term)
+
+
+def _hosts_of(term: str) -> Iterator[str]:
+    brackets = _BRACKETS.search(term)
+    if brackets is None:
+        yield term
+        return
+    before, after = term[: brackets.start()], term[brackets.end() :]
+    for number in _numbers(brackets[1]):
+        for rest in _hosts_of(after):
+            yield before + number + rest
+
+
+def _numbers(ranges: str) -> Iterator[str]:
+    """`08-10,12`: 08, 09, 10, 12. Leading zeros are kept."""
+    for part in ranges.split(","):
+        first, dash, last = part.partition("-")
+        if dash and first.isdecimal() and last.isdecimal():
+            yield from (str(number).zfill(len(first)) for number in range(int(first), int(last) + 1))
+        else:
+            yield part

@@ -4,14 +4,14 @@
              ▲                   │ no endpoint is in service for too long           │
              │                   ▼                                                  │
              │               `failure`                                              │
-             └────────────────────────── repeat (another slot) ◄────────────────────┘
+             └────────────────────────── retry (another slot) ◄─────────────────────┘
 
 A job asks for a slot with a `SlotRequest`. The caller is woken when the request holds a slot or has failed, and calls
 `release` in a `finally`: this may be done in every state, and a second call does nothing. So no slot can be lost
 between two awaits. Everything else happens in these calls, or in `tick`, which is called four times a second.
 
 **Order.** Endpoints that run jobs in the same way are a group. In a group jobs are served in the order in which they
-arrived. A job that is repeated keeps its place. A free slot goes to the first job at once; a job goes to the endpoint
+arrived. A job that is sent again keeps its place. A free slot goes to the first job at once; a job goes to the endpoint
 that runs the fewest jobs, and of several to the one that was idle longest. The endpoint that has just failed a job gets
 it again only if there is no other. This costs the same for two endpoints and for two thousand.
 
@@ -23,12 +23,15 @@ one. When the job ends, the machine goes first to the next such job, as it is id
 deadlines apply. `tick` returns the endpoints to check: those whose rest is over, and those that run jobs and were
 silent for a while. If checks fail for long, the jobs there are abandoned.
 
-**Repetition.** The caller decides how often one job is repeated (`retries.py`). The pool holds repeated jobs back while
-the cluster as a whole repeats too much; a job that was held back for `patience_s` fails.
+**Retries.** The caller decides how often one job is sent again (`retries.py`). The pool holds such jobs back while
+the cluster as a whole sends too many again; a job that was held back for `patience_s` fails.
 
 **No endpoint in service.** While no endpoint of a group is in service its jobs wait, and fail after `patience_s`. Later
 jobs fail at once, until an endpoint is back, but for those that only this group may run (`is_only`). While other groups
 are in service, jobs that can move there fail after `LOST_AFTER_S` already.
+
+**No connection.** An endpoint may answer checks and yet accept no job, so that it enters and leaves service for ever. A
+job fails that got no connection for `patience_s`, and `LEAST_UNCONNECTED` times in a row.
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ from itertools import count
 
 from ioi_eval.errors import ExhaustedError, SandboxError, TargetLostError, UnavailableError
 from ioi_eval.sandbox.piston.endpoint_state import Endpoint, EndpointState, Group, JobEnd, Machine, SlotRequest
-from ioi_eval.sandbox.piston.retries import RepetitionBudget
+from ioi_eval.sandbox.piston.retries import RetryBudget
 
 TICK_S = 0.25
 """The interval at which to call `tick`. With 1,500 endpoints it takes 0.4 ms, that is 0.2 % of a processor."""
@@ -52,7 +55,10 @@ LOST_AFTER_S = 15.0
 """How long jobs wait for their own group while another one could judge them. Chosen: a server's process restarts in
 less; a submission that starts again elsewhere loses seconds of work, not minutes."""
 
-_TOO_MANY_REPEATED = (
+LEAST_UNCONNECTED = 3
+"""Fewer attempts in a row without a connection say nothing, however little patience there is."""
+
+_TOO_MANY_RETRIED = (
     "for {seconds:g} s so many of the cluster's jobs had to be sent again that this one was not; "
     "`ioi-eval cluster status` tests the workers"
 )
@@ -73,7 +79,7 @@ class Pool:
         self._changed = changed
         self._patience_s = patience_s
         self._rng = rng
-        self._budget = RepetitionBudget()
+        self._budget = RetryBudget()
         self._endpoints: dict[str, EndpointState] = {}
         self._groups: dict[str, Group] = {}
         self._machines: dict[str, Machine] = {}
@@ -85,10 +91,10 @@ class Pool:
     def add(self, endpoint: Endpoint, now: float) -> None:
         """Take an endpoint into service, or update it. The jobs that it runs continue."""
         group = self._group(endpoint.group, now)
-        state = self._endpoints.get(endpoint.name)
+        state = self._endpoints.get(endpoint.url)
         if state is None:
             machine = self._machines.setdefault(endpoint.machine, Machine())
-            state = self._endpoints[endpoint.name] = EndpointState(endpoint, group, machine, now)
+            state = self._endpoints[endpoint.url] = EndpointState(endpoint, group, machine, now)
             machine.endpoints[state] = None
         else:
             state.is_listed = False  # leave the old group first, so that its counts and queues are right
@@ -141,11 +147,11 @@ class Pool:
             now: the time.
             is_alone: whether the job must run alone on a machine.
             is_only: whether no other group is suitable.
-            last_endpoint: the endpoint that had the job last; a repetition prefers another.
+            last_endpoint: the endpoint that had the job last; a retry prefers another.
         """
         request = SlotRequest(
-            self._group(group, now),
-            next(self._order),
+            group=self._group(group, now),
+            order=next(self._order),
             is_alone=is_alone,
             is_only=is_only,
             last_endpoint=last_endpoint,
@@ -153,12 +159,20 @@ class Pool:
         self._enqueue(request, now)
         return request
 
-    def repeat(self, request: SlotRequest, now: float, *, may_have_worked: bool) -> None:
-        """Ask for a slot for the same job once more. If the job was not sent, this does not count as a repetition."""
+    def retry(self, request: SlotRequest, now: float, *, may_have_worked: bool) -> None:
+        """Ask for a slot for the same job once more. If the job was not sent, this does not count as a retry."""
         assert not request.holds_slot, "the slot was not released"
-        assert request.state is not None, "the request never had a slot: there is nothing to repeat"
-        request.is_repeated |= may_have_worked
-        self._enqueue(request, now)
+        assert request.state is not None, "the request never had a slot: there is nothing to retry"
+        request.is_retry |= may_have_worked
+        if may_have_worked:
+            request.unconnected = 0
+        elif request.unconnected == 0:
+            request.unconnected_since = now
+        request.unconnected += not may_have_worked
+        if request.unconnected >= LEAST_UNCONNECTED and now - request.unconnected_since >= self._patience_s:
+            self._fail(request, self._unconnected(request.group))
+        else:
+            self._enqueue(request, now)
 
     def release(self, request: SlotRequest, end: JobEnd, now: float) -> None:
         """Release a request's slot, or its place in the queue. May be called in every state, and more than once."""
@@ -171,7 +185,7 @@ class Pool:
             del state.running[request]
             state.machine.running -= 1
             if not end.may_have_worked:
-                self._budget.take_back(request.granted_at, is_repetition=request.is_repeated)
+                self._budget.take_back(request.granted_at, is_retry=request.is_retry)
             state.job_ended(end, now, self._rng)
             self._after_change(state, now)
         if machine is not None:
@@ -179,7 +193,7 @@ class Pool:
 
     def close(self) -> None:
         """Fail the jobs that still wait."""
-        waiting = [request for group in self._groups.values() for request in (*group.waiting, *group.repeated)]
+        waiting = [request for group in self._groups.values() for request in (*group.waiting, *group.retried)]
         for request in (*waiting, *self._reserving):
             if not request.holds_slot and request.failure is None:
                 self._fail(request, UnavailableError("the PistonCluster was closed while the job waited for a slot"))
@@ -195,7 +209,7 @@ class Pool:
         for group in self._groups.values():
             self._fail_held_back(group, now)
             self._fail_unserved(group, now)
-            if group.repeated:
+            if group.retried:
                 self._serve(group, now)  # the budget has grown
         due = sorted((state.check_due, name) for name, state in self._endpoints.items() if state.check_due <= now)
         names = [name for _, name in due[: int(CHECKS_PER_S * TICK_S)]]
@@ -204,36 +218,44 @@ class Pool:
         return names
 
     def _fail_held_back(self, group: Group, now: float) -> None:
-        """Fail the repeated jobs that the budget has held back for as long as jobs may wait."""
-        if not group.repeated or self._budget.allows_retry(now):
+        """Fail the retried jobs that the budget has held back for as long as jobs may wait."""
+        if not group.retried or self._budget.allows_retry(now):
             return
-        for request in sorted(group.repeated):
+        for request in sorted(group.retried):
             if request.held_back_since is None:
                 request.held_back_since = now
             if request.is_waiting and now - request.held_back_since >= self._patience_s:
-                self._fail(request, ExhaustedError(_TOO_MANY_REPEATED.format(seconds=self._patience_s)))
-        group.repeated = sorted(request for request in group.repeated if request.is_waiting)
+                self._fail(request, ExhaustedError(_TOO_MANY_RETRIED.format(seconds=self._patience_s)))
+        group.retried = sorted(request for request in group.retried if request.is_waiting)
 
     def _fail_unserved(self, group: Group, now: float) -> None:
         """Fail the jobs that have waited for as long as they may while no endpoint of their group was in service."""
-        if group.unavailable_since is None or not (group.waiting or group.repeated):
+        if group.unavailable_since is None or not (group.waiting or group.retried):
             return
         waited_s = now - group.unavailable_since
-        elsewhere = any(other.in_service for other in self._groups.values())
+        elsewhere = self._is_other_in_service(group)
         if waited_s < (min(LOST_AFTER_S, self._patience_s) if elsewhere else self._patience_s):
             return
-        for request in sorted(group.waiting + group.repeated):
-            if not request.is_waiting or (request.is_only and waited_s < self._patience_s):
-                continue
-            self._fail(request, self._unavailable(group, waited_s, elsewhere=elsewhere))
+        for request in sorted(group.waiting + group.retried):
+            if request.is_waiting and not (request.is_only and waited_s < self._patience_s):
+                self._fail(request, self._unavailable(group, waited_s))
         group.waiting = sorted(request for request in group.waiting if request.is_waiting)
-        group.repeated = sorted(request for request in group.repeated if request.is_waiting)
+        group.retried = sorted(request for request in group.retried if request.is_waiting)
 
-    def _unavailable(self, group: Group, waited_s: float, *, elsewhere: bool) -> UnavailableError:
-        if elsewhere:
+    def _is_other_in_service(self, group: Group) -> bool:
+        return any(other.in_service for other in self._groups.values() if other is not group)
+
+    def _unavailable(self, group: Group, waited_s: float) -> UnavailableError:
+        if self._is_other_in_service(group):
             return TargetLostError(f"no worker of {group.name!r} has been available for {waited_s:.0f} s")
         waited = f"no Piston endpoint has been available for {self._patience_s:g} s"
         return UnavailableError(f"{waited}; start the workers again and resume")
+
+    def _unconnected(self, group: Group) -> UnavailableError:
+        message = f"workers of {group.name!r} answer checks, but have accepted no job for {self._patience_s:g} s"
+        if self._is_other_in_service(group):
+            return TargetLostError(message)
+        return UnavailableError(f"{message}; start them again and resume")
 
     def _fail(self, request: SlotRequest, failure: SandboxError) -> None:
         request.is_waiting = False
@@ -246,7 +268,7 @@ class Pool:
     def _enqueue(self, request: SlotRequest, now: float) -> None:
         group = request.group
         request.is_waiting = True
-        heapq.heappush(group.repeated if request.is_repeated else group.waiting, request)
+        heapq.heappush(group.retried if request.is_retry else group.waiting, request)
         if group.unavailable_since is None:
             self._serve(group, now)
         else:
@@ -272,12 +294,12 @@ class Pool:
 
     def _next_queue(self, group: Group, now: float) -> list[SlotRequest] | None:
         """The queue whose first job is served next. Requests at the front that no longer wait are dropped."""
-        for queue in (group.waiting, group.repeated):
+        for queue in (group.waiting, group.retried):
             while queue and not queue[0].is_waiting:
                 heapq.heappop(queue)
-        waiting, repeated = group.waiting, group.repeated
-        if repeated and not (waiting and waiting[0] < repeated[0]) and self._budget.allows_retry(now):
-            return repeated
+        waiting, retried = group.waiting, group.retried
+        if retried and not (waiting and waiting[0] < retried[0]) and self._budget.allows_retry(now):
+            return retried
         return waiting or None
 
     def _grant(self, request: SlotRequest, state: EndpointState, now: float) -> None:
@@ -286,11 +308,11 @@ class Pool:
         request.held_back_since = None
         request.granted_at = now
         request.state = state
-        request.last_endpoint = state.endpoint.name
+        request.last_endpoint = state.endpoint.url
         state.job_begins(now)
         state.running[request] = None
         state.machine.running += 1
-        self._budget.count(now, is_repetition=request.is_repeated)
+        self._budget.count(now, is_retry=request.is_retry)
         self._offer_or_withdraw(state, now)
         if request.wake is not None:
             request.wake()
@@ -337,21 +359,18 @@ class Pool:
         """Start a job on the machine that it has reserved, if that is idle now. The job waits again if the machine has
         no endpoint in service any more, or if the job must be held back."""
         serving = machine.serving(request.group)
-        if not serving or (request.is_repeated and not self._budget.allows_retry(now)):
+        if not serving or (request.is_retry and not self._budget.allows_retry(now)):
             self._release_machine(request, now)
             self._enqueue(request, now)
             self._serve_machine(machine, now)
         elif not machine.running:
             del self._reserving[request]
-            self._grant(request, min(serving, key=lambda state: state.endpoint.name == request.last_endpoint), now)
+            self._grant(request, min(serving, key=lambda state: state.endpoint.url == request.last_endpoint), now)
 
     # ------------------------------------------------------------------ bookkeeping
 
     def _group(self, name: str, now: float) -> Group:
-        group = self._groups.get(name)
-        if group is None:
-            group = self._groups[name] = Group(name, now)
-        return group
+        return self._groups.setdefault(name, Group(name, now))
 
     def _after_change(self, state: EndpointState, now: float, *, forget: bool = True) -> None:
         """After every change of an endpoint: serve requests that can be served now, and forget it if it has left."""
@@ -359,10 +378,10 @@ class Pool:
         machine = state.machine
         if machine.reserved_by is not None or (self._reserving and not machine.running):
             self._serve_machine(machine, now)
-        elif state.offered_at is not None and (state.group.waiting or state.group.repeated):
+        elif state.offered_at is not None and (state.group.waiting or state.group.retried):
             self._serve(state.group, now)
         if forget and not state.is_listed and not state.running:
-            self._endpoints.pop(state.endpoint.name, None)
+            self._endpoints.pop(state.endpoint.url, None)
             machine.endpoints.pop(state, None)
             if not machine.endpoints and machine.reserved_by is None:
                 self._machines.pop(state.endpoint.machine, None)
@@ -377,4 +396,4 @@ class Pool:
             state.is_counted = state.in_service
             group.in_service += 1 if state.in_service else -1
             group.unavailable_since = None if group.in_service else now
-            self._changed(state.endpoint.name, state.in_service)
+            self._changed(state.endpoint.url, state.in_service)

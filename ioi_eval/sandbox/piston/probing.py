@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from ioi_eval import boxfiles
 from ioi_eval.model import Execution, Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox.piston import wire
-from ioi_eval.sandbox.piston.wire import Ceilings, Runtime, Service, Starter
+from ioi_eval.sandbox.piston.wire import InstalledStarter, Runtime, Starter
 from ioi_eval.toolchain import Toolchain, outermost
 
 PADDING = 64 * 1024
@@ -99,10 +99,10 @@ class ProbeReport:
     clock_s: int
 
 
-def probe_job(service: Service, nonce: str, padding: int) -> Job:
+def probe_job(installed: InstalledStarter, nonce: str, padding: int) -> Job:
     """The probe, with the largest limits under the ceilings that are known."""
-    known = service.ceilings
-    if service.starter is Starter.CMS_IOI:
+    known = installed.ceilings
+    if installed.starter is Starter.CMS_IOI:
         texts = {
             "graders/probe.cpp": _STOCK_LOOK.replace("NONCE", nonce),
             "graders/probe.h": "void probe(long padding);\n",
@@ -118,7 +118,7 @@ def probe_job(service: Service, nonce: str, padding: int) -> Job:
     return Job(
         kind=JobKind.SCRIPTS,
         files=tuple(JobFile(name=name, content=text.encode()) for name, text in texts.items()),
-        args=() if service.starter is Starter.CMS_IOI else (str(padding),),
+        args=() if installed.starter is Starter.CMS_IOI else (str(padding),),
         compile_limits=StageLimits(
             wall_ms=known.lowered("compile_timeout", wire.LONGEST_ON_SERVER_MS),
             cpu_ms=known.lowered("compile_cpu_time", wire.LONGEST_ON_SERVER_MS),
@@ -133,12 +133,12 @@ def probe_job(service: Service, nonce: str, padding: int) -> Job:
     )
 
 
-def with_ceiling(service: Service, refused: tuple[str, int]) -> Service | None:
-    """The service with one more ceiling known; `None` if it is not new, so that another request would be useless."""
+def with_ceiling(installed: InstalledStarter, refused: tuple[str, int]) -> InstalledStarter | None:
+    """The starter with one more ceiling known; `None` if it is not new, so that another request would be useless."""
     name, most = refused
-    if not hasattr(service.ceilings, name) or getattr(service.ceilings, name) is not None:
+    if not hasattr(installed.ceilings, name) or getattr(installed.ceilings, name) is not None:
         return None
-    return replace(service, ceilings=replace(service.ceilings, **{name: most}))
+    return replace(installed, ceilings=replace(installed.ceilings, **{name: most}))
 
 
 def read_probe(execution: Execution, nonce: str, padding: int) -> ProbeReport | None:
@@ -173,13 +173,13 @@ def _toolchain(lines: Sequence[Sequence[str]]) -> Toolchain:
     )
 
 
-def services(runtimes: tuple[Runtime, ...], profile: str | None) -> tuple[Service, ...]:
+def starters(runtimes: tuple[Runtime, ...], profile: str | None) -> tuple[InstalledStarter, ...]:
     """The packages on this worker that support a profile, best first, each in its latest version."""
     result = []
     for starter in PREFERENCE[profile]:
         versions = [runtime.version for runtime in runtimes if _starts(runtime, starter)]
         if versions:
-            result.append(Service(starter=starter, version=max(versions, key=_version_key), ceilings=Ceilings()))
+            result.append(InstalledStarter(starter=starter, version=max(versions, key=_version_key)))
     return tuple(result)
 
 

@@ -2,12 +2,12 @@
 
 `cluster.py` sends a job again if a worker gave no usable answer. There are two limits:
 
-- one job is repeated `model.job.RETRIES` times at most, over all layers that reject its answers (`Retries`);
-- all jobs together are repeated within a budget (`RepetitionBudget`). A server that is too busy answers late or badly,
-  which causes repetitions, which make it busier: unlimited repetition turns a short overload into an outage. (Piston
+- one job is sent again `model.job.RETRIES` times at most, over all layers that reject its answers (`Retries`);
+- all jobs together are sent again within a budget (`RetryBudget`). A server that is too busy answers late or badly,
+  which causes retries, which make it busier: unlimited retries turn a short overload into an outage. (Piston
   cannot cancel: a request that was given up still runs to its end.)
 
-An attempt on which no server worked does not count as a repetition: there was no connection, or the server cannot serve
+An attempt on which no server worked does not count as a retry: there was no connection, or the server cannot serve
 such jobs.
 """
 
@@ -22,18 +22,18 @@ from ioi_eval.model import Retries
 SHARE = 0.1
 WINDOW_S = 60
 FLOOR = 5
-"""Repetitions in a minute: a tenth of the first requests of that minute, and `FLOOR` in any case, as a tenth of a small
+"""Retries in a minute: a tenth of the first requests of that minute, and `FLOOR` in any case, as a tenth of a small
 run is less than one. Source: "Site Reliability Engineering" (Google), chapter "Handling Overload": at most a tenth of a
-client's requests are repetitions."""
+client's requests are retries."""
 
 FIRST_BACKOFF_S = 0.2
 LONGEST_BACKOFF_S = 10.0
-"""The wait before a repetition, doubled each time. It is multiplied by a random 0.5 to 1, so that jobs which failed
-together are not repeated together."""
+"""The wait before a retry, doubled each time. It is multiplied by a random 0.5 to 1, so that jobs which failed
+together are not sent again together."""
 
 
 def backoff_s(number: int, rng: random.Random) -> float:
-    """How long to wait before the repetition with this number (from 1)."""
+    """How long to wait before the retry with this number (from 1)."""
     longest = min(FIRST_BACKOFF_S * 2.0 ** (number - 1), LONGEST_BACKOFF_S)
     return longest * rng.uniform(0.5, 1.0)
 
@@ -52,37 +52,37 @@ def exhausted(retries: Retries, last: SandboxError, why: str = "") -> SandboxErr
     return error
 
 
-class RepetitionBudget:
-    """Counts first requests and repetitions for each second.
+class RetryBudget:
+    """Counts first requests and retries for each second.
 
-    No minute before a repetition exceeds the limit: in the oldest second, which is only partly in the minute,
-    repetitions count and first requests do not.
+    No minute before a retry exceeds the limit: in the oldest second, which is only partly in the minute,
+    retries count and first requests do not.
     """
 
     def __init__(self) -> None:
-        self._seconds: deque[list[int]] = deque()  # [second, first requests, repetitions]
+        self._seconds: deque[list[int]] = deque()  # [second, first requests, retries]
         self._requests = 0
         self._retries = 0
 
-    def count(self, now: float, *, is_repetition: bool) -> None:
+    def count(self, now: float, *, is_retry: bool) -> None:
         """Note that a request is sent."""
-        self._add(self._current(now), 1, is_repetition)
+        self._add(self._current(now), 1, is_retry)
 
-    def take_back(self, when: float, *, is_repetition: bool) -> None:
+    def take_back(self, when: float, *, is_retry: bool) -> None:
         """Note that the request counted at `when` was not sent, as there was no connection."""
         for counts in self._seconds:
             if counts[0] == int(when):
-                self._add(counts, -1, is_repetition)
+                self._add(counts, -1, is_retry)
 
     def allows_retry(self, now: float) -> bool:
-        """Whether one more repetition may be sent now."""
+        """Whether one more retry may be sent now."""
         self._current(now)
         oldest = self._seconds[0]
         requests = self._requests - (oldest[1] if oldest[0] == int(now) - WINDOW_S else 0)
         return self._retries + 1 <= max(FLOOR, SHARE * requests)
 
-    def _add(self, counts: list[int], number: int, is_repetition: bool) -> None:
-        if is_repetition:
+    def _add(self, counts: list[int], number: int, is_retry: bool) -> None:
+        if is_retry:
             counts[2] += number
             self._retries += number
         else:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -70,44 +70,6 @@ def is_worth_storing(content: Content) -> bool:
     return (content.size if isinstance(content, Blob) else len(content)) >= _LEAST_BYTES
 
 
-def without_stored_files(job: Job, absent: Collection[str]) -> Job | None:
-    """The job that uses the files of its problem's package; `None` if it can use none.
-
-    Args:
-        job: of kind RUNNER, for one problem.
-        absent: the hashes of files that the package is known not to have.
-    """
-    package = job.package
-    if package is None or job.kind is not JobKind.RUNNER or job.stdin or job.args or ALL in absent:
-        return None
-    lines: list[str] = []
-    sent: list[JobFile] = []
-    for file in job.files:
-        if not _PLAIN.fullmatch(file.name):
-            return None
-        file_hash = digest(file.content) if is_worth_storing(file.content) else ""
-        if file_hash and file_hash not in absent and (file_hash in package.held or _ALSO_STORED.fullmatch(file.name)):
-            lines.append(f"stored {file.name} {file_hash} {package.name_of(file_hash)}\n")
-        else:
-            lines.append(f"{'program' if file.executable else 'sent'} {file.name}\n")
-            sent.append(file)
-    if len(sent) == len(job.files):
-        return None
-    return replace(job, files=(JobFile(name=LIST, content="".join(lines).encode()), *sent))
-
-
-def with_sums_listed(files: Sequence[JobFile]) -> tuple[JobFile, ...]:
-    """The files of a job from `without_stored_files`, with the file of checksums added to its list.
-
-    `graders/stored/run` opens only files that are listed.
-    """
-    listed = f"sent {wire.SUMS}\n".encode()
-    return tuple(
-        replace(file, content=file.content + listed) if file.name == LIST and isinstance(file.content, bytes) else file
-        for file in files
-    )
-
-
 def refused(execution: Execution) -> dict[str, str]:
     """The files that a package does not have: reasons by hash; empty if it had all of them."""
     if execution.run.code != REFUSED_CODE:
@@ -122,18 +84,13 @@ class Variant:
 
     Args:
         job: the job without these files.
+        named: the hashes of the files that are not sent.
         package: the problem's package that runs it; empty for the usual package.
     """
 
     job: Job
-    package: str
-
-    @property
-    def named(self) -> frozenset[str]:
-        """The hashes of the files that are not sent."""
-        texts = [file.content for file in self.job.files if file.name == LIST and isinstance(file.content, bytes)]
-        words = (line.split() for text in texts for line in text.decode().splitlines())
-        return frozenset(word[2] for word in words if word[0] == "stored")
+    named: frozenset[str]
+    package: str = ""
 
     def refusal(self, result: Execution | SandboxError) -> dict[str, str]:
         """The named files that a worker does not have, in the form of `refused`; empty if the runner was started."""
@@ -141,9 +98,8 @@ class Variant:
             return {ALL: f"is refused: {result}"}
         if not isinstance(result, Execution):
             return {}
-        reasons = {
-            file_hash: why for file_hash, why in refused(result).items() if file_hash == ALL or file_hash in self.named
-        }
+        known = {ALL, *self.named}
+        reasons = {file_hash: why for file_hash, why in refused(result).items() if file_hash in known}
         run = result.run
         if (
             not reasons and run.code not in (0, None) and not run.stdout.startswith("{")
@@ -152,7 +108,38 @@ class Variant:
         return reasons
 
 
-def without_runner(job: Job) -> Job | None:
+def without_stored_files(job: Job, absent: Collection[str]) -> Variant | None:
+    """The job that uses the files of its problem's package; `None` if it can use none.
+
+    Its list names the file of checksums too, which is added when it is sent.
+
+    Args:
+        job: of kind RUNNER, for one problem.
+        absent: the hashes of files that the package is known not to have.
+    """
+    package = job.package
+    if package is None or job.kind is not JobKind.RUNNER or job.stdin or job.args or ALL in absent:
+        return None
+    lines = [f"sent {wire.SUMS}\n"]
+    named: set[str] = set()
+    sent: list[JobFile] = []
+    for file in job.files:
+        if not _PLAIN.fullmatch(file.name):
+            return None
+        file_hash = digest(file.content) if is_worth_storing(file.content) else ""
+        if file_hash and file_hash not in absent and (file_hash in package.held or _ALSO_STORED.fullmatch(file.name)):
+            lines.append(f"stored {file.name} {file_hash} {package.name_of(file_hash)}\n")
+            named.add(file_hash)
+        else:
+            lines.append(f"{'program' if file.executable else 'sent'} {file.name}\n")
+            sent.append(file)
+    if not named:
+        return None
+    files = (JobFile(name=LIST, content="".join(lines).encode()), *sent)
+    return Variant(job=replace(job, files=files), named=frozenset(named), package=package.language)
+
+
+def without_runner(job: Job) -> Variant | None:
     """The job that uses the runner of our package; `None` if the job has no runner.
 
     `ioi-eval serve` reads `stored`, and starts its own runner; on Piston the script finds the package's runner.
@@ -163,7 +150,8 @@ def without_runner(job: Job) -> Job | None:
     file_hash = digest(runner)
     others = [file for file in job.files if file.name != "runner"]
     script = JobFile(name=wire.MAIN, content=_RUNNER_THERE.replace("DIGEST", file_hash).encode())
-    return replace(job, files=(*others, script, JobFile(name=LIST, content=runner_line(file_hash))))
+    files = (*others, script, JobFile(name=LIST, content=runner_line(file_hash)))
+    return Variant(job=replace(job, files=files), named=frozenset((file_hash,)))
 
 
 def runner_line(file_hash: str) -> bytes:
@@ -195,15 +183,15 @@ class StoredFiles:
             return None
         url, compiler = str(worker.url), target.toolchain
         elsewhere = (*job.sees, *(() if compiler.static else (compiler.command,)))
-        has_it = job.package is not None and any(each.language == job.package.language for each in worker.runtimes)
-        if job.package is not None and has_it and not any(path.startswith(_PACKAGES) for path in elsewhere):
-            package = job.package.language
-            if stored := without_stored_files(job, self._absent.get((url, package), ())):
-                return Variant(job=stored, package=package)
-        if worker.service.starter is not Starter.IOI_EVAL or (url, "") in self._absent:
+        package = "" if job.package is None else job.package.language
+        has_it = any(each.language == package for each in worker.runtimes)
+        if has_it and not any(path.startswith(_PACKAGES) for path in elsewhere):
+            variant = without_stored_files(job, self._absent.get((url, package), ()))
+            if variant is not None:
+                return variant
+        if worker.installed.starter is not Starter.IOI_EVAL or (url, "") in self._absent:
             return None
-        brought = without_runner(job)
-        return None if brought is None else Variant(job=brought, package="")
+        return without_runner(job)
 
     def note_refusal(self, name: str, variant: Variant, job: Job, result: Execution | SandboxError) -> bool:
         """Note which files a worker turned out not to have. Returns whether there are any: then send the job again.

@@ -1,7 +1,7 @@
 """Runs a job of two stages in one: the stock `bash` package has no compile stage. Pure.
 
-`joined` makes one script, which starts `compile` and `run` one after the other, each with its own time limit and
-output; `apart` reads both stages from its output. The server limits memory, with one limit for both stages.
+One script starts `compile` and `run` one after the other, each with its own time limit and output, and both stages are
+read from its output. The server limits memory, with one limit for both stages.
 
 Each stage prints three lines: its name with its exit code, or `killed`; its stdout in base64; its stderr.
 """

@@ -132,7 +132,7 @@ class Ceilings:
         """How long a job may wait on this server: as long as it lets a job of another client run.
 
         With less, two clients that fill all slots would lose jobs to each other's long ones. A request that is given up
-        still runs on the server, and its repetition waits behind the same jobs.
+        still runs on the server, and its retry waits behind the same jobs.
         """
         least_s, max_s = SERVER_QUEUE_S
         stages = (self.compile_timeout, self.run_timeout)
@@ -141,8 +141,8 @@ class Ceilings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Service:
-    """The package that starts jobs on a server, its version there, and the ceilings of the job's limits."""
+class InstalledStarter:
+    """A starter that is installed on a server: its version there, and the ceilings of the limits of jobs."""
 
     starter: Starter
     version: str
@@ -300,13 +300,13 @@ def _check_names(files: Sequence[JobFile]) -> None:
 
 
 def body(
-    job: Job, service: Service, files: Sequence[JobFile], literals: Sequence[Literal], *, package: str = ""
+    job: Job, installed: InstalledStarter, files: Sequence[JobFile], literals: Sequence[Literal], *, package: str = ""
 ) -> Body:
     """The request's body.
 
     Args:
         job: its arguments and limits are used.
-        service: the package that will start it.
+        installed: the package that will start it.
         files: from `sent_files`.
         literals: their contents, in the same order.
         package: a problem's package that will start it instead, with the same limits, in any version.
@@ -314,11 +314,11 @@ def body(
     Raises:
         RejectedError: the main file is not text.
     """
-    starts = literals if service.starter is Starter.CMS_IOI else literals[:1]
+    starts = literals if installed.starter is Starter.CMS_IOI else literals[:1]
     if not any(each.encoding == "utf8" for each in starts):
         raise RejectedError(f"{files[0].name if files else 'a job'!r} must be text: servers start a utf8 file only")
-    limits = _limits(job, service)
-    language, version = (package, "*") if package else (service.starter.value, service.version)
+    limits = _limits(job, installed)
+    language, version = (package, "*") if package else (installed.starter.value, installed.version)
     head = {"language": language, "version": version, "args": job.args, **limits}
     segments: list[bytes | Literal] = []
     text = [orjson.dumps(head)[:-1], b',"files":[']
@@ -341,11 +341,11 @@ def body(
         segments=tuple(segments),
         size=size + len(closing),
         max_run_s=run_ms / 1000,
-        max_wait_s=service.ceilings.queue_s,
+        max_wait_s=installed.ceilings.queue_s,
     )
 
 
-def _limits(job: Job, service: Service) -> Mapping[str, int]:
+def _limits(job: Job, installed: InstalledStarter) -> Mapping[str, int]:
     """The six limits.
 
     The runner enforces the real limits inside the box, so a lower hard limit of the server may prevent its answer but
@@ -353,7 +353,7 @@ def _limits(job: Job, service: Service) -> Mapping[str, int]:
     the hard limit itself, so it is not lowered: the server must refuse a limit that it does not allow. A job's memory
     limit is not lowered to the server's either, as this would change verdicts.
     """
-    ceilings, run, compiling = service.ceilings, job.run_limits, job.compile_limits or IDLE_COMPILE
+    ceilings, run, compiling = installed.ceilings, job.run_limits, job.compile_limits or IDLE_COMPILE
     may_be_lowered = job.kind is JobKind.RUNNER or job.trusted or is_one_of_two(job)
     limits = {
         "run_timeout": ceilings.lowered("run_timeout", run.wall_ms) if may_be_lowered else run.wall_ms,

@@ -23,7 +23,7 @@ from ioi_eval.sandbox.piston.discovery import Prober, Worker
 from ioi_eval.sandbox.piston.endpoint_state import Endpoint, JobEnd
 from ioi_eval.sandbox.piston.endpoints import Source, endpoints_now
 from ioi_eval.sandbox.piston.pool import Pool
-from ioi_eval.sandbox.piston.wire import Runtime, Service, Starter, without_problems
+from ioi_eval.sandbox.piston.wire import InstalledStarter, Runtime, Starter, without_problems
 
 if TYPE_CHECKING:
     from yarl import URL
@@ -47,12 +47,12 @@ class WorkerGroup:
 
     Args:
         target: the target that they serve; its `slots` are not maintained here.
-        service: the package that starts jobs on each of them.
+        installed: the package that starts jobs on each of them.
         members: their URLs.
     """
 
     target: Target
-    service: Service
+    installed: InstalledStarter
     members: set[str] = field(default_factory=set)
 
 
@@ -84,7 +84,7 @@ class WorkerGroups:
         group = self._group(worker)
         group.members.add(url)
         machine = worker.url.host or url
-        return Endpoint(name=url, machine=machine, group=group.target.name, slots=self.slots)
+        return Endpoint(url=url, machine=machine, group=group.target.name, slots=self.slots)
 
     def note_runtimes(self, url: str, runtimes: tuple[Runtime, ...]) -> None:
         """Note a worker's runtimes, if only problems' packages were installed or removed."""
@@ -103,15 +103,15 @@ class WorkerGroups:
         return [replace(group.target, slots=len(group.members) * self.slots) for group in groups]
 
     def _group(self, worker: Worker) -> WorkerGroup:
-        kind = (worker.profile, worker.service, worker.toolchain, worker.max_output_bytes, worker.max_body_bytes)
+        kind = (worker.profile, worker.installed, worker.toolchain, worker.max_output_bytes, worker.max_body_bytes)
         name = self._names.get(kind)
         if name is None:
             name = self._names[kind] = self._new_name(worker)
-            self.groups[name] = WorkerGroup(target=_target(name, worker), service=worker.service)
+            self.groups[name] = WorkerGroup(target=_target(name, worker), installed=worker.installed)
         return self.groups[name]
 
     def _new_name(self, worker: Worker) -> str:
-        name = f"piston {worker.service.starter.value} {worker.service.version}, {worker.toolchain.version}"
+        name = f"piston {worker.installed.starter.value} {worker.installed.version}, {worker.toolchain.version}"
         number = sum(taken == name or taken.startswith(f"{name} #") for taken in self.groups)
         return f"{name} #{number + 1}" if number else name
 
@@ -122,8 +122,8 @@ def _target(name: str, worker: Worker) -> Target:
     In jobs of either generation of servers the runner reaches `reduced` (Landlock, seccomp). A job says which isolation
     it accepts, and the runner refuses if it reaches less. The scripts of `cms_ioi` confine nothing.
     """
-    has_own_scripts = worker.service.starter is Starter.CMS_IOI
-    ceilings = worker.service.ceilings
+    has_own_scripts = worker.installed.starter is Starter.CMS_IOI
+    ceilings = worker.installed.ceilings
     longest = [each for each in (ceilings.run_timeout, ceilings.run_cpu_time) if each is not None]
     return Target(
         name=name,

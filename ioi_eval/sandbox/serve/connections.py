@@ -1,4 +1,5 @@
-"""Limits how long a server's connections may wait, and how many may be open without a complete request.
+"""Limits how long a server's connections may wait, how many may be open without a complete request, and the memory that
+all requests use together.
 
 A connection is in one of three states: it *waits* (new or answered, without the head of a next request), it *sends* (a
 body), or it is *served*. A connection that waits is closed after a while, even if it sends a byte a second; for one
@@ -11,7 +12,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+
+from ioi_eval.sandbox.serve.request import Refusal
 
 
 class Connections:
@@ -106,3 +109,57 @@ class _Watched(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._inner.resume_writing()
+
+
+class HeldBytes:
+    """The bytes that all requests of a server hold.
+
+    Args:
+        most: how many bytes they may hold together.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._all = 0
+
+    @contextmanager
+    def by_one(self) -> Iterator[Held]:
+        """The bytes that one request holds; released at the end."""
+        held = Held(self)
+        try:
+            yield held
+        finally:
+            held.is_now(0)
+
+    def add(self, size: int) -> None:
+        """Count more bytes, or fewer if `size` is negative.
+
+        Raises:
+            Refusal: 503, if these are too many now; they are counted all the same.
+        """
+        self._all += size
+        if size > 0 and self._all > self._most:
+            raise Refusal(503, {"message": "the queue is full: too many bytes are waiting"})
+
+
+class Held:
+    """The bytes that one request holds."""
+
+    def __init__(self, all_of_them: HeldBytes) -> None:
+        self._all = all_of_them
+        self._size = 0
+
+    def grows(self, size: int) -> None:
+        """The request needs more bytes.
+
+        Raises:
+            Refusal: 503, if all requests together hold too many.
+        """
+        self._size += size
+        self._all.add(size)
+
+    def is_now(self, size: int) -> None:
+        """The request holds this many bytes now. They are in memory already, so nothing is refused."""
+        with suppress(Refusal):
+            self._all.add(size - self._size)
+        self._size = size

@@ -5,25 +5,31 @@
 This is Piston's layout, without the files that only Piston needs. A package is unpacked elsewhere in the directory and
 then renamed, so it is never visible in part, and servers may share a directory. The repository is a directory with an
 `index` (`problem_packages.py`), or a URL of an index. Every file is hashed before its first use.
+
+Installing a package may take minutes, and a repository may be silent. So for the server's event loop (`ServedPackages`)
+installing and removing, reading the repository's index, and listing what is installed each have their own thread, apart
+from the threads that parse requests. One package is changed at a time: other changes are refused meanwhile, and the
+client should retry.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import gzip
 import hashlib
 import os
 import re
 import shutil
+import ssl
 import tarfile
 import tempfile
 import time
-import urllib.request
 import zlib
 from collections.abc import Iterator, Mapping
-from http.client import HTTPException
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
 from ioi_eval.cache_directory import LEAST_FREE_BYTES, make_private_directory
 from ioi_eval.config import MIB
@@ -41,10 +47,14 @@ _BLOB = re.compile(r"(?:\./)?blobs/([0-9a-f]{24})")
 _INDEX_BYTES = 64 << 20
 _LIST_BYTES = 256 << 10  # each of at most MAX_FILES lines has a hash, and two names
 _WITHIN_S = 30.0  # a repository may be silent for this long
+_CHANGE_S = 900.0  # 20 GB, as much as `cluster install` puts on a worker by default, at 22 MB a second
 _NEW, _OLD = ".new-", ".old-"
 _LEFT_AFTER_S = 24 * 3600.0
 """After this time a package that is still being installed or removed is taken to be abandoned. Source: ours; a client
 waits 900 s, and the clocks of servers that share the directory may differ."""
+
+
+_T = TypeVar("_T")
 
 
 class NotStored(Exception):
@@ -74,16 +84,6 @@ class InstalledPackages:
         make_private_directory(directory)
         self._directory, self._repository = directory, repository
         self._checked: dict[Path, tuple[int, int, int, str]] = {}
-        self._http = urllib.request.OpenerDirector()  # no proxy, files or FTP, not even after a redirection
-        for handler in (
-            urllib.request.HTTPHandler,
-            urllib.request.HTTPSHandler,
-            urllib.request.HTTPRedirectHandler,
-            urllib.request.HTTPDefaultErrorHandler,
-            urllib.request.HTTPErrorProcessor,
-            urllib.request.UnknownHandler,
-        ):
-            self._http.add_handler(handler())
         self._delete_left()
 
     def runtimes(self) -> tuple[Runtime, ...]:
@@ -104,14 +104,16 @@ class InstalledPackages:
         if not self._repository:
             return []
         index = self._repository if self._is_served else str(Path(self._repository) / "index")
-        with self._open(index) as file:
-            content = next(_parts(file, index, _INDEX_BYTES), b"")
-        lines = content.decode("utf-8", "replace").splitlines()
-        parts = (line.split(",", 3) for line in lines)
+        content = bytearray()
+        for part in self._parts(index):
+            content += part
+            if len(content) >= _INDEX_BYTES:
+                break
+        entries = (line.split(",", 3) for line in content.decode("utf-8", "replace").splitlines())
         return [
-            (Runtime(language=part[0], version=part[1]), part[2], part[3])
-            for part in parts
-            if len(part) == 4 and _LANGUAGE.fullmatch(part[0]) and _VERSION.fullmatch(part[1])
+            (Runtime(language=entry[0], version=entry[1]), entry[2], entry[3])
+            for entry in entries
+            if len(entry) == 4 and _LANGUAGE.fullmatch(entry[0]) and _VERSION.fullmatch(entry[1])
         ]
 
     def install(self, language: str, version: str) -> Runtime:
@@ -132,8 +134,9 @@ class InstalledPackages:
                 for directory in (new, new / "blobs"):  # one by one, as `parents=True` sets other modes
                     directory.mkdir()
                     directory.chmod(0o755)
-                with self._open(address) as source, (Path(name) / "tarball").open("w+b") as tarball:
-                    self._copy(source, address, tarball)
+                with (Path(name) / "tarball").open("w+b") as tarball:
+                    for part in self._parts(address):
+                        self._write(part, tarball)
                     tarball.seek(0)
                     actual = hashlib.file_digest(tarball, "sha256").hexdigest()
                     if actual != sha256:
@@ -232,22 +235,34 @@ class InstalledPackages:
         """Whether the repository is a URL. Its index must not name files of this machine."""
         return "://" in self._repository
 
-    def _open(self, address: str) -> IO[bytes]:
+    def _parts(self, address: str) -> Iterator[bytes]:
+        """The content at an address of the repository, in parts.
+
+        Raises:
+            Refusal: it cannot be read, or breaks off.
+        """
+        import httpx
+
         try:
             if not self._is_served:
-                return Path(address).open("rb")
+                with open(address, "rb") as file:
+                    while part := file.read(MIB):
+                        yield part
+                return
             if not address.startswith(("http://", "https://")):
                 raise ValueError("this is not an http or https address")
-            opened: IO[bytes] | None = self._http.open(address, timeout=_WITHIN_S)
-            if opened is None:
-                raise ValueError("no answer")
-        except (OSError, ValueError, HTTPException) as error:
-            raise _unreadable(address, error) from error
-        return opened
-
-    def _copy(self, source: IO[bytes], address: str, target: IO[bytes]) -> None:
-        for part in _parts(source, address, MIB):
-            self._write(part, target)
+            issuers = ssl.create_default_context()  # so that SSL_CERT_FILE counts
+            with (
+                httpx.Client(timeout=_WITHIN_S, follow_redirects=True, trust_env=False, verify=issuers) as client,
+                client.stream("GET", address, headers={"Accept-Encoding": "identity"}) as answer,
+            ):
+                if not answer.is_success:
+                    raise ValueError(f"HTTP {answer.status_code} {answer.reason_phrase}")
+                yield from answer.iter_raw(MIB)
+        except (OSError, ValueError, httpx.HTTPError, httpx.InvalidURL) as error:
+            message = f"the package repository cannot be read: {address}: {str(error) or type(error).__name__}"
+            advice = "see that it is there, and that this server can read it"
+            raise Refusal(500, {"message": f"{message}; {advice}"}) from error
 
     def _write(self, part: bytes, target: IO[bytes]) -> None:
         if shutil.disk_usage(self._directory).free < LEAST_FREE_BYTES:
@@ -277,19 +292,59 @@ class InstalledPackages:
                         shutil.rmtree(path)
 
 
-def _parts(source: IO[bytes], address: str, size: int) -> Iterator[bytes]:
-    """The content at an address of the repository, in parts of at most `size` bytes.
+class ServedPackages:
+    """A server's packages.
 
-    Raises:
-        Refusal: the content breaks off.
+    Args:
+        packages: the installed packages.
+        within_s: how long a request waits for a change, or for the repository, in seconds.
     """
-    try:
-        while part := source.read(size):
-            yield part
-    except (OSError, HTTPException) as error:
-        raise _unreadable(address, error) from error
 
+    def __init__(self, packages: InstalledPackages, *, within_s: float = _CHANGE_S) -> None:
+        self.packages = packages
+        self._within_s = within_s
+        self._looks, self._listings, self._changes = (
+            ThreadPoolExecutor(1, thread_name_prefix=name) for name in ("runtimes", "repository", "packages")
+        )
+        self._listing: Future[list[tuple[Runtime, str, str]]] | None = None
+        self._change: Future[Runtime] | None = None
 
-def _unreadable(address: str, error: Exception) -> Refusal:
-    message = f"the package repository cannot be read: {address}: {str(error) or type(error).__name__}"
-    return Refusal(500, {"message": f"{message}; see that it is there, and that this server can read it"})
+    async def runtimes(self) -> tuple[Runtime, ...]:
+        """The packages that are installed now: another server that shares the directory may have changed them."""
+        return await asyncio.wrap_future(self._looks.submit(self.packages.runtimes))
+
+    async def listed(self) -> list[Runtime]:
+        """The packages of the repository; requests that come while it is read get the same answer.
+
+        Raises:
+            Refusal: the repository cannot be read, or not in time.
+        """
+        if self._listing is None or self._listing.done():
+            self._listing = self._listings.submit(self.packages.listed)
+        return [each for each, _, _ in await self._end_of(self._listing, "reading the package repository")]
+
+    def close(self) -> None:
+        """Start no more work."""
+        for each in (self._looks, self._listings, self._changes):
+            each.shutdown(wait=False, cancel_futures=True)
+
+    async def change(self, language: str, version: str, *, is_wanted: bool) -> Runtime:
+        """Install a package of the repository, or remove one.
+
+        Raises:
+            Refusal: that is not possible; another one is being changed; or it takes too long, and continues.
+        """
+        if self._change is not None and not self._change.done():
+            raise Refusal(503, {"message": "a package is being installed or removed here; ask again when that is done"})
+        change = self.packages.install if is_wanted else self.packages.uninstall
+        self._change = self._changes.submit(change, language, version)
+        return await self._end_of(self._change, f"changing {language}")
+
+    async def _end_of(self, work: Future[_T], what: str) -> _T:
+        """Wait for the result. The work continues after the deadline, as a thread cannot be stopped."""
+        try:
+            async with asyncio.timeout(self._within_s):
+                return await asyncio.shield(asyncio.wrap_future(work))
+        except TimeoutError:
+            message = f"{what} takes longer than {self._within_s:g} s, and continues; check that the repository answers"
+            raise Refusal(503, {"message": message}) from None

@@ -5,17 +5,19 @@ if they look like mistakes: a null file is refused with `{}`, a name that leads 
 may be one string, unknown encodings are utf8, base64 is read as in Node.
 
 Requests that no honest client sends, and that would cost much or break something later, are refused with messages of
-ours: too many files, arguments with which no program can be started, half a surrogate pair in a name.
+ours: too many files, arguments with which no program can be started, half a surrogate pair in a name. So are those of
+web pages of other sites, as the server has no login.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import ipaddress
 import math
 import posixpath
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -27,6 +29,7 @@ MAX_FILES = 512
 _MAX_WORDS, _MAX_WORDS_BYTES = 1024, 64 * 1024  # a program's arguments; in the kernel one may have 128 KiB
 _MAX_NAME = 128  # of a language, or a range of versions
 _MAX_PATH_BYTES = 1024
+_ANY_NAME = "*"  # allows every name in the header `Host`
 _MAX_MEMORY_BYTES = 1 << 50  # more than any machine has, and no counter overflows
 
 _NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/]")
@@ -151,6 +154,54 @@ def satisfies(version: str, wanted: str) -> bool:
     return len(wanted) <= _MAX_NAME and any(
         _in_all(_parts(version), alternative.strip()) for alternative in wanted.split("||")
     )
+
+
+# ---------------------------------------------------------------------- who asks
+
+
+def refuse_foreign_pages(host: str | None, origin: str | None, allowed: Collection[str]) -> None:
+    """Refuse a request that a page of another site, open in a browser on this machine, may have sent.
+
+    A request with another site's `Origin` is refused. With DNS rebinding (the page's own name suddenly resolves to
+    127.0.0.1) there need be no `Origin`, but the browser sends that name as `Host`. So `Host` must be a name that no
+    other site can choose: an IP address, `localhost`, this machine's name, or one that was allowed when the server was
+    started.
+
+    Args:
+        host: the header `Host`; `None` if it is missing, which no browser does.
+        origin: the header `Origin`, which browsers send; `None` if it is missing.
+        allowed: further names that clients may use for the server, besides addresses and `localhost`, in lower case.
+
+    Raises:
+        Refusal: 403, with what to do.
+    """
+    if _ANY_NAME in allowed:
+        return
+    if host is not None and not _is_ours(_host_name(host), allowed):
+        reason = f"the name {_host_name(host)[:255]!a} in Host is not known to be this server's"
+        advice = "ask by its IP address, or start it with --allow-host NAME"
+        raise Refusal(403, {"message": f"{reason}; {advice}"})
+    if origin is not None and origin.lower() not in (f"http://{host}".lower(), f"https://{host}".lower()):
+        reason = f"a page of {origin[:255]!a} (Origin) may not ask"
+        raise Refusal(403, {"message": f"{reason}; if that is meant, start the server with --allow-host '*'"})
+
+
+def _host_name(host: str) -> str:
+    """The name without the port, and without the brackets of an IPv6 address."""
+    host = host.strip().lower()
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0].removesuffix(".")
+
+
+def _is_ours(name: str, allowed: Collection[str]) -> bool:
+    if name == "localhost" or name in allowed:
+        return True
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 # ---------------------------------------------------------------------- the fields

@@ -10,7 +10,7 @@ Four things are better than in Piston: bodies, the queue and the memory for requ
 message.
 
 There is no authentication: every client that reaches the port can run programs here, confined by the sandbox. Only
-requests of web pages in a browser are refused (`client_names.py`).
+requests of web pages in a browser are refused (`request.refuse_foreign_pages`).
 """
 
 from __future__ import annotations
@@ -32,12 +32,9 @@ from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.sandbox.piston.endpoints import API
 from ioi_eval.sandbox.piston.wire import PROBLEM_PACKAGE_PREFIX, Runtime
 from ioi_eval.sandbox.serve import request, request_body, served_runtimes
-from ioi_eval.sandbox.serve.client_names import refuse_foreign_pages
-from ioi_eval.sandbox.serve.connections import Connections
-from ioi_eval.sandbox.serve.held_bytes import Held, HeldBytes
-from ioi_eval.sandbox.serve.installed_packages import InstalledPackages, NotStored
-from ioi_eval.sandbox.serve.request import Refusal, Request, StageBounds
-from ioi_eval.sandbox.serve.served_packages import ServedPackages
+from ioi_eval.sandbox.serve.connections import Connections, Held, HeldBytes
+from ioi_eval.sandbox.serve.installed_packages import InstalledPackages, NotStored, ServedPackages
+from ioi_eval.sandbox.serve.request import Refusal, Request, StageBounds, refuse_foreign_pages
 from ioi_eval.version import __version__
 
 if TYPE_CHECKING:
@@ -237,12 +234,11 @@ class _Server:
         named = wanted if isinstance(wanted, dict) else {}
         language, version = (_word(named.get(field)) for field in ("language", "version"))
         if self._packages is not None and language.startswith(PROBLEM_PACKAGE_PREFIX):
-            change = self._packages.install if asked.method == "POST" else self._packages.uninstall
-            changed = await change(language, version)
+            changed = await self._packages.change(language, version, is_wanted=asked.method == "POST")
             await self._look_at_packages()
             return {"language": changed.language, "version": changed.version}
-        here = any(_package(each) == language and request.satisfies(each.version, version) for each in self._own)
-        if not here:
+        is_own = any(_package(each) == language and request.satisfies(each.version, version) for each in self._own)
+        if not is_own:
             raise Refusal(404, {"message": f"Requested package {language}-{version} does not exist"})
         if asked.method == "POST":
             raise Refusal(500, {"message": "Already installed"})

@@ -11,8 +11,8 @@ import pytest
 
 from ioi_eval.errors import RejectedError
 from ioi_eval.model import Job, JobKind, StageLimits
+from ioi_eval.sandbox.local.confinement import refusal_to_show
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
-from ioi_eval.sandbox.local.visible_paths import refusal_to_show
 
 HOME = pwd.getpwuid(os.getuid()).pw_dir
 

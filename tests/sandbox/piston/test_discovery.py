@@ -133,7 +133,7 @@ def test_a_measurement_that_fails_ends_the_other(monkeypatch: pytest.MonkeyPatch
 
     async def scenario() -> None:
         with pytest.raises(TransientError, match="reset"):
-            await Prober(Client())._measured(WORKER.url, WORKER.service)  # type: ignore[arg-type]
+            await Prober(Client())._measured(WORKER.url, WORKER.installed)  # type: ignore[arg-type]
         assert ended == ["body"]
 
     asyncio.run(scenario())

@@ -30,30 +30,30 @@ def test_only_the_job_with_the_slot_is_woken() -> None:
 
 
 def test_first_come_first_served() -> None:
-    """Waiting jobs get slots in the order of their arrival. A repetition keeps its place in this order."""
+    """Waiting jobs get slots in the order of their arrival. A retry keeps its place in this order."""
     world = World(1)
     first, second, third = (world.request() for _ in range(3))
     world.release(first, JobEnd.BROKEN)
     assert world.running == [second]
-    world.pool.repeat(first, world.now, may_have_worked=True)
+    world.pool.retry(first, world.now, may_have_worked=True)
     world.release(second)
     assert world.running == [first]
     world.release(first)
     assert world.running == [third]
 
 
-def test_a_repetition_goes_to_another_endpoint() -> None:
-    """A repeated job goes to another endpoint than before, unless there is only one."""
+def test_a_retry_goes_to_another_endpoint() -> None:
+    """A retried job goes to another endpoint than before, unless there is only one."""
     world = World(3)
     request = world.request()
     for _ in range(2):
         failed_by = request.endpoint
-        world.repeat(request)
+        world.retry(request)
         assert request.holds_slot
         assert request.endpoint != failed_by
     single = World(1)
     request = single.request()
-    single.repeat(request)
+    single.retry(request)
     assert single.running == [request]
 
 
@@ -149,14 +149,14 @@ def test_a_cancelled_reservation_frees_its_machine() -> None:
     assert world.running == [running, waiting]
 
 
-def test_repetitions_wait_for_the_budget() -> None:
-    """If all endpoints break jobs, repetitions stay within the budget. Those that wait for too long fail."""
+def test_retries_wait_for_the_budget() -> None:
+    """If all endpoints break jobs, retries stay within the budget. Those that wait for too long fail."""
     world = World(200)
     broken = [world.request() for _ in range(100)]
     for request in broken:
         world.release(request, JobEnd.BROKEN)
     for request in broken:
-        world.pool.repeat(request, world.now, may_have_worked=True)
+        world.pool.retry(request, world.now, may_have_worked=True)
     world.until(20.0)
     assert len(world.running) == 10
     world.until(20.0 + PATIENCE_S + 1.0)
@@ -164,21 +164,21 @@ def test_repetitions_wait_for_the_budget() -> None:
     assert {type(request.failure) for request in world.failed} == {ExhaustedError}
 
 
-def test_an_attempt_without_a_connection_is_not_a_repetition() -> None:
-    """A repeated job that gets no connection goes to the next endpoint, also if the budget is used up."""
+def test_an_attempt_without_a_connection_is_not_a_retry() -> None:
+    """A retried job that gets no connection goes to the next endpoint, also if the budget is used up."""
     world = World(20)
     request = world.request()
-    world.repeat(request)
+    world.retry(request)
     for _ in range(15):
         assert request.holds_slot
-        world.repeat(request, JobEnd.NOT_SERVED)
+        world.retry(request, JobEnd.NOT_SERVED)
 
 
-def test_first_attempts_overtake_waiting_repetitions() -> None:
-    """New jobs get slots while repetitions wait for the budget."""
+def test_first_attempts_overtake_waiting_retries() -> None:
+    """New jobs get slots while retries wait for the budget."""
     world = World(20)
     for _ in range(10):
-        world.repeat(world.request())
+        world.retry(world.request())
     world.until(15.0)
     assert len(world.running) < 10
     assert world.request().holds_slot

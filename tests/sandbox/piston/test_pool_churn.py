@@ -51,7 +51,7 @@ class Churn:
         self.busy_s = self.alive_s = 0.0
         self.attempts = self.lost = self.done = self.failed = 0
         for name in sorted(self.alive):
-            self.pool.add(Endpoint(name=name, machine=name, group="g", slots=1), self.now)
+            self.pool.add(Endpoint(url=name, machine=name, group="g", slots=1), self.now)
         self.pause_s = 60.0 / deaths_per_minute
         self.after(self.pause_s, self.kill_one)
         self.after(TICK_S, self.tick)
@@ -109,7 +109,7 @@ class Churn:
             self.after(wait, lambda: self.end(request, JobEnd.NOT_SERVED, attempt))
 
     def end(self, request: SlotRequest, end: JobEnd, attempt: int | None = None) -> None:
-        """A job ends. Its caller repeats it, or sends the next one."""
+        """A job ends. Its caller retries it, or sends the next one."""
         name, number = self.running.get(request, ("", -1))
         if attempt not in {None, number} or (end is JobEnd.ANSWERED and request not in self.working):
             return  # that attempt has ended already, or ends later
@@ -122,17 +122,17 @@ class Churn:
             del self.retries[request]
             self.arrive()
         elif not end.may_have_worked:
-            self.repeat(request, may_have_worked=False)
+            self.retry(request, may_have_worked=False)
         elif self.retries[request].take():
             wait = backoff_s(5 - self.retries[request].left, self.rng)
-            self.after(wait, lambda: self.repeat(request, may_have_worked=True))
+            self.after(wait, lambda: self.retry(request, may_have_worked=True))
         else:
             self.lost += 1
             self.arrive()
 
-    def repeat(self, request: SlotRequest, *, may_have_worked: bool) -> None:
-        """Repeat a job. It gets a slot now or later."""
-        self.pool.repeat(request, self.now, may_have_worked=may_have_worked)
+    def retry(self, request: SlotRequest, *, may_have_worked: bool) -> None:
+        """Send a job again. It gets a slot now or later."""
+        self.pool.retry(request, self.now, may_have_worked=may_have_worked)
 
     def check(self, name: str) -> None:
         """Check an endpoint."""

@@ -19,7 +19,7 @@ from ioi_eval.sandbox.piston.endpoint_state import (
     JobEnd,
     Machine,
 )
-from ioi_eval.sandbox.piston.pool import CHECKS_PER_S, TICK_S
+from ioi_eval.sandbox.piston.pool import CHECKS_PER_S, TICK_S, Pool
 from tests.sandbox.pool_world import PATIENCE_S, World, names
 
 
@@ -29,9 +29,9 @@ def test_a_refused_connection_ends_the_service_at_once() -> None:
     world.dead.add("w0")
     request = world.request()
     assert names([request]) == ["w0"]
-    world.repeat(request, JobEnd.NOT_SERVED)
+    world.retry(request, JobEnd.NOT_SERVED)
     assert names([request]) == ["w1"]
-    assert not request.is_repeated, "no server has started the job"
+    assert not request.is_retry, "no server has started the job"
     world.request()
     assert len(world.running) == 1, "nothing else is sent to the dead endpoint"
 
@@ -70,9 +70,43 @@ def test_a_server_that_answers_checks_and_breaks_jobs() -> None:
     assert sent[-1] - sent[-2] > 14.0
 
 
+@pytest.mark.parametrize("end", [JobEnd.NOT_SERVED, JobEnd.CLIENT_LAGGED])
+def test_a_job_that_gets_no_connection_fails_when_patience_runs_out(end: JobEnd) -> None:
+    """Although its endpoint answers each check, or is not to blame. An attempt that a server got begins anew."""
+    world = World(1)
+    request = world.request()
+
+    def attempt(end: JobEnd) -> None:
+        while not request.holds_slot:
+            world.until(world.now + TICK_S)
+        world.now += 1.0
+        world.retry(request, end)
+
+    while world.now < PATIENCE_S / 2:
+        attempt(end)
+    attempt(JobEnd.BROKEN)
+    begun = world.now
+    while request.failure is None:
+        attempt(end)
+    assert begun + PATIENCE_S <= world.now <= begun + PATIENCE_S + 2 * LONGEST_REST_S
+    assert type(request.failure) is UnavailableError
+
+
+def test_two_endpoints_that_refuse_a_job_do_not_end_it_without_patience() -> None:
+    """With no patience at all, a job still reaches the third, which takes it."""
+    world = World(3)
+    world.pool = Pool(patience_s=0.0, rng=random.Random(7))
+    for number in range(3):
+        world.pool.add(Endpoint(url=f"w{number}", machine=f"m{number}", group="g"), 0.0)
+    request = world.request()
+    for _ in range(2):
+        world.retry(request, JobEnd.NOT_SERVED)
+    assert names([request]) == ["w2"]
+
+
 def endpoint_state() -> EndpointState:
     """An endpoint in service."""
-    endpoint = Endpoint(name="w0", machine="m0", group="g")
+    endpoint = Endpoint(url="w0", machine="m0", group="g")
     return EndpointState(endpoint, Group("g", 0.0), Machine(), 0.0)
 
 
@@ -127,7 +161,7 @@ def test_a_busy_endpoint_that_changes_is_still_checked() -> None:
     request = world.request()
     world.now = 10.0
     assert world.tick() == ["w0"]
-    world.pool.add(Endpoint(name="w0", machine="m0", group="other"), world.now)
+    world.pool.add(Endpoint(url="w0", machine="m0", group="other"), world.now)
     world.dead.add("w0")
     world.until(10.0 + 2 * ABANDON_AFTER_S + 2 * LONGEST_REST_S)
     assert {name for when, name in world.checks if when > 10.0} == {"w0"}
@@ -146,16 +180,16 @@ def test_checks_per_second_are_limited() -> None:
 
 
 def test_delays_of_this_process_end_no_service() -> None:
-    """A check or connection that failed because this process was slow does not end a service, and is no repetition."""
+    """A check or connection that failed because this process was slow does not end a service, and is no retry."""
     world = World(1, slots=2)
     first, second = world.request(), world.request()
     world.now = 10.0
     assert world.tick() == ["w0"]
     world.pool.check_ended("w0", None, world.now)
     assert world.pool.in_service("g") == 1
-    world.repeat(first, JobEnd.CLIENT_LAGGED)
+    world.retry(first, JobEnd.CLIENT_LAGGED)
     assert first.holds_slot
-    assert not first.is_repeated
+    assert not first.is_retry
     world.release(second, JobEnd.NOT_SERVED)
     world.now = 20.0
     assert world.tick() == ["w0"]
@@ -189,7 +223,7 @@ def test_jobs_wait_for_a_group_that_never_had_an_endpoint() -> None:
     world = World()
     requests = [world.request(), world.request()]
     world.until(30.0)
-    world.pool.add(Endpoint(name="late", machine="late", group="g"), world.now)
+    world.pool.add(Endpoint(url="late", machine="late", group="g"), world.now)
     assert world.running == requests[:1]
     world.until(1000.0)
     assert not world.failed
@@ -199,13 +233,13 @@ def test_endpoints_are_added_and_removed() -> None:
     """A new endpoint gets jobs at once. A removed one finishes its job and gets no more, until it is added again."""
     world = World(1)
     first, second = world.request(), world.request()
-    world.pool.add(Endpoint(name="w9", machine="m9", group="g"), world.now)
+    world.pool.add(Endpoint(url="w9", machine="m9", group="g"), world.now)
     assert names([second]) == ["w9"]
     world.pool.remove("w0", world.now)
     third = world.request()
     world.release(first)
     assert not third.holds_slot
-    world.pool.add(Endpoint(name="w0", machine="m0", group="g"), world.now)
+    world.pool.add(Endpoint(url="w0", machine="m0", group="g"), world.now)
     assert names([third]) == ["w0"]
 
 
@@ -213,7 +247,7 @@ def test_an_endpoint_may_change_its_group() -> None:
     """An endpoint whose packages changed serves another group, also while an old job still runs."""
     world = World(1, slots=2)
     running = world.request()
-    world.pool.add(Endpoint(name="w0", machine="m0", group="other", slots=2), world.now)
+    world.pool.add(Endpoint(url="w0", machine="m0", group="other", slots=2), world.now)
     assert (world.pool.in_service("g"), world.pool.in_service("other")) == (0, 1)
     requests = [world.request("other") for _ in range(3)]
     assert [request.holds_slot for request in requests] == [True, False, False]

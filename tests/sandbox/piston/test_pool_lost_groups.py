@@ -12,7 +12,7 @@ def two_groups() -> World:
     """A pool with an endpoint in each of two groups."""
     world = World()
     for name in ("old", "new"):
-        world.pool.add(Endpoint(name=f"w-{name}", machine=name, group=name), 0.0)
+        world.pool.add(Endpoint(url=f"w-{name}", machine=name, group=name), 0.0)
     return world
 
 
@@ -56,7 +56,7 @@ def test_a_group_that_appears_later_shortens_the_wait() -> None:
     world.request("old")
     world.until(30.0)
     assert failures(world) == []
-    world.pool.add(Endpoint(name="w-new", machine="new", group="new"), 30.0)
+    world.pool.add(Endpoint(url="w-new", machine="new", group="new"), 30.0)
     world.until(30.0 + TICK_S)
     assert failures(world) == [TargetLostError]
 
@@ -67,7 +67,7 @@ def test_a_group_that_comes_back_serves_waiting_jobs() -> None:
     world.pool.remove("w-old", 0.0)
     request = world.request("old")
     world.until(9.0)
-    world.pool.add(Endpoint(name="w-old", machine="old", group="old"), world.now)
+    world.pool.add(Endpoint(url="w-old", machine="old", group="old"), world.now)
     assert request.holds_slot
     world.until(100.0)
     assert failures(world) == []
@@ -82,7 +82,7 @@ def test_jobs_with_only_one_group_wait_on() -> None:
     assert world.failed == [free]
     late = world.request("old", is_only=True)
     assert late.failure is None
-    world.pool.add(Endpoint(name="w-old", machine="old", group="old", slots=2), world.now)
+    world.pool.add(Endpoint(url="w-old", machine="old", group="old", slots=2), world.now)
     assert world.running == [bound, late]
 
 

@@ -31,11 +31,11 @@ class PoolMachine(RuleBasedStateMachine):
         self.waiting: list[SlotRequest] = []
         self.running: list[SlotRequest] = []
         self.ended: list[SlotRequest] = []
-        self.repeatable: dict[SlotRequest, JobEnd] = {}
+        self.retriable: dict[SlotRequest, JobEnd] = {}
         self.checks: list[str] = []
         self.sent: list[
             tuple[float, SlotRequest, bool]
-        ] = []  # time, request, is it a repetition: what a server may have started
+        ] = []  # time, request, is it a retry: what a server may have started
         self.served: dict[str, int] = {}
         self.entering: SlotRequest | None = None
         self.served_ever: set[SlotRequest] = set()
@@ -51,7 +51,7 @@ class PoolMachine(RuleBasedStateMachine):
     def add(self, name: str, group: str, slots: int) -> None:
         """An endpoint appears, or comes back with other properties. Each machine has two endpoints."""
         machine = f"m{int(name[-1]) // 2}"
-        self.endpoints[name] = Endpoint(name=name, machine=machine, group=group, slots=slots)
+        self.endpoints[name] = Endpoint(url=name, machine=machine, group=group, slots=slots)
         self.pool.add(self.endpoints[name], self.now)
 
     @rule(name=NAMES)
@@ -75,7 +75,7 @@ class PoolMachine(RuleBasedStateMachine):
         request = data.draw(st.sampled_from(self.running))
         self.release(request, end)
         if end not in {JobEnd.ANSWERED, JobEnd.CANCELLED}:
-            self.repeatable[request] = end
+            self.retriable[request] = end
 
     @precondition(lambda self: self.waiting or self.ended)
     @rule(data=st.data())
@@ -83,14 +83,14 @@ class PoolMachine(RuleBasedStateMachine):
         """A caller is cancelled while it waits, or releases its slot a second time."""
         self.release(data.draw(st.sampled_from(self.waiting + self.ended)), JobEnd.CANCELLED)
 
-    @precondition(lambda self: self.repeatable)
+    @precondition(lambda self: self.retriable)
     @rule(data=st.data())
-    def repeat(self, data: st.DataObject) -> None:
-        """A failed job is repeated."""
-        request = data.draw(st.sampled_from(list(self.repeatable)))
+    def retry(self, data: st.DataObject) -> None:
+        """A failed job is retried."""
+        request = data.draw(st.sampled_from(list(self.retriable)))
         self.ended.remove(request)
         self.entering = request
-        self.pool.repeat(request, self.now, may_have_worked=self.repeatable.pop(request).may_have_worked)
+        self.pool.retry(request, self.now, may_have_worked=self.retriable.pop(request).may_have_worked)
         self.entering = None
         self.entered(request)
 
@@ -147,14 +147,14 @@ class PoolMachine(RuleBasedStateMachine):
         assert request.holds_slot
         assert request.state is not None
         endpoint = request.state.endpoint
-        assert self.endpoints[endpoint.name] == endpoint
+        assert self.endpoints[endpoint.url] == endpoint
         assert endpoint.group == request.group.name
         others = [other for other in self.running if other.state and other.state.endpoint.machine == endpoint.machine]
         if request.is_alone:
             assert not others, "not alone"
         assert not any(other.is_alone for other in others), "another job must run alone on this machine"
         self.running.append(request)
-        assert sum(other.endpoint == endpoint.name for other in self.running) <= endpoint.slots
+        assert sum(other.endpoint == endpoint.url for other in self.running) <= endpoint.slots
         self.within_budget(request)
         if not request.is_alone and request not in self.served_ever:
             assert self.served.get(endpoint.group, -1) < request.order, "a later job was served first"
@@ -162,10 +162,10 @@ class PoolMachine(RuleBasedStateMachine):
         self.served_ever.add(request)
 
     def within_budget(self, request: SlotRequest) -> None:
-        """Check the budget: repetitions are at most a tenth of the last minute's first requests, or a fixed number."""
-        self.sent.append((self.now, request, request.is_repeated))
-        if request.is_repeated:
-            recent = Counter(repeated for when, _, repeated in self.sent if when > self.now - WINDOW_S)
+        """Check the budget: retries are at most a tenth of the last minute's first requests, or a fixed number."""
+        self.sent.append((self.now, request, request.is_retry))
+        if request.is_retry:
+            recent = Counter(retry for when, _, retry in self.sent if when > self.now - WINDOW_S)
             assert recent[True] <= max(FLOOR, SHARE * recent[False])
 
     # ------------------------------------------------------------------ what always holds
@@ -186,7 +186,7 @@ class PoolMachine(RuleBasedStateMachine):
         """First attempts wait only if the pool counts no slot as free, or (jobs that run alone) no machine as idle."""
         for request in self.waiting:
             states = [state for state in self.pool._endpoints.values() if state.group is request.group]
-            if not request.is_repeated:
+            if not request.is_retry:
                 free = [s for s in states if s.has_free_slot and not (request.is_alone and s.machine.running)]
                 assert not free, "a job waits beside a free slot"
 

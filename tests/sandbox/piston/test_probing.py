@@ -11,11 +11,11 @@ import pytest
 
 from ioi_eval.model import Execution, Stage
 from ioi_eval.sandbox.piston import probing, wire
-from ioi_eval.sandbox.piston.wire import Ceilings, Runtime, Service, Starter
+from ioi_eval.sandbox.piston.wire import Ceilings, InstalledStarter, Runtime, Starter
 
 NONCE = "ab" * 16
-BASH = Service(starter=Starter.BASH, version="5.2.0")
-STOCK = Service(starter=Starter.CMS_IOI, version="1.0.0")
+BASH = InstalledStarter(starter=Starter.BASH, version="5.2.0")
+STOCK = InstalledStarter(starter=Starter.CMS_IOI, version="1.0.0")
 
 
 def run_probe(directory: Path, padding: int) -> Execution:
@@ -95,21 +95,27 @@ def test_the_best_package_of_a_profile() -> None:
         Runtime(language=name, version=version, aliases=("cms_ioi",) if name == "cms" else ())
         for name, version in names
     )
-    assert [(each.starter, each.version) for each in probing.services(runtimes, None)] == [
+    assert [(each.starter, each.version) for each in probing.starters(runtimes, None)] == [
         (Starter.IOI_EVAL, "1.10.0"),
         (Starter.BASH, "5.2.0"),
         (Starter.CMS_IOI, "1.0.0"),
     ]
-    assert [each.starter for each in probing.services(runtimes, "classic")] == [Starter.IOI_EVAL, Starter.CMS_IOI]
-    assert [each.starter for each in probing.services(runtimes[:1], "classic")] == []
+    assert [each.starter for each in probing.starters(runtimes, "classic")] == [
+        Starter.IOI_EVAL,
+        Starter.CMS_IOI,
+    ]
+    assert [each.starter for each in probing.starters(runtimes[:1], "classic")] == []
 
 
 def test_our_package_with_the_alias_cms_ioi() -> None:
     """Our package has the alias `cms_ioi` for the reference's clients, and is still recognised as ours."""
     ours = Runtime(language="ioi_eval", version="1.0.0", aliases=("cms_ioi",))
-    assert [each.starter for each in probing.services((ours,), "classic")] == [Starter.IOI_EVAL]
+    assert [each.starter for each in probing.starters((ours,), "classic")] == [Starter.IOI_EVAL]
     theirs = Runtime(language="cms", version="1.0.0", aliases=("cms_ioi",))
-    assert [each.starter for each in probing.services((ours, theirs), None)] == [Starter.IOI_EVAL, Starter.CMS_IOI]
+    assert [each.starter for each in probing.starters((ours, theirs), None)] == [
+        Starter.IOI_EVAL,
+        Starter.CMS_IOI,
+    ]
 
 
 @pytest.mark.parametrize("size", [50, 100, 5_000_000])

@@ -15,19 +15,19 @@ from ioi_eval.sandbox.piston.retries import (
     LONGEST_BACKOFF_S,
     SHARE,
     WINDOW_S,
-    RepetitionBudget,
+    RetryBudget,
     backoff_s,
     exhausted,
 )
 
 
-def test_a_job_has_a_fixed_number_of_repetitions() -> None:
-    """After `RETRIES` repetitions no more are allowed."""
+def test_a_job_has_a_fixed_number_of_retries() -> None:
+    """After `RETRIES` retries no more are allowed."""
     retries = Retries()
     assert [retries.take() for _ in range(RETRIES + 2)] == [True] * RETRIES + [False] * 2
 
 
-def test_the_wait_before_a_repetition_doubles() -> None:
+def test_the_wait_before_a_retry_doubles() -> None:
     """The wait doubles up to a maximum, and is reduced by a random part of at most half."""
     waits = [backoff_s(number, random.Random(number)) for number in range(1, 20)]
     assert 0.1 <= waits[0] <= 0.2
@@ -45,39 +45,39 @@ def test_the_error_names_all_workers_that_were_tried() -> None:
     assert exhausted(Retries(tried=["w1"]), refusal) is refusal
 
 
-def test_a_small_run_may_repeat_a_few() -> None:
-    """With few requests, `FLOOR` repetitions a minute are allowed."""
-    budget = RepetitionBudget()
+def test_a_small_run_may_retry_a_few() -> None:
+    """With few requests, `FLOOR` retries a minute are allowed."""
+    budget = RetryBudget()
     for _ in range(FLOOR):
         assert budget.allows_retry(0.0)
-        budget.count(0.0, is_repetition=True)
+        budget.count(0.0, is_retry=True)
     assert not budget.allows_retry(59.9)
     assert budget.allows_retry(61.0)
 
 
-def test_a_large_run_may_repeat_a_tenth() -> None:
-    """After a thousand requests, a hundred repetitions are allowed, until the requests are older than a minute."""
-    budget = RepetitionBudget()
+def test_a_large_run_may_retry_a_tenth() -> None:
+    """After a thousand requests, a hundred retries are allowed, until the requests are older than a minute."""
+    budget = RetryBudget()
     for _ in range(1000):
-        budget.count(10.0, is_repetition=False)
+        budget.count(10.0, is_retry=False)
     allowed = 0
     while budget.allows_retry(30.0):
-        budget.count(30.0, is_repetition=True)
+        budget.count(30.0, is_retry=True)
         allowed += 1
     assert allowed == 100
     assert not budget.allows_retry(71.0)
 
 
 def test_a_request_that_was_never_sent_does_not_count() -> None:
-    """An attempt without a connection counts neither as request nor as repetition, also if that is known later."""
-    budget = RepetitionBudget()
+    """An attempt without a connection counts neither as request nor as retry, also if that is known later."""
+    budget = RetryBudget()
     for _ in range(FLOOR):
-        budget.count(0.0, is_repetition=True)
-    budget.count(3.0, is_repetition=False)
+        budget.count(0.0, is_retry=True)
+    budget.count(3.0, is_retry=False)
     assert not budget.allows_retry(3.0)
-    budget.take_back(0.0, is_repetition=True)
+    budget.take_back(0.0, is_retry=True)
     assert budget.allows_retry(3.0)
-    budget.take_back(500.0, is_repetition=True)
+    budget.take_back(500.0, is_retry=True)
 
 
 @given(
@@ -85,18 +85,18 @@ def test_a_request_that_was_never_sent_does_not_count() -> None:
         st.tuples(st.floats(min_value=0.0, max_value=20.0), st.integers(0, 40), st.integers(0, 12)), max_size=40
     )
 )
-def test_the_bound_holds_for_the_minute_before_every_repetition(events: list[tuple[float, int, int]]) -> None:
-    """At all times, repetitions are at most a share of the last minute's first requests, or the floor."""
-    budget = RepetitionBudget()
+def test_the_bound_holds_for_the_minute_before_every_retry(events: list[tuple[float, int, int]]) -> None:
+    """At all times, retries are at most a share of the last minute's first requests, or the floor."""
+    budget = RetryBudget()
     now = 0.0
     log: list[tuple[float, bool]] = []
     for wait, requests, wishes in events:
         now += wait
-        for is_repetition in [False] * requests + [True] * wishes:
-            if is_repetition and not budget.allows_retry(now):
+        for is_retry in [False] * requests + [True] * wishes:
+            if is_retry and not budget.allows_retry(now):
                 continue
-            budget.count(now, is_repetition=is_repetition)
-            log.append((now, is_repetition))
-            if is_repetition:
+            budget.count(now, is_retry=is_retry)
+            log.append((now, is_retry))
+            if is_retry:
                 recent = [kind for when, kind in log if now - WINDOW_S < when]
                 assert sum(recent) <= max(FLOOR, SHARE * (len(recent) - sum(recent)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ioi_eval.sandbox.piston.slurm import hosts, workers
+from ioi_eval.sandbox.piston.endpoints import slurm_hosts, slurm_workers
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from ioi_eval.sandbox.piston.slurm import hosts, workers
 )
 def test_node_lists(nodes: str, expanded: list[str]) -> None:
     """Ranges, leading zeros, several brackets and suffixes are expanded."""
-    assert list(hosts(nodes)) == expanded
+    assert list(slurm_hosts(nodes)) == expanded
 
 
 def test_jobs_by_their_names() -> None:
@@ -39,7 +39,7 @@ w3 my piston-worker-20003
  piston-worker-20004
 w4 piston-worker-8
 """
-    assert list(workers(answer)) == [
+    assert list(slurm_workers(answer)) == [
         "http://w1:20000",
         "http://w1:20001",
         "http://w2:20001",
@@ -49,4 +49,4 @@ w4 piston-worker-8
 
 def test_an_empty_answer_gives_no_workers() -> None:
     """An empty answer gives no workers."""
-    assert list(workers("")) == []
+    assert list(slurm_workers("")) == []

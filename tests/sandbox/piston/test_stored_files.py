@@ -18,7 +18,6 @@ from ioi_eval.sandbox.piston.stored_files import (
     LIST,
     digest,
     refused,
-    with_sums_listed,
     without_runner,
     without_stored_files,
 )
@@ -71,10 +70,11 @@ def files_and_sizes(job: Job, given_by: Given) -> tuple[Mapping[str, str], list[
     """Send a job as a cluster does, until it is accepted. Returns the runner's files and the sizes of the requests."""
     absent: set[str] = set()
     sizes: list[int] = []
-    while (sent_job := without_stored_files(job, absent)) is not None:
+    while (variant := without_stored_files(job, absent)) is not None:
+        sent_job = variant.job
         sizes.append(sum(len(file.content) for file in sent_job.files if isinstance(file.content, bytes)))
         sums = JobFile(name=wire.SUMS, content=b"of the other files\n")
-        answer = given_by(replace(sent_job, files=(*with_sums_listed(sent_job.files), sums)))
+        answer = given_by(replace(sent_job, files=(*sent_job.files, sums)))
         if not isinstance(answer, Execution):
             assert answer[wire.SUMS] == sha256(b"of the other files\n")
             return {name: digest for name, digest in answer.items() if name != wire.SUMS}, sizes
@@ -142,7 +142,7 @@ def test_small_files_are_sent(tmp_path: Path) -> None:
     problem = some_problem(b"small", b"a" * LARGE)
     sent_job = without_stored_files(a_job(problem), set())
     assert sent_job is not None
-    assert [file.name for file in sent_job.files] == [LIST, "plan", "program", "t0.in", "t0.ans"]
+    assert [file.name for file in sent_job.job.files] == [LIST, "plan", "program", "t0.in", "t0.ans"]
     job = a_job(problem)
     assert without_stored_files(job, {digest(file.content) for file in job.files}) is None
     assert without_stored_files(job, {"*"}) is None
@@ -174,7 +174,7 @@ def test_the_runner_of_our_package_is_used_if_it_is_the_same(
     if packaged_runner is not None:
         (judge / "runner").write_bytes(packaged_runner)
         (judge / "runner").chmod(0o755)
-    for file in wire.sent_files(sent_job, wire.Starter.IOI_EVAL):
+    for file in wire.sent_files(sent_job.job, wire.Starter.IOI_EVAL):
         assert file.name != "runner"
         assert isinstance(file.content, bytes)
         (box / file.name).write_bytes(file.content)

@@ -13,7 +13,7 @@ from ioi_eval.model import Execution, Job, JobFile, JobKind, Stage, StageLimits
 from ioi_eval.sandbox.piston.discovery import Worker
 from ioi_eval.sandbox.piston.probing import ProbeReport
 from ioi_eval.sandbox.piston.stored_files import StoredFiles, Variant, digest
-from ioi_eval.sandbox.piston.wire import Ceilings, Runtime, Service, Starter
+from ioi_eval.sandbox.piston.wire import Ceilings, InstalledStarter, Runtime, Starter
 from ioi_eval.toolchain import Toolchain
 from tests.small_problems import small_problem
 from tests.small_targets import small_target
@@ -35,7 +35,7 @@ WORKER = Worker(
     url=URL(WORKER_URL),
     runtimes=(Runtime(language=PACKAGE.language, version="1.0.0"),),
     profile="bundled",
-    service=Service(starter=Starter.IOI_EVAL, version="1.0.0", ceilings=Ceilings()),
+    installed=InstalledStarter(starter=Starter.IOI_EVAL, version="1.0.0", ceilings=Ceilings()),
     report=ProbeReport(
         compilers=(Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True),),
         kernel="6.1.0",

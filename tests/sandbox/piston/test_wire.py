@@ -18,12 +18,12 @@ from ioi_eval.model import Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox import DEFAULT_MEMORY_BYTES
 from ioi_eval.sandbox.piston import wire
 from ioi_eval.sandbox.piston.two_stages import as_one_stage
-from ioi_eval.sandbox.piston.wire import Ceilings, Service, Starter
+from ioi_eval.sandbox.piston.wire import Ceilings, InstalledStarter, Starter
 
 LIMITS = StageLimits(wall_ms=4_000, cpu_ms=3_000, memory_bytes=1 << 28)
-OURS = Service(starter=Starter.IOI_EVAL, version="1.0.0")
-BASH = Service(starter=Starter.BASH, version="5.2.0")
-CMS = Service(starter=Starter.CMS_IOI, version="1.0.0")
+OURS = InstalledStarter(starter=Starter.IOI_EVAL, version="1.0.0")
+BASH = InstalledStarter(starter=Starter.BASH, version="5.2.0")
+CMS = InstalledStarter(starter=Starter.CMS_IOI, version="1.0.0")
 
 
 def scripts(*files: JobFile, **changes: Any) -> Job:
@@ -43,10 +43,10 @@ def literal_of(file: JobFile) -> wire.Inline:
     return wire.literal(file.content)
 
 
-def encode(job: Job, service: Service) -> dict[str, Any]:
+def encode(job: Job, installed: InstalledStarter) -> dict[str, Any]:
     """The parsed request, as a server reads it."""
-    files = wire.sent_files(job, service.starter)
-    body = wire.body(job, service, files, [literal_of(file) for file in files])
+    files = wire.sent_files(job, installed.starter)
+    body = wire.body(job, installed, files, [literal_of(file) for file in files])
     assert all(isinstance(segment, bytes) for segment in body.segments)
     raw = b"".join(segment for segment in body.segments if isinstance(segment, bytes))
     assert len(raw) == body.size
@@ -54,10 +54,10 @@ def encode(job: Job, service: Service) -> dict[str, Any]:
     return request
 
 
-def max_run_s(job: Job, service: Service) -> float:
+def max_run_s(job: Job, installed: InstalledStarter) -> float:
     """The maximum time of a job on a server, in seconds."""
-    files = wire.sent_files(job, service.starter)
-    return wire.body(job, service, files, [literal_of(file) for file in files]).max_run_s
+    files = wire.sent_files(job, installed.starter)
+    return wire.body(job, installed, files, [literal_of(file) for file in files]).max_run_s
 
 
 def content(file: dict[str, str]) -> bytes:
@@ -118,13 +118,13 @@ def test_all_limits_are_always_sent() -> None:
 def test_the_runners_hard_limits_are_lowered_to_the_servers() -> None:
     """The runner enforces the real limits, so its job's limits are lowered to the server's. Scripts keep theirs."""
     ceilings = Ceilings(run_timeout=3_000, run_cpu_time=2_000, compile_timeout=5_000)
-    service = replace(BASH, ceilings=ceilings)
-    lowered = encode(runner(), service)
+    installed = replace(BASH, ceilings=ceilings)
+    lowered = encode(runner(), installed)
     assert (lowered["run_timeout"], lowered["run_cpu_time"], lowered["compile_timeout"]) == (3_000, 2_000, 5_000)
-    kept = encode(scripts(JobFile(name="run", content=b"true\n")), service)
+    kept = encode(scripts(JobFile(name="run", content=b"true\n")), installed)
     assert (kept["run_timeout"], kept["run_cpu_time"]) == (4_000, 3_000)
     script = JobFile(name="run", content=b"true\n")
-    assert max_run_s(runner(), service) == 3.0
+    assert max_run_s(runner(), installed) == 3.0
     assert max_run_s(scripts(script), OURS) == 4.0
     assert max_run_s(scripts(script, compile_limits=LIMITS), OURS) == 8.0
 
@@ -175,13 +175,13 @@ def test_numbers_are_within_what_servers_can_represent(
 
 def test_a_memory_limit_is_never_lowered() -> None:
     """A job's memory limit is not lowered, because verdicts would change. Our default for other stages is lowered."""
-    service = replace(BASH, ceilings=Ceilings(run_memory_limit=1 << 20, compile_memory_limit=1 << 20))
-    request = encode(runner(), service)
+    installed = replace(BASH, ceilings=Ceilings(run_memory_limit=1 << 20, compile_memory_limit=1 << 20))
+    request = encode(runner(), installed)
     assert (request["run_memory_limit"], request["compile_memory_limit"]) == (1 << 28, 1 << 20)
 
 
-@pytest.mark.parametrize("service", [OURS, BASH], ids=["ioi_eval", "bash"])
-def test_the_runner_is_started_by_a_script(service: Service, tmp_path: Path) -> None:
+@pytest.mark.parametrize("installed", [OURS, BASH], ids=["ioi_eval", "bash"])
+def test_the_runner_is_started_by_a_script(installed: InstalledStarter, tmp_path: Path) -> None:
     """The first file of a runner job is a script that makes programs executable and starts the runner with `exec`."""
     program = b'#!/bin/sh\necho "$@"; test -x other && test ! -x data && test -z "$(cat)"\n'
     job = Job(
@@ -194,8 +194,8 @@ def test_the_runner_is_started_by_a_script(service: Service, tmp_path: Path) -> 
         run_limits=LIMITS,
         args=("a b",),
     )
-    request = encode(job, service)
-    assert (request["language"], request["files"][0]["name"]) == (service.starter.value, "run")
+    request = encode(job, installed)
+    assert (request["language"], request["files"][0]["name"]) == (installed.starter.value, "run")
     unpack(request, tmp_path)
     command = ["bash", request["files"][0]["name"], *request["args"]]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, input="not this", check=True)
@@ -249,7 +249,7 @@ def test_a_server_that_allows_less_than_both_stages_together() -> None:
 
 
 @pytest.mark.parametrize(
-    ("job", "service", "words"),
+    ("job", "installed", "words"),
     [
         (scripts(JobFile(name="compile", content=b""), JobFile(name="run", content=b"")), BASH, "no compile stage"),
         (scripts(JobFile(name="other", content=b"")), OURS, "needs a file 'run'"),
@@ -259,10 +259,10 @@ def test_a_server_that_allows_less_than_both_stages_together() -> None:
         (scripts(JobFile(name="run", content=b"\xff")), BASH, "must be text"),
     ],
 )
-def test_jobs_that_a_package_cannot_run(job: Job, service: Service, words: str) -> None:
+def test_jobs_that_a_package_cannot_run(job: Job, installed: InstalledStarter, words: str) -> None:
     """A job that a package cannot run correctly is refused with the reason, before it is sent."""
     with pytest.raises(RejectedError, match=words):
-        encode(job, service)
+        encode(job, installed)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from ioi_eval.model import Isolation
 from ioi_eval.sandbox.piston.discovery import Worker
 from ioi_eval.sandbox.piston.endpoints import endpoint_url
 from ioi_eval.sandbox.piston.probing import ProbeReport
-from ioi_eval.sandbox.piston.wire import Ceilings, Service, Starter
+from ioi_eval.sandbox.piston.wire import Ceilings, InstalledStarter, Starter
 from ioi_eval.sandbox.piston.workers import WorkerGroups
 from ioi_eval.toolchain import Toolchain
 
@@ -21,7 +21,7 @@ WORKER = Worker(
     url=URL("http://w1:2000/api/v2"),
     runtimes=(),
     profile="bundled",
-    service=Service(starter=Starter.IOI_EVAL, version="1.0.0", ceilings=Ceilings(run_timeout=60_000)),
+    installed=InstalledStarter(starter=Starter.IOI_EVAL, version="1.0.0", ceilings=Ceilings(run_timeout=60_000)),
     report=ProbeReport(compilers=(GCC,), kernel="6.1.0", processors=4, clock_s=0),
     max_output_bytes=4 << 20,
     max_body_bytes=48 << 20,
@@ -55,9 +55,9 @@ def test_an_unknown_body_limit_is_bounded() -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        replace(WORKER, service=replace(WORKER.service, starter=Starter.BASH)),
-        replace(WORKER, service=replace(WORKER.service, version="1.1.0")),
-        replace(WORKER, service=replace(WORKER.service, ceilings=Ceilings(run_timeout=3_000))),
+        replace(WORKER, installed=replace(WORKER.installed, starter=Starter.BASH)),
+        replace(WORKER, installed=replace(WORKER.installed, version="1.1.0")),
+        replace(WORKER, installed=replace(WORKER.installed, ceilings=Ceilings(run_timeout=3_000))),
         replace(WORKER, report=replace(WORKER.report, compilers=(replace(GCC, version="g++ 13.1.0"),))),
         replace(WORKER, profile="classic"),
         replace(WORKER, max_output_bytes=65_536),
@@ -91,7 +91,12 @@ def test_cms_ioi_has_no_isolation() -> None:
     """A target with the scripts of `cms_ioi` has no isolation. With our scripts, our runner confines programs."""
     groups = WorkerGroups(1)
     groups.add(replace(WORKER, profile="classic"))
-    groups.add(at(replace(WORKER, profile="classic", service=Service(starter=Starter.CMS_IOI, version="1.0.0")), "b"))
+    groups.add(
+        at(
+            replace(WORKER, profile="classic", installed=InstalledStarter(starter=Starter.CMS_IOI, version="1.0.0")),
+            "b",
+        )
+    )
     offered = {target.has_own_scripts: target.isolation for target in groups.targets()}
     assert offered == {False: Isolation.REDUCED, True: Isolation.NONE}
 

@@ -12,9 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ioi_eval.sandbox.serve.installed_packages import InstalledPackages
+from ioi_eval.sandbox.serve.installed_packages import InstalledPackages, ServedPackages
 from ioi_eval.sandbox.serve.request import Refusal
-from ioi_eval.sandbox.serve.served_packages import ServedPackages
 from tests.sandbox.served import server
 
 LANGUAGE = f"ioi_eval_problem_{'0' * 24}"
@@ -93,7 +92,7 @@ def test_a_change_has_a_deadline(tmp_path: Path, repository: SilentRepository) -
         packages = ServedPackages(InstalledPackages(tmp_path / "packages", repository.url), within_s=0.01)
         for words in ("takes longer than", "ask again"):
             with pytest.raises(Refusal) as refusal:
-                await packages.install(LANGUAGE, "*")
+                await packages.change(LANGUAGE, "*", is_wanted=True)
             assert (refusal.value.status, words in str(refusal.value.answer)) == (503, True)
         packages.close()
 

@@ -1,4 +1,4 @@
-"""How submissions to contest problems are run by our runner, in both profiles. Pure."""
+"""How our runner runs and judges programs: submissions to contest problems, and Python programs for APPS. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ioi_eval.jobs.harness import Interpreter, program_line
 from ioi_eval.jobs.plan import Value, words
 from ioi_eval.jobs.recipes import Uncompiled
 from ioi_eval.jobs.run_job import JobTest, RunSetup, Values
-from ioi_eval.model import CheckerProtocol, Content, JobFile, Problem, TaskType, TestCase
+from ioi_eval.model import CheckerProtocol, Content, Isolation, JobFile, Problem, TaskType, TestCase
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class Programs:
         return () if self.static else self.libraries
 
 
-def setup_of(
+def problem_setup(
     problem: Problem, programs: Programs, policy: Policy, *, exhaustive: bool = False, return_bytes: int = 0
 ) -> RunSetup:
     """How submissions to a problem are run and judged.
@@ -123,8 +123,7 @@ def _judging(problem: Problem, programs: Programs, policy: Policy, return_bytes:
     def add(name: str, **values: Value | None) -> None:
         lines.append((name, values))
 
-    judge = policy.judge
-    checker_ms = {"cpu_ms": round(judge.cpu_s * 1000), "wall_ms": round(judge.wall_s * 1000)}
+    judge = _judge_limits(policy.judge)
     match problem.task_type:
         case TaskType.COMMUNICATION | TaskType.INTERACTIVE:
             add("task", kind="communication", io=problem.process_io.value)
@@ -133,7 +132,7 @@ def _judging(problem: Problem, programs: Programs, policy: Policy, return_bytes:
                 file="manager",
                 cpu_ms=manager_cpu_ms(problem, policy.judge),
                 wall_ms=longest_test_ms(problem, policy),
-                memory_bytes=judge.memory_bytes,
+                memory_bytes=judge["memory_bytes"],
                 args=words(problem.manager_args) if problem.manager_args else None,
                 protocol=None if problem.manager_protocol is CheckerProtocol.CMS else problem.manager_protocol.value,
             )
@@ -153,9 +152,16 @@ def _judging(problem: Problem, programs: Programs, policy: Policy, return_bytes:
     more = {"passes": problem.passes} if problem.passes > 1 else {}
     if return_bytes:
         more["return_bytes"] = return_bytes
-    limits = {**checker_ms, "memory_bytes": judge.memory_bytes}
-    add("checker", protocol=protocol.value, file=file, **limits, args=args, **more)
+    add("checker", protocol=protocol.value, file=file, **judge, args=args, **more)
     return lines
+
+
+def _judge_limits(judge: JudgeLimits) -> dict[str, int]:
+    return {
+        "cpu_ms": round(judge.cpu_s * 1000),
+        "wall_ms": round(judge.wall_s * 1000),
+        "memory_bytes": judge.memory_bytes,
+    }
 
 
 def longest_test_ms(problem: Problem, policy: Policy) -> int:
@@ -178,3 +184,108 @@ def manager_cpu_ms(problem: Problem, judge: JudgeLimits) -> int:
     if not problem.task_type.has_manager:
         return 0
     return round(1000 * max(problem.processes * (problem.time_limit_s + 1.0), judge.cpu_s))
+
+
+# --------------------------------------------------------------------------- Python programs on plain tests
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunLimits:
+    """What each test may use.
+
+    Args:
+        cpu_s: CPU seconds.
+        memory_bytes: resident memory.
+        output_bytes: most output; more is OLE.
+        stderr_bytes: how much of stderr is kept; the rest is cut off.
+        threads: most threads.
+        return_bytes: how much of each output is returned.
+    """
+
+    cpu_s: float
+    memory_bytes: int
+    output_bytes: int
+    stderr_bytes: int
+    threads: int
+    return_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputJudge:
+    """Who judges an output.
+
+    Args:
+        rule: a comparator in the runner's notation; `None` if the outputs are judged on our side.
+        checker: a program that judges instead of a comparator.
+        limits: of the checker.
+    """
+
+    rule: str | None = None
+    checker: Content | None = None
+    limits: JudgeLimits = field(default_factory=JudgeLimits)
+
+    @property
+    def judged_by_client(self) -> bool:
+        """Whether outputs are judged on our side."""
+        return self.rule is None and self.checker is None
+
+
+def python_setup(
+    *,
+    runner: Content,
+    interpreter: Interpreter,
+    grader: str | None,
+    judge: OutputJudge,
+    limits: RunLimits,
+    least: Isolation,
+    warm: bool,
+    preload: str,
+    needed_only: bool = False,
+) -> RunSetup:
+    """How programs are run and judged.
+
+    Args:
+        runner, interpreter: of the target.
+        grader: the other grader that is imitated when programs are run; `None` to run them with the plain interpreter.
+        judge: who judges.
+        limits: of each test.
+        least: the weakest isolation that is accepted.
+        warm: fork each test from one interpreter.
+        preload: the modules that this interpreter loads for all of them.
+        needed_only: run nothing after a program's first test that scores 0.
+    """
+    program, files = program_line(interpreter, grader=grader, warm=warm, preload=preload)
+    if judge.checker is not None:
+        files = (*files, JobFile(name="checker", content=judge.checker, executable=True))
+    return RunSetup(
+        runner=runner,
+        least=least,
+        files=files,
+        program=program,
+        limits={
+            "cpu_ms": round(limits.cpu_s * 1000),
+            "memory_bytes": limits.memory_bytes,
+            "output_bytes": limits.output_bytes,
+            "stderr_bytes": limits.stderr_bytes,
+            "processes": 1,
+            "threads": limits.threads,
+        },
+        judging=(("task", {"kind": "batch"}), ("checker", _python_checker(judge, limits.return_bytes))),
+        needed_only=needed_only,
+        judged_by_client=judge.judged_by_client,
+        has_interpreter=True,
+        may_share=True,
+        time_limit_s=limits.cpu_s,
+        longest_test_ms=rules.given_up_ms(limits.cpu_s) + round(judge.limits.wall_s * 1000),
+        return_bytes=limits.return_bytes,
+        sees=interpreter.sees,
+    )
+
+
+def _python_checker(judge: OutputJudge, return_bytes: int) -> Values:
+    if judge.checker is not None:
+        program = {"protocol": CheckerProtocol.CMS.value, "file": "checker"}
+        return {**program, **_judge_limits(judge.limits), "return_bytes": return_bytes}
+    if judge.rule is not None:
+        return {"protocol": "compare", "rule": judge.rule, "return_bytes": return_bytes}
+    return {"protocol": "none", "return_bytes": return_bytes}
