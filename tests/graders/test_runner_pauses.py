@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -33,13 +34,16 @@ def test_a_pause_is_not_idle_time(boxes: Callable[[str], Box], program: Callable
         for path in (work, *work.iterdir()):
             os.chown(path, RUNNER_UID, RUNNER_UID)
     runner = subprocess.Popen(box.command(str(box.runner), "--dir", "."), cwd=work, stdout=subprocess.PIPE)
-    while runner.poll() is None and len(processes := family(runner.pid)) < 2:
+    while runner.poll() is None and len(family(runner.pid)) < 2:
         time.sleep(0.01)
-    for pid in processes:
-        os.kill(pid, signal.SIGSTOP)
-    time.sleep(PAUSE_S)
-    for pid in processes:
-        os.kill(pid, signal.SIGCONT)
+    time.sleep(0.3)  # the first children may be those that prepare the box
+    processes = family(runner.pid)
+    for number in (signal.SIGSTOP, signal.SIGCONT):
+        for pid in processes:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+        if number == signal.SIGSTOP:
+            time.sleep(PAUSE_S)
     stdout, _ = runner.communicate(timeout=60)
     shutil.rmtree(work)
     test, *_ = (json.loads(line) for line in stdout.splitlines())
@@ -48,5 +52,8 @@ def test_a_pause_is_not_idle_time(boxes: Callable[[str], Box], program: Callable
 
 def family(pid: int) -> list[int]:
     """A process and its descendants, parents first."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:  # it has ended
+        return []
     return [pid, *(each for child in children for each in family(int(child)))]
