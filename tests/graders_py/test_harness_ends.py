@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -77,8 +78,10 @@ def test_a_set_has_the_same_order_in_each_test(warm: Warm, run: Run, program: st
     code = memory_file()
     printed = []
     for _ in range(3):
-        pid, fds = warm.start(program, b"", {"code": code})
+        opened = os.open(f"/proc/self/fd/{code}", os.O_RDWR)
+        pid, fds = warm.start(program, b"", {"code": opened})
         printed.append(warm.finish(pid, fds).stdout)
+        os.close(opened)
     assert len(set(printed)) == 1
     if "'a'" not in program:  # the order of texts depends on the process
         assert printed[0] == run(program).stdout

@@ -164,6 +164,8 @@ int main(int argc, char** argv) {
     burn_forever();
   } else if (mode == "sleep") {
     usleep(static_cast<useconds_t>(number) * 1000);
+  } else if (mode == "naps") {
+    for (long nap = 0; nap < number; nap++) usleep(25'000);
   } else if (mode == "pause") {
     for (;;) pause();
   } else if (mode == "stop") {
