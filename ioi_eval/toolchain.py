@@ -28,6 +28,7 @@ class Toolchain:
         libraries: the libraries that a dynamically linked program needs.
         arguments: further arguments that every call needs on this target.
         linker: the C++ compiler that links, for a compiler of another language; `None` for the C++ compiler itself.
+        added_headers: a hash of the headers that belong to no package (`/usr/local/include`); empty if there are none.
     """
 
     command: str
@@ -38,11 +39,13 @@ class Toolchain:
     libraries: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
     linker: Toolchain | None = None
+    added_headers: str = ""
 
     @property
     def fingerprint(self) -> str:
         """The text about the compiler in an artifact's key: with the same text, artifacts are interchangeable."""
         own = f"{self.version}|{self.machine}|{'static' if self.static else 'dynamic'}"
+        own += f"|headers {self.added_headers}" if self.added_headers else ""
         return own if self.linker is None else f"{own}|linked by {self.linker.fingerprint}"
 
     def compile_argv(self, source: str, output: str, *, std: str) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from ioi_eval import boxfiles
@@ -14,6 +15,7 @@ from ioi_eval.errors import SetupError
 from ioi_eval.sandbox.local.confinement import PATH
 from ioi_eval.toolchain import Toolchain, outermost
 
+_ADDED = "/usr/local/include"
 _DEADLINE_S = 120  # listing a compiler's files takes 0.3 CPU-s; at load 22, at low priority, it took more than 20 s
 
 
@@ -32,7 +34,29 @@ def detect(command: str) -> Toolchain:
             f"no C++ compiler: {command!r} is not in {PATH}. Install one (Debian, Ubuntu: apt install g++), "
             "or name it in CXX"
         )
-    return _detect(path, _identity(path))
+    toolchain = _detect(path, _identity(path))
+    return replace(toolchain, added_headers=_added_headers(toolchain))
+
+
+def _added_headers(toolchain: Toolchain) -> str:
+    """A hash of the files in `/usr/local/include` that the compiler may read; empty if there are none.
+
+    The compiler's version says nothing about them, and a program may compile, or a checker be right, with some of them
+    only.
+
+    Raises:
+        SetupError: one cannot be read.
+    """
+    files = tuple(sorted(file for path in toolchain.sees if path.startswith(_ADDED) for file in _files_below(path)))
+    try:
+        return _contents_in_state(files, state_of(files)) if files else ""
+    except OSError as error:
+        raise SetupError(f"a header in {_ADDED} cannot be read: {error}") from error
+
+
+@lru_cache(maxsize=8)
+def _contents_in_state(files: tuple[str, ...], _: str) -> str:
+    return contents_of(files)
 
 
 @lru_cache(maxsize=8)

@@ -7,6 +7,7 @@ loaded.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -86,6 +87,27 @@ def processes_left(*, cgroups: Path = CGROUPS, own: Path = OWN) -> int | None:
         if most is not None and now is not None:
             left.append(max(0, most - now))
     return min(left, default=None)
+
+
+def refused_processes(*, cgroups: Path = CGROUPS, own: Path = OWN) -> int | None:
+    """How many processes and threads this container's limits have refused so far; `None` if no limit can be seen.
+
+    Source: Linux, cgroup-v2 and cgroup-v1, `pids.events`.
+    """
+    groups = [
+        group for group in control_groups("pids", cgroups=cgroups, own=own) if _number(group / "pids.max") is not None
+    ]
+    return sum(_event(group / "pids.events", "max") for group in groups) if groups else None
+
+
+def _event(path: Path, name: str) -> int:
+    """How often an event has happened. Source: Linux, cgroup-v2, `pids.events`: lines of a name and a number."""
+    with contextlib.suppress(OSError):
+        for line in path.read_text(encoding="ascii").splitlines():
+            word, _, number = line.partition(" ")
+            if word == name and number.isdecimal():
+                return int(number)
+    return 0
 
 
 def _number(path: Path) -> int | None:

@@ -33,12 +33,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ioi_eval.errors import IsolationError, RejectedError, SetupError, TransientError
+from ioi_eval.errors import IsolationError, OverloadError, RejectedError, SetupError, TransientError
 from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, JobKind
 from ioi_eval.sandbox import LOCAL, Target
 from ioi_eval.sandbox.local.compiler import detect
 from ioi_eval.sandbox.local.confinement import PATH, as_user, in_namespaces, refusal_to_show
-from ioi_eval.sandbox.local.control_groups import processors
+from ioi_eval.sandbox.local.control_groups import processors, refused_processes
 from ioi_eval.sandbox.local.descriptors import descriptors, returned_files, written
 from ioi_eval.sandbox.local.inherited_limits import inherited_limits, room_for_jobs
 from ioi_eval.sandbox.local.machine_limit import MachineLimit, narrowing, require_no_refusal
@@ -65,6 +65,11 @@ _LAST_LINE = b'{"end":true,'  # Source: graders/PROTOCOL.md
 
 _TRY_S = 60  # for a box that runs `true`
 _TRUSTED_ENVIRONMENT = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": "/nonexistent"}
+
+_NO_PROCESSES = (
+    "this container's limit on processes was reached while the job ran, so programs may have failed to start threads: "
+    "raise the limit (docker run --pids-limit, systemd TasksMax=), or give fewer --workers"
+)
 
 
 class LocalSandbox:
@@ -196,6 +201,7 @@ class LocalSandbox:
     async def _run_runner(
         self, job: Job, files: Mapping[str, int], returns: Mapping[str, int], box: int, isolation: Isolation
     ) -> Execution:
+        refused = refused_processes()
         given = {**files, **returns}
         table = ",".join(f"{name}={descriptor}" for name, descriptor in given.items() if name != "runner")
         command = (f"/proc/self/fd/{files['runner']}", "--most", isolation.value, "--wait", "--fds", table)
@@ -219,6 +225,8 @@ class LocalSandbox:
             )
         if isolation is Isolation.FULL and job.sees and end.returncode == 1 and not end.stdout:
             _require_shown(end.stderr.decode("utf-8", "replace"))
+        if refused != refused_processes():
+            raise OverloadError(_NO_PROCESSES)
         returned = {name: written(descriptor) for name, descriptor in returns.items()}
         return Execution(run=stage_of(end), returned=returned)
 

@@ -122,3 +122,27 @@ def test_targets_of_symbolic_links_are_listed(tmp_path: Path) -> None:
 def test_paths_inside_others_are_left_out() -> None:
     """Paths below a listed directory are left out. `/ab` is not below `/a`."""
     assert outermost(["/a/b", "/a", "/ab", "/c/d/e", "/c/d"]) == ("/a", "/ab", "/c/d")
+
+
+@pytest.mark.root
+def test_headers_of_no_package_are_part_of_the_toolchain() -> None:
+    """Compiled programs are made again if a header in `/usr/local/include` was added, changed, or removed."""
+    script = """
+from ioi_eval.sandbox.local.compiler import detect
+from pathlib import Path
+
+header = Path("/usr/local/include/checker_lib.h")
+prints = [detect("g++").fingerprint]
+for text in ("int one();", "int two();", "int one();"):
+    header.write_text(text)
+    prints.append(detect("g++").fingerprint)
+header.unlink()
+prints.append(detect("g++").fingerprint)
+print(*[prints.index(each) for each in prints])
+"""
+    mount = "mount -t tmpfs none /usr/local/include"
+    words = ["unshare", "--mount", "sh", "-ec", f'{mount}; exec "$@"', "sh", sys.executable, "-c", script]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    if "unshare" in done.stderr or "mount" in done.stderr:
+        pytest.skip(f"cannot be tested here: {done.stderr.strip()[-200:]}")
+    assert done.stdout == "0 1 2 1 0\n", done

@@ -148,6 +148,35 @@ def test_the_processes_of_a_container(group: Path) -> None:
     assert "or give score, validate or serve the option --workers 1" in message
 
 
+MANY_THREADS = """
+import sys, tempfile
+from pathlib import Path
+from ioi_eval.apps.execution import AppsSettings
+from ioi_eval.model import Isolation
+from tests.python_box import row, score_all
+
+start = "threading.Thread(target=time.sleep, args=(0.5,)).start()"
+program = f"import threading, time\\nfor _ in range(300): {start}\\nprint(7)"
+with tempfile.TemporaryDirectory() as cache:
+    settings = AppsSettings(isolation=Isolation.REDUCED)
+    (result,) = score_all(Path(cache), [(row(["1"], ["7"]), program)], settings, Isolation.REDUCED)
+print(result.verdict, result.message)
+"""
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("group", ["pids"], indirect=True)
+def test_a_program_that_gets_no_more_threads_from_a_container(group: Path) -> None:
+    """A program with 300 threads is AC. If the container allows 200 processes, it is JE and has no score."""
+    for most, expected in (("max", "AC "), ("200", "JE this container's limit on processes was reached")):
+        (group / "pids.max").write_text(most)
+        words = ["sh", "-ec", f'echo $$ > {group}/cgroup.procs; exec "$@"', "sh", sys.executable, "-c", MANY_THREADS]
+        done = subprocess.run(
+            words, capture_output=True, text=True, timeout=120, check=True, cwd=Path(__file__).parents[3]
+        )
+        assert done.stdout.startswith(expected), done
+
+
 def _entered_with(number: int, value: int) -> str:
     resource.setrlimit(number, (value, value))
 
