@@ -65,8 +65,8 @@
 //
 // After a test all of its processes are killed and reaped, its directories unmounted or emptied, its descriptors closed.
 //
-// Failures are reported in two ways, which are never mixed: a `Fault` is ours (the job has no result), a verdict is the
-// submission's. A judge program that fails is neither: it makes a JE line for one test. A fault is thrown and caught in
+// Failures are reported in three ways, which are never mixed: a `Fault` (the job has no result), the line of a test with JE
+// (a judge program, or the machine, failed at this test), and a verdict of the submission. A fault is thrown and caught in
 // `main`, which prints it; destructors end the processes and remove the directories. No child throws one: everything that a
 // child does before its exec is `noexcept`.
 //

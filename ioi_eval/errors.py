@@ -1,4 +1,4 @@
-"""Everything this package raises on purpose.
+"""The errors that this package raises on purpose. Modules define further ones below these, where only they need them.
 
     IoiEvalError
     ├── InputError                the call or the data is wrong; nothing was judged      exit code 2

@@ -132,9 +132,9 @@ class TestRun : Watching {
 
   void decide_by_time() {
     bool late = outcome_.cpu_us >= plan_.cpu_ms * 1000;
-    bool ended = limit_ == Limit::None;
-    if (!late || ended) judge_in_time();
-    if (late) make_late(outcome_, ended, ended ? Limit::Cpu : limit_);
+    bool not_stopped_for_time = limit_ == Limit::None;
+    if (!late || not_stopped_for_time) judge_in_time();
+    if (late) make_late(outcome_, not_stopped_for_time, not_stopped_for_time ? Limit::Cpu : limit_);
   }
 
   // Decides the verdict by all rules except that of CPU time.

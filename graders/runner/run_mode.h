@@ -99,15 +99,15 @@ inline Outcome run_once(Job& job, WarmInterpreter& warm, const Test& test, Passe
 }
 
 // Whether the program is run again after a pass that the judge program has judged. The score of such a pass does not count. A
-// late program that ended by itself is run, too: only the last pass tells what it is worth if its time is measured again. (If one
-// pass could end it, a program that sees bad luck would be late on purpose and get another chance.)
+// late pass of a program that ended by itself does not end the test: only the last pass gives the score that a repetition could earn.
+// (Otherwise a program that sees bad luck would be late on purpose and get another chance.)
 inline bool goes_on(const Outcome& outcome, const Passes& passes) {
   bool by_judge = outcome.verdict == Verdict::AC || outcome.verdict == Verdict::PA || outcome.verdict == Verdict::WA;
   return passes.wants_another() && (by_judge || !outcome.in_time.empty());
 }
 
 // The outcome of a test after another pass: the last pass decides, and a pass that was late. Each pass has the whole limits.
-inline Outcome after(const Outcome& earlier, Outcome outcome) {
+inline Outcome merged(const Outcome& earlier, Outcome outcome) {
   if (earlier.verdict == Verdict::TLE && outcome.verdict != Verdict::TLE) make_late(outcome, true, Limit::Cpu);
   outcome.cpu_us = std::max(outcome.cpu_us, earlier.cpu_us);
   outcome.memory_bytes = std::max(outcome.memory_bytes, earlier.memory_bytes);
@@ -179,7 +179,7 @@ inline RunEnd run_tests(const Plan& plan, const Machine& machine, JobFiles& file
     }
     Passes passes(job);
     Outcome outcome = run_once(job, warm, test, passes);
-    while (goes_on(outcome, passes)) outcome = after(outcome, run_once(job, warm, test, passes));
+    while (goes_on(outcome, passes)) outcome = merged(outcome, run_once(job, warm, test, passes));
     if (outcome.verdict != Verdict::JE && outcome.zero) ran.needed.zero(test);
     ran.in_doubt |= outcome.verdict == Verdict::JE || outcome.may_be_in_time;
     print_line(lines, plan, test, outcome);

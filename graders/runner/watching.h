@@ -206,7 +206,7 @@ class Watching : protected TestState {
     }
     manager_.look(due);
     ticked_us_ = now;
-    // The kernel adds a wait for a processor to schedstat only when the wait is over. So while a thread waits, we do not settle.
+    // The kernel adds a wait for a processor to schedstat only when the wait is over. So while a thread is runnable, we do not settle.
     int64_t idle = !due || anybody(&Sample::runs) ? 0 : settle(now);
     unblock();
     drain();

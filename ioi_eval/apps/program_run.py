@@ -21,7 +21,7 @@ class ProgramRun:
 
     Args:
         problem: the row's id.
-        task: the program as the harness reads it.
+        content: the program as the harness reads it.
         setup: how it is run.
         given: its tests, in order.
         is_right: whether the outcome of the test at a place passes; called if the runner does not decide it. Also
@@ -35,7 +35,7 @@ class ProgramRun:
     def __init__(
         self,
         problem: str,
-        task: bytes,
+        content: bytes,
         setup: RunSetup,
         given: Sequence[JobTest],
         *,
@@ -45,7 +45,7 @@ class ProgramRun:
     ) -> None:
         names = tuple(map(str, range(len(given))))
         tests = dict(zip(names, given, strict=True))
-        self._program = Program(problem=problem, content=task, tests=tests, setup=setup, one_by_one=one_by_one)
+        self._program = Program(problem=problem, content=content, tests=tests, setup=setup, one_by_one=one_by_one)
         self._is_right = is_right
         # one subtask: each test counts, or the first zero ends it
         subtask = Subtask(name="", points=1.0, tests=names)

@@ -51,7 +51,7 @@ class DumpToScore:
     grouping: Grouping
 
     def own(self, problems: ProblemSet) -> ProblemSet:
-        """From the problems that were read for several dumps, select those that this dump needs."""
+        """From the problems that were read for several dumps, those with a year and an id that occur in this dump."""
         years, ids = ({getattr(key, name) for key in self.seen.problems} for name in ("year", "id"))
 
         def is_own(key: ProblemKey) -> bool:
@@ -214,7 +214,7 @@ def _dump(call: ScoreCall) -> Source:
 
 
 def _load(parts: Sequence[DumpToScore], problem_source: Source, test_source: Source, blobs: BlobStore) -> ProblemSet:
-    """The problems that the dumps need, and no others, with scaled time limits."""
+    """The problems with a year and an id that occur in the dumps, with scaled time limits."""
     rows = sum(to_score.seen.rows for to_score in parts)
     needed = {key for to_score in parts for key in to_score.seen.problems}
     tell(f"{counted(rows, 'submission')} to {counted(len(needed), 'problem')}; reading problems and tests")

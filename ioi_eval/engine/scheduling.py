@@ -51,7 +51,7 @@ class Program:
 
     Args:
         problem: identifies its problem: tests of one problem take about equally long.
-        content: as it is sent, or for `build` how the job compiles it; for an interpreter, the task that it reads;
+        content: as it is sent, or for `build` how the job compiles it; for an interpreter, the file that it reads;
             `None` if all tests have submitted outputs.
         tests: as they are sent, by name.
         setup: what it has in common with other programs.

@@ -1,10 +1,10 @@
 """Judges a dump, with a fixed number of tasks, one window and one journal.
 
-A feeder reads rows in a thread. There are six cases: the row is refused; it has no program, and is judged at once; an
-earlier run has judged it; an identical program was judged; an identical program is being judged (the row *follows* that
-one, its leader); or the row waits in the window. Tasks take rows from the window. A result is in the journal before it
-counts as done; then its followers get records that refer to it. Followers do not take over a judge error: the first of
-them becomes a leader itself.
+A feeder reads rows in a thread. There are seven cases: the row is refused; it is written already, with the result of an
+earlier run (`None`); it has no program, and is judged at once; an earlier run has judged it; an identical program was
+judged; an identical program is being judged (the row *follows* that one, its leader); or the row waits in the window.
+Tasks take rows from the window. A result is in the journal before it counts as done; then its followers get records
+that refer to it. Followers do not take over a judge error: the first of them becomes a leader itself.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
                 if isinstance(entry, Refused):
                     self.progress.advance(REFUSED)
                     self.settings.events.emit("row_refused", message=entry.message)
-                elif self._is_known(entry, copies):
+                elif self._take_if_known(entry, copies):
                     continue
                 elif entry.size is None:
                     empty.append(entry)
@@ -152,8 +152,8 @@ class DumpJudge(Generic[CandidateT, ResultT]):
                 break
         return batch
 
-    def _is_known(self, entry: CandidateT, copies: list[tuple[CandidateT, int]]) -> bool:
-        """Whether this submission, or the same program, was judged before, so that it need not be judged."""
+    def _take_if_known(self, entry: CandidateT, copies: list[tuple[CandidateT, int]]) -> bool:
+        """Take a submission that an earlier run has judged, or a copy of one that was. Returns whether it is one."""
         stored = self.store.journal.index.find(entry.keys)
         if stored is not None and stored.counts(retry_failed=self.settings.retry_failed):
             self.done.resumed += 1

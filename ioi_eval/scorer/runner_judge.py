@@ -248,7 +248,7 @@ class RunnerJudge:
             )
         if self._kept_programs is not None and key is not None and stored is None and isinstance(tool, Toolchain):
             await self._kept_programs.keep(key, answer, tool)
-        submission = answer.artifacts.get("a.out", b"") if interpreter is None else _task(run)
+        submission = answer.artifacts.get("a.out", b"") if interpreter is None else _program_file(run)
         return outcome, await self._programs(run, tool, submission, code)
 
     async def _kept_key(self, recipe: recipes.Recipe, tool: Tool, target: Target) -> str | None:
@@ -368,7 +368,7 @@ class RunnerJudge:
         return self._packages.of(problem)
 
 
-def _task(run: SubmissionRun) -> bytes:
+def _program_file(run: SubmissionRun) -> bytes:
     """A Python submission in the harness's format: its only file, or the grader or first file that imports the rest.
 
     Without a grader, modules can also import the file that is started, as on Kattis, where it lies beside them.

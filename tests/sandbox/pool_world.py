@@ -48,7 +48,7 @@ class World:
     def retry(self, request: SlotRequest, end: JobEnd = JobEnd.BROKEN) -> None:
         """A job ends, and is retried."""
         self.release(request, end)
-        self.pool.retry(request, self.now, may_have_worked=end.may_have_worked)
+        self.pool.retry(request, self.now, may_have_started=end.may_have_started)
 
     def tick(self) -> list[str]:
         """Do what is due now. Returns the endpoints to check."""

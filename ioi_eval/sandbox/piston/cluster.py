@@ -232,13 +232,13 @@ class PistonCluster:
             may_be_served = isinstance(result, UnservedError) and unserved < _UNSERVED
             if not may_be_served and not isinstance(result, TransientError):
                 raise result
-            if end.may_have_worked:
+            if end.may_have_started:
                 retried += 1
                 if not retries.take():
                     raise exhausted(retries, result)
                 self._events.emit("job_repeated", endpoint=name, attempt=len(retries.tried), message=str(result))
                 await asyncio.sleep(backoff_s(retried, self._rng))
-            self._pool.retry(request, self._loop.time(), may_have_worked=end.may_have_worked)
+            self._pool.retry(request, self._loop.time(), may_have_started=end.may_have_started)
 
     def _require_own_loop(self) -> None:
         """Refuse other threads and forked processes: in another event loop the connections and timers never end."""

@@ -56,7 +56,7 @@ class JobEnd(Enum):
     CANCELLED = auto()  # the caller gave up: nothing is known
 
     @property
-    def may_have_worked(self) -> bool:
+    def may_have_started(self) -> bool:
         """Whether a server may have worked on the job."""
         return self not in {JobEnd.NOT_SERVED, JobEnd.CLIENT_LAGGED}
 

@@ -159,16 +159,16 @@ class Pool:
         self._enqueue(request, now)
         return request
 
-    def retry(self, request: SlotRequest, now: float, *, may_have_worked: bool) -> None:
+    def retry(self, request: SlotRequest, now: float, *, may_have_started: bool) -> None:
         """Ask for a slot for the same job once more. If the job was not sent, this does not count as a retry."""
         assert not request.holds_slot, "the slot was not released"
         assert request.state is not None, "the request never had a slot: there is nothing to retry"
-        request.is_retry |= may_have_worked
-        if may_have_worked:
+        request.is_retry |= may_have_started
+        if may_have_started:
             request.unconnected = 0
         elif request.unconnected == 0:
             request.unconnected_since = now
-        request.unconnected += not may_have_worked
+        request.unconnected += not may_have_started
         if request.unconnected >= LEAST_UNCONNECTED and now - request.unconnected_since >= self._patience_s:
             self._fail(request, self._unconnected(request.group))
         else:
@@ -184,7 +184,7 @@ class Pool:
         if held and state is not None:
             del state.running[request]
             state.machine.running -= 1
-            if not end.may_have_worked:
+            if not end.may_have_started:
                 self._budget.take_back(request.granted_at, is_retry=request.is_retry)
             state.job_ended(end, now, self._rng)
             self._after_change(state, now)

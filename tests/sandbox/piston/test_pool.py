@@ -35,7 +35,7 @@ def test_first_come_first_served() -> None:
     first, second, third = (world.request() for _ in range(3))
     world.release(first, JobEnd.BROKEN)
     assert world.running == [second]
-    world.pool.retry(first, world.now, may_have_worked=True)
+    world.pool.retry(first, world.now, may_have_started=True)
     world.release(second)
     assert world.running == [first]
     world.release(first)
@@ -156,7 +156,7 @@ def test_retries_wait_for_the_budget() -> None:
     for request in broken:
         world.release(request, JobEnd.BROKEN)
     for request in broken:
-        world.pool.retry(request, world.now, may_have_worked=True)
+        world.pool.retry(request, world.now, may_have_started=True)
     world.until(20.0)
     assert len(world.running) == 10
     world.until(20.0 + PATIENCE_S + 1.0)

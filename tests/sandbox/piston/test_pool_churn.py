@@ -121,18 +121,18 @@ class Churn:
             self.done += 1
             del self.retries[request]
             self.arrive()
-        elif not end.may_have_worked:
-            self.retry(request, may_have_worked=False)
+        elif not end.may_have_started:
+            self.retry(request, may_have_started=False)
         elif self.retries[request].take():
             wait = backoff_s(5 - self.retries[request].left, self.rng)
-            self.after(wait, lambda: self.retry(request, may_have_worked=True))
+            self.after(wait, lambda: self.retry(request, may_have_started=True))
         else:
             self.lost += 1
             self.arrive()
 
-    def retry(self, request: SlotRequest, *, may_have_worked: bool) -> None:
+    def retry(self, request: SlotRequest, *, may_have_started: bool) -> None:
         """Send a job again. It gets a slot now or later."""
-        self.pool.retry(request, self.now, may_have_worked=may_have_worked)
+        self.pool.retry(request, self.now, may_have_started=may_have_started)
 
     def check(self, name: str) -> None:
         """Check an endpoint."""

@@ -90,7 +90,7 @@ class PoolMachine(RuleBasedStateMachine):
         request = data.draw(st.sampled_from(list(self.retriable)))
         self.ended.remove(request)
         self.entering = request
-        self.pool.retry(request, self.now, may_have_worked=self.retriable.pop(request).may_have_worked)
+        self.pool.retry(request, self.now, may_have_started=self.retriable.pop(request).may_have_started)
         self.entering = None
         self.entered(request)
 
@@ -122,7 +122,7 @@ class PoolMachine(RuleBasedStateMachine):
         """Release a slot, in the pool and in the model."""
         if request in self.running:
             self.running.remove(request)
-            if not end.may_have_worked:
+            if not end.may_have_started:
                 last = max(number for number, (_, other, _) in enumerate(self.sent) if other is request)
                 del self.sent[last]
         if request in self.waiting:
