@@ -70,7 +70,8 @@ class Module:
         """Let the interpreter make the module."""
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Execute it."""
+        """Execute it, with the builtins of the program."""
+        module.__dict__["__builtins__"] = builtins.__dict__
         exec(compile(self._source, f"{module.__name__}.py", "exec", dont_inherit=True), module.__dict__)
 
     def get_source(self, _: str) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ioi_eval.apps.evaluate_result import EvaluateResult, EvaluationRow, Message, MetricResult
     from ioi_eval.apps.execution import AppsExecutor
     from ioi_eval.apps.result import AppsResult
-from ioi_eval.apps.settings import AppsSettings
+    from ioi_eval.apps.settings import AppsSettings
 
 _MODULES = {
     "AppsExecutor": "ioi_eval.apps.execution",

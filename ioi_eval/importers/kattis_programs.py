@@ -140,6 +140,12 @@ def included_folder(package: Package, language: str) -> str:
     return next((folder for folder in folders if package.names(folder)), "")
 
 
+def has_cpp_grader(package: Package) -> bool:
+    """Whether submissions in C++ are compiled with a source of the package."""
+    folder = included_folder(package, "cpp")
+    return bool(folder) and any(name.endswith(_SOURCE_ENDINGS) for name in package.names(folder))
+
+
 def included_files(package: Package, notes: list[str]) -> list[tuple[str, str]]:
     """The files that are compiled with every C++ submission: `include/cpp/`, or `include/default/`.
 

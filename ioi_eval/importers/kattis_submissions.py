@@ -21,7 +21,7 @@ from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.kattis_data import TestGroup
 from ioi_eval.importers.kattis_expectations import Expectations, Range, Stated
 from ioi_eval.importers.kattis_groups import PASS_FAIL
-from ioi_eval.importers.kattis_programs import included_folder, included_python, is_python_2
+from ioi_eval.importers.kattis_programs import has_cpp_grader, included_folder, included_python, is_python_2
 from ioi_eval.importers.kattis_settings import KattisKind
 from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import PackageSolution, SubtaskFile, language
@@ -77,13 +77,15 @@ def read_submissions(
         InputError: a statement in a source is not valid.
     """
     paths = {group.path.removeprefix("data/"): group for group in groups}
+    has_grader = has_cpp_grader(package)
     read = _Submissions(
         package=package,
         subtasks=subtasks,
         groups=paths,
         kind=kind,
         notes=notes,
-        beside_python=included_python(package, notes),
+        beside_python=() if has_grader else included_python(package, notes),
+        has_grader=has_grader,
         expectations=None if kind.legacy else Expectations(package, [*paths]),
         accepted_in_part=one_group_suffices and not package.names(f"{_FOLDER}/partially_accepted"),
     )
@@ -117,6 +119,7 @@ class _Submissions:
     Args:
         groups: the test groups below `secret/`, by their paths below `data/`.
         beside_python: the paths of the files beside each submission in Python.
+        has_grader: whether submissions are compiled with a source in C++.
         expectations: what `submissions.yaml` states, if the format has it.
         accepted_in_part: whether `accepted` may have submissions that get points in one group only.
     """
@@ -127,6 +130,7 @@ class _Submissions:
     kind: KattisKind
     notes: list[str]
     beside_python: tuple[str, ...]
+    has_grader: bool
     expectations: Expectations | None
     accepted_in_part: bool
 
@@ -137,6 +141,9 @@ class _Submissions:
         text = "\n".join(map(self.package.text, files or (path,)))
         if language(path) == "python" and is_python_2(text):
             self.notes.append(f"{path} is left out: it is Python 2")
+            return None
+        if language(path) == "python" and self.has_grader:
+            self.notes.append(f"{path} is left out: the package has a grader in C++, and we start none in Python")
             return None
         stated = self._statement(path, program, text)
         if stated.is_python_2:

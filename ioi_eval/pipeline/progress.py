@@ -191,7 +191,7 @@ class Progress(ABC):
         """Rows are done for which nothing had to be done; where `read` is called, they were read, too.
 
         Args:
-            became: `RESUMED`; empty if their results were written before.
+            became: `RESUMED`, or `REFUSED` if they were refused; empty if their results were written before.
             rows: how many.
         """
         self._tally.skip(became, rows)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import PurePosixPath
 from typing import Any
 
 from ioi_eval.errors import InputError, RowError, UnsupportedError
@@ -32,7 +31,6 @@ MAX_SOURCE_FILES = 32
 SOURCE_COLUMNS = ("source_files", "code")
 """The columns that may contain source files; the first that is not empty counts."""
 
-_GRADER_NAMES = frozenset({"grader", "stub", "main", "__main__"})
 _NAME = re.compile(r"\w[\w.+-]*", re.ASCII)
 
 PROGRAM_COLUMNS = (*SOURCE_COLUMNS, "generation", "messages", *OUTPUT_COLUMNS)
@@ -140,19 +138,12 @@ def check_fits(submission: Submission, problem: Problem) -> None:
     if problem.task_type is TaskType.TWO_STEPS and submission.code is not None:
         programs = [file for file in submission.source_files() if file.name.endswith(language.endings)]
         _check_files_of_two_steps(len(programs), problem)
-    if problem.linked and not problem.linked_with(language) and not _brings_grader(submission):
+    if problem.linked and not problem.linked_with(language):
         there = ", ".join(file.path for file in problem.linked)
         raise UnsupportedError(
             f"a submission in {rules_of(language).name} is not supported for {problem.key}: a grader or stub in that "
             f"language is needed, and it has only {there}"
         )
-
-
-def _brings_grader(submission: Submission) -> bool:
-    """Whether a program in Python has a file that starts or calls it, like those of Kattis's `include/python3`."""
-    return submission.language is Language.PYTHON and any(
-        PurePosixPath(file.name).stem in _GRADER_NAMES for file in submission.sources
-    )
 
 
 def fitted(submission: Submission, row: Row, problem: Problem) -> Submission:

@@ -12,7 +12,6 @@ from ioi_eval.errors import UnavailableError
 from ioi_eval.events import Events
 from ioi_eval.sandbox.piston import endpoint_state
 from ioi_eval.sandbox.piston.cluster import PistonCluster
-from ioi_eval.sandbox.piston.pool import LEAST_UNCONNECTED
 from tests.faults.stub_jobs import echo, fails
 
 PATIENCE_S = 0.5
@@ -80,4 +79,4 @@ def test_a_job_that_no_connection_is_made_for_fails_in_the_end(start: Any, monke
     assert isinstance(failure, UnavailableError)
     assert "answer checks, but have accepted no job for 0.5 s" in str(failure)
     assert "no connection" in str(failure.__cause__)
-    assert gate.in_service.count(True) >= LEAST_UNCONNECTED, "it came back after each check"
+    assert gate.in_service.count(True) >= endpoint_state.LEAST_UNCONNECTED, "it came back after each check"

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from ioi_eval.jobs.harness import linked_program_file
+from ioi_eval.model import SourceFile
 from tests.graders_py.conftest import Run, Warm, memory_file
 
 MAX_REPORT_BYTES = 16_384  # that the runner reads; kReportBytes
@@ -95,3 +99,20 @@ def test_numpy_draws_other_numbers_in_each_test(archive: Path, tmp_path: Path, m
     drawn = [warm.run("import numpy as np\nprint(np.random.randint(1 << 62))").stdout for _ in range(4)]
     warm.stop()
     assert len(set(drawn)) == len(drawn)
+
+
+def test_a_module_has_the_builtins_of_the_program(archive: Path, tmp_path: Path) -> None:
+    """A grader that replaces a builtin replaces it for the submission, too, as under a plain interpreter."""
+    grader = b"import builtins\nbuiltins.input = lambda: 'from the grader'\nbuiltins.ask = lambda: 7\nimport sol\n"
+    submission = SourceFile(path="sol.py", content=b"print(input(), ask())\n")
+    program_fd = memory_file(linked_program_file(grader, [submission]))
+    done = subprocess.run(
+        [sys.executable, "-s", str(archive), "run", "--program", str(program_fd)],
+        capture_output=True,
+        pass_fds=[program_fd],
+        cwd=tmp_path,
+        timeout=120,
+        check=False,
+    )
+    os.close(program_fd)
+    assert (done.stdout, done.stderr) == (b"from the grader 7\n", b"")

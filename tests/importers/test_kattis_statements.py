@@ -310,14 +310,24 @@ def test_which_time_limit_counts(tmp_path: Path) -> None:
 def test_included_files_replace_a_submission_s_own(tmp_path: Path) -> None:
     """A folder may have copies of them, which must not be linked twice."""
     copies = {f"submissions/accepted/{name}": "// copied\n" for name in ("one/grader.cpp", "one/x.h", "two/grader.cpp")}
-    copies |= {f"submissions/accepted/{name}": "x = 0\n" for name in ("three/main.py", "three/include.py")}
     own = dict.fromkeys(("submissions/accepted/one/sum.cpp", "submissions/accepted/two/a.cpp"), "int f();\n")
-    included = {"include/cpp/grader.cpp": "// judge\n", "include/cpp/x.h": "", "include/python3/include.py": "x = 1\n"}
+    included = {"include/cpp/grader.cpp": "// judge\n", "include/cpp/x.h": ""}
     task = read(tmp_path, NEW, **copies, **own, **included, **{"submissions/accepted/two/b.cpp": ""})
     found = {row["label"]: (row["code"], row.get("source_files")) for row in task.solution_rows}
     assert found["accepted/one/sum.cpp"] == ("int f();\n", None)
     assert found["accepted/two"] == (None, {"a.cpp": "int f();\n", "b.cpp": ""})
-    assert found["accepted/three/main.py"] == (None, {"main.py": "x = 0\n", "include.py": "x = 1\n"})
+    copies = {f"submissions/accepted/three/{name}": "x = 0\n" for name in ("main.py", "include.py")}
+    task = read(tmp_path / "python", NEW, **copies, **{"include/python3/include.py": "x = 1\n"})
+    (row,) = (row for row in task.solution_rows if row["label"] == "accepted/three/main.py")
+    assert row["source_files"] == {"main.py": "x = 0\n", "include.py": "x = 1\n"}
+
+
+def test_submissions_in_python_beside_a_grader_in_cpp_are_left_out(tmp_path: Path) -> None:
+    """They would be judged without a grader."""
+    files = {"include/cpp/grader.cpp": "// judge\n", "include/python3/main.py": "import a\n"}
+    task = read(tmp_path, NEW, **files, **{"submissions/accepted/sum.cpp": "int f();\n"})
+    assert {row["language"] for row in task.solution_rows} == {"cpp"}
+    assert any("a.py is left out: the package has a grader in C++" in note for note in task.notes)
 
 
 def test_files_included_in_python_are_beside_each_submission(tmp_path: Path) -> None:

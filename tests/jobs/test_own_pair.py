@@ -12,7 +12,7 @@ from ioi_eval import sample
 from ioi_eval.errors import SandboxError
 from ioi_eval.jobs import scripts_job
 from ioi_eval.jobs.scripts_answer import require_judged, score_and_feedback
-from ioi_eval.model import CheckerProtocol, JobFile
+from ioi_eval.model import CheckerProtocol, JobFile, SourceFile
 from tests.jobs.own_pair import CASE, PLAIN, SUM, Boxes, judged, pair_job, says_its_plan, with_checker
 
 SOLUTIONS: dict[str, dict[str, Any]] = {
@@ -149,6 +149,15 @@ def test_a_checker_is_compiled_to_its_contest_s_standard(boxes: Boxes) -> None:
     problem = with_checker(source, CheckerProtocol.CMS)
     assert judged(boxes, problem, SUM, judge_cxx_std="gnu++20")[0] == "AC"
     with pytest.raises(SandboxError, match="the checker does not compile"):
+        judged(boxes, problem, SUM)
+
+
+def test_a_checker_in_c_is_refused(boxes: Boxes) -> None:
+    """The pair compiles judge programs in C++ only, and would compare outputs itself if it found no checker."""
+    problem = with_checker("int main() { return 0; }\n", CheckerProtocol.CMS)
+    checker = SourceFile(path="checker/checker.c", content=b"int main(void) { return 0; }\n")
+    problem = dataclasses.replace(problem, checker=None, checker_files=(checker,))
+    with pytest.raises(SandboxError, match="a checker in C is not supported here"):
         judged(boxes, problem, SUM)
 
 

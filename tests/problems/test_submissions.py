@@ -167,16 +167,15 @@ def test_a_submission_needs_a_grader_in_its_language() -> None:
     check_fits(submission, replace(linked, linked=(*linked.linked, SourceFile(path="graders/grader.c", content=b""))))
 
 
-def test_a_program_in_python_may_bring_its_grader() -> None:
-    """As those of a Kattis package beside `include/python3`; a program without it is refused."""
+def test_a_program_cannot_bring_its_own_grader() -> None:
+    """A problem with a grader in C++ only has none in Python, whatever a submission calls its files."""
     linked = replace(problem(), linked=(SourceFile(path="graders/grader.cpp", content=b""),))
-    for name in ("grader.py", "main.py"):
-        check_fits(read(source_files={"a.py": "import grader", name: "import a"}, language="Python"), linked)
-    for alone in ({"code": "x"}, {"source_files": {"a.py": "", "b.py": ""}}):
+    for name in ("grader.py", "main.py", "__main__.py", "stub.py"):
+        submission = read(source_files={"a.py": "import grader", name: "import a"}, language="Python")
         with pytest.raises(
             UnsupportedError, match=r"Python 3 is not supported for 2023/nile: .* only graders/grader\.cpp$"
         ):
-            check_fits(read(language="Python", **alone), linked)
+            check_fits(submission, linked)
 
 
 def test_programs_over_the_length_limit_are_refused() -> None:

@@ -42,16 +42,17 @@ def _added_headers(toolchain: Toolchain) -> str:
     """A hash of the files in `/usr/local/include` that the compiler may read; empty if there are none.
 
     The compiler's version says nothing about them, and a program may compile, or a checker be right, with some of them
-    only.
+    only. Files that this user may not read are left out: a program that includes one does not compile.
 
     Raises:
-        SetupError: one cannot be read.
+        SetupError: one was changed meanwhile.
     """
     files = tuple(sorted(file for path in toolchain.sees if path.startswith(_ADDED) for file in _files_below(path)))
+    files = tuple(file for file in files if os.access(file, os.R_OK))
     try:
         return _contents_in_state(files, state_of(files)) if files else ""
     except OSError as error:
-        raise SetupError(f"a header in {_ADDED} cannot be read: {error}") from error
+        raise SetupError(f"headers in {_ADDED} are being changed: {error}; try again") from error
 
 
 @lru_cache(maxsize=8)

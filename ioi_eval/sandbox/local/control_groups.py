@@ -92,12 +92,15 @@ def processes_left(*, cgroups: Path = CGROUPS, own: Path = OWN) -> int | None:
 def refused_processes(*, cgroups: Path = CGROUPS, own: Path = OWN) -> int | None:
     """How many processes and threads this container's limits have refused so far; `None` if no limit can be seen.
 
-    Source: Linux, cgroup-v2 and cgroup-v1, `pids.events`.
+    Older kernels count a refusal in the group of the process that was refused, newer ones in the group with the limit;
+    `pids.events` of newer ones also has those of groups below. Source: Linux, cgroup-v2 and cgroup-v1, `pids.events`,
+    `pids.events.local`.
     """
-    groups = [
-        group for group in control_groups("pids", cgroups=cgroups, own=own) if _number(group / "pids.max") is not None
-    ]
-    return sum(_event(group / "pids.events", "max") for group in groups) if groups else None
+    groups = list(control_groups("pids", cgroups=cgroups, own=own))
+    if all(_number(group / "pids.max") is None for group in groups):
+        return None
+    files = ((group / "pids.events.local", group / "pids.events") for group in groups)
+    return sum(_event(local if local.exists() else events, "max") for local, events in files)
 
 
 def _event(path: Path, name: str) -> int:

@@ -225,7 +225,9 @@ class LocalSandbox:
             )
         if isolation is Isolation.FULL and job.sees and end.returncode == 1 and not end.stdout:
             _require_shown(end.stderr.decode("utf-8", "replace"))
-        if refused != refused_processes():
+        # A program that starts too many threads has caused this itself, and keeps its verdict: it cannot have other
+        # programs judged again and again.
+        if refused != refused_processes() and b'"limit":"threads"' not in end.stdout:
             raise OverloadError(_NO_PROCESSES)
         returned = {name: written(descriptor) for name, descriptor in returns.items()}
         return Execution(run=stage_of(end), returned=returned)

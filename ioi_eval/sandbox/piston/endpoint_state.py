@@ -86,6 +86,9 @@ class Endpoint:
     slots: int = 1
 
 
+LEAST_UNCONNECTED = 3
+
+
 @dataclass(slots=True, eq=False, kw_only=True)
 class SlotRequest:
     """A job's request for a slot. Only the pool makes and changes it, except for the two callbacks.
@@ -129,6 +132,16 @@ class SlotRequest:
     def __lt__(self, other: SlotRequest) -> bool:
         return self.order < other.order
 
+    def attempted(self, now: float, *, is_connected: bool) -> None:
+        """Note the end of an attempt, and whether a server may have started the job."""
+        if not is_connected and self.unconnected == 0:
+            self.unconnected_since = now
+        self.unconnected = 0 if is_connected else self.unconnected + 1
+
+    def is_unconnected(self, now: float, patience_s: float) -> bool:
+        """Whether all attempts for so long had no connection; fewer than `LEAST_UNCONNECTED` of them say nothing."""
+        return self.unconnected >= LEAST_UNCONNECTED and now - self.unconnected_since >= patience_s
+
     @property
     def endpoint(self) -> str | None:
         """Where the job runs, or ran last."""
@@ -164,6 +177,7 @@ class Group:
         in_service: how many endpoints are in service.
         waiting: requests of jobs that were not sent yet; a heap by order of arrival.
         retried: requests of jobs that must be sent again; likewise. They also wait for the retry budget.
+        accepted_at: when the last job ended that an endpoint had accepted.
     """
 
     name: str
@@ -171,6 +185,7 @@ class Group:
     in_service: int = 0
     waiting: list[SlotRequest] = field(default_factory=list)
     retried: list[SlotRequest] = field(default_factory=list)
+    accepted_at: float = 0.0
     # endpoints with a free slot, by how many jobs they run
     _by_load: list[OrderedDict[EndpointState, None]] = field(default_factory=list)
 

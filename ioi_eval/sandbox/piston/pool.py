@@ -31,7 +31,7 @@ jobs fail at once, until an endpoint is back, but for those that only this group
 are in service, jobs that can move there fail after `LOST_AFTER_S` already.
 
 **No connection.** An endpoint may answer checks and yet accept no job, so that it enters and leaves service for ever. A
-job fails that got no connection for `patience_s`, and `LEAST_UNCONNECTED` times in a row.
+job fails that got no connection for `patience_s`, if meanwhile no endpoint of its group has accepted any job.
 """
 
 from __future__ import annotations
@@ -54,9 +54,6 @@ CHECKS_PER_S = 100
 LOST_AFTER_S = 15.0
 """How long jobs wait for their own group while another one could judge them. Chosen: a server's process restarts in
 less; a submission that starts again elsewhere loses seconds of work, not minutes."""
-
-LEAST_UNCONNECTED = 3
-"""Fewer attempts in a row without a connection say nothing, however little patience there is."""
 
 _TOO_MANY_RETRIED = (
     "for {seconds:g} s so many of the cluster's jobs had to be sent again that this one was not; "
@@ -164,15 +161,17 @@ class Pool:
         assert not request.holds_slot, "the slot was not released"
         assert request.state is not None, "the request never had a slot: there is nothing to retry"
         request.is_retry |= may_have_started
-        if may_have_started:
-            request.unconnected = 0
-        elif request.unconnected == 0:
-            request.unconnected_since = now
-        request.unconnected += not may_have_started
-        if request.unconnected >= LEAST_UNCONNECTED and now - request.unconnected_since >= self._patience_s:
+        request.attempted(now, is_connected=may_have_started)
+        if self._accepts_no_job(request, now):
             self._fail(request, self._unconnected(request.group))
         else:
             self._enqueue(request, now)
+
+    def _accepts_no_job(self, request: SlotRequest, now: float) -> bool:
+        """Whether its group has accepted neither this job nor another one for as long as jobs may wait."""
+        group = request.group
+        waits = request.is_unconnected(now, self._patience_s) and group.accepted_at <= request.unconnected_since
+        return waits and not any(state.running for state in self._endpoints.values() if state.group is group)
 
     def release(self, request: SlotRequest, end: JobEnd, now: float) -> None:
         """Release a request's slot, or its place in the queue. May be called in every state, and more than once."""
@@ -184,7 +183,9 @@ class Pool:
         if held and state is not None:
             del state.running[request]
             state.machine.running -= 1
-            if not end.may_have_started:
+            if end.may_have_started:
+                request.group.accepted_at = now
+            else:
                 self._budget.take_back(request.granted_at, is_retry=request.is_retry)
             state.job_ended(end, now, self._rng)
             self._after_change(state, now)

@@ -253,3 +253,22 @@ def test_an_endpoint_may_change_its_group() -> None:
     assert [request.holds_slot for request in requests] == [True, False, False]
     world.release(running)
     assert [request.holds_slot for request in requests] == [True, True, False]
+
+
+@pytest.mark.parametrize("is_busy", [True, False])
+def test_a_job_that_gets_no_connection_waits_for_busy_workers_only(is_busy: bool) -> None:
+    """An endpoint that answers checks refuses the job again and again. It fails only if no other endpoint works."""
+    world = World(2)
+    running = world.request()
+    request = world.request()
+    if not is_busy:
+        world.release(running)
+        world.pool.remove("w0", world.now)
+    while world.now < 3 * PATIENCE_S and request.failure is None:
+        if request.holds_slot:
+            world.retry(request, JobEnd.NOT_SERVED)
+        world.until(world.now + 1)
+    assert (request.failure is None) is is_busy
+    if is_busy:
+        world.release(running)
+        assert names([request]) == ["w0"]
