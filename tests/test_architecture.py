@@ -158,6 +158,7 @@ PURE = (
         "expectations.py",
         "extract",
         "compat",
+        "languages",
     ),
     "sandbox/piston/wire.py",
     *("sandbox/serve/request_body.py", "sandbox/serve/request.py"),

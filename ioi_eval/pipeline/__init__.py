@@ -1,4 +1,4 @@
-"""Judges a dump and writes the results: dump → workers → journal → results.
+"""Judges a dump and writes the results: dump → judging → journal → results.
 
 - `dump` conducts a run, for every family of problems: signals, the journal, result files in the dump's order;
 - `dump_reader` reads rows as submissions, `window` chooses the next one, `dump_judge` has them judged by `row_judge`,
