@@ -17,6 +17,11 @@ from ioi_eval.errors import IoiEvalError, SandboxError, first_own_error
 
 P = ParamSpec("P")
 
+_NO_THREADS = (
+    "this command may start no more threads: raise the limit of this user (ulimit -Hu) or of this container "
+    "(docker run --pids-limit, systemd TasksMax=), or give fewer --workers; then start it again to continue"
+)
+
 FAILED = 1
 WRONG_CALL = 2
 INTERRUPTED = 130
@@ -43,6 +48,11 @@ def command(run: Callable[P, int]) -> Callable[P, None]:
         except KeyboardInterrupt as error:
             tell("interrupted")
             code = exit_code_of(error)
+        except (RuntimeError, ExceptionGroup) as error:
+            if not _is_refused_thread(error):
+                raise
+            tell(_NO_THREADS)
+            code = WRONG_CALL
         except BrokenPipeError:
             # The reader of our output closed it (`| head`): write nothing more, not even at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -79,6 +89,13 @@ def _expanded(value: object) -> object:
     if isinstance(value, list):
         return [_expanded(item) for item in value]
     return Path(os.path.expanduser(value)) if isinstance(value, Path) else value
+
+
+def _is_refused_thread(error: BaseException) -> bool:
+    """Whether the machine or container refused this command a thread; also in a group of errors."""
+    if isinstance(error, BaseExceptionGroup):
+        return any(map(_is_refused_thread, error.exceptions))
+    return isinstance(error, RuntimeError) and "can't start new thread" in str(error)
 
 
 def _is_in_deleted_directory() -> bool:
