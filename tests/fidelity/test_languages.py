@@ -117,9 +117,7 @@ def test_a_file_in_python_imports_the_file_that_is_started(full_bench: Any, prob
         SourceFile(path="solve.py", content=b"import grader\ndef double(n):\n    return 2 * n\n"),
         SourceFile(path="grader.py", content=grader),
     )
-    problem = problem_from(
-        {"two": (b"2\n", b"4\n")}, linked=(SourceFile(path="graders/grader.cpp", content=b"int main() {}"),)
-    )
+    problem = problem_from({"two": (b"2\n", b"4\n")})
     submission = Submission(id="s", problem=problem.key, code="", sources=sources, language=Language.PYTHON)
     assert full_bench.score(problem, submission).verdict is Verdict.AC
 
