@@ -19,6 +19,7 @@ from ioi_eval.model.apps import AppsProblem, Comparator, RowFault
 from tests import unprivileged
 from tests.full_isolation import reached
 from tests.python_box import row, score_all
+from tests.shared_work import copy_cache
 
 Score = Callable[..., AppsResult]
 
@@ -364,7 +365,7 @@ def test_settings_are_checked() -> None:
 
 @pytest.mark.root
 @pytest.mark.parametrize("strongest", ["full", "reduced"])
-def test_an_ordinary_user_gets_the_same(strongest: str) -> None:
+def test_an_ordinary_user_gets_the_same(strongest: str, cache_with_runner: Path) -> None:
     """Verdicts do not depend on the user who judges."""
     programs = [RIGHT["plain"], RIGHT["threads and deep recursion"], RIGHT["a function"]]
     programs += [WRONG[name][:2] for name in ("an answer", "an exception", "a process")]
@@ -372,6 +373,7 @@ def test_an_ordinary_user_gets_the_same(strongest: str) -> None:
     if isolation.value != strongest:
         pytest.skip(f"no {strongest} isolation for an ordinary user here: {why_not}")
     with unprivileged.private_directory() as cache:
+        copy_cache(cache_with_runner, cache, owner=unprivileged.UID)
         results = unprivileged.call(score_all, cache, programs, AppsSettings(), Isolation(strongest))
     assert [result.verdict for result in results] == ["AC", "AC", "AC", "WA", "RE", "RE"]
     assert {result.isolation for result in results} == {Isolation(strongest)}

@@ -16,6 +16,7 @@ from ioi_eval.model import Isolation
 from tests import unprivileged
 from tests.full_isolation import reached
 from tests.python_box import row, score_all
+from tests.shared_work import copy_cache
 
 Score = Callable[..., AppsResult]
 
@@ -253,7 +254,7 @@ print("right")
 
 @pytest.mark.root
 @pytest.mark.parametrize("strongest", ["full", "reduced"])
-def test_attacks_on_an_ordinary_user(strongest: str) -> None:
+def test_attacks_on_an_ordinary_user(strongest: str, cache_with_runner: Path) -> None:
     """If the judge is not root, a program could have the same rights as the judge."""
     names = ("every file", "memory of others", "killing the parent", "every descriptor", "forged verdicts")
     programs = [(ROW, FOUND + ATTACKS[name]) for name in names]
@@ -261,6 +262,7 @@ def test_attacks_on_an_ordinary_user(strongest: str) -> None:
     if isolation.value != strongest:
         pytest.skip(f"no {strongest} isolation for an ordinary user here: {why_not}")
     with unprivileged.private_directory() as cache:
+        copy_cache(cache_with_runner, cache, owner=unprivileged.UID)
         (Path(cache) / "rows.jsonl").write_text(SECRET)
         results = unprivileged.call(score_all, cache, programs, AppsSettings(time_limit_s=5.0), Isolation(strongest))
     assert [result.score for result in results] == [0.0] * len(names)

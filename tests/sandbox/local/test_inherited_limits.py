@@ -123,7 +123,7 @@ def group(request: pytest.FixtureRequest) -> Iterator[Path]:
 
 @pytest.mark.root
 @pytest.mark.parametrize("group", ["memory"], indirect=True)
-def test_the_memory_of_a_container(group: Path) -> None:
+def test_the_memory_of_a_container(group: Path, cache: Path) -> None:
     """256 MiB are too little for a compiler, and are refused. 600 MiB are accepted, with a message about the effect."""
     limit = next(path for name in ("memory.max", "memory.limit_in_bytes") if (path := group / name).exists())
     join = f"echo $$ > {group}/cgroup.procs"
@@ -140,7 +140,7 @@ def test_the_memory_of_a_container(group: Path) -> None:
 
 @pytest.mark.root
 @pytest.mark.parametrize("group", ["pids"], indirect=True)
-def test_the_processes_of_a_container(group: Path) -> None:
+def test_the_processes_of_a_container(group: Path, cache: Path) -> None:
     """The limit on processes is found by starting some. The message says that it is too small for two jobs."""
     (group / "pids.max").write_text("100")
     message = output_of_entering_under(f"echo $$ > {group}/cgroup.procs", prefix=())
@@ -149,7 +149,7 @@ def test_the_processes_of_a_container(group: Path) -> None:
 
 
 MANY_THREADS = """
-import sys, tempfile
+import sys
 from pathlib import Path
 from ioi_eval.apps.execution import AppsSettings
 from ioi_eval.model import Isolation
@@ -157,20 +157,20 @@ from tests.python_box import row, score_all
 
 start = "threading.Thread(target=time.sleep, args=(0.5,)).start()"
 program = f"import threading, time\\nfor _ in range(300): {start}\\nprint(7)"
-with tempfile.TemporaryDirectory() as cache:
-    settings = AppsSettings(isolation=Isolation.REDUCED)
-    (result,) = score_all(Path(cache), [(row(["1"], ["7"]), program)], settings, Isolation.REDUCED)
+settings = AppsSettings(isolation=Isolation.REDUCED)
+(result,) = score_all(Path(sys.argv[1]), [(row(["1"], ["7"]), program)], settings, Isolation.REDUCED)
 print(result.verdict, result.message)
 """
 
 
 @pytest.mark.root
 @pytest.mark.parametrize("group", ["pids"], indirect=True)
-def test_a_program_that_gets_no_more_threads_from_a_container(group: Path) -> None:
+def test_a_program_that_gets_no_more_threads_from_a_container(group: Path, cache: Path) -> None:
     """A program with 300 threads is AC. If the container allows 200 processes, it is JE and has no score."""
     for most, expected in (("max", "AC "), ("200", "JE this container's limit on processes was reached")):
         (group / "pids.max").write_text(most)
-        words = ["sh", "-ec", f'echo $$ > {group}/cgroup.procs; exec "$@"', "sh", sys.executable, "-c", MANY_THREADS]
+        enter = ["sh", "-ec", f'echo $$ > {group}/cgroup.procs; exec "$@"', "sh"]
+        words = [*enter, sys.executable, "-c", MANY_THREADS, str(cache)]
         done = subprocess.run(
             words, capture_output=True, text=True, timeout=120, check=True, cwd=Path(__file__).parents[3]
         )
