@@ -86,6 +86,15 @@ class Machine:
         self.add("bin/apt-get", APT_GET)
         self.add("bin/apt-cache", APT_CACHE)
 
+    def add_tools_of_tests(self) -> None:
+        """Add what `scripts/test` needs."""
+        for name in ("g++", "bwrap"):
+            self.add(f"bin/{name}", "#!/bin/sh\n")
+        self.add("bin/python3", PYTHON.format(too_old=0))
+        (self.place / "checkout/.venv/bin").mkdir(parents=True)
+        for name in ("ruff", "mypy"):
+            self.add(f"checkout/.venv/bin/{name}", "#!/bin/sh\n")
+
     def start(
         self, script: str, *words: str, uid: int = 1000, candidates: str = "", failing: str = "nothing"
     ) -> subprocess.CompletedProcess[str]:
@@ -204,12 +213,7 @@ def test_systems_without_apt(machine: Machine) -> None:
 )
 def test_all_suites_run_if_one_fails(machine: Machine, failing: str, named: str) -> None:
     """The last line names the suites that failed, and the exit code is 1."""
-    for name in ("g++", "bwrap"):
-        machine.add(f"bin/{name}", "#!/bin/sh\n")
-    machine.add("bin/python3", PYTHON.format(too_old=0))
-    (machine.place / "checkout/.venv/bin").mkdir(parents=True)
-    for name in ("ruff", "mypy"):
-        machine.add(f"checkout/.venv/bin/{name}", "#!/bin/sh\n")
+    machine.add_tools_of_tests()
     done = machine.start("test", failing=failing)
     assert [line.split(" --")[0] for line in done.stdout.splitlines() if line.startswith("pytest")] == [
         "pytest -m pytest -q tests/test_architecture.py",
@@ -219,6 +223,16 @@ def test_all_suites_run_if_one_fails(machine: Machine, failing: str, named: str)
     assert (missing in done.stderr.splitlines()) is ("scripts/check" not in named)
     assert done.stderr.splitlines()[-1] == named
     assert done.returncode == (0 if failing == "nothing" else 1)
+
+
+def test_a_part_of_the_tests_runs_without_the_checks(machine: Machine) -> None:
+    """The arguments are passed to pytest, and nothing else is started."""
+    machine.add_tools_of_tests()
+    done = machine.start("test", "tests/journal", "-k", "torn")
+    assert [line for line in done.stdout.splitlines() if line.startswith("pytest")] == [
+        "pytest -m pytest tests/journal -k torn"
+    ]
+    assert done.returncode == 0
 
 
 def test_a_failure_of_pip_is_explained(machine: Machine) -> None:
