@@ -11,7 +11,7 @@ from figures import Figure, report
 
 from ioi_eval import ArtifactStore, Isolation, LocalSandbox, Problem, ProblemKey, Scorer, Submission
 from ioi_eval.config import Environment
-from ioi_eval.model import Subtask, TaskType, TestCase
+from ioi_eval.model import Batch, Subtask, TestCase
 
 TESTS = 256
 PROGRAM = '#include <cstdio>\nint main() { int a, b; std::scanf("%d%d", &a, &b); std::printf("%d\\n", a + b); }\n'
@@ -19,7 +19,7 @@ NAMES = tuple(f"t{number:03}" for number in range(TESTS))
 PROBLEM = Problem(
     key=ProblemKey(year=0, id="sum"),
     name="Sum",
-    task_type=TaskType.BATCH,
+    method=Batch(),
     time_limit_s=1.0,
     memory_limit_bytes=256 << 20,
     subtasks=(Subtask(name="all", points=100, tests=NAMES),),

@@ -16,7 +16,16 @@ from figures import Figure, arguments, report
 from ioi_eval import Isolation
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
-from ioi_eval.model import Problem, ProblemKey, SourceFile, Submission, Subtask, TaskType, TestCase
+from ioi_eval.model import (
+    Communication,
+    JudgeProgram,
+    Problem,
+    ProblemKey,
+    SourceFile,
+    Submission,
+    Subtask,
+    TestCase,
+)
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
 
@@ -30,16 +39,15 @@ CPU_US = {"work": 7.5, "memory": 2.0}
 def problem() -> Problem:
     """A problem with a test for each channel and each length of a symbol."""
     names = [f"{way} {unit}" for way, units in UNITS_US.items() for unit in units]
+    manager = SourceFile(path="graders/manager.cpp", content=b"#define MANAGER\n" + CODE.encode())
     return Problem(
         key=ProblemKey(year=2000, id="channels"),
         name="channels",
-        task_type=TaskType.COMMUNICATION,
+        method=Communication(manager=JudgeProgram(source=manager), processes=2),
         time_limit_s=10.0,
         memory_limit_bytes=256 << 20,
         subtasks=(Subtask(name="all", points=100, tests=tuple(names)),),
         tests={name: TestCase(name=name, input=f"{name}\n".encode(), answer=b"") for name in names},
-        manager=SourceFile(path="graders/manager.cpp", content=b"#define MANAGER\n" + CODE.encode()),
-        processes=2,
         cxx_std="gnu++17",
     )
 

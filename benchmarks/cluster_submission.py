@@ -33,7 +33,18 @@ from figures import Figure, arguments, report
 from peers import Peer
 
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.model import Blob, Problem, ProblemKey, SourceFile, Submission, Subtask, TaskType, TestCase, Verdict
+from ioi_eval.model import (
+    Batch,
+    Blob,
+    JudgeProgram,
+    Problem,
+    ProblemKey,
+    SourceFile,
+    Submission,
+    Subtask,
+    TestCase,
+    Verdict,
+)
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.scorer import Scorer
@@ -87,14 +98,13 @@ def problem(count: int = TESTS) -> Problem:
     return Problem(
         key=ProblemKey(year=2026, id="sum"),
         name="Sum",
-        task_type=TaskType.BATCH,
+        method=Batch(check=JudgeProgram(source=SourceFile(path="checker/checker.cpp", content=CHECKER))),
         time_limit_s=1.0,
         memory_limit_bytes=1 << 28,
         subtasks=(Subtask(name="01", points=100.0, tests=tuple(tests)),),
         tests=tests,
         linked=(SourceFile(path="graders/grader.cpp", content=GRADER),),
         headers=(SourceFile(path="graders/sum.h", content=HEADER),),
-        checker=SourceFile(path="checker/checker.cpp", content=CHECKER),
         cxx_std="gnu++17",
     )
 

@@ -26,7 +26,7 @@ from figures import Figure, arguments, report
 from ioi_eval import ArtifactStore, LocalSandbox, Problem, ProblemKey, Scorer, Submission
 from ioi_eval.apps.execution import AppsExecutor, AppsSettings
 from ioi_eval.config import Environment
-from ioi_eval.model import Blob, Execution, Job, Subtask, TaskType, TestCase, Verdict
+from ioi_eval.model import Batch, Blob, Execution, Job, Subtask, TestCase, Verdict
 from ioi_eval.model.apps import AppsProblem, StdinTest
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.local.slots import Slots
@@ -108,7 +108,7 @@ def contest(sandbox: Sandbox, store: ArtifactStore, tests: int, limit_s: float) 
     """Judges programs in C++: half of the tests in each of two subtasks."""
     names = [f"{number:02}" for number in range(tests)]
     problem = Problem(
-        key=ProblemKey(year=0, id="late"), name="Late", task_type=TaskType.BATCH, cxx_std="gnu++17",
+        key=ProblemKey(year=0, id="late"), name="Late", method=Batch(), cxx_std="gnu++17",
         time_limit_s=limit_s, memory_limit_bytes=256 << 20,
         subtasks=(
             Subtask(name="first", points=50, tests=tuple(names[: tests // 2])),

@@ -273,6 +273,6 @@ def _plain(value: object) -> object:
         return {"sha256": value.sha256}
     if isinstance(value, Mapping):
         return dict(value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in fields(value)}
+    if is_dataclass(value) and not isinstance(value, type):  # the class counts too: it may say how a submission is run
+        return {"": type(value).__name__, **{field.name: getattr(value, field.name) for field in fields(value)}}
     raise TypeError(f"{type(value).__name__} has no place in a fingerprint")

@@ -196,13 +196,10 @@ class Builder:
         """
         built = {
             what: await self.judge_program(
-                what, source, target, std=problem.cxx_std, beside=beside, problem=problem.key
+                what, program.source, target, std=problem.cxx_std, beside=program.files, problem=problem.key
             )
-            for what, source, beside in (
-                ("checker", problem.checker, problem.checker_files),
-                ("manager", problem.manager, problem.manager_files),
-            )
-            if source is not None
+            for what, program in (("checker", problem.checker), ("manager", problem.method.manager))
+            if program is not None
         }
         return JudgePrograms(**built)
 

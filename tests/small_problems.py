@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ioi_eval.engine.judging import Judging
-from ioi_eval.model import Problem, ProblemKey, Subtask, TaskType, TestCase
+from ioi_eval.model import Batch, JudgeProgram, Problem, ProblemKey, Subtask, TestCase
 
 
 def small_problem(*, subtasks: tuple[Subtask, ...], name: str = "Nile", year: int = 2024, **fields: Any) -> Problem:
@@ -20,13 +20,25 @@ def small_problem(*, subtasks: tuple[Subtask, ...], name: str = "Nile", year: in
     tests = {test: TestCase(name=test, input=b"", answer=b"") for subtask in subtasks for test in subtask.tests}
     usual: dict[str, Any] = {
         "key": ProblemKey(year=year, id=name.lower()),
-        "task_type": TaskType.BATCH,
+        "method": Batch(),
         "time_limit_s": 1.0,
         "memory_limit_bytes": 1 << 28,
         "tests": tests,
         "cxx_std": "gnu++20",
     }
     return Problem(name=name, subtasks=subtasks, **{**usual, **fields})
+
+
+def checker_of(problem: Problem) -> JudgeProgram:
+    """The problem's checker. It must have one."""
+    assert problem.checker is not None
+    return problem.checker
+
+
+def manager_of(problem: Problem) -> JudgeProgram:
+    """The problem's manager or interactor. It must have one."""
+    assert problem.method.manager is not None
+    return problem.method.manager
 
 
 def judging_of(problem: Problem, **options: Any) -> Judging:

@@ -6,9 +6,9 @@ import hashlib
 import re
 import shutil
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import fields, make_dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -25,20 +25,30 @@ from ioi_eval.fingerprint import (
     script_meaning,
 )
 from ioi_eval.model import (
+    Batch,
+    BatchAndOutput,
     Blob,
     CheckerProtocol,
+    Communication,
+    Interactive,
     Isolation,
+    JudgeProgram,
     Language,
+    OutputCheck,
     OutputFile,
+    OutputOnly,
     Problem,
     ProblemKey,
     ProcessIO,
+    RunMethod,
     ScoreType,
     SourceFile,
     Submission,
     Subtask,
-    TaskType,
     TestCase,
+    Tokens,
+    TwoSteps,
+    WhiteDiff,
 )
 from tests.small_problems import small_problem
 from tests.small_targets import small_target
@@ -55,7 +65,7 @@ TARGET = small_target()
 
 CHANGES: dict[str, Any] = {
     "key": ProblemKey(year=2025, id="sum"),
-    "task_type": TaskType.COMMUNICATION,
+    "method": Batch(check=Tokens()),
     "time_limit_s": 2.0,
     "time_scale": 2.0,
     "memory_limit_bytes": 1,
@@ -68,23 +78,30 @@ CHANGES: dict[str, Any] = {
     "linked": (SourceFile(path="graders/grader.cpp", content=b""),),
     "source_name": "other",
     "headers": (SourceFile(path="graders/sum.h", content=b""),),
-    "checker": SourceFile(path="checker/checker.cpp", content=b""),
-    "checker_files": (SourceFile(path="checker/t.h", content=b""),),
-    "checker_protocol": CheckerProtocol.TESTLIB,
-    "checker_args": ("x",),
-    "passes": 2,
-    "manager": SourceFile(path="graders/manager.cpp", content=b""),
-    "manager_files": (SourceFile(path="graders/t.h", content=b""),),
-    "manager_args": ("x",),
-    "manager_protocol": CheckerProtocol.KATTIS,
-    "checker_after_manager": True,
-    "input_file": "in.txt",
-    "output_file": "out.txt",
-    "output_tests": ("a",),
-    "output_only_tests": ("a",),
-    "processes": 2,
-    "process_io": ProcessIO.FIFO_IO,
     "cxx_std": "gnu++20",
+}
+PROGRAM = JudgeProgram(source=SourceFile(path="graders/manager.cpp", content=b""))
+FILES = {"input_file": "in.txt", "output_file": "out.txt"}
+METHODS: dict[RunMethod, dict[str, Any]] = {
+    Batch(): {"check": Tokens(), "passes": 2, **FILES},
+    BatchAndOutput(): {"check": Tokens(), "output_tests": ("a",), "output_only_tests": ("a",), **FILES},
+    OutputOnly(): {"check": Tokens(), "output_tests": ("a",)},
+    TwoSteps(): {"check": Tokens()},
+    Interactive(manager=PROGRAM): {"manager": replace(PROGRAM, args=("x",)), "check": PROGRAM},
+    Communication(manager=PROGRAM): {
+        **{"manager": replace(PROGRAM, args=("x",)), "check": PROGRAM},
+        **{"processes": 2, "process_io": ProcessIO.FIFO_IO},
+    },
+}
+CHECKS: dict[OutputCheck, dict[str, Any]] = {
+    WhiteDiff(): {},
+    Tokens(): {"args": ("x",)},
+    PROGRAM: {
+        "source": SourceFile(path="graders/manager.cpp", content=b"x"),
+        "files": (SourceFile(path="graders/t.h", content=b""),),
+        "protocol": CheckerProtocol.TESTLIB,
+        "args": ("x",),
+    },
 }
 WITHOUT_EFFECT: dict[str, Any] = {"name": "Another title", "day": "2", "notes": ("a note",)}
 
@@ -99,10 +116,33 @@ def test_every_field_of_a_problem_is_classified() -> None:
     assert {field.name for field in fields(Problem)} == CHANGES.keys() | WITHOUT_EFFECT.keys()
 
 
+def test_every_parameter_of_a_method_is_classified() -> None:
+    """A class or a parameter added to `RunMethod` or `OutputCheck` must be put into one of the two tables above."""
+    for table, known in ((METHODS, RunMethod), (CHECKS, OutputCheck)):
+        assert {type(value) for value in table} == set(get_args(known))
+        assert all({field.name for field in fields(value)} == changes.keys() for value, changes in table.items())
+
+
 @pytest.mark.parametrize("field", CHANGES)
 def test_what_can_change_an_outcome_changes_the_fingerprint(field: str) -> None:
     """Tests, limits, judge programs, rules."""
     assert fingerprint(replace(PROBLEM, **{field: CHANGES[field]})) != fingerprint()
+
+
+def test_each_parameter_of_a_method_changes_the_fingerprint() -> None:
+    """Methods that differ in their class or in one parameter have different fingerprints."""
+    changed = {replace(method, **{name: METHODS[method][name]}) for method in METHODS for name in METHODS[method]}
+    checks = {replace(check, **{name: CHECKS[check][name]}) for check in CHECKS for name in CHECKS[check]}
+    methods = {*METHODS, *changed, *(Batch(check=check) for check in {*CHECKS, *checks})}
+    assert len({fingerprint(replace(PROBLEM, method=method)) for method in methods}) == len(methods) > 20
+
+
+def test_the_class_of_a_method_changes_the_fingerprint() -> None:
+    """Otherwise two task types with the same parameters would share their results."""
+    methods = (Batch(), BatchAndOutput(), OutputOnly(), TwoSteps())  # all with white-diff
+    assert len({fingerprint(replace(PROBLEM, method=method)) for method in methods}) == len(methods)
+    alike = [make_dataclass(name, ["check"])(check="white-diff") for name in ("Batch", "TwoSteps")]
+    assert digest_of(alike[0]) != digest_of(alike[1])
 
 
 @pytest.mark.parametrize("field", WITHOUT_EFFECT)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ioi_eval import boxfiles
-from ioi_eval.model import Problem, ProblemKey, Submission, SubmissionResult, Subtask, TaskType, TestCase, Verdict
+from ioi_eval.model import Batch, Problem, ProblemKey, Submission, SubmissionResult, Subtask, TestCase, Verdict
 
 ROUNDS = 9
 """How often each part is measured alone: enough that one disturbance does not change the median; 15 s in all."""
@@ -57,7 +57,7 @@ def problem(*, rounds: int) -> Problem:
     return Problem(
         key=ProblemKey(year=0, id="calibrate"),
         name="How fast this machine is",
-        task_type=TaskType.BATCH,
+        method=Batch(),
         time_limit_s=60.0,
         memory_limit_bytes=512 * 1024 * 1024,
         subtasks=(Subtask(name="parts", points=0, tests=tuple(test.name for test in tests)),),

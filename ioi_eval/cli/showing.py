@@ -140,9 +140,8 @@ def _contest_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], na
     output, most = outputs.get(test or ""), _READ_BYTES
     if output is None and test is not None and (kept_output := tests_of(row)[test].get("output")) is not None:
         output, most = str(kept_output).encode(), KEPT_OUTPUT_BYTES
-    talks = (
-        problem is not None and problem.task_type.has_manager
-    )  # data that a program writes to a manager is not an output
+    # data that a program writes to a manager is not an output
+    talks = problem is not None and problem.method.manager is not None
     if test is not None and output is None and not call.rerun and not talks:
         tell("what it printed is not kept (`score --keep failing`): --rerun judges it again, and shows it")
     stored = None if case is not None or test is None else stored_input(results.directory, name[0], test)

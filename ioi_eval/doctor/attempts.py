@@ -10,13 +10,14 @@ from __future__ import annotations
 from ioi_eval import boxfiles
 from ioi_eval.doctor.findings import Finding, bad, fine, warning
 from ioi_eval.model import (
+    Batch,
     Isolation,
+    JudgeProgram,
     Problem,
     ProblemKey,
     SourceFile,
     Submission,
     Subtask,
-    TaskType,
     TestCase,
     TestOutcome,
     Verdict,
@@ -120,14 +121,15 @@ def _probe() -> Submission:
     return Submission(id="probe", problem=PROBLEM.key, code=boxfiles.read("probe.cpp").decode())
 
 
+_CHECKER = SourceFile(path="checker/checker.cpp", content=boxfiles.read("probe_checker.cpp"))
+
 PROBLEM = Problem(
     key=ProblemKey(year=0, id="probe"),
     name="What a program can do here",
-    task_type=TaskType.BATCH,
+    method=Batch(check=JudgeProgram(source=_CHECKER)),
     time_limit_s=2.0,
     memory_limit_bytes=256 * 1024 * 1024,
     subtasks=(Subtask(name="probes", points=0, tests=tuple(ATTEMPTS)),),
     tests={name: TestCase(name=name, input=f"{name}\n".encode(), answer=b"") for name in ATTEMPTS},
-    checker=SourceFile(path="checker/checker.cpp", content=boxfiles.read("probe_checker.cpp")),
     cxx_std="gnu++17",
 )

@@ -21,7 +21,7 @@ _FAILED = ("SV", "PV", "WA", "FAIL")
 
 def has_stated_results(problem: Problem) -> bool:
     """Whether the checker requires the grader's result in official outputs."""
-    return problem.checker is not None and _ASKS in problem.checker.content
+    return problem.checker is not None and _ASKS in problem.checker.source.content
 
 
 def check_answer(where: Path, name: str, text: str) -> None:

@@ -241,9 +241,10 @@ def check_includes(package: Package, problem: Problem, solutions: Sequence[tuple
     """
     compiled = [(file.path, file.content.decode("utf-8", "replace"), problem.headers) for file in problem.linked]
     compiled += [(path, text, problem.headers) for path, text in solutions]
-    for program, files in ((problem.checker, problem.checker_files), (problem.manager, problem.manager_files)):
-        if program is not None and language(program.path) in ("cpp", "c"):
-            compiled.append((program.path, program.content.decode("utf-8", "replace"), files))
+    for program in (problem.checker, problem.method.manager):
+        if program is not None and language(program.source.path) in ("cpp", "c"):
+            text = program.source.content.decode("utf-8", "replace")
+            compiled.append((program.source.path, text, program.files))
     for path, text, files in compiled:
         there = {file.name for file in files}
         for name in _top_includes(text):  # names such as "vector" and "bits/stdc++.h" belong to the compiler

@@ -12,7 +12,21 @@ from ioi_eval.jobs.harness import Interpreter, program_line
 from ioi_eval.jobs.plan import Value, words
 from ioi_eval.jobs.recipes import Uncompiled
 from ioi_eval.jobs.run_job import JobTest, RunSetup, Values
-from ioi_eval.model import CheckerProtocol, Content, Isolation, JobFile, Problem, TaskType, TestCase
+from ioi_eval.model import (
+    Batch,
+    BatchAndOutput,
+    CheckerProtocol,
+    Communication,
+    Content,
+    Interactive,
+    Isolation,
+    JobFile,
+    JudgeProgram,
+    OutputOnly,
+    Problem,
+    TestCase,
+    TwoSteps,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +75,8 @@ def problem_setup(
         exhaustive: run every test, even if its group's score is already decided.
         return_bytes: how much of each output is returned; Batch tasks only.
     """
-    is_batch = not problem.task_type.has_manager and problem.processes == 1
+    method = problem.method
+    is_batch = method.manager is None and method.processes == 1
     program, harness = _program(programs, warm=is_batch)
     judges = (("checker", programs.checker), ("manager", programs.manager))
     returned = return_bytes if is_batch else 0
@@ -78,13 +93,13 @@ def problem_setup(
             "memory_bytes": problem.memory_limit_bytes,
             "output_bytes": problem.output_limit_bytes or policy.output_bytes,
             "stderr_bytes": policy.stderr_bytes,
-            "processes": problem.processes,
+            "processes": method.processes,
             "threads": policy.threads,
         },
-        judging=tuple(_judging(problem, programs, policy, returned)),
+        judging=tuple(_judging(problem, policy, returned)),
         needed_only=not exhaustive,
         has_interpreter=programs.interpreter is not None,
-        may_share=programs.interpreter is not None and is_batch and problem.passes == 1,
+        may_share=programs.interpreter is not None and is_batch and method.passes == 1,
         time_limit_s=problem.time_limit_s,
         longest_test_ms=longest_test_ms(problem, policy),
         return_bytes=returned,
@@ -116,7 +131,7 @@ def _program(programs: Programs, *, warm: bool) -> tuple[Values | None, tuple[Jo
     return program_line(programs.interpreter, warm=warm, preload=programs.preload)
 
 
-def _judging(problem: Problem, programs: Programs, policy: Policy, return_bytes: int) -> list[tuple[str, Values]]:
+def _judging(problem: Problem, policy: Policy, return_bytes: int) -> list[tuple[str, Values]]:
     """The lines that say how a test is judged: task, manager, checker."""
     lines: list[tuple[str, Values]] = []
 
@@ -124,35 +139,35 @@ def _judging(problem: Problem, programs: Programs, policy: Policy, return_bytes:
         lines.append((name, values))
 
     judge = _judge_limits(policy.judge)
-    match problem.task_type:
-        case TaskType.COMMUNICATION | TaskType.INTERACTIVE:
-            add("task", kind="communication", io=problem.process_io.value)
+    method = problem.method
+    match method:
+        case Communication() | Interactive():
+            manager = method.manager
+            add("task", kind="communication", io=method.process_io.value)
             add(
                 "manager",
                 file="manager",
                 cpu_ms=manager_cpu_ms(problem, policy.judge),
                 wall_ms=longest_test_ms(problem, policy),
                 memory_bytes=judge["memory_bytes"],
-                args=words(problem.manager_args) if problem.manager_args else None,
-                protocol=None if problem.manager_protocol is CheckerProtocol.CMS else problem.manager_protocol.value,
+                args=words(manager.args) if manager.args else None,
+                protocol=None if manager.protocol is CheckerProtocol.CMS else manager.protocol.value,
             )
-            if not problem.checker_after_manager:
-                return lines
-        case TaskType.TWO_STEPS:
+        case TwoSteps():
             add("task", kind="two-steps")
-        case TaskType.BATCH | TaskType.OUTPUT_ONLY | TaskType.BATCH_AND_OUTPUT:
-            add("task", kind="batch", input_file=problem.input_file or None, output_file=problem.output_file or None)
+        case Batch() | OutputOnly() | BatchAndOutput():
+            add("task", kind="batch", input_file=method.input_file or None, output_file=method.output_file or None)
         case _:
-            assert_never(problem.task_type)
-    protocol = problem.checker_protocol
-    if programs.checker is None and protocol.has_program:
-        protocol = CheckerProtocol.WHITE_DIFF
-    file = "checker" if protocol.has_program else None
-    args = words(problem.checker_args) if problem.checker_args and protocol is not CheckerProtocol.WHITE_DIFF else None
-    more = {"passes": problem.passes} if problem.passes > 1 else {}
+            assert_never(method)
+    check = method.check
+    if check is None:
+        return lines
+    file = "checker" if isinstance(check, JudgeProgram) else None
+    args = words(check.args) if check.args else None
+    more = {"passes": method.passes} if method.passes > 1 else {}
     if return_bytes:
         more["return_bytes"] = return_bytes
-    add("checker", protocol=protocol.value, file=file, **judge, args=args, **more)
+    add("checker", protocol=check.protocol.value, file=file, **judge, args=args, **more)
     return lines
 
 
@@ -173,7 +188,7 @@ def longest_test_ms(problem: Problem, policy: Policy) -> int:
     """
     given_up_ms = rules.given_up_ms(problem.time_limit_s, manager_cpu_ms(problem, policy.judge))
     run_ms = given_up_ms + round(policy.judge.wall_s * 1000)
-    return run_ms * problem.passes
+    return run_ms * problem.method.passes
 
 
 def manager_cpu_ms(problem: Problem, judge: JudgeLimits) -> int:
@@ -181,9 +196,9 @@ def manager_cpu_ms(problem: Problem, judge: JudgeLimits) -> int:
 
     Source: CMS, `task_type_parameters_Communication`: the limits of all processes together, at least the usual limit.
     """
-    if not problem.task_type.has_manager:
+    if problem.method.manager is None:
         return 0
-    return round(1000 * max(problem.processes * (problem.time_limit_s + 1.0), judge.cpu_s))
+    return round(1000 * max(problem.method.processes * (problem.time_limit_s + 1.0), judge.cpu_s))
 
 
 # --------------------------------------------------------------------------- Python programs on plain tests

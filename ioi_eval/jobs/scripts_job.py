@@ -25,8 +25,11 @@ from ioi_eval.config import JudgeLimits
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.jobs import rules
 from ioi_eval.model import (
+    Batch,
     CheckerProtocol,
+    Communication,
     Content,
+    Interactive,
     Job,
     JobFile,
     JobKind,
@@ -35,6 +38,7 @@ from ioi_eval.model import (
     StageLimits,
     TaskType,
     TestCase,
+    TwoSteps,
 )
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
@@ -95,7 +99,7 @@ def job(problem: Problem, case: TestCase, code: str) -> Job:
         case.input,
         case.answer,
         {**files, "graders/grader_config.json": orjson.dumps(_config(problem))},
-        run_limits=_limits(problem.time_limit_s, problem.memory_limit_bytes, problem.processes),
+        run_limits=_limits(problem.time_limit_s, problem.memory_limit_bytes, problem.method.processes),
     )
 
 
@@ -106,12 +110,14 @@ def to_standard(problem: Problem, std: str | None) -> Problem:
 
 def refusal(problem: Problem, case: TestCase) -> str | None:
     """Why the `cms_ioi` package cannot judge this test; `None` if it can."""
+    method = problem.method
+    args = () if method.check is None else method.check.args
     reasons = (
-        (problem.task_type is TaskType.INTERACTIVE, "has no Interactive tasks"),
-        (problem.task_type is TaskType.TWO_STEPS, "has no TwoSteps tasks"),
+        (isinstance(method, Interactive), "has no Interactive tasks"),
+        (isinstance(method, TwoSteps), "has no TwoSteps tasks"),
         (problem.task_type.takes_outputs, "has no submissions that hold outputs"),
-        (problem.passes > 1, "runs a program once on a test"),
-        (bool(problem.checker_args or case.checker_args), "gives a checker no arguments"),
+        (method.passes > 1, "runs a program once on a test"),
+        (bool(args or case.checker_args), "gives a checker no arguments"),
         (case.full_score != 1 or case.score_steps > 0, "does not scale the scores of tests"),
         (problem.output_limit_bytes is not None, "has no limit on output of the problem's own"),
     )
@@ -202,9 +208,10 @@ def _headers_in_order(names: Iterable[str]) -> list[str]:
 def _misjudged(problem: Problem, case: TestCase) -> str | None:
     """Why the `cms_ioi` package would judge this test wrongly; `None` if it would not."""
     name = f"{problem.key.id.lower()}.h"
-    beside = (*problem.headers, *problem.manager_files)
+    method = problem.method
+    judges = [program.source for program in (problem.checker, method.manager) if program is not None]
+    beside = (*problem.headers, *(method.manager.files if method.manager else ()))
     headers = _headers_in_order(file.name for file in beside)
-    judges = [source for source in (problem.checker, problem.manager) if source is not None]
     blank = case.answer is None or (isinstance(case.answer, bytes) and not case.answer.strip(b"\n"))
     reasons = (
         (
@@ -212,11 +219,11 @@ def _misjudged(problem: Problem, case: TestCase) -> str | None:
             f"it compiles with gnu++17, not {problem.cxx_std} (--std gnu++17 takes that for all problems)",
         ),
         (
-            bool(problem.input_file or problem.output_file),
+            bool(method.input_file or method.output_file),
             "its programs read stdin and write stdout, and no files by name",
         ),
         (
-            blank and problem.task_type is TaskType.BATCH,
+            blank and isinstance(method, Batch),
             f"test {case.name!r} has no expected output, so it would take the program's output for the score",
         ),
         (
@@ -229,11 +236,16 @@ def _misjudged(problem: Problem, case: TestCase) -> str | None:
         ),
         (any(not judge.name.endswith(".cpp") for judge in judges), "it compiles checkers and managers in C++ only"),
         (
-            problem.checker_protocol not in (CheckerProtocol.CMS, CheckerProtocol.WHITE_DIFF),
-            f"it knows the cms protocol and its own diff only, not {problem.checker_protocol.value}",
+            _protocol(problem) not in (CheckerProtocol.CMS, CheckerProtocol.WHITE_DIFF),
+            f"it knows the cms protocol and its own diff only, not {_protocol(problem).value}",
         ),
     )
     return next((reason for holds, reason in reasons if holds), None)
+
+
+def _protocol(problem: Problem) -> CheckerProtocol:
+    check = problem.method.check
+    return CheckerProtocol.CMS if check is None else check.protocol
 
 
 def _job(
@@ -275,14 +287,15 @@ def _limits(time_limit_s: float, memory_limit_bytes: int, processes: int) -> Sta
 
 def _grader_files(problem: Problem) -> Iterator[tuple[str, bytes]]:
     """Every grader file, with the path at which the scripts look for it."""
-    for source in (*problem.linked_with(Language.CPP), *problem.headers, *problem.manager_files):
+    manager, checker = problem.method.manager, problem.checker
+    for source in (*problem.linked_with(Language.CPP), *problem.headers, *(manager.files if manager else ())):
         yield f"graders/{source.name}", source.content
-    if problem.manager is not None:
-        yield "graders/manager.cpp", problem.manager.content
-    for source in problem.checker_files:
-        yield f"checker/{source.name}", source.content
-    if problem.checker is not None:
-        yield "checker/checker.cpp", problem.checker.content
+    if manager is not None:
+        yield "graders/manager.cpp", manager.source.content
+    if checker is not None:
+        for source in checker.files:
+            yield f"checker/{source.name}", source.content
+        yield "checker/checker.cpp", checker.source.content
 
 
 def _config(problem: Problem) -> dict[str, object]:
@@ -293,11 +306,11 @@ def _config(problem: Problem) -> dict[str, object]:
         "time_limit": problem.time_limit_s,
         "memory_limit": problem.memory_limit_bytes,
         "cxx_std": problem.cxx_std,
-        "checker_protocol": problem.checker_protocol.value,
+        "checker_protocol": _protocol(problem).value,
     }
-    if problem.task_type is TaskType.COMMUNICATION:
-        config[parameter_key(TaskType.COMMUNICATION, Parameter.NUM_PROCESSES)] = problem.processes
-        config[parameter_key(TaskType.COMMUNICATION, Parameter.USER_IO)] = problem.process_io.value
-        if problem.manager_args:
-            config[parameter_key(TaskType.COMMUNICATION, Parameter.MANAGER_ARGS)] = " ".join(problem.manager_args)
+    if isinstance(method := problem.method, Communication):
+        config[parameter_key(TaskType.COMMUNICATION, Parameter.NUM_PROCESSES)] = method.processes
+        config[parameter_key(TaskType.COMMUNICATION, Parameter.USER_IO)] = method.process_io.value
+        if method.manager.args:
+            config[parameter_key(TaskType.COMMUNICATION, Parameter.MANAGER_ARGS)] = " ".join(method.manager.args)
     return config

@@ -1,8 +1,8 @@
 """The domain's values. Immutable, without behaviour beyond derived properties, and known to every layer.
 
-The files, in the order in which a submission meets them: `terms` (the enumerations), `problem` (problems and
-submissions; `apps` for those of APPS), `job` (what a sandbox gets and returns), `outcome` (results). Units are in the
-names.
+The files, in the order in which a submission meets them: `terms` (the enumerations), `methods` (how a submission is run
+and judged), `problem` (problems and submissions; `apps` for those of APPS), `job` (what a sandbox gets and returns),
+`outcome` (results). Units are in the names.
 """
 
 from ioi_eval.model.job import (
@@ -15,6 +15,20 @@ from ioi_eval.model.job import (
     Stage,
     StageLimits,
     signal_name,
+)
+from ioi_eval.model.methods import (
+    Batch,
+    BatchAndOutput,
+    Communication,
+    Interactive,
+    JudgeProgram,
+    OutputCheck,
+    OutputOnly,
+    RunMethod,
+    SourceFile,
+    Tokens,
+    TwoSteps,
+    WhiteDiff,
 )
 from ioi_eval.model.outcome import (
     CompileOutcome,
@@ -32,7 +46,6 @@ from ioi_eval.model.problem import (
     OutputFile,
     Problem,
     ProblemKey,
-    SourceFile,
     Submission,
     Subtask,
     TestCase,
@@ -41,26 +54,34 @@ from ioi_eval.model.terms import CheckerProtocol, Isolation, Keep, Language, Pro
 
 __all__ = [
     "DEFAULT_YEAR",
+    "Batch",
+    "BatchAndOutput",
     "Blob",
     "CheckerProtocol",
+    "Communication",
     "CompileOutcome",
     "Content",
     "Execution",
     "HarnessReport",
+    "Interactive",
     "Isolation",
     "Job",
     "JobFile",
     "JobKind",
+    "JudgeProgram",
     "JudgedResult",
     "Keep",
     "Language",
+    "OutputCheck",
     "OutputFile",
+    "OutputOnly",
     "Problem",
     "ProblemKey",
     "ProblemPackage",
     "ProcessIO",
     "Retries",
     "RunDetails",
+    "RunMethod",
     "ScoreType",
     "SourceFile",
     "Stage",
@@ -72,6 +93,9 @@ __all__ = [
     "TaskType",
     "TestCase",
     "TestOutcome",
+    "Tokens",
+    "TwoSteps",
     "Verdict",
+    "WhiteDiff",
     "signal_name",
 ]

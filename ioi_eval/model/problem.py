@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ioi_eval.model.terms import CheckerProtocol, Language, ProcessIO, ScoreType, TaskType
+from ioi_eval.model.methods import JudgeProgram, RunMethod, SourceFile
+from ioi_eval.model.terms import Language, ScoreType, TaskType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,19 +29,6 @@ Content = bytes | Blob
 
 DEFAULT_YEAR = 2024
 """The year of rows without one. Source: the reference, which takes a dump without years for IOI 2024."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceFile:
-    """A source file by its path: of a problem, as the row gives it (`graders/nile.h`), or of a submission."""
-
-    path: str
-    content: bytes
-
-    @property
-    def name(self) -> str:
-        """The last part of the path."""
-        return self.path.rsplit("/", 1)[-1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +87,7 @@ class Problem:
         key: year and id.
         name: its title.
         day: the contest day as the row gives it; `None` if unknown.
-        task_type: how a submission is run on a test.
+        method: how a submission is run on a test, and how its output is judged.
         time_limit_s: CPU seconds, all processes of a submission together. In TwoSteps each process has all of it, and
             with `passes` each run.
         time_scale: the factor by which the official limit was multiplied, for a slower or faster machine.
@@ -116,24 +104,6 @@ class Problem:
         headers: what the submission may include.
         source_name: file name of a submission of one file, without its ending (a grader in Python imports it by this
             name); empty for the id in lower case.
-        checker: the program that judges an output; `None` if the runner compares (white-diff, tokens) or the manager
-            decides.
-        checker_files: what the checker's source may include.
-        checker_protocol: how the checker is called and reports its score.
-        passes: how often a kattis checker may let the program run on one test, each time on an input that the checker
-            wrote.
-        checker_args: further arguments of the checker, after its three files (Kattis: `validator_flags`).
-        manager: the program that talks to the submission's processes; for an Interactive task the interactor.
-        manager_protocol: how the manager is started and reports the score; always `cms`, except for Interactive tasks.
-        manager_files: what the manager's source may include.
-        manager_args: further arguments of the manager, after the FIFOs; of an interactor, after its files.
-        checker_after_manager: whether the checker judges the manager's stdout, or the file that an interactor wrote.
-        input_file: name of the input file in the submission's working directory; empty for stdin (Batch).
-        output_file: name of the output file that it writes there; empty for stdout (Batch).
-        output_tests: the tests for which a submission may contain the output itself.
-        output_only_tests: those of `output_tests` for which no program is run.
-        processes: how many processes of the submission run at once (Communication).
-        process_io: how they get their FIFOs.
         cxx_std: the C++ standard (`gnu++17`).
         notes: what was repaired or noticed when the row was read, for the results (`final newline added to 3 tests`).
     """
@@ -141,7 +111,7 @@ class Problem:
     key: ProblemKey
     name: str
     day: str | None = None
-    task_type: TaskType
+    method: RunMethod
     time_limit_s: float
     time_scale: float = 1.0
     memory_limit_bytes: int
@@ -154,24 +124,19 @@ class Problem:
     linked: tuple[SourceFile, ...] = ()
     headers: tuple[SourceFile, ...] = ()
     source_name: str = ""
-    checker: SourceFile | None = None
-    checker_files: tuple[SourceFile, ...] = ()
-    checker_protocol: CheckerProtocol = CheckerProtocol.CMS
-    checker_args: tuple[str, ...] = ()
-    passes: int = 1
-    manager: SourceFile | None = None
-    manager_files: tuple[SourceFile, ...] = ()
-    manager_protocol: CheckerProtocol = CheckerProtocol.CMS
-    manager_args: tuple[str, ...] = ()
-    checker_after_manager: bool = False
-    input_file: str = ""
-    output_file: str = ""
-    output_tests: tuple[str, ...] = ()
-    output_only_tests: tuple[str, ...] = ()
-    processes: int = 1
-    process_io: ProcessIO = ProcessIO.STD_IO
     cxx_std: str
     notes: tuple[str, ...] = ()
+
+    @property
+    def task_type(self) -> TaskType:
+        """The name of the method."""
+        return self.method.task_type
+
+    @property
+    def checker(self) -> JudgeProgram | None:
+        """The program that judges an output, or what the manager wrote; `None` if there is none."""
+        check = self.method.check
+        return check if isinstance(check, JudgeProgram) else None
 
     def linked_with(self, language: Language) -> tuple[SourceFile, ...]:
         """The sources with which a submission in this language is linked."""

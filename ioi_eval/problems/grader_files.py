@@ -34,7 +34,7 @@ _JUDGE_FOLDERS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraderFiles:
-    """A problem's files by their use. The names are those of `Problem`."""
+    """A problem's files by their use."""
 
     config: str
     linked: tuple[SourceFile, ...]

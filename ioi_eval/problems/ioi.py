@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 
 from ioi_eval.errors import InputError, RowError
-from ioi_eval.model import Problem, ProblemKey, Subtask
+from ioi_eval.model import Problem, ProblemKey, Subtask, Tokens, WhiteDiff
 from ioi_eval.problems.case_data import DataStore, TestData
 from ioi_eval.problems.ioi_rules import Sheet, problem_from, read_sheet
 from ioi_eval.problems.output_files import with_kind_argument
@@ -178,7 +178,7 @@ def _draft(key: ProblemKey, group: _ProblemRows) -> Problem:
 def _with_tests(draft: Problem, data: TestData) -> Problem:
     if data.error is not None:
         raise data.error
-    if not draft.checker_protocol.has_program:
+    if isinstance(draft.method.check, WhiteDiff | Tokens):
         answers = [case.answer for case in data.cases.values()]
         if None in answers or not any(answers):
             raise InputError(

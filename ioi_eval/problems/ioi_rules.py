@@ -8,10 +8,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import assert_never
 
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.model import CheckerProtocol, Problem, ProblemKey, ProcessIO, ScoreType, SourceFile, Subtask, TaskType
+from ioi_eval.model import (
+    Batch,
+    BatchAndOutput,
+    CheckerProtocol,
+    Communication,
+    Interactive,
+    JudgeProgram,
+    OutputCheck,
+    OutputOnly,
+    Problem,
+    ProblemKey,
+    ProcessIO,
+    RunMethod,
+    ScoreType,
+    SourceFile,
+    Subtask,
+    TaskType,
+    Tokens,
+    TwoSteps,
+    WhiteDiff,
+)
 from ioi_eval.problems.grader_config import GraderConfig, parse_grader_config, parse_score_type, parse_task_type
 from ioi_eval.problems.grader_files import GraderFiles, classify, config_text, read_pairs
 from ioi_eval.problems.output_files import tests_by_output
@@ -127,19 +148,13 @@ def problem_from(key: ProblemKey, sheet: Sheet, subtasks: tuple[Subtask, ...]) -
     files = classify(sheet.grader_files, key.id, task_type, link=config.linked is not False)
     _check_places(key, sheet.grader_files, config)
     _check_linking(key, files, config)
-    interactive = task_type is TaskType.INTERACTIVE
-    if files.checker is None and not task_type.has_manager:
-        _check_checker(sheet, config)
-    has_checker = _has_checker(sheet, config, files, task_type)
-    protocol = _protocol_in_use(sheet.checker_protocol, not task_type.has_manager and not has_checker)
-    _check_passes(sheet.passes, task_type, protocol, config)
-    manager = _manager(files, task_type)
-    output_tests, output_only_tests = tests_by_output(config, subtasks)
+    method = _method(task_type, sheet, config, files, subtasks)
+    _check_passes(sheet.passes, method)
     return Problem(
         key=key,
         name=sheet.name or key.id,
         day=sheet.day,
-        task_type=task_type,
+        method=method,
         time_limit_s=_limit("time_limit", sheet.time_limit, config.time_limit_s, task_type),
         memory_limit_bytes=int(_limit("memory_limit", sheet.memory_limit, config.memory_limit_bytes, task_type)),
         output_limit_bytes=sheet.output_limit,
@@ -151,22 +166,6 @@ def problem_from(key: ProblemKey, sheet: Sheet, subtasks: tuple[Subtask, ...]) -
         linked=files.linked,
         headers=files.headers,
         source_name=config.source_name,
-        checker=files.checker if has_checker else None,
-        checker_files=files.checker_files if has_checker else (),
-        checker_protocol=protocol,
-        checker_args=_checker_args(sheet, protocol, has_checker),
-        passes=sheet.passes,
-        manager=manager,
-        manager_files=files.manager_files if manager else (),
-        manager_protocol=_interactor_protocol(sheet, has_checker) if interactive else CheckerProtocol.CMS,
-        manager_args=_manager_args(sheet, config, interactive and not has_checker),
-        checker_after_manager=has_checker and manager is not None,
-        input_file=config.input_file,
-        output_file=config.output_file,
-        output_tests=output_tests,
-        output_only_tests=output_only_tests,
-        processes=_processes(config, task_type),
-        process_io=config.process_io or ProcessIO.STD_IO,  # Source: CMS's loader of TPS packages
         cxx_std=sheet.cxx_std or default_std(key.year),
         notes=_conflicts(key, sheet, config),
     )
@@ -217,64 +216,120 @@ def _check_linking(key: ProblemKey, files: GraderFiles, config: GraderConfig) ->
         raise InputError(f"grader_files holds no graders/{name}, though {reason}; add it")
 
 
-def _check_passes(passes: int, task_type: TaskType, protocol: CheckerProtocol, config: GraderConfig) -> None:
+def _method(
+    task_type: TaskType, sheet: Sheet, config: GraderConfig, files: GraderFiles, subtasks: tuple[Subtask, ...]
+) -> RunMethod:
+    """How a submission is run on a test, and how its output is judged."""
+    output_tests, output_only_tests = tests_by_output(config, subtasks)
+    match task_type:
+        case TaskType.COMMUNICATION:
+            checker = _checker_after_manager(sheet, files)
+            return Communication(
+                manager=_manager(sheet, config, files, "Communication needs a manager", "graders/manager.cpp"),
+                processes=config.processes or 1,
+                process_io=config.process_io or ProcessIO.STD_IO,  # Source: CMS's loader of TPS packages
+                check=checker,
+            )
+        case TaskType.INTERACTIVE:
+            checker = _checker_after_manager(sheet, files)
+            return Interactive(manager=_interactor(sheet, config, files, decides=checker is None), check=checker)
+        case TaskType.BATCH:
+            return Batch(
+                check=_output_check(sheet, config, files),
+                input_file=config.input_file,
+                output_file=config.output_file,
+                passes=sheet.passes,
+            )
+        case TaskType.BATCH_AND_OUTPUT:
+            return BatchAndOutput(
+                check=_output_check(sheet, config, files),
+                input_file=config.input_file,
+                output_file=config.output_file,
+                output_tests=output_tests,
+                output_only_tests=output_only_tests,
+            )
+        case TaskType.OUTPUT_ONLY:
+            return OutputOnly(check=_output_check(sheet, config, files), output_tests=output_tests)
+        case TaskType.TWO_STEPS:
+            return TwoSteps(check=_output_check(sheet, config, files))
+        case _:
+            assert_never(task_type)
+
+
+def _check_passes(passes: int, method: RunMethod) -> None:
     if passes == 1:
         return
-    if not (task_type is TaskType.BATCH and protocol is CheckerProtocol.KATTIS):
+    if not isinstance(method, Batch) or method.check.protocol is not CheckerProtocol.KATTIS:
         raise UnsupportedError("more than one pass is supported for Batch with checker_protocol kattis only")
-    if config.input_file or config.output_file:
+    if method.input_file or method.output_file:
         raise UnsupportedError("more than one pass is supported only if programs use standard input and output")
 
 
-def _manager(files: GraderFiles, task_type: TaskType) -> SourceFile | None:
-    """The manager, or the interactor, of a task type that has one."""
-    if not task_type.has_manager:
+def _output_check(sheet: Sheet, config: GraderConfig, files: GraderFiles) -> OutputCheck:
+    """How outputs are judged if no manager talks to the submission."""
+    checker, stated = _checker(sheet, files), sheet.checker_protocol
+    if checker is None:
+        _check_checker(sheet, config)
+    if stated is CheckerProtocol.WHITE_DIFF:
+        return WhiteDiff()
+    if stated is CheckerProtocol.TOKENS:
+        check_token_flags(sheet.checker_args or ())
+        return Tokens(args=sheet.checker_args or ())
+    # rows that name cms may lack a checker, as the reference's do
+    wanted = True if stated not in (None, CheckerProtocol.CMS) else config.comparator
+    if wanted and checker is None:
+        raise InputError(
+            "grader_files holds no checker/checker.cpp, though its outputs are to be compared by one; add it"
+        )
+    return WhiteDiff() if checker is None or wanted is False else checker
+
+
+def _checker_after_manager(sheet: Sheet, files: GraderFiles) -> JudgeProgram | None:
+    """The checker that judges what the manager wrote; `None` if the manager decides."""
+    checker, stated = _checker(sheet, files), sheet.checker_protocol
+    if stated is not None and not stated.has_program:
+        raise UnsupportedError(f"checker_protocol {stated.value} is for Batch; in Communication the manager decides")
+    if sheet.checker_after_manager and checker is None:
+        raise InputError("grader_files holds no checker/checker.cpp, though checker_after_manager is true; add it")
+    return None if sheet.checker_after_manager is False else checker
+
+
+def _checker(sheet: Sheet, files: GraderFiles) -> JudgeProgram | None:
+    """The checker that the files hold, used or not."""
+    if files.checker is None:
         return None
+    return JudgeProgram(
+        source=files.checker,
+        files=files.checker_files,
+        protocol=sheet.checker_protocol or CheckerProtocol.CMS,
+        args=sheet.checker_args or (),
+    )
+
+
+def _interactor(sheet: Sheet, config: GraderConfig, files: GraderFiles, *, decides: bool) -> JudgeProgram:
+    """The interactor. If it decides the score, it also gets the flags that a checker would get.
+
+    Its protocol is the row's, else Kattis's, as only that format includes interactors. A checker after the interactor
+    exists with testlib only.
+    """
+    manager = _manager(sheet, config, files, "Interactive needs an interactor", "interactor/interactor.cpp")
+    protocol = sheet.checker_protocol or CheckerProtocol.KATTIS
+    if protocol not in (CheckerProtocol.KATTIS, CheckerProtocol.TESTLIB):
+        raise UnsupportedError(
+            f"checker_protocol {protocol.value} is not for Interactive tasks; kattis and testlib are"
+        )
+    if not decides and protocol is not CheckerProtocol.TESTLIB:
+        raise UnsupportedError("a checker after an interactor is supported with checker_protocol testlib only")
+    flags = (sheet.checker_args or ()) if decides else ()
+    return replace(manager, protocol=protocol, args=(*manager.args, *flags))
+
+
+def _manager(sheet: Sheet, config: GraderConfig, files: GraderFiles, need: str, path: str) -> JudgeProgram:
+    """The manager or interactor; `need` and `path` are for the message if there is none."""
     if files.manager is None:
-        interactive = task_type is TaskType.INTERACTIVE
-        what = "an interactor" if interactive else "a manager"
-        path = "interactor/interactor.cpp" if interactive else "graders/manager.cpp"
-        raise InputError(f"task type {task_type.value} needs {what}; grader_files holds no {path}")
-    return files.manager
-
-
-def _processes(config: GraderConfig, task_type: TaskType) -> int:
-    if task_type is TaskType.TWO_STEPS:
-        return 2
-    return (config.processes or 1) if task_type.has_manager else 1
-
-
-def _has_checker(sheet: Sheet, config: GraderConfig, files: GraderFiles, task_type: TaskType) -> bool:
-    """Whether a checker program decides: for Communication, on what the manager printed."""
-    if not task_type.has_manager:
-        stated = sheet.checker_protocol
-        wanted = False if stated is not None and not stated.has_program else config.comparator
-        if stated is not None and stated.has_program and stated is not CheckerProtocol.CMS:
-            wanted = True  # rows that name cms may lack a checker, as the reference's do
-        reason = "its outputs are to be compared by one"
-    else:
-        if sheet.checker_protocol is not None and not sheet.checker_protocol.has_program:
-            name = sheet.checker_protocol.value
-            raise UnsupportedError(f"checker_protocol {name} is for Batch; in Communication the manager decides")
-        wanted = sheet.checker_after_manager
-        reason = "checker_after_manager is true"
-    if wanted and files.checker is None:
-        raise InputError(f"grader_files holds no checker/checker.cpp, though {reason}; add it")
-    return files.checker is not None if wanted is None else wanted
-
-
-def _protocol_in_use(stated: CheckerProtocol | None, compares: bool) -> CheckerProtocol:
-    if compares and (stated is None or stated.has_program):
-        return CheckerProtocol.WHITE_DIFF
-    return stated or CheckerProtocol.CMS
-
-
-def _checker_args(sheet: Sheet, protocol: CheckerProtocol, has_checker: bool) -> tuple[str, ...]:
-    arguments = sheet.checker_args or ()
-    if protocol is CheckerProtocol.TOKENS:
-        check_token_flags(arguments)
-        return arguments
-    return arguments if has_checker else ()
+        raise InputError(f"task type {need}; grader_files holds no {path}")
+    args = config.manager_args if sheet.manager_args is None else sheet.manager_args
+    return JudgeProgram(source=files.manager, files=files.manager_files, args=args)
 
 
 def _score_type(sheet: Sheet, config: GraderConfig, subtasks: tuple[Subtask, ...]) -> ScoreType:
@@ -287,25 +342,6 @@ def _score_type(sheet: Sheet, config: GraderConfig, subtasks: tuple[Subtask, ...
     if score_type is ScoreType.GROUP_THRESHOLD and any(subtask.threshold is None for subtask in subtasks):
         raise InputError("its score type GroupThreshold needs a number in the column threshold, in each of its rows")
     return score_type
-
-
-def _interactor_protocol(sheet: Sheet, has_checker: bool) -> CheckerProtocol:
-    """The interactor's protocol: the row's, else Kattis's, as only that format includes interactors. A checker after
-    the interactor exists with testlib only."""
-    protocol = sheet.checker_protocol or CheckerProtocol.KATTIS
-    if protocol not in (CheckerProtocol.KATTIS, CheckerProtocol.TESTLIB):
-        raise UnsupportedError(
-            f"checker_protocol {protocol.value} is not for Interactive tasks; kattis and testlib are"
-        )
-    if has_checker and protocol is not CheckerProtocol.TESTLIB:
-        raise UnsupportedError("a checker after an interactor is supported with checker_protocol testlib only")
-    return protocol
-
-
-def _manager_args(sheet: Sheet, config: GraderConfig, decides_alone: bool) -> tuple[str, ...]:
-    """The manager's arguments. An interactor that decides the score gets the flags that a checker would get."""
-    stated = config.manager_args if sheet.manager_args is None else sheet.manager_args
-    return (*stated, *(sheet.checker_args or ())) if decides_alone else stated
 
 
 def _limit(name: str, stated: float | None, configured: float | None, task_type: TaskType) -> float:

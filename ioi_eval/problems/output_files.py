@@ -13,7 +13,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ioi_eval.errors import InputError
-from ioi_eval.model import CheckerProtocol, OutputFile, Problem, Submission, Subtask, TaskType, TestCase
+from ioi_eval.model import (
+    BatchAndOutput,
+    CheckerProtocol,
+    OutputFile,
+    OutputOnly,
+    Problem,
+    Submission,
+    Subtask,
+    TaskType,
+    TestCase,
+)
 from ioi_eval.problems.grader_config import GraderConfig
 from ioi_eval.problems.row import Row
 
@@ -37,20 +47,21 @@ def with_outputs(submission: Submission, row: Row, problem: Problem) -> Submissi
     Raises:
         RowError: the files are not a mapping of names to texts, or one is for no test that accepts an output.
     """
+    tests = problem.method.output_tests
     if not problem.task_type.takes_outputs:
         return submission
-    if problem.task_type is TaskType.OUTPUT_ONLY:
+    if isinstance(problem.method, OutputOnly):
         submission = replace(submission, code=None, sources=(), refused="", extraction="none")
     by_test: dict[str, bytes] = {}
     for name, content in _files(row):
         test = test_of(name)
-        if test not in problem.output_tests or test is None:
-            taken = ", ".join(f"output_{test}.txt" for test in problem.output_tests[:3]) or "none"
+        if test not in tests or test is None:
+            taken = ", ".join(f"output_{test}.txt" for test in tests[:3]) or "none"
             raise row.error(f"the file {name!r} is for no test of {problem.key} that takes an output ({taken}, …)")
         if test in by_test:
             raise row.error(f"there are two outputs for test {test}: output_{test}.txt and {test}.out")
         by_test[test] = content
-    outputs = tuple(OutputFile(test=test, content=by_test[test]) for test in problem.output_tests if test in by_test)
+    outputs = tuple(OutputFile(test=test, content=by_test[test]) for test in tests if test in by_test)
     extraction = "outputs" if outputs and submission.code is None else submission.extraction
     return replace(submission, outputs=outputs, extraction=extraction)
 
@@ -99,11 +110,12 @@ def tests_by_output(config: GraderConfig, subtasks: tuple[Subtask, ...]) -> tupl
 
 def with_kind_argument(problem: Problem, tests: Mapping[str, TestCase]) -> Mapping[str, TestCase]:
     """The tests; for a BatchAndOutput task, with the argument by which CMS tells the checker the kind of the test."""
-    has_cms_checker = problem.checker is not None and problem.checker_protocol is CheckerProtocol.CMS
-    if problem.task_type is not TaskType.BATCH_AND_OUTPUT or not has_cms_checker:
+    method, checker = problem.method, problem.checker
+    has_cms_checker = checker is not None and checker.protocol is CheckerProtocol.CMS
+    if not isinstance(method, BatchAndOutput) or not has_cms_checker:
         return tests
     return {
         name: replace(case, checker_args=(*case.checker_args, "outputonly" if only else "batch"))
         for name, case in tests.items()
-        for only in [name in problem.output_only_tests]
+        for only in [name in method.output_only_tests]
     }

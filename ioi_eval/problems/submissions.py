@@ -17,7 +17,16 @@ from ioi_eval.errors import InputError, RowError, UnsupportedError
 from ioi_eval.extract.cpp import fix_includes
 from ioi_eval.extract.fences import encodable
 from ioi_eval.languages import all_names, language_called, rules_of
-from ioi_eval.model import DEFAULT_YEAR, Language, Problem, ProblemKey, SourceFile, Submission, TaskType
+from ioi_eval.model import (
+    DEFAULT_YEAR,
+    Language,
+    OutputOnly,
+    Problem,
+    ProblemKey,
+    SourceFile,
+    Submission,
+    TwoSteps,
+)
 from ioi_eval.problems.output_files import OUTPUT_COLUMNS, with_outputs
 from ioi_eval.problems.row import Row, problem_key
 from ioi_eval.problems.samples import SAMPLE_COLUMNS, generation_of
@@ -130,12 +139,13 @@ def check_fits(submission: Submission, problem: Problem) -> None:
     """
     if submission.problem != problem.key:
         raise InputError(f"submission {submission.id!r} is to {submission.problem}, not to {problem.key}")
-    if astray := next((output.test for output in submission.outputs if output.test not in problem.output_tests), None):
+    method = problem.method
+    if astray := next((output.test for output in submission.outputs if output.test not in method.output_tests), None):
         raise InputError(f"{problem.key} takes no submitted output for test {astray}")
-    if problem.task_type is TaskType.OUTPUT_ONLY and (submission.sources or submission.code is not None):
+    if isinstance(method, OutputOnly) and (submission.sources or submission.code is not None):
         raise InputError(f"{problem.key} takes outputs only, and no program")
     language = submission.language
-    if problem.task_type is TaskType.TWO_STEPS and submission.code is not None:
+    if isinstance(method, TwoSteps) and submission.code is not None:
         programs = [file for file in submission.source_files() if file.name.endswith(language.endings)]
         _check_files_of_two_steps(len(programs), problem)
     if problem.linked and not problem.linked_with(language):

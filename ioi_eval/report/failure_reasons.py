@@ -15,7 +15,7 @@ from ioi_eval.extract.cpp import looks_like_cpp
 from ioi_eval.extract.fences import LOOKED_AT, blocks, ends_in_block, split_thoughts
 from ioi_eval.extract.python import looks_like_python
 from ioi_eval.languages import language_called, rules_of
-from ioi_eval.model import Language, Problem, Submission, TaskType, Verdict
+from ioi_eval.model import Language, OutputOnly, Problem, Submission, Verdict
 from ioi_eval.problems.row import Row
 from ioi_eval.problems.samples import generation_of
 
@@ -32,7 +32,7 @@ _FENCE_LINE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 
 def contest_reason(row: Mapping[str, Any], verdict: Verdict, problem: Problem, submission: Submission) -> str:
     """The reason for NC or CE, as `failure_reason` gives it, of the submission of a row of a dump or of results."""
-    if verdict not in {Verdict.NC, Verdict.CE} or problem.task_type is TaskType.OUTPUT_ONLY:
+    if verdict not in {Verdict.NC, Verdict.CE} or isinstance(problem.method, OutputOnly):
         return ""
     stated = row.get("language")
     is_stated = isinstance(stated, str) and stated.strip()

@@ -12,6 +12,7 @@ from typing import Any
 
 from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.model import (
+    Batch,
     CompileOutcome,
     Isolation,
     Language,
@@ -21,7 +22,6 @@ from ioi_eval.model import (
     SubmissionResult,
     Subtask,
     SubtaskResult,
-    TaskType,
     Verdict,
 )
 from ioi_eval.problems.submissions import stated_language
@@ -199,7 +199,7 @@ class _Reader:
             key=key,
             name=str(known.get("name") or ""),
             day=known.get("day"),
-            task_type=TaskType.BATCH,
+            method=Batch(),
             time_limit_s=known.get("time_limit_s") or 0.0,
             memory_limit_bytes=known.get("memory_limit_bytes") or 0,
             score_precision=subtasks[0]["score_precision"],

@@ -28,7 +28,7 @@ from ioi_eval.events import Events
 from ioi_eval.fingerprint import Fingerprints
 from ioi_eval.jobs.run_job import BUNDLE_TESTS
 from ioi_eval.languages import rules_of
-from ioi_eval.model import CompileOutcome, Keep, Language, Problem, Submission, SubmissionResult, TaskType, Verdict
+from ioi_eval.model import CompileOutcome, Keep, Language, OutputOnly, Problem, Submission, SubmissionResult, Verdict
 from ioi_eval.precompiled_headers import PrecompiledHeaders
 from ioi_eval.problems.submissions import check_fits
 from ioi_eval.programs import Builder, ProblemProgramError, UnfitError
@@ -181,7 +181,7 @@ class Scorer:
         if submission.refused:
             compiled = CompileOutcome(verdict=Verdict.CE, message=submission.refused)
         elif submission.is_empty:
-            what = "no output file found" if problem.task_type is TaskType.OUTPUT_ONLY else "no code found"
+            what = "no output file found" if isinstance(problem.method, OutputOnly) else "no code found"
             compiled = CompileOutcome(verdict=Verdict.NC, message=what)
         else:
             compiled = await self._judge(run, submission.code)

@@ -314,9 +314,9 @@ class RunnerJudge:
         """
         rules = rules_of(run.language)
         is_compiled = isinstance(rules, CompiledLanguage)
-        if run.problem.processes > 1 and not is_compiled and run.target.isolation is not Isolation.FULL:
+        if run.problem.method.processes > 1 and not is_compiled and run.target.isolation is not Isolation.FULL:
             raise UnfitError(  # Source: PROTOCOL.md, "The plan": programs with libraries could talk to each other
-                f"submissions in Python with {run.problem.processes} processes need isolation 'full', and"
+                f"submissions in Python with {run.problem.method.processes} processes need isolation 'full', and"
                 f" {run.target.name} offers {run.target.isolation.value!r}"
             )
         try:

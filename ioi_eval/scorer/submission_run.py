@@ -55,7 +55,7 @@ class SubmissionRun:
     def record_missing(self) -> None:
         """Record score 0, with CMS's message, for tests with neither an output nor a program that may produce it."""
         for test in dict.fromkeys(test for subtask in self.problem.subtasks for test in subtask.tests):
-            may_be_made = bool(self.sources) and test not in self.problem.output_only_tests
+            may_be_made = bool(self.sources) and test not in self.problem.method.output_only_tests
             if test not in self.outputs and not may_be_made:
                 outcome = TestOutcome(test=test, verdict=Verdict.WA, score=0.0, message=NOT_SUBMITTED)
                 self.judging.record(outcome)

@@ -13,14 +13,17 @@ from pathlib import Path
 from ioi_eval.blobs import BlobStore
 from ioi_eval.config import MIB, CompileLimits, JudgeLimits, Policy
 from ioi_eval.model import (
+    Batch,
+    Communication,
     Isolation,
+    JudgeProgram,
     Problem,
     ProblemKey,
     ProcessIO,
     SourceFile,
     Subtask,
-    TaskType,
     TestCase,
+    WhiteDiff,
 )
 
 HERE = Path(__file__).resolve().parent
@@ -70,36 +73,37 @@ def problem(name: str, attacks: Sequence[str], cache: Path, *, long_limit: bool 
         long_limit: whether the time limit is `LONG_TIME_LIMIT_S`.
     """
     two_processes = name.startswith("whisper") or name == "pair"
-    communication = two_processes or name == "relay"
     tests: dict[str, TestCase] = {}
     for attack in attacks:
         tests[attack] = _test(name, attack, cache)
         honest = HONEST + attack
         tests[honest] = _honest_test(name, honest, len(tests))
-    checker = {
-        "secret": "witness.cpp",
-        "filed": "witness.cpp",
-        "naive": "naive.cpp",
-        "fragile": "fragile.cpp",
-    }.get(name)
-    managers = {"relay": "relay_manager.cpp", "whisper-turns": "turns_manager.cpp", "pair": "pair_manager.cpp"}
-    manager = managers.get(name, "whisper_manager.cpp") if communication else None
     return Problem(
         key=ProblemKey(year=2000, id=name),
         name=name,
-        task_type=TaskType.COMMUNICATION if communication else TaskType.BATCH,
+        method=_communication(name) if two_processes or name == "relay" else _batch(name),
         time_limit_s=LONG_TIME_LIMIT_S if long_limit else TWO_PROCESSES_TIME_LIMIT_S if two_processes else TIME_LIMIT_S,
         memory_limit_bytes=MEMORY_LIMIT_BYTES,
         subtasks=(Subtask(name="all", points=100, tests=tuple(tests)),),
         tests=tests,
         headers=(source("attack.h"),),
-        checker=source(checker) if checker else None,
-        manager=source(manager) if manager else None,
-        input_file="task.in" if name == "filed" else "",
-        output_file="task.out" if name == "filed" else "",
-        processes=2 if two_processes else 1,
-        process_io=ProcessIO.FIFO_IO if name == "whisper-fifo" else ProcessIO.STD_IO,
         cxx_std="gnu++17",
+    )
+
+
+def _batch(name: str) -> Batch:
+    checkers = {"secret": "witness.cpp", "filed": "witness.cpp", "naive": "naive.cpp", "fragile": "fragile.cpp"}
+    check = JudgeProgram(source=source(checkers[name])) if name in checkers else WhiteDiff()
+    is_filed = name == "filed"
+    return Batch(check=check, input_file="task.in" if is_filed else "", output_file="task.out" if is_filed else "")
+
+
+def _communication(name: str) -> Communication:
+    managers = {"relay": "relay_manager.cpp", "whisper-turns": "turns_manager.cpp", "pair": "pair_manager.cpp"}
+    return Communication(
+        manager=JudgeProgram(source=source(managers.get(name, "whisper_manager.cpp"))),
+        processes=1 if name == "relay" else 2,
+        process_io=ProcessIO.FIFO_IO if name == "whisper-fifo" else ProcessIO.STD_IO,
     )
 
 
@@ -115,14 +119,13 @@ def sealed_problem(secret: str) -> Problem:
     return Problem(
         key=ProblemKey(year=2000, id="sealed"),
         name="sealed",
-        task_type=TaskType.BATCH,
+        method=Batch(check=JudgeProgram(source=source("witness.cpp"))),
         time_limit_s=TIME_LIMIT_S,
         memory_limit_bytes=MEMORY_LIMIT_BYTES,
         subtasks=(Subtask(name="all", points=100, tests=("only",)),),
         tests={"only": TestCase(name="only", input=b"", answer=secret.encode() + b"\n")},
         linked=(hidden,),
         headers=(source("sealed.h"),),
-        checker=source("witness.cpp"),
         cxx_std="gnu++17",
     )
 

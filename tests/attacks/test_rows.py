@@ -18,7 +18,7 @@ import pytest
 from ioi_eval.apps.execution import AppsExecutor, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.interpreters import places_of
-from ioi_eval.model import Isolation, Language, Problem, ProblemKey, Submission, Subtask, TaskType, TestCase
+from ioi_eval.model import Batch, Isolation, Language, Problem, ProblemKey, Submission, Subtask, TestCase
 from ioi_eval.problems.apps import apps_problem
 from ioi_eval.problems.row import Row
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
@@ -119,7 +119,7 @@ def _contest(project: Project, code: str, answer: str, level: Isolation, cache: 
     problem = Problem(
         key=ProblemKey(year=2000, id="rows"),
         name="rows",
-        task_type=TaskType.BATCH,
+        method=Batch(),
         time_limit_s=10,
         memory_limit_bytes=512 << 20,
         subtasks=(Subtask(name="all", points=100, tests=("only",)),),

@@ -10,14 +10,13 @@ import pytest
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.model import (
-    CheckerProtocol,
+    BatchAndOutput,
     OutputFile,
     Problem,
     ProblemKey,
     Submission,
     SubmissionResult,
     Subtask,
-    TaskType,
     TestCase,
     Verdict,
 )
@@ -35,16 +34,16 @@ TESTS = {
 PROBLEM = Problem(
     key=ProblemKey(year=2024, id="double"),
     name="Double",
-    task_type=TaskType.BATCH_AND_OUTPUT,
+    method=BatchAndOutput(
+        input_file="double.in",
+        output_file="double.out",
+        output_tests=("submitted", "absent"),
+        output_only_tests=("submitted", "absent"),
+    ),
     time_limit_s=2.0,
     memory_limit_bytes=64 << 20,
     subtasks=tuple(Subtask(name=name, points=25, tests=(name,)) for name in TESTS),
     tests=TESTS,
-    checker_protocol=CheckerProtocol.WHITE_DIFF,
-    input_file="double.in",
-    output_file="double.out",
-    output_tests=("submitted", "absent"),
-    output_only_tests=("submitted", "absent"),
     cxx_std="gnu++17",
 )
 SUBMISSION = Submission(

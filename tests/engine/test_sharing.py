@@ -14,7 +14,6 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.engine.packing import BUNDLE_S
 from ioi_eval.errors import ExhaustedError
 from ioi_eval.model import (
-    CheckerProtocol,
     Execution,
     Job,
     Language,
@@ -257,7 +256,6 @@ CONTEST = small_problem(
     tests={
         name: TestCase(name=name, input=f"{n}\n".encode(), answer=f"{2 * n}\n".encode()) for n, name in enumerate(NAMES)
     },
-    checker_protocol=CheckerProtocol.WHITE_DIFF,
 )
 
 

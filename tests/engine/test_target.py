@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ioi_eval.config import Policy
 from ioi_eval.engine.target import Bindings
-from ioi_eval.model import Isolation, Problem, Subtask, TestCase
+from ioi_eval.model import Batch, Isolation, Problem, Subtask, TestCase, Tokens
 from ioi_eval.sandbox import Target
 from ioi_eval.scorer import refusal
 from ioi_eval.toolchain import Toolchain
@@ -102,6 +102,6 @@ def test_the_classic_profile_with_our_runner_refuses_nothing() -> None:
     """With our runner, one test a job is judged like many. A worker's own scripts pass no arguments to checkers."""
     bindings = bindings_of(Policy(isolation=Isolation.NONE))
     own = replace(BIG, name="own", profile="classic")
-    with_arguments = replace(PROBLEM, checker_args=("x",))
+    with_arguments = replace(PROBLEM, method=Batch(check=Tokens(args=("case_sensitive",))))
     assert bindings.choose([STOCK, own], with_arguments) is own
     assert "checker no arguments" in str(bindings.refusal(STOCK, with_arguments))

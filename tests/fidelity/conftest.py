@@ -19,6 +19,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import JudgeLimits, Policy
 from ioi_eval.errors import IsolationError
 from ioi_eval.model import (
+    Batch,
     Isolation,
     Language,
     Problem,
@@ -26,7 +27,6 @@ from ioi_eval.model import (
     Submission,
     SubmissionResult,
     Subtask,
-    TaskType,
     TestCase,
     TestOutcome,
 )
@@ -43,7 +43,7 @@ def problem_of(tests: Mapping[str, tuple[bytes, bytes | None]], **fields: Any) -
     base = Problem(
         key=KEY,
         name="task",
-        task_type=TaskType.BATCH,
+        method=Batch(),
         time_limit_s=0.4,
         memory_limit_bytes=64 * MIB,
         subtasks=tuple(Subtask(name=name, points=1.0, tests=(name,)) for name in tests),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ioi_eval.model import ProcessIO, SourceFile, TaskType, TestOutcome, Verdict
+from ioi_eval.model import Communication, JudgeProgram, ProcessIO, RunMethod, SourceFile, TestOutcome, Verdict
 
-MANAGER = SourceFile(
+_SCRIPT = SourceFile(
     path="graders/manager.sh",
     content=b"""#!/bin/bash
 # The order in which a sandbox opens its ends as stdin and stdout: first what the program reads.
@@ -22,9 +22,9 @@ JE, AC, PA, WA, RE, TLE, MLE = (
     *(Verdict.RE, Verdict.TLE, Verdict.MLE),
 )
 
-COMMUNICATION: dict[str, Any] = {"task_type": TaskType.COMMUNICATION, "manager": MANAGER}
+COMMUNICATION = Communication(manager=JudgeProgram(source=_SCRIPT))
 
-FIFO_IO: dict[str, Any] = {**COMMUNICATION, "process_io": ProcessIO.FIFO_IO}
+FIFO_IO = replace(COMMUNICATION, process_io=ProcessIO.FIFO_IO)
 
 HEAD = """
 #include <fcntl.h>
@@ -82,9 +82,12 @@ def wrong(cases: dict[str, Case], outcomes: dict[str, TestOutcome], program: str
     return found
 
 
-def mismatches(bench: Any, problem_from: Any, code: str, cases: dict[str, Case], **fields: Any) -> list[str]:
+def mismatches(
+    bench: Any, problem_from: Any, code: str, cases: dict[str, Case], method: RunMethod, **fields: Any
+) -> list[str]:
     """Judge a program with each manager. Returns descriptions of the cases with another outcome than expected."""
-    problem = problem_from({name: (case.commands.encode(), b"") for name, case in cases.items()}, **fields)
+    tests = {name: (case.commands.encode(), b"") for name, case in cases.items()}
+    problem = problem_from(tests, method=method, **fields)
     return wrong(cases, bench.outcomes(problem, HEAD + code))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.model import CheckerProtocol, SourceFile, Verdict
+from ioi_eval.model import Batch, CheckerProtocol, JudgeProgram, SourceFile, Verdict
 
 PROGRAM = '#include <cstdio>\nint main() { std::puts("printed"); }'
 VALIDATOR = b"""#include "codes.h"
@@ -29,12 +29,9 @@ COMPILES = "c++ -O1 -static -isystem. -o run validator.cpp\n"
 def problem_with(problem_from: Any, script: str) -> Any:
     """A problem with two tests: the program prints the answer of one, and not that of the other."""
     tests = {"right": (b"", b"printed\n"), "wrong": (b"", b"something else\n")}
-    return problem_from(
-        tests,
-        checker=SourceFile(path="checker/build", content=script.encode()),
-        checker_files=OTHER_FILES,
-        checker_protocol=CheckerProtocol.KATTIS,
-    )
+    build = SourceFile(path="checker/build", content=script.encode())
+    checker = JudgeProgram(source=build, files=OTHER_FILES, protocol=CheckerProtocol.KATTIS)
+    return problem_from(tests, method=Batch(check=checker))
 
 
 def outcomes_with(bench: Any, problem_from: Any, script: str) -> dict[str, Any]:

@@ -5,12 +5,12 @@ The checker is a script that executes the commands in the test's input. The subm
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
-from ioi_eval.model import CheckerProtocol, SourceFile, TestOutcome, Verdict
+from ioi_eval.model import Batch, CheckerProtocol, JudgeProgram, SourceFile, TestOutcome, Verdict
 
 PROGRAM = '#include <cstdio>\nint main() { std::puts("printed"); }'
 CHECKER = SourceFile(path="checker/checker.sh", content=b"#!/bin/bash\n. ./input.txt\n")
@@ -48,10 +48,15 @@ def wrong(cases: dict[str, Case], outcomes: dict[str, TestOutcome]) -> list[str]
     return found
 
 
+def checked_by(protocol: CheckerProtocol, args: tuple[str, ...] = ()) -> Batch:
+    """Batch with the checker."""
+    return Batch(check=JudgeProgram(source=CHECKER, protocol=protocol, args=args))
+
+
 def mismatches(full_bench: Any, problem_from: Any, protocol: CheckerProtocol, cases: dict[str, Case]) -> list[str]:
     """Run all cases. Returns descriptions of those with another outcome than expected."""
     tests = {name: (case.commands.encode(), b"expected\n") for name, case in cases.items()}
-    problem = problem_from(tests, checker=CHECKER, checker_protocol=protocol)
+    problem = problem_from(tests, method=checked_by(protocol))
     return wrong(cases, full_bench.outcomes(problem, PROGRAM))
 
 
@@ -155,11 +160,11 @@ def test_a_checker_in_c_is_compiled_as_c(full_bench: Any, problem_from: Any) -> 
     """With names that are keywords in C++, and with its headers."""
     source = b'#include "half.h"\nint main(void) { double class = half(); printf("%.2f\\n", sqrt(class * class)); }\n'
     header = b"#include <stdio.h>\n#include <math.h>\nstatic double half(void) { return 0.5; }\n"
-    problem = problem_from(
-        {"any": (b"", b"")},
-        checker=SourceFile(path="checker/checker.c", content=source),
-        checker_files=(SourceFile(path="checker/half.h", content=header),),
+    checker = JudgeProgram(
+        source=SourceFile(path="checker/checker.c", content=source),
+        files=(SourceFile(path="checker/half.h", content=header),),
     )
+    problem = problem_from({"any": (b"", b"")}, method=Batch(check=checker))
     assert [(test.verdict, test.score) for test in full_bench.outcomes(problem, "int main() {}").values()] == [
         (PA, 0.5)
     ]
@@ -185,13 +190,13 @@ def test_checker_arguments_follow_the_files(full_bench: Any, problem_from: Any, 
     commands = f'[ "$4|$5|$6|$7|$#" = "float_tolerance|1e-6|a b,c%||7" ] && echo 1 && exit {code}; exit 3'
     arguments = ("float_tolerance", "1e-6", "a b,c%", "")
     tests = {"a": (commands.encode(), b"")}
-    problem = problem_from(tests, checker=CHECKER, checker_protocol=protocol, checker_args=arguments)
+    problem = problem_from(tests, method=checked_by(protocol, args=arguments))
     assert full_bench.outcomes(problem, PROGRAM)["a"].verdict is AC
 
 
 def test_test_without_answer_has_an_empty_one(full_bench: Any, problem_from: Any) -> None:
     """The checker gets an empty answer file, because checkers open all three files even if they do not need them."""
-    problem = problem_from({"a": (b"[ -e $2 ] && [ ! -s $2 ] && echo 1", None)}, checker=CHECKER)
+    problem = problem_from({"a": (b"[ -e $2 ] && [ ! -s $2 ] && echo 1", None)}, method=checked_by(CheckerProtocol.CMS))
     assert full_bench.outcomes(problem, PROGRAM)["a"].verdict is AC
 
 
@@ -247,9 +252,8 @@ def test_kattis_exit_codes_and_files(full_bench: Any, problem_from: Any) -> None
 def test_unreadable_feedback_file_is_a_judge_error(full_bench: Any, problem_from: Any, name: str) -> None:
     """A file that cannot be read is JE. If it counted as absent, the test would get full marks."""
     commands = f"ln -s {name} ${{3}}{name}; [ -L ${{3}}{name} ] && exit 42; exit 43"
-    problem = problem_from(
-        {"a": (commands.encode(), b"")}, checker=CHECKER, checker_protocol=CheckerProtocol.KATTIS, passes=2
-    )
+    method = replace(checked_by(CheckerProtocol.KATTIS), passes=2)
+    problem = problem_from({"a": (commands.encode(), b"")}, method=method)
     outcome = full_bench.outcomes(problem, PROGRAM)["a"]
     assert (outcome.verdict, outcome.score) == (JE, None)
     assert f"feedback/{name}" in outcome.message
@@ -259,8 +263,6 @@ def test_unreadable_feedback_file_is_a_judge_error(full_bench: Any, problem_from
 def test_failed_program_is_not_checked(full_bench: Any, problem_from: Any, protocol: CheckerProtocol) -> None:
     """A program that fails gets RE and 0, even if the checker would accept its output."""
     cases = {"crash": b"echo 1; [ $3 = feedback/ ] && exit 42; exit 0"}
-    problem = problem_from(
-        {name: (commands, b"") for name, commands in cases.items()}, checker=CHECKER, checker_protocol=protocol
-    )
+    problem = problem_from({name: (commands, b"") for name, commands in cases.items()}, method=checked_by(protocol))
     outcome = full_bench.outcomes(problem, '#include <cstdio>\nint main() { std::puts("printed"); return 1; }')["crash"]
     assert (outcome.verdict, outcome.score, outcome.exit_code) == (Verdict.RE, 0.0, 1)

@@ -7,12 +7,13 @@ other; here the first failure decides.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ioi_eval.model import CheckerProtocol, SourceFile, TaskType
+from ioi_eval.model import CheckerProtocol, Communication, JudgeProgram, SourceFile
 from tests.fidelity.managers import (
     AC,
     COMMUNICATION,
@@ -44,7 +45,7 @@ def test_manager_prints_the_score(bench: Any, problem_from: Any) -> None:
         "two words": Case(f"{TALKS} && echo 1 extra", JE, None, "score"),
         "nothing": Case(TALKS, JE, None, "score"),
     }
-    assert mismatches(bench, problem_from, ECHO, cases, **COMMUNICATION) == []
+    assert mismatches(bench, problem_from, ECHO, cases, COMMUNICATION) == []
 
 
 def test_manager_gets_its_files(bench: Any, problem_from: Any) -> None:
@@ -56,13 +57,14 @@ def test_manager_gets_its_files(bench: Any, problem_from: Any) -> None:
         "own directory": Case("speak $1 $2; echo x > output.txt && [ -s output.txt ] && echo 1", AC, 1.0),
         "arguments": Case("speak $1 $2; [ $# = 2 ] && echo 1", AC, 1.0),
     }
-    assert mismatches(bench, problem_from, ECHO, cases, **COMMUNICATION) == []
+    assert mismatches(bench, problem_from, ECHO, cases, COMMUNICATION) == []
 
 
 def test_manager_arguments_follow_the_fifos(bench: Any, problem_from: Any) -> None:
     """Arguments of the task come after the FIFOs, with any characters."""
     cases = managers(("all", 'speak $1 $2; [ "$3|$4|$5|$#" = "7|a b,c||5" ] && echo 1', AC, 1.0))
-    assert mismatches(bench, problem_from, ECHO, cases, **COMMUNICATION, manager_args=("7", "a b,c", "")) == []
+    method = replace(COMMUNICATION, manager=replace(COMMUNICATION.manager, args=("7", "a b,c", "")))
+    assert mismatches(bench, problem_from, ECHO, cases, method) == []
 
 
 def test_manager_that_exits_first(bench: Any, problem_from: Any) -> None:
@@ -74,7 +76,7 @@ def test_manager_that_exits_first(bench: Any, problem_from: Any) -> None:
         ("without opening", "echo 1", AC, 1.0),
         ("opening one", "exec 4>$2; echo 1", AC, 1.0),
     )
-    assert mismatches(bench, problem_from, ECHO, cases, **COMMUNICATION) == []
+    assert mismatches(bench, problem_from, ECHO, cases, COMMUNICATION) == []
 
 
 def test_manager_that_fails_is_at_fault(bench: Any, problem_from: Any) -> None:
@@ -84,7 +86,7 @@ def test_manager_that_fails_is_at_fault(bench: Any, problem_from: Any) -> None:
         "at once": Case("exit 1", JE, None, "exit code 1"),
         "segfault": Case(f"{TALKS}; echo 1; kill -SEGV $$", JE, None, "signal 11"),
     }
-    assert mismatches(bench, problem_from, ECHO, cases, **COMMUNICATION) == []
+    assert mismatches(bench, problem_from, ECHO, cases, COMMUNICATION) == []
 
 
 def test_manager_over_its_time_is_at_fault(full_bench: Any, problem_from: Any) -> None:
@@ -93,13 +95,13 @@ def test_manager_over_its_time_is_at_fault(full_bench: Any, problem_from: Any) -
         "busy": Case(f"{TALKS}; echo 1; while :; do :; done", JE, None, "over its"),
         "busy before it opens": Case("while :; do :; done", JE, None, "over its"),
     }
-    assert mismatches(full_bench, problem_from, ECHO, cases, **COMMUNICATION) == []
+    assert mismatches(full_bench, problem_from, ECHO, cases, COMMUNICATION) == []
 
 
 def test_manager_that_hangs_after_the_program_is_at_fault(full_bench: Any, problem_from: Any) -> None:
     """The program has ended without failure and the manager is idle: JE."""
     cases = {"hangs": Case(f"{TALKS}; hang_up; echo 1; exec sleep 1000", JE, None, "does nothing")}
-    assert mismatches(full_bench, problem_from, ECHO, cases, **COMMUNICATION) == []
+    assert mismatches(full_bench, problem_from, ECHO, cases, COMMUNICATION) == []
 
 
 def test_manager_that_never_opens_its_fifos_is_at_fault(full_bench: Any, problem_from: Any) -> None:
@@ -110,13 +112,13 @@ def test_manager_that_never_opens_its_fifos_is_at_fault(full_bench: Any, problem
         "wrong order": Case("exec 3<$1; exec 4>$2; echo 1", JE, None, f"it does not open its FIFOs: {waits}"),
         "half": Case("exec 4>$2; exec sleep 1000", JE, None, "argument 1 is not opened for reading"),
     }
-    assert mismatches(full_bench, problem_from, ECHO, cases, **COMMUNICATION) == []
+    assert mismatches(full_bench, problem_from, ECHO, cases, COMMUNICATION) == []
 
 
 def test_program_that_waits_for_a_silent_manager_is_too_slow(bench: Any, problem_from: Any) -> None:
     """TLE, as in CMS, where the program's wall clock limit is reached long before the manager's."""
     cases = managers(("hangs", "speak $1 $2; echo 1; exec sleep 1000", TLE, 0.0), limit="idle")
-    assert mismatches(bench, problem_from, ECHO, cases, **COMMUNICATION) == []
+    assert mismatches(bench, problem_from, ECHO, cases, COMMUNICATION) == []
 
 
 PYTHON_MANAGER = b"""#!/usr/bin/python3 -sS
@@ -134,8 +136,8 @@ print("heard", file=sys.stderr)
 @pytest.mark.skipif(not Path("/usr/bin/python3").exists(), reason="no /usr/bin/python3")
 def test_manager_may_be_a_python_script(bench: Any, problem_from: Any) -> None:
     """A Python manager like those of CMS's tests: unbuffered, and it reads the input from `./input.txt`."""
-    manager = SourceFile(path="graders/manager", content=PYTHON_MANAGER)
-    problem = problem_from({"a": (b"41\n", b"")}, task_type=TaskType.COMMUNICATION, manager=manager)
+    manager = JudgeProgram(source=SourceFile(path="graders/manager", content=PYTHON_MANAGER))
+    problem = problem_from({"a": (b"41\n", b"")}, method=Communication(manager=manager))
     outcome = bench.outcomes(problem, HEAD + ECHO)["a"]
     assert (outcome.verdict, outcome.message) == (AC, "heard")
 
@@ -178,14 +180,8 @@ def test_checker_after_the_manager(full_bench: Any, problem_from: Any, protocol:
         "manager": (b"crash manager", b""),
         "checker": (b"crash checker", b""),
     }
-    problem = problem_from(
-        tests,
-        task_type=TaskType.COMMUNICATION,
-        manager=RELAY,
-        checker=CHECKER,
-        checker_protocol=protocol,
-        checker_after_manager=True,
-    )
+    checker = JudgeProgram(source=CHECKER, protocol=protocol)
+    problem = problem_from(tests, method=Communication(manager=JudgeProgram(source=RELAY), check=checker))
     code = 'int main() { if (fgets(block, 99, stdin) && strstr(block, "crash p")) abort(); fputs(block, stdout); }'
     seen = full_bench.outcomes(problem, HEAD + code)
     found = {name: (outcome.verdict, outcome.failed_program) for name, outcome in seen.items()}

@@ -33,7 +33,7 @@ def test_program_that_exits_early(bench: Any, problem_from: Any) -> None:
         "EPIPE": Case(f"trap '' PIPE; {SENDS} 2>/dev/null; echo 0; echo no listener >&2", WA, 0.0),
         "fails afterwards": Case(f"{WAITS}; exit 1", JE, None, "exit code 1"),
     }
-    assert mismatches(bench, problem_from, "int main() {}", cases, **COMMUNICATION) == []
+    assert mismatches(bench, problem_from, "int main() {}", cases, COMMUNICATION) == []
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_program_that_dies_early(bench: Any, problem_from: Any, how: str, code: 
         ("hangs", f"{WAITS}; exec sleep 1000", RE, 0.0),
         code=code,
     )
-    assert mismatches(bench, problem_from, f"int main() {{ {how} }}", cases, **COMMUNICATION) == []
+    assert mismatches(bench, problem_from, f"int main() {{ {how} }}", cases, COMMUNICATION) == []
 
 
 def test_program_that_dies_after_the_manager(bench: Any, problem_from: Any) -> None:
@@ -61,7 +61,7 @@ def test_program_that_dies_after_the_manager(bench: Any, problem_from: Any) -> N
         ("after part of it", "speak $1 $2; echo 0.5", RE, 0.0),
         ("after a refusal", "speak $1 $2; echo 0", WA, 0.0),
     )
-    assert mismatches(bench, problem_from, "int main() { echo(0, 1); return 1; }", cases, **COMMUNICATION) == []
+    assert mismatches(bench, problem_from, "int main() { echo(0, 1); return 1; }", cases, COMMUNICATION) == []
 
 
 def test_manager_that_failed_first_is_at_fault(bench: Any, problem_from: Any) -> None:
@@ -72,7 +72,7 @@ def test_manager_that_failed_first_is_at_fault(bench: Any, problem_from: Any) ->
         "no score": Case("speak $1 $2; echo", JE, None, "score"),
     }
     code = "int main() { if (read(0, block, 1) != 1) return 1; }"
-    assert mismatches(bench, problem_from, code, cases, **COMMUNICATION) == []
+    assert mismatches(bench, problem_from, code, cases, COMMUNICATION) == []
 
 
 def test_program_that_closes_its_output(bench: Any, problem_from: Any) -> None:
@@ -82,7 +82,7 @@ def test_program_that_closes_its_output(bench: Any, problem_from: Any) -> None:
         ("does not care", f"{WAITS}; echo 1", AC, 1.0),
     )
     code = "int main() { close(1); while (read(0, block, sizeof block) > 0) {} }"
-    assert mismatches(bench, problem_from, code, cases, **COMMUNICATION) == []
+    assert mismatches(bench, problem_from, code, cases, COMMUNICATION) == []
 
 
 def test_program_that_closes_its_input(bench: Any, problem_from: Any) -> None:
@@ -92,7 +92,7 @@ def test_program_that_closes_its_input(bench: Any, problem_from: Any) -> None:
         "speaks": Case(f"{WAITS}; echo more >&4; echo 1", WA, 0.0),
     }
     code = 'int main() { close(0); puts("hi"); }'
-    assert mismatches(bench, problem_from, code, cases, **COMMUNICATION) == []
+    assert mismatches(bench, problem_from, code, cases, COMMUNICATION) == []
 
 
 def test_program_that_writes_garbage(bench: Any, problem_from: Any) -> None:
@@ -102,13 +102,13 @@ def test_program_that_writes_garbage(bench: Any, problem_from: Any) -> None:
         "counted": Case("speak $1 $2; [ $(wc -c <&3) = 25600 ] && echo 1", AC, 1.0),
     }
     code = "int main() { for (int i = 0; i < 25600; i++) putchar(i); }"
-    assert mismatches(bench, problem_from, code, cases, **COMMUNICATION) == []
+    assert mismatches(bench, problem_from, code, cases, COMMUNICATION) == []
 
 
 def test_program_that_never_reads(bench: Any, problem_from: Any) -> None:
     """If a full pipe blocks the manager, the idle time is the program's: TLE."""
     cases = managers(("blocked", f"{SENDS}; echo 1", TLE, 0.0), limit="idle")
-    assert mismatches(bench, problem_from, "int main() { sleep(1000); }", cases, **COMMUNICATION) == []
+    assert mismatches(bench, problem_from, "int main() { sleep(1000); }", cases, COMMUNICATION) == []
 
 
 def test_program_that_floods(bench: Any, problem_from: Any) -> None:
@@ -119,16 +119,16 @@ def test_program_that_floods(bench: Any, problem_from: Any) -> None:
         "deaf": Case("speak $1 $2; exec sleep 1000", TLE, 0.0, limit="idle"),
     }
     code = 'int main() { for (;;) puts("flood"); }'
-    assert mismatches(bench, problem_from, code, cases, **COMMUNICATION) == []
+    assert mismatches(bench, problem_from, code, cases, COMMUNICATION) == []
     listens = managers(("all", "speak $1 $2; echo 1; exec cat <&3 > /dev/null", TLE, 0.0), limit="cpu")
-    assert mismatches(bench, problem_from, code, listens, **COMMUNICATION) == []
+    assert mismatches(bench, problem_from, code, listens, COMMUNICATION) == []
 
 
 def test_program_that_floods_stderr(bench: Any, problem_from: Any) -> None:
     """Much stderr does not block the program, and the first bytes are kept."""
     cases = managers(("fine", "speak $1 $2; wc -c <&3 > /dev/null; echo 1", AC, 1.0))
     code = 'int main() { for (int i = 0; i < 100000; i++) write(2, "complaint\\n", 10); }'
-    problem = problem_from({name: (case.commands.encode(), b"") for name, case in cases.items()}, **COMMUNICATION)
+    problem = problem_from({name: (case.commands.encode(), b"") for name, case in cases.items()}, method=COMMUNICATION)
     outcomes = bench.outcomes(problem, HEAD + code)
     assert wrong(cases, outcomes) == []
     assert outcomes["fine"].stderr.startswith("complaint\n")
@@ -140,9 +140,9 @@ def test_program_that_runs_on(bench: Any, problem_from: Any) -> None:
         ("after a score", "speak $1 $2; echo 1", TLE, 0.0), ("after a refusal", "speak $1 $2; echo 0", TLE, 0.0)
     )
     busy = {name: Case(case.commands, TLE, 0.0, limit="cpu") for name, case in cases.items()}
-    assert mismatches(bench, problem_from, "int main() { for (;;) block[0]++; }", busy, **COMMUNICATION) == []
+    assert mismatches(bench, problem_from, "int main() { for (;;) block[0]++; }", busy, COMMUNICATION) == []
     idle = {name: Case(case.commands, TLE, 0.0, limit="idle") for name, case in cases.items()}
-    assert mismatches(bench, problem_from, "int main() { sleep(1000); }", idle, **COMMUNICATION) == []
+    assert mismatches(bench, problem_from, "int main() { sleep(1000); }", idle, COMMUNICATION) == []
 
 
 def test_program_over_memory(bench: Any, problem_from: Any) -> None:
@@ -151,4 +151,4 @@ def test_program_over_memory(bench: Any, problem_from: Any) -> None:
         ("refuses", f"{WAITS} || echo 0", MLE, 0.0), ("fails", f"{WAITS} || exit 1", MLE, 0.0), limit="memory"
     )
     code = "int main() { touch(200); sleep(1000); }"
-    assert mismatches(bench, problem_from, code, cases, **COMMUNICATION, time_limit_s=10.0) == []
+    assert mismatches(bench, problem_from, code, cases, COMMUNICATION, time_limit_s=10.0) == []

@@ -10,7 +10,7 @@ import pytest
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.jobs import scripts_job
-from ioi_eval.model import Language, Problem, TestCase, Verdict
+from ioi_eval.model import Batch, Language, Problem, TestCase, Verdict
 from ioi_eval.problems.ioi import draft_problems
 from ioi_eval.problems.row import Row
 
@@ -65,9 +65,7 @@ def draft(input_file: str, output_file: str) -> Problem:
 
 def test_judged_by_the_output_file(bench: Any, problem_from: Any) -> None:
     """The file is judged, not stdout. If it is missing, the score is 0, with CMS's message."""
-    drafted = draft("input.txt", "output.txt")
-    names = {"input_file": drafted.input_file, "output_file": drafted.output_file}
-    outcomes = bench.outcomes(problem_from(TESTS, checker_protocol=drafted.checker_protocol, **names), PROGRAM)
+    outcomes = bench.outcomes(problem_from(TESTS, method=draft("input.txt", "output.txt").method), PROGRAM)
     assert {name: (test.verdict, test.score) for name, test in outcomes.items()} == {
         "right": (Verdict.AC, 1.0),
         "wrong": (Verdict.WA, 0.0),
@@ -83,14 +81,15 @@ def test_only_input_file_or_only_output_file(full_bench: Any, problem_from: Any)
     right = {"right": TESTS["right"]}
     to_file = code.replace("int a;", 'int a; std::freopen("o", "w", stdout);')
     from_file = code.replace("int a;", 'int a; std::freopen("i", "r", stdin);')
-    assert full_bench.outcomes(problem_from(right, output_file="o"), to_file)["right"].verdict is Verdict.AC
-    assert full_bench.outcomes(problem_from(right, input_file="i"), from_file)["right"].verdict is Verdict.AC
+    for method, program in ((Batch(output_file="o"), to_file), (Batch(input_file="i"), from_file)):
+        assert full_bench.outcomes(problem_from(right, method=method), program)["right"].verdict is Verdict.AC
 
 
 def test_in_python(bench: Any, problem_from: Any) -> None:
     """Python programs read and write the same files."""
     code = 'with open("i") as i, open("o", "w") as o:\n    print(2 * int(i.read()), file=o)\nprint("not this")\n'
-    problem = problem_from({"right": TESTS["right"]}, input_file="i", output_file="o", time_limit_s=2.0)
+    method = Batch(input_file="i", output_file="o")
+    problem = problem_from({"right": TESTS["right"]}, method=method, time_limit_s=2.0)
     result = bench.result(problem, code, Language.PYTHON)
     assert [test.verdict for subtask in result.subtasks for test in subtask.tests] == [Verdict.AC], result
 

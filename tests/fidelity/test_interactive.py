@@ -10,7 +10,16 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.model import CheckerProtocol, Isolation, SourceFile, TaskType, TestOutcome, Verdict
+from ioi_eval.model import (
+    CheckerProtocol,
+    Interactive,
+    Isolation,
+    JudgeProgram,
+    Problem,
+    SourceFile,
+    TestOutcome,
+    Verdict,
+)
 
 PROGRAM = """
 #include <cstdio>
@@ -85,15 +94,16 @@ TESTLIB: Cases = {
 CHECKER = SourceFile(path="checker/checker.sh", content=b'#!/bin/bash\n[[ $(< "$2") == 5 ]] && exit 0\nexit 1\n')
 
 
-def task(problem_from: Any, cases: Cases, protocol: CheckerProtocol, **fields: Any) -> Any:
+def interactive(protocol: CheckerProtocol, args: tuple[str, ...] = ()) -> Interactive:
+    """The method of an Interactive task whose interactor decides."""
+    return Interactive(manager=JudgeProgram(source=INTERACTOR, protocol=protocol, args=args))
+
+
+def task(problem_from: Any, cases: Cases, method: Interactive, **fields: Any) -> Problem:
     """An Interactive problem with a test for each case."""
-    return problem_from(
-        {name: (does.encode(), b"secret\n") for name, (does, _, _) in cases.items()},
-        task_type=TaskType.INTERACTIVE,
-        manager=INTERACTOR,
-        manager_protocol=protocol,
-        **fields,
-    )
+    tests = {name: (does.encode(), b"secret\n") for name, (does, _, _) in cases.items()}
+    problem: Problem = problem_from(tests, method=method, **fields)
+    return problem
 
 
 def wrong(cases: Cases, outcomes: dict[str, TestOutcome]) -> list[str]:
@@ -107,7 +117,7 @@ def wrong(cases: Cases, outcomes: dict[str, TestOutcome]) -> list[str]:
 
 def test_kattis_interactors(bench: Any, problem_from: Any) -> None:
     """Exit code 42 accepts if the program ends without failure; 43 rejects, whatever the program does after that."""
-    problem = task(problem_from, KATTIS, CheckerProtocol.KATTIS, manager_args=("one",))
+    problem = task(problem_from, KATTIS, interactive(CheckerProtocol.KATTIS, args=("one",)))
     problem = replace(
         problem, tests={name: replace(test, checker_args=("two",)) for name, test in problem.tests.items()}
     )
@@ -136,7 +146,7 @@ def test_scores_are_scaled_and_rounded_down(full_bench: Any, problem_from: Any) 
         name: (f"echo early; echo {text} > $3/score.txt; exit 42", verdict, score)
         for name, (text, _, _, verdict, score) in scores.items()
     }
-    problem = task(problem_from, cases, CheckerProtocol.KATTIS)
+    problem = task(problem_from, cases, interactive(CheckerProtocol.KATTIS))
     tests = {
         name: replace(problem.tests[name], full_score=full, score_steps=steps)
         for name, (_, full, steps, _, _) in scores.items()
@@ -146,14 +156,8 @@ def test_scores_are_scaled_and_rounded_down(full_bench: Any, problem_from: Any) 
 
 def test_testlib_interactors(full_bench: Any, problem_from: Any) -> None:
     """If the interactor accepts, the checker judges its output file. Otherwise the interactor's verdict counts."""
-    problem = task(
-        problem_from,
-        TESTLIB,
-        CheckerProtocol.TESTLIB,
-        checker=CHECKER,
-        checker_protocol=CheckerProtocol.TESTLIB,
-        checker_after_manager=True,
-    )
+    checker = JudgeProgram(source=CHECKER, protocol=CheckerProtocol.TESTLIB)
+    problem = task(problem_from, TESTLIB, replace(interactive(CheckerProtocol.TESTLIB), check=checker))
     assert wrong(TESTLIB, full_bench.outcomes(problem, PROGRAM)) == []
 
 
@@ -172,7 +176,7 @@ def test_a_grader_may_move_the_interactors_descriptors(full_bench: Any, problem_
     """
     cases: Cases = {"one": ("read x; [[ $x == 42 ]] && exit 42; exit 43", AC, 1.0)}
     linked = SourceFile(path="graders/grader.cpp", content=library.encode())
-    problem = task(problem_from, cases, CheckerProtocol.KATTIS, linked=(linked,))
+    problem = task(problem_from, cases, interactive(CheckerProtocol.KATTIS), linked=(linked,))
     program = '#include <cstdio>\nint answer() { std::puts("forged"); return 42; }'
     assert wrong(cases, full_bench.outcomes(problem, program)) == []
 
@@ -180,7 +184,7 @@ def test_a_grader_may_move_the_interactors_descriptors(full_bench: Any, problem_
 def test_message_is_that_of_the_interactor(full_bench: Any, problem_from: Any) -> None:
     """The message of the test is the text of Kattis's file `judgemessage.txt`."""
     cases: Cases = {"one": ("echo early; echo 7 of 10 > $3/judgemessage.txt; exit 43", WA, 0.0)}
-    outcomes = full_bench.outcomes(task(problem_from, cases, CheckerProtocol.KATTIS), PROGRAM)
+    outcomes = full_bench.outcomes(task(problem_from, cases, interactive(CheckerProtocol.KATTIS)), PROGRAM)
     assert outcomes["one"].message == "7 of 10"
 
 
@@ -206,4 +210,4 @@ def test_program_cannot_read_what_the_interactor_reads(benches: Any, problem_fro
     """
     cases: Cases = {"one": ("read x; [[ $x == 0 ]] && exit 42; exit 43", AC, 1.0)}
     bench = benches(isolation)
-    assert wrong(cases, bench.outcomes(task(problem_from, cases, CheckerProtocol.KATTIS), spy)) == []
+    assert wrong(cases, bench.outcomes(task(problem_from, cases, interactive(CheckerProtocol.KATTIS)), spy)) == []

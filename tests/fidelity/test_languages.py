@@ -7,7 +7,19 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.model import CheckerProtocol, Language, ProcessIO, SourceFile, Submission, TaskType, Verdict
+from ioi_eval.model import (
+    Batch,
+    CheckerProtocol,
+    Communication,
+    Interactive,
+    JudgeProgram,
+    Language,
+    ProcessIO,
+    SourceFile,
+    Submission,
+    Tokens,
+    Verdict,
+)
 
 ONLY_C = """
 #include <stdio.h>
@@ -24,9 +36,7 @@ int main(void) {
 
 def test_c_is_compiled_as_c(full_bench: Any, problem_from: Any) -> None:
     """The program uses names that are keywords in C++, and converts a void pointer without a cast."""
-    problem = problem_from(
-        {"four": (b"4\n", b"2\n"), "nine": (b"9\n", b"4\n")}, checker_protocol=CheckerProtocol.TOKENS
-    )
+    problem = problem_from({"four": (b"4\n", b"2\n"), "nine": (b"9\n", b"4\n")}, method=Batch(check=Tokens()))
     judged = full_bench.result(problem, ONLY_C, Language.C)
     assert [subtask.verdict for subtask in judged.subtasks] == [Verdict.AC, Verdict.WA]
     assert full_bench.result(problem, ONLY_C).compile.verdict is Verdict.CE
@@ -77,7 +87,8 @@ def test_python_is_judged_as_compiled_programs_are(bench: Any, problem_from: Any
         content=b'#!/bin/sh\nread -r line < output.txt\n[ "$line" = 42 ] && echo 1.0 || echo 0.25\n',
     )
     tests = {word: (word.encode(), b"") for word in ("right", "wrong", "crash", "loop", "grow")}
-    problem = problem_from(tests, checker=checker, memory_limit_bytes=32 << 20)  # reached before the time limit
+    method = Batch(check=JudgeProgram(source=checker))
+    problem = problem_from(tests, method=method, memory_limit_bytes=32 << 20)  # reached before the time limit
     judged = bench.result(problem, PYTHON_BATCH, Language.PYTHON)
     assert [subtask.verdict for subtask in judged.subtasks] == ["AC", "PA", "RE", "TLE", "MLE"]
     assert "cpython 3" in judged.target
@@ -132,11 +143,10 @@ read -r answer
 
 def test_python_talks_to_an_interactor(bench: Any, problem_from: Any) -> None:
     """The interactor is connected to stdin and stdout of the Python program, at both isolation levels."""
+    interactor = SourceFile(path="interactor/interactor.sh", content=INTERACTOR)
     problem = problem_from(
         {"seven": (b"7\n", b""), "zero": (b"0\n", b""), "odd": (b"x\n", b"")},
-        task_type=TaskType.INTERACTIVE,
-        manager=SourceFile(path="interactor/interactor.sh", content=INTERACTOR),
-        manager_protocol=CheckerProtocol.KATTIS,
+        method=Interactive(manager=JudgeProgram(source=interactor, protocol=CheckerProtocol.KATTIS)),
     )
     judged = bench.result(problem, "print(int(input()) * 2 or 1)", Language.PYTHON)
     assert [subtask.verdict for subtask in judged.subtasks] == [Verdict.AC, Verdict.WA, Verdict.RE]
@@ -160,13 +170,11 @@ print((task.encode, task.decode)[index](source.readline().strip()), file=sink, f
 
 def test_two_processes_in_python_with_a_stub(full_bench: Any, problem_from: Any) -> None:
     """The stub gets FIFOs and index as arguments. The two processes do not share memory."""
+    manager = JudgeProgram(source=SourceFile(path="graders/manager.sh", content=MANAGER))
     problem = problem_from(
         {"one": (b"42\n", None)},
-        task_type=TaskType.COMMUNICATION,
-        manager=SourceFile(path="graders/manager.sh", content=MANAGER),
+        method=Communication(manager=manager, processes=2, process_io=ProcessIO.FIFO_IO),
         linked=(SourceFile(path="graders/stub.py", content=STUB),),
-        processes=2,
-        process_io=ProcessIO.FIFO_IO,
     )
     through = "def encode(text):\n    return text[::-1]\ndef decode(text):\n    return text[::-1]\n"
     kept = "kept = []\ndef encode(text):\n    kept.append(text)\n    return 'x'\n"

@@ -20,7 +20,7 @@ from ioi_eval import sample
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
 from ioi_eval.kept_programs import KeptPrograms
-from ioi_eval.model import SourceFile, SubmissionResult, TaskType, Verdict
+from ioi_eval.model import Communication, JudgeProgram, SourceFile, SubmissionResult, Verdict
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.rows import open_source
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
@@ -180,9 +180,7 @@ def test_processes_of_a_submission_are_summed(busy: None, full_bench: Any, probl
     """Two processes that use 0.35 s each are over a limit of 0.5 s; two that use 0.1 s are not."""
     problem = problem_from(
         {"below": (b"burn 0.1\n", None), "above": (b"burn 0.35\n", None)},
-        task_type=TaskType.COMMUNICATION,
-        manager=MANAGER,
-        processes=2,
+        method=Communication(manager=JudgeProgram(source=MANAGER), processes=2),
         time_limit_s=0.5,
     )
     assert verdicts(full_bench.result(problem, PROGRAM)) == {"below": Verdict.AC, "above": Verdict.TLE}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ioi_eval.model import CheckerProtocol, Language, SourceFile, Verdict
+from ioi_eval.model import Batch, CheckerProtocol, JudgeProgram, Language, SourceFile, Verdict
 
 VALIDATOR = b"""#!/bin/sh
 read -r word _ < input.txt
@@ -53,6 +53,8 @@ EXPECTED = {
     "liar": Verdict.JE,
     "pipe": Verdict.JE,
 }
+CHECKER = JudgeProgram(source=SourceFile(path="checker/checker.sh", content=VALIDATOR), protocol=CheckerProtocol.KATTIS)
+THREE_PASSES = Batch(check=CHECKER, passes=3)
 
 
 def test_passes(bench: Any, problem_from: Any) -> None:
@@ -62,9 +64,7 @@ def test_passes(bench: Any, problem_from: Any) -> None:
     """
     problem = problem_from(
         {word: (f"{word} first\n".encode(), b"") for word in EXPECTED},
-        checker=SourceFile(path="checker/checker.sh", content=VALIDATOR),
-        checker_protocol=CheckerProtocol.KATTIS,
-        passes=3,
+        method=THREE_PASSES,
     )
     outcomes = bench.outcomes(problem, PROGRAM)
     assert {name: outcome.verdict for name, outcome in outcomes.items()} == EXPECTED
@@ -81,9 +81,7 @@ def test_after_a_late_pass_the_last_pass_decides_the_in_time_score(bench: Any, p
     """Otherwise a program with bad luck could exceed the limit on purpose, to be run again from the first pass."""
     problem = problem_from(
         {word: (f"{word} first\n".encode(), b"") for word in LATE},
-        checker=SourceFile(path="checker/checker.sh", content=VALIDATOR),
-        checker_protocol=CheckerProtocol.KATTIS,
-        passes=3,
+        method=THREE_PASSES,
         time_limit_s=0.4,
     )
     outcomes = bench.outcomes(problem, PROGRAM)
@@ -96,9 +94,7 @@ def test_passes_in_python(full_bench: Any, problem_from: Any) -> None:
     """A Python program runs in a new process for each pass."""
     problem = problem_from(
         {"right": (b"right first\n", b"")},
-        checker=SourceFile(path="checker/checker.sh", content=VALIDATOR),
-        checker_protocol=CheckerProtocol.KATTIS,
-        passes=3,
+        method=THREE_PASSES,
     )
     code = "word, rest = input().split()\nprint(word, 3 if word == 'third' else rest)\n"
     assert full_bench.result(problem, code, Language.PYTHON).verdict is Verdict.AC
@@ -108,9 +104,7 @@ def test_passes_cannot_communicate(bench: Any, problem_from: Any) -> None:
     """A pass cannot encode data in the kernel's counters or in the time of its end: pipes and sleep are refused."""
     problem = problem_from(
         {"right": (b"right first\n", b"")},
-        checker=SourceFile(path="checker/checker.sh", content=VALIDATOR),
-        checker_protocol=CheckerProtocol.KATTIS,
-        passes=3,
+        method=THREE_PASSES,
     )
     begins = "int main() {\n  int ends[2];\n  if (pipe(ends) == 0) std::abort();\n  usleep(1000);\n"
     code = "#include <unistd.h>\n" + PROGRAM.replace("int main() {\n", begins)

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.errors import InputError
-from ioi_eval.model import CheckerProtocol, Verdict
+from ioi_eval.model import Batch, Tokens, Verdict
 from ioi_eval.problems.token_rules import check_token_flags
 
 BLANKS = b" \t\n\v\f\r"
@@ -236,8 +236,7 @@ def test_rule_by_example(full_bench: Any, problem_from: Any) -> None:
             pairs = [(output, answer) for flag, output, answer in cases if flag == flags]
             problem = problem_from(
                 {str(place): pair for place, pair in enumerate(pairs)},
-                checker_protocol=CheckerProtocol.TOKENS,
-                checker_args=tuple(flags.split()),
+                method=Batch(check=Tokens(args=tuple(flags.split()))),
             )
             outcomes = full_bench.outcomes(problem, CAT)
             for place, pair in enumerate(pairs):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.model import Language, SourceFile, Submission, TaskType, Verdict
+from ioi_eval.model import Language, SourceFile, Submission, TwoSteps, Verdict
 
 MANAGER = b"""
 #include <fstream>
@@ -88,9 +88,8 @@ def test_all_endings_of_the_two_runs(full_bench: Any, problem_from: Any) -> None
     """Each way in which the two runs can end gets the expected verdict."""
     problem = problem_from(
         {word: (word.encode(), word.encode()) for word in EXPECTED},
-        task_type=TaskType.TWO_STEPS,
+        method=TwoSteps(),
         linked=(SourceFile(path="graders/manager.cpp", content=MANAGER),),
-        processes=2,
         memory_limit_bytes=32 << 20,  # reached before the time limit
     )
     judged = full_bench.score(problem, submission(problem, {"first.cpp": ENCODE, "second.cpp": DECODE}, Language.CPP))
@@ -108,9 +107,8 @@ def test_two_steps_in_each_isolation(benches: Any, problem_from: Any, isolation:
 
     problem = problem_from(
         {word: (word.encode(), word.encode()) for word in ("one", "two")},
-        task_type=TaskType.TWO_STEPS,
+        method=TwoSteps(),
         linked=(SourceFile(path="graders/manager.cpp", content=MANAGER),),
-        processes=2,
     )
     bench = benches(Isolation(isolation))
     judged = bench.score(problem, submission(problem, {"first.cpp": ENCODE, "second.cpp": DECODE}, Language.CPP))
@@ -129,10 +127,9 @@ else:
 """
     problem = problem_from(
         {"abc": (b"abc\n", b"abc\n")},
-        task_type=TaskType.TWO_STEPS,
+        method=TwoSteps(),
         time_limit_s=2.0,
         linked=(SourceFile(path="graders/manager.py", content=manager),),
-        processes=2,
     )
     files = {"first.py": "def encode(t):\n    return t[::-1]\n", "second.py": "def decode(t):\n    return t[::-1]\n"}
     assert full_bench.score(problem, submission(problem, files, Language.PYTHON)).verdict is Verdict.AC

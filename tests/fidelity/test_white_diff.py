@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.model import CheckerProtocol, Verdict
+from ioi_eval.model import Batch, Verdict, WhiteDiff
 
 CAT = """
 #include <unistd.h>
@@ -92,9 +92,7 @@ def pairs(count: int, seed: int) -> Iterator[Pair]:
 
 def disagreements(full_bench: Any, problem_from: Any, cases: list[Pair]) -> list[str]:
     """The pairs for which sandbox and model differ."""
-    problem = problem_from(
-        {str(place): pair for place, pair in enumerate(cases)}, checker_protocol=CheckerProtocol.WHITE_DIFF
-    )
+    problem = problem_from({str(place): pair for place, pair in enumerate(cases)}, method=Batch(check=WhiteDiff()))
     outcomes = full_bench.outcomes(problem, CAT)
     return [
         f"{output!r} for {answer!r}: {outcomes[str(place)].verdict}, {outcomes[str(place)].message}"
@@ -163,9 +161,7 @@ def test_a_wrong_output_is_shown_where_it_differs(full_bench: Any, problem_from:
         (b"\xc3\xa9\0\n", b"e\n"): 'line 1: expected "e", found "\\xc3\\xa9\\x00"',
         (b"x" * 100_000, b"x" * 99_999 + b"y"): f'line 1: expected "...{15 * x}y", found "...{16 * x}"',
     }
-    problem = problem_from(
-        {str(place): pair for place, pair in enumerate(cases)}, checker_protocol=CheckerProtocol.WHITE_DIFF
-    )
+    problem = problem_from({str(place): pair for place, pair in enumerate(cases)}, method=Batch(check=WhiteDiff()))
     outcomes = full_bench.outcomes(problem, CAT)
     found = [outcomes[str(place)].message.removeprefix("Output isn't correct: ") for place in range(len(cases))]
     assert found == list(cases.values())

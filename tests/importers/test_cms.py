@@ -12,8 +12,9 @@ import pytest
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.cms import import_package
 from ioi_eval.importers.task import ImportedTask
-from ioi_eval.model import ProblemKey, ScoreType, TaskType
+from ioi_eval.model import Communication, ProblemKey, ScoreType, TaskType
 from tests.importers.packages import loaded, write_package
+from tests.small_problems import checker_of, manager_of
 
 META = {
     **{"protocol_version": 1, "code": "sum", "name": "A + B", "time_limit": 1.5, "memory_limit": 2147483648},
@@ -133,7 +134,7 @@ def test_written_rows_give_the_same_problem(tmp_path: Path) -> None:
     assert problem.task_type is TaskType.BATCH
     assert [subtask.points for subtask in problem.subtasks] == [0, 30, 70]
     assert problem.tests["2-01"].answer == "ü\n".encode()
-    assert [file.path for file in problem.checker_files] == ["checker/testlib.h"]
+    assert [file.path for file in checker_of(problem).files] == ["checker/testlib.h"]
     assert problem.cxx_std == "gnu++20"
 
 
@@ -165,8 +166,8 @@ COMMUNICATION: dict[str, Any] = {
 def test_communication_package(tmp_path: Path) -> None:
     """Manager, stub and number of processes. `testlib.h` belongs to the manager."""
     problem = loaded(tmp_path, read(tmp_path, **COMMUNICATION))
-    assert (problem.task_type, problem.processes) == (TaskType.COMMUNICATION, 2)
-    assert problem.manager is not None
+    assert problem.method == Communication(manager=manager_of(problem), processes=2)
+    assert [file.path for file in manager_of(problem).files] == ["graders/sum.h", "graders/testlib.h"]
     assert [file.path for file in problem.headers] == ["graders/sum.h"]
 
 

@@ -9,8 +9,9 @@ import pytest
 from ioi_eval.errors import InputError
 from ioi_eval.importers.italian_yaml import import_package
 from ioi_eval.importers.task import ImportedTask
-from ioi_eval.model import CheckerProtocol, ProcessIO, ScoreType, TaskType
+from ioi_eval.model import Batch, Communication, ProcessIO, ScoreType, TaskType, WhiteDiff
 from tests.importers.packages import loaded, write_package
+from tests.small_problems import checker_of, manager_of
 
 GEN = """# a comment
 #ST: 0
@@ -122,14 +123,11 @@ def test_a_batch_task(tmp_path: Path) -> None:
         ("01", 40, ("001", "002")),
         ("02", 60, ("003",)),
     ]
-    assert (problem.input_file, problem.output_file) == ("input.txt", "output.txt")
+    checker = checker_of(problem)
+    assert problem.method == Batch(check=checker, input_file="input.txt", output_file="output.txt")
     assert [file.path for file in problem.linked] == ["graders/grader.cpp", "graders/grader.py"]
     assert [file.path for file in problem.headers] == ["graders/somma.h"]
-    assert problem.checker is not None
-    assert [file.path for file in (problem.checker, *problem.checker_files)] == [
-        "checker/checker.cpp",
-        "checker/testlib.h",
-    ]
+    assert [file.path for file in (checker.source, *checker.files)] == ["checker/checker.cpp", "checker/testlib.h"]
     assert [(row["label"], row["expected"]) for row in task.solution_rows] == [
         ("slow/all_pairs.cpp", None),
         ("soluzione.cpp", "model_solution"),
@@ -147,8 +145,7 @@ def test_a_task_without_subtasks_is_a_sum(tmp_path: Path) -> None:
         ScoreType.SUM,
         [(50, 4)],
     )
-    assert problem.checker_protocol is CheckerProtocol.WHITE_DIFF
-    assert (problem.input_file, problem.output_file, problem.linked) == ("", "", ())
+    assert (problem.method, problem.linked) == (Batch(check=WhiteDiff()), ())
 
 
 @pytest.mark.parametrize(("stub", "io"), [(None, ProcessIO.STD_IO), ("import somma\n", ProcessIO.FIFO_IO)])
@@ -158,9 +155,9 @@ def test_a_task_with_a_manager(tmp_path: Path, stub: str | None, io: ProcessIO) 
     """
     yaml = f"{TASK['task.yaml']}num_processes: 2\n"
     problem = loaded(tmp_path, read(tmp_path, **{**MANAGED, "sol/stub.py": stub, "task.yaml": yaml}))
-    assert (problem.task_type, problem.processes, problem.process_io) == (TaskType.COMMUNICATION, 2, io)
-    assert problem.manager is not None
-    assert problem.manager.path == "manager/manager.py"
+    manager = manager_of(problem)
+    assert problem.method == Communication(manager=manager, processes=2, process_io=io)
+    assert manager.source.path == "manager/manager.py"
     assert [file.path for file in problem.linked] == ([] if stub is None else ["graders/stub.py"])
 
 
@@ -205,14 +202,14 @@ def test_a_checker_beside_a_manager(tmp_path: Path) -> None:
     """CMS does not use it: the score is what the manager prints."""
     task = read(tmp_path, **{**MANAGED, "check/checker.cpp": "int main() {}\n"})
     problem = loaded(tmp_path, task)
-    assert (problem.checker, problem.checker_after_manager) == (None, False)
+    assert (problem.task_type, problem.method.check) == (TaskType.COMMUNICATION, None)
     assert "check/checker.cpp (the manager is check/manager.py)" in "".join(task.notes)
 
 
 def test_a_checker_with_another_name(tmp_path: Path) -> None:
     """CMS only uses `check/checker` and `cor/correttore`. Another name is noted, and outputs are compared."""
     task = read(tmp_path, **{"cor/correttore.cpp": None, "cor/correttore": None, "cor/checker.cpp": "int main() {}\n"})
-    assert loaded(tmp_path, task).checker_protocol is CheckerProtocol.WHITE_DIFF
+    assert loaded(tmp_path, task).method.check == WhiteDiff()
     assert "cor/checker.cpp (outputs are compared without a checker)" in "".join(task.notes)
 
 

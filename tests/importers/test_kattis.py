@@ -9,9 +9,10 @@ import pytest
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.kattis import import_package
-from ioi_eval.model import CheckerProtocol
+from ioi_eval.model import Batch, CheckerProtocol, Tokens
 from tests.importers.kattis_packages import MIB, PASS_FAIL, SCORING, package, read, stated
 from tests.importers.packages import loaded
+from tests.small_problems import checker_of
 
 
 def test_pass_fail_package_is_one_subtask(tmp_path: Path) -> None:
@@ -26,8 +27,7 @@ def test_pass_fail_package_is_one_subtask(tmp_path: Path) -> None:
     assert (problem.key.id, problem.name, problem.time_limit_s) == ("sums", "A Different Sum", 2.5)
     assert (problem.memory_limit_bytes, problem.output_limit_bytes) == (256 * MIB, 8 * MIB)
     assert problem.code_limit_bytes == MIB // 4
-    assert problem.checker_protocol is CheckerProtocol.TOKENS
-    assert problem.checker_args == ("float_tolerance", "1e-6")
+    assert problem.method == Batch(check=Tokens(args=("float_tolerance", "1e-6")))
 
 
 @pytest.mark.parametrize(("year", "standard"), [(2023, "gnu++17"), (2024, "gnu++20")])
@@ -137,16 +137,14 @@ def test_validator_becomes_the_checker(tmp_path: Path) -> None:
     task = read(tmp_path, PASS_FAIL, **changes)
     problem = loaded(tmp_path, task)
     assert "left out of include/cpp: table.txt; submissions in C++ get its headers and source" in task.notes
-    assert problem.checker is not None
-    assert problem.checker_protocol is CheckerProtocol.KATTIS
-    assert problem.checker_args == ("strict",)
-    assert [file.name for file in problem.checker_files] == ["validate.h"]
+    checker = checker_of(problem)
+    assert (checker.protocol, checker.args) == (CheckerProtocol.KATTIS, ("strict",))
+    assert [file.name for file in checker.files] == ["validate.h"]
     assert {test.full_score for test in problem.tests.values()} == {0}, "a score.txt changes no pass-fail verdict"
     assert [file.path for file in (*problem.linked, *problem.headers)] == ["graders/grader.cpp", "graders/library.h"]
     of_old = {"output_validators/check/validate.c": "int main(void) {}\n", "output_validators/check/validate.cc": None}
     old = loaded(tmp_path / "c", read(tmp_path / "c", PASS_FAIL, **{**changes, **of_old}))
-    assert old.checker is not None
-    assert old.checker.path == "checker/checker.c"
+    assert checker_of(old).source.path == "checker/checker.c"
 
 
 def test_flags_of_a_named_validator(tmp_path: Path) -> None:
@@ -165,8 +163,7 @@ def test_python_validator_is_a_script(tmp_path: Path, first_line: str) -> None:
     script = f"{first_line}import sys\nsys.exit(42)\n"
     changes = {"problem.yaml": "validation: custom\n", "output_validator/check.py": script}
     problem = loaded(tmp_path, read(tmp_path, PASS_FAIL, **changes))
-    assert problem.checker is not None
-    assert problem.checker.content == b"#!/usr/bin/env python3\nimport sys\nsys.exit(42)\n"
+    assert checker_of(problem).source.content == b"#!/usr/bin/env python3\nimport sys\nsys.exit(42)\n"
 
 
 def test_python_2_validator_is_refused(tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.errors import InputError
-from ioi_eval.model import CheckerProtocol
+from ioi_eval.model import Batch, CheckerProtocol, Tokens
 from tests.importers.kattis_packages import PASS_FAIL, SCORING, read
 from tests.importers.packages import loaded
+from tests.small_problems import checker_of, manager_of
 
 NEW: dict[str, str | None] = {
     "problem.yaml": "problem_format_version: 2025-09\nname: {en: New}\nlimits: {time_limit: 1.0}\ntype: scoring\n",
@@ -48,7 +49,7 @@ def test_groups_since_2025(tmp_path: Path) -> None:
     ]
     assert problem.tests["secret/one/1"].checker_args == ("float_tolerance", "1e-3")
     assert problem.tests["secret/two/1"].checker_args == ()
-    assert problem.checker_protocol is CheckerProtocol.TOKENS
+    assert problem.method == Batch(check=Tokens())
 
 
 def test_required_groups_are_transitive(tmp_path: Path) -> None:
@@ -102,7 +103,8 @@ def test_an_existing_validator_is_used_since_2023(tmp_path: Path, kind: str, tas
     yaml = f"problem_format_version: 2023-07-draft\nname: New\nlimits: {{time_limit: 1.0}}\ntype: {kind}\n"
     problem = loaded(tmp_path, read(tmp_path, PASS_FAIL, **{"problem.yaml": yaml, ".timelimit": None, **CHECK}))
     assert problem.task_type == task_type
-    assert problem.checker_protocol is CheckerProtocol.KATTIS
+    judge = checker_of(problem) if task_type == "Batch" else manager_of(problem)
+    assert judge.protocol is CheckerProtocol.KATTIS
     assert [one.name for one in problem.subtasks] == ["all"]
 
 

@@ -16,6 +16,7 @@ from ioi_eval.importers.task import ImportedTask
 from ioi_eval.problems.submissions import submission_from_row
 from tests.importers.kattis_packages import PASS_FAIL, SCORING, package
 from tests.importers.packages import loaded
+from tests.small_problems import checker_of, manager_of
 
 NEW = {
     "problem.yaml": "problem_format_version: 2025-09\nname: x\nlimits: {time_limit: 1}\n",
@@ -378,12 +379,9 @@ BUILT = {
 def test_a_validator_built_by_a_script(tmp_path: Path, kind: str, role: str) -> None:
     """The script is the checker or the interactor, and all files of its folder are beside it."""
     problem = loaded(tmp_path, read(tmp_path, NEW, **BUILT, **{"problem.yaml": f"{NEW['problem.yaml']}type: {kind}\n"}))
-    program, beside = (
-        (problem.checker, problem.checker_files) if role == "checker" else (problem.manager, problem.manager_files)
-    )
-    assert program is not None
-    assert program.path == f"{role}/build"
-    assert sorted(file.path for file in beside) == [f"{role}/{name}" for name in ("README.md", "v.cpp", "w.h")]
+    program = checker_of(problem) if role == "checker" else manager_of(problem)
+    assert program.source.path == f"{role}/build"
+    assert sorted(file.path for file in program.files) == [f"{role}/{name}" for name in ("README.md", "v.cpp", "w.h")]
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from ioi_eval.importers.task import ImportedTask
 from ioi_eval.model import CheckerProtocol
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.rows import open_source
+from tests.small_problems import checker_of
 
 INFO = """
 title = "A + B"
@@ -76,8 +77,8 @@ def test_problem_becomes_one_subtask(tmp_path: Path) -> None:
     problem = found.problems[task.key]
     assert [(one.name, one.tests) for one in problem.subtasks] == [("all", NAMES)]
     assert (problem.name, problem.time_limit_s, problem.cxx_std) == ("A + B", 2.0, "gnu++17")
-    assert problem.checker_protocol is CheckerProtocol.TESTLIB
-    assert {file.name: file.content.decode() for file in problem.checker_files} == {
+    assert checker_of(problem).protocol is CheckerProtocol.TESTLIB
+    assert {file.name: file.content.decode() for file in checker_of(problem).files} == {
         "testlib.h": '#include "more.h"\n',
         "more.h": "// more\n",
         "params.h": '#define N_MAX (long long)1000\n#define RATIO 0.5\n#define WORD "abc"\n',

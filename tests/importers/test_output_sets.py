@@ -12,7 +12,7 @@ import pytest
 from ioi_eval.errors import InputError
 from ioi_eval.importers import cms, italian_yaml, package, tps
 from ioi_eval.importers.task import ImportedTask
-from ioi_eval.model import TaskType
+from ioi_eval.model import BatchAndOutput, OutputOnly, TaskType
 from tests.importers.packages import loaded, write_package
 
 RIGHT = {"output_0-01.txt": "1\n", "output_1-01.txt": "2\n"}
@@ -48,7 +48,7 @@ def read(tmp_path: Path, **changes: Any) -> ImportedTask:
 def test_outputs_of_solutions_become_rows(tmp_path: Path) -> None:
     """A folder, a zip and loose files are a solution each. No limits are needed. Programs are left out, with a note."""
     task = read(tmp_path)
-    assert loaded(tmp_path, task).output_only_tests == ("0-01", "1-01")
+    assert loaded(tmp_path, task).method.output_only_tests == ("0-01", "1-01")
     assert {row["label"]: (row["code"], row["outputs"], row["expected"]) for row in task.solution_rows} == {
         "model_solution": (None, RIGHT, "model_solution"),
         "incorrect/author": (None, {"output_0-01.txt": "7\n"}, "incorrect"),
@@ -79,8 +79,8 @@ def test_a_program_and_outputs(tmp_path: Path) -> None:
         },
     )
     problem = loaded(tmp_path, task)
-    assert (problem.task_type, problem.output_tests) == (TaskType.BATCH_AND_OUTPUT, ("1-01",))
-    assert problem.output_only_tests == ("1-01",)
+    assert problem.task_type is TaskType.BATCH_AND_OUTPUT
+    assert (problem.method.output_tests, problem.method.output_only_tests) == (("1-01",), ("1-01",))
     rows = {row["label"]: row for row in task.solution_rows}
     assert rows["correct/author"]["outputs"] == {"output_1-01.txt": "2\n"}
     assert rows["correct/author"]["code"] == "int main() {}\n"
@@ -112,7 +112,7 @@ def test_italian_tasks(tmp_path: Path) -> None:
         "sol/soluzione/output_000.txt": "0\n",
     }
     task = italian_yaml.import_package(write_package(tmp_path / "one", files), year=2026)
-    assert loaded(tmp_path, task).output_only_tests == ("000", "001")
+    assert loaded(tmp_path, task).method == OutputOnly(output_tests=("000", "001"))
     assert [(row["outputs"], row["expected"]) for row in task.solution_rows] == [
         ({"output_000.txt": "0\n"}, "model_solution")
     ]
@@ -121,8 +121,9 @@ def test_italian_tasks(tmp_path: Path) -> None:
         "output_only_testcases: 1\noutput_optional_testcases: '0, 1'\n"
     )
     both = loaded(tmp_path, italian_yaml.import_package(write_package(tmp_path / "two", files), year=2026))
-    assert (both.output_tests, both.output_only_tests) == (("000", "001"), ("001",))
-    assert (both.input_file, both.output_file) == ("in.txt", "output.txt")
+    assert both.method == BatchAndOutput(
+        input_file="in.txt", output_file="output.txt", output_tests=("000", "001"), output_only_tests=("001",)
+    )
     files["task.yaml"] = files["task.yaml"].replace("'0, 1'", "last")
     with pytest.raises(InputError, match=r"output_optional_testcases in task\.yaml holds 'last'"):
         italian_yaml.import_package(write_package(tmp_path / "three", files), year=2026)

@@ -13,9 +13,10 @@ import pytest
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.task import ImportedTask
 from ioi_eval.importers.tps import import_package
-from ioi_eval.model import CheckerProtocol, ProcessIO, SourceFile, Submission, TaskType
+from ioi_eval.model import Batch, Communication, ProcessIO, SourceFile, Submission, TaskType, WhiteDiff
 from ioi_eval.problems.submissions import check_fits
 from tests.importers.packages import loaded, write_package
+from tests.small_problems import checker_of, manager_of
 
 META = {"name": "sum", "code": "sum", "title": "Sum", "memory_limit": 256, "time_limit": 1.0, "type": "Batch"}
 SUBTASKS: dict[str, Any] = {
@@ -114,13 +115,11 @@ def test_written_rows_give_the_same_problem(tmp_path: Path) -> None:
 def test_communication_folder(tmp_path: Path) -> None:
     """Stub and manager get the paths that they have in an export. A checker counts only if it is stated."""
     problem = loaded(tmp_path, read(tmp_path, **COMMUNICATION))
-    assert (problem.task_type, problem.processes) == (TaskType.COMMUNICATION, 2)
+    assert problem.method == Communication(manager=manager_of(problem), processes=2)
     assert [file.path for file in problem.linked] == ["graders/stub.cpp"]
-    assert problem.manager is not None
-    assert problem.checker is None
     meta = {**COMMUNICATION["problem.json"], "has_checker": True}
     problem = loaded(tmp_path, read(tmp_path, **{**COMMUNICATION, "problem.json": meta}))
-    assert problem.checker_after_manager
+    assert problem.method.check == checker_of(problem)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +139,7 @@ def test_grader_and_checker_can_be_switched_off(tmp_path: Path) -> None:
     meta = {**META, "has_grader": False, "has_checker": False}
     problem = loaded(tmp_path, read(tmp_path, **{"problem.json": meta, "solution/main.cpp": "int main() {}"}))
     assert problem.linked == ()
-    assert problem.checker_protocol is CheckerProtocol.WHITE_DIFF
+    assert problem.method == Batch(check=WhiteDiff())
 
 
 def test_notes(tmp_path: Path) -> None:
@@ -251,7 +250,7 @@ def test_exceptions_for_an_omitted_subtask(tmp_path: Path) -> None:
 def test_two_steps_with_one_file_and_a_grader(tmp_path: Path) -> None:
     """CMS links two files with a manager. TPS links one file with its grader, and the program also runs twice."""
     problem = loaded(tmp_path, read(tmp_path, **{"problem.json": {**META, "type": "TwoSteps"}}))
-    assert (problem.task_type, problem.processes) == (TaskType.TWO_STEPS, 2)
+    assert (problem.task_type, problem.method.processes) == (TaskType.TWO_STEPS, 2)
     assert [file.path for file in problem.linked] == ["graders/grader.cpp"]
     one = Submission(id="one", problem=problem.key, code="int f();")
     check_fits(one, problem)
@@ -282,7 +281,8 @@ def test_communication_of_2017_has_fifos_and_a_checker(tmp_path: Path) -> None:
     old = {"problem.json": {**META, "type": "Communication"}, "grader/manager.cpp": "manager"}
     stub = {"grader/cpp/grader.cpp": '#include "sum.h"\nint main(int argc, char** argv) { return argv[2][0]; }'}
     problem = loaded(tmp_path, read(tmp_path, **old, **stub))
-    assert (problem.process_io, problem.checker_after_manager) == (ProcessIO.FIFO_IO, True)
+    fifos = Communication(manager=manager_of(problem), process_io=ProcessIO.FIFO_IO, check=checker_of(problem))
+    assert problem.method == fifos
     newer = {**COMMUNICATION["problem.json"], "num_processes": 1, "grader_name": "grader"}
     problem = loaded(tmp_path, read(tmp_path, **{**old, "problem.json": newer}, **stub))
-    assert (problem.process_io, problem.checker_after_manager) == (ProcessIO.STD_IO, False)
+    assert problem.method == Communication(manager=manager_of(problem), process_io=ProcessIO.STD_IO)

@@ -15,17 +15,19 @@ from ioi_eval.config import Policy
 from ioi_eval.errors import SandboxError
 from ioi_eval.jobs import scripts_answer, scripts_job
 from ioi_eval.model import (
+    Batch,
     Blob,
     CheckerProtocol,
+    Communication,
     Execution,
     Job,
+    JudgeProgram,
     Language,
     Problem,
     ProblemKey,
     ProcessIO,
     SourceFile,
     Subtask,
-    TaskType,
     TestCase,
 )
 from ioi_eval.problems.ioi import load_problems
@@ -46,7 +48,6 @@ PLAIN = small_problem(
     memory_limit_bytes=64 << 20,
     subtasks=(Subtask(name="01", points=100.0, tests=("t",)),),
     tests={"t": CASE},
-    checker_protocol=CheckerProtocol.WHITE_DIFF,
     cxx_std="gnu++17",
 )
 
@@ -70,11 +71,13 @@ class Boxes:
 
 def pair_job(boxes: Boxes, problem: Problem, code: str, case: TestCase = CASE, **config: Any) -> Job:
     """The job of our own pair for a problem in the form of a row. `config` is added to its configuration."""
+    method, checker = problem.method, problem.checker
     sources = (*problem.linked_with(Language.CPP), *problem.headers)
     files = [(f"graders/{source.name}", source.content) for source in sources]
-    files += [("graders/manager.cpp", problem.manager.content)] if problem.manager else []
-    files += [("checker/checker.cpp", problem.checker.content)] if problem.checker else []
-    files += [(f"checker/{source.name}", source.content) for source in problem.checker_files]
+    files += [("graders/manager.cpp", method.manager.source.content)] if method.manager else []
+    files += (
+        [(f"checker/{source.name}", source.content) for source in (checker.source, *checker.files)] if checker else []
+    )
     prefix = f"task_type_parameters_{problem.task_type.value}_"
     settings: dict[str, Any] = {
         "task_type": problem.task_type.value,
@@ -83,13 +86,14 @@ def pair_job(boxes: Boxes, problem: Problem, code: str, case: TestCase = CASE, *
         "memory_limit": problem.memory_limit_bytes,
         "cxx_std": problem.cxx_std,
         "judge_cxx_std": problem.cxx_std,
-        "checker_protocol": problem.checker_protocol.value,
-        f"{prefix}io_0_inputfile": problem.input_file,
-        f"{prefix}io_1_outputfile": problem.output_file,
-        f"{prefix}num_processes": problem.processes,
-        f"{prefix}user_io": problem.process_io.value,
-        f"{prefix}manager_args": " ".join(problem.manager_args),
+        "checker_protocol": (method.check.protocol if method.check else CheckerProtocol.CMS).value,
+        f"{prefix}io_0_inputfile": method.input_file,
+        f"{prefix}io_1_outputfile": method.output_file,
+        f"{prefix}num_processes": method.processes,
     }
+    if isinstance(method, Communication):
+        settings[f"{prefix}user_io"] = method.process_io.value
+        settings[f"{prefix}manager_args"] = " ".join(method.manager.args)
     row = {
         "id": problem.key.id,
         "time_limit": problem.time_limit_s,
@@ -149,7 +153,7 @@ def fault(boxes: Boxes, job: Job) -> SandboxError | None:
 def with_checker(source: str, protocol: CheckerProtocol = CheckerProtocol.CMS) -> Problem:
     """The sum task, judged by a checker."""
     checker = SourceFile(path="checker/checker.cpp", content=b"#include <cstdio>\n" + source.encode())
-    return dataclasses.replace(PLAIN, checker=checker, checker_protocol=protocol)
+    return dataclasses.replace(PLAIN, method=Batch(check=JudgeProgram(source=checker, protocol=protocol)))
 
 
 MANAGER = """#include <cstdio>
@@ -180,19 +184,21 @@ int main(int argc, char **argv) {
 """
 
 
-def talking(processes: int, io: ProcessIO, *, result: str = 'sum == PROCESSES * 7 ? "1" : "0"') -> Problem:
+def talking(
+    processes: int,
+    io: ProcessIO,
+    *,
+    result: str = 'sum == PROCESSES * 7 ? "1" : "0"',
+    checker: JudgeProgram | None = None,
+) -> Problem:
     """A task in which each process answers one question of the manager."""
     manager = MANAGER.replace("RESULT", result).replace("PROCESSES", str(processes))
     stub = STUB.replace("USES_FIFOS", str(int(io is ProcessIO.FIFO_IO)))
+    program = JudgeProgram(source=SourceFile(path="graders/manager.cpp", content=manager.encode()), args=("a,b%c*",))
     return dataclasses.replace(
         PLAIN,
-        task_type=TaskType.COMMUNICATION,
+        method=Communication(manager=program, processes=processes, process_io=io, check=checker),
         linked=(SourceFile(path="graders/stub.cpp", content=stub.encode()),),
-        manager=SourceFile(path="graders/manager.cpp", content=manager.encode()),
-        manager_args=("a,b%c*",),
-        checker_protocol=CheckerProtocol.CMS,
-        processes=processes,
-        process_io=io,
     )
 
 

@@ -12,7 +12,7 @@ from ioi_eval import sample
 from ioi_eval.errors import SandboxError
 from ioi_eval.jobs import scripts_job
 from ioi_eval.jobs.scripts_answer import require_judged, score_and_feedback
-from ioi_eval.model import CheckerProtocol, JobFile, SourceFile
+from ioi_eval.model import Batch, CheckerProtocol, JobFile, JudgeProgram, SourceFile
 from tests.jobs.own_pair import CASE, PLAIN, SUM, Boxes, judged, pair_job, says_its_plan, with_checker
 
 SOLUTIONS: dict[str, dict[str, Any]] = {
@@ -118,7 +118,7 @@ def test_without_an_expected_output_the_program_s_own_is_the_score(boxes: Boxes)
 
 def test_files_by_name(boxes: Boxes) -> None:
     """Input and output of the program are files if the configuration names them."""
-    problem = dataclasses.replace(PLAIN, input_file="sum.in", output_file="sum.out")
+    problem = dataclasses.replace(PLAIN, method=Batch(input_file="sum.in", output_file="sum.out"))
     code = SUM.replace("int a, b;", 'int a, b; freopen("sum.in", "r", stdin); freopen("sum.out", "w", stdout);')
     assert judged(boxes, problem, code) == ("AC", 1.0, "Output is correct")
     assert judged(boxes, problem, SUM)[1] == 0.0
@@ -154,9 +154,8 @@ def test_a_checker_is_compiled_to_its_contest_s_standard(boxes: Boxes) -> None:
 
 def test_a_checker_in_c_is_refused(boxes: Boxes) -> None:
     """The pair compiles judge programs in C++ only, and would compare outputs itself if it found no checker."""
-    problem = with_checker("int main() { return 0; }\n", CheckerProtocol.CMS)
     checker = SourceFile(path="checker/checker.c", content=b"int main(void) { return 0; }\n")
-    problem = dataclasses.replace(problem, checker=None, checker_files=(checker,))
+    problem = dataclasses.replace(PLAIN, method=Batch(check=JudgeProgram(source=checker)))
     with pytest.raises(SandboxError, match="a checker in C is not supported here"):
         judged(boxes, problem, SUM)
 

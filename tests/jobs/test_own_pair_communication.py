@@ -12,7 +12,7 @@ import pytest
 from ioi_eval.config import Policy
 from ioi_eval.jobs import run_setups
 from ioi_eval.jobs.scripts_answer import score_and_feedback
-from ioi_eval.model import ProcessIO, SourceFile, TestCase
+from ioi_eval.model import JudgeProgram, ProcessIO, SourceFile, TestCase
 from tests.jobs.own_pair import Boxes, judged, pair_job, says_its_plan, talking, with_config
 
 
@@ -43,9 +43,7 @@ def test_checker_after_the_manager(boxes: Boxes) -> None:
             puts(said == 21 ? "1" : "0");
         }""",
     )
-    problem = dataclasses.replace(
-        talking(3, ProcessIO.STD_IO, result='"%d", sum'), checker=checker, checker_after_manager=True
-    )
+    problem = talking(3, ProcessIO.STD_IO, result='"%d", sum', checker=JudgeProgram(source=checker))
     case = TestCase(name="t", input=b"7\n", answer=b"21\n")
     assert judged(boxes, problem, "int answer(int n, int) { return n; }", case)[:2] == ("AC", 1.0)
 

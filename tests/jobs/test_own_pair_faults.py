@@ -10,7 +10,19 @@ import pytest
 
 from ioi_eval.errors import SandboxError, TransientError
 from ioi_eval.jobs import scripts_answer
-from ioi_eval.model import CheckerProtocol, Execution, Isolation, Job, Problem, SourceFile, Stage, TaskType
+from ioi_eval.model import (
+    Batch,
+    CheckerProtocol,
+    Communication,
+    Execution,
+    Isolation,
+    Job,
+    JudgeProgram,
+    Problem,
+    RunMethod,
+    SourceFile,
+    Stage,
+)
 from tests.jobs.own_pair import CASE, PLAIN, SUM, Boxes, content_of, fault, judged, pair_job, with_checker, with_config
 
 
@@ -57,7 +69,7 @@ def test_a_useless_configuration_is_not_the_submission_s_fault(boxes: Boxes, con
 def test_problem_programs_that_do_not_compile(boxes: Boxes) -> None:
     """An error in a checker, grader or manager is the problem's fault. The message is the compiler's."""
     broken = b"int main( {"
-    checker = dataclasses.replace(with_checker(""), checker=SourceFile(path="checker/checker.cpp", content=broken))
+    checker = with_checker(broken.decode())
     grader = dataclasses.replace(PLAIN, linked=(SourceFile(path="graders/grader.cpp", content=broken),))
     for problem, name in ((checker, "checker"), (grader, "grader")):
         found = fault(boxes, pair_job(boxes, problem, SUM))
@@ -66,17 +78,14 @@ def test_problem_programs_that_do_not_compile(boxes: Boxes) -> None:
         assert "error: expected" in str(found)
 
 
-@pytest.mark.parametrize("task_type", list(TaskType)[:2])
-def test_a_protocol_without_its_checker(boxes: Boxes, task_type: TaskType) -> None:
+MANAGER = JudgeProgram(source=SourceFile(path="graders/manager.cpp", content=b"int main() {}"))
+
+
+@pytest.mark.parametrize("method", [Batch(), Communication(manager=MANAGER)], ids=["Batch", "Communication"])
+def test_a_protocol_without_its_checker(boxes: Boxes, method: RunMethod) -> None:
     """It is the problem's fault, also after its manager was compiled."""
-    manager = SourceFile(path="graders/manager.cpp", content=b"int main() {}")
-    problem = dataclasses.replace(
-        PLAIN,
-        task_type=task_type,
-        manager=manager if task_type is TaskType.COMMUNICATION else None,
-        checker_protocol=CheckerProtocol.TESTLIB,
-    )
-    assert "needs a checker" in str(fault(boxes, pair_job(boxes, problem, SUM)))
+    problem = dataclasses.replace(PLAIN, method=method)
+    assert "needs a checker" in str(fault(boxes, pair_job(boxes, problem, SUM, checker_protocol="testlib")))
 
 
 def test_a_standard_that_the_compiler_does_not_know(boxes: Boxes) -> None:

@@ -11,7 +11,7 @@ from ioi_eval.jobs.harness import preloaded, program_file
 from ioi_eval.jobs.run_job import JobProgram, run_job
 from ioi_eval.jobs.run_setups import Programs, given_tests, problem_setup
 from ioi_eval.jobs.runner_answer import RunAnswer, run_answer
-from ioi_eval.model import CheckerProtocol, Subtask, TestCase
+from ioi_eval.model import Subtask, TestCase
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from tests.small_problems import small_problem
@@ -28,7 +28,6 @@ PROBLEM = small_problem(
         "b": TestCase(name="b", input=b"0 2\n", answer=b"2\n"),
         "c": TestCase(name="c", input=b"x\n", answer=b"2\n"),
     },
-    checker_protocol=CheckerProtocol.WHITE_DIFF,
     cxx_std="gnu++17",
 )
 

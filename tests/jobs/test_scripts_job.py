@@ -12,51 +12,62 @@ from ioi_eval.config import JudgeLimits
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.jobs import scripts_job
 from ioi_eval.model import (
+    Batch,
     Blob,
     CheckerProtocol,
+    Communication,
     Job,
     JobFile,
+    JudgeProgram,
+    OutputCheck,
     Problem,
     ProblemKey,
     ProcessIO,
     SourceFile,
     Subtask,
-    TaskType,
     TestCase,
+    Tokens,
 )
 from tests.small_problems import small_problem
 
 CASE = TestCase(name="t1", input=b"1 2\n", answer=b"3\n")
+CHECKER = JudgeProgram(
+    source=SourceFile(path="check/my_checker.cpp", content=b"checker"),
+    files=(SourceFile(path="check/testlib.h", content=b"testlib"),),
+)
+MANAGER = JudgeProgram(
+    source=SourceFile(path="manager/manager.cpp", content=b"manager"),
+    files=(SourceFile(path="manager/testlib.h", content=b"testlib"),),
+    args=("a", "b"),
+)
 BATCH = small_problem(
     key=ProblemKey(year=2024, id="Nile"),
     name="Nile",
+    method=Batch(check=CHECKER),
     time_limit_s=2.0,
     subtasks=(Subtask(name="01", points=100.0, tests=("t1",)),),
     tests={"t1": CASE},
     linked=(SourceFile(path="graders/grader.cpp", content=b"grader"),),
     headers=(SourceFile(path="graders/nile.h", content=b"header"),),
-    checker=SourceFile(path="check/my_checker.cpp", content=b"checker"),
-    checker_files=(SourceFile(path="check/testlib.h", content=b"testlib"),),
     cxx_std="gnu++17",
 )
 COMMUNICATION = replace(
     BATCH,
-    task_type=TaskType.COMMUNICATION,
+    method=Communication(manager=MANAGER, processes=2, process_io=ProcessIO.FIFO_IO),
     linked=(SourceFile(path="stub.cpp", content=b"stub"),),
-    checker=None,
-    checker_files=(),
-    manager=SourceFile(path="manager/manager.cpp", content=b"manager"),
-    manager_files=(SourceFile(path="manager/testlib.h", content=b"testlib"),),
-    manager_args=("a", "b"),
-    processes=2,
-    process_io=ProcessIO.FIFO_IO,
 )
+SCRIPT = JudgeProgram(source=SourceFile(path="manager.py", content=b""))
 ROW = {
     "id": "Nile",
     "time_limit": 2.0,
     "memory_limit": 1 << 28,
     "grader_files": [["graders/nile.h", "header"], ["checker/testlib.h", ""]],
 }
+
+
+def checked_by(check: OutputCheck) -> Problem:
+    """The Batch problem, judged like this."""
+    return replace(BATCH, method=Batch(check=check))
 
 
 def contents(job: Job) -> dict[str, object]:
@@ -128,7 +139,7 @@ def test_given_scripts_are_in_a_row_s_job() -> None:
 def test_checker_arguments_are_refused_with_the_reason() -> None:
     """The package passes none, and without them a checker may judge differently."""
     with pytest.raises(UnsupportedError, match="gives a checker no arguments; use the bundled profile"):
-        scripts_job.job(replace(BATCH, checker_args=("float_tolerance", "1e-6")), CASE, "")
+        scripts_job.job(checked_by(replace(CHECKER, args=("float_tolerance", "1e-6"))), CASE, "")
 
 
 def test_test_data_is_passed_by_reference(tmp_path: Path) -> None:
@@ -147,9 +158,10 @@ def test_test_data_is_passed_by_reference(tmp_path: Path) -> None:
         (replace(BATCH, linked=(SourceFile(path="helper.cpp", content=b""),)), CASE, "grader.cpp and stub.cpp"),
         (replace(BATCH, headers=(SourceFile(path="a.h", content=b"a"), *BATCH.headers)), CASE, r"is a\.h, not nile\.h"),
         (replace(BATCH, headers=(SourceFile(path="a.h", content=b""), *BATCH.headers)), CASE, "first header"),
-        (replace(BATCH, checker=SourceFile(path="checker.py", content=b"")), CASE, r"C\+\+ only"),
-        (replace(COMMUNICATION, manager=SourceFile(path="manager.py", content=b"")), CASE, r"C\+\+ only"),
-        (replace(BATCH, checker_protocol=CheckerProtocol.TESTLIB), CASE, "not testlib"),
+        (checked_by(replace(CHECKER, source=SourceFile(path="checker.py", content=b""))), CASE, r"C\+\+ only"),
+        (replace(COMMUNICATION, method=Communication(manager=SCRIPT)), CASE, r"C\+\+ only"),
+        (checked_by(replace(CHECKER, protocol=CheckerProtocol.TESTLIB)), CASE, "not testlib"),
+        (checked_by(Tokens()), CASE, "not tokens"),
     ],
 )
 def test_problems_that_the_stock_pair_would_judge_wrongly(problem: Problem, case: TestCase, words: str) -> None:

@@ -12,9 +12,23 @@ import pytest
 
 from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError, RowError, UnsupportedError
-from ioi_eval.model import Blob, CheckerProtocol, Content, ProblemKey, ProcessIO, Subtask, TaskType
+from ioi_eval.model import (
+    Batch,
+    Blob,
+    CheckerProtocol,
+    Communication,
+    Content,
+    Interactive,
+    JudgeProgram,
+    ProblemKey,
+    ProcessIO,
+    SourceFile,
+    Subtask,
+    WhiteDiff,
+)
 from ioi_eval.problems.ioi import ProblemSet, load_problems
 from ioi_eval.rows import open_source
+from tests.small_problems import checker_of, manager_of
 
 Rows = list[dict[str, Any]]
 KEY = ProblemKey(year=2024, id="sum")
@@ -91,9 +105,8 @@ def test_rows_of_a_problem_become_its_subtasks(tmp_path: Path) -> None:
     assert (problem.name, problem.day, problem.time_limit_s) == ("Sum", "practice", 1.0)
     assert (problem.memory_limit_bytes, problem.score_precision) == (2147483648, 2)
     assert [file.path for file in problem.linked] == ["graders/grader.cpp"]
-    assert problem.checker is not None
-    assert problem.checker_protocol is CheckerProtocol.CMS
-    assert problem.manager is None
+    checker = SourceFile(path="checker/checker.cpp", content=b"int main() {}")
+    assert problem.method == Batch(check=JudgeProgram(source=checker, protocol=CheckerProtocol.CMS))
     assert problem.tests["1-02"].answer is None
     assert problem.notes == ()
 
@@ -102,9 +115,10 @@ def test_rows_of_a_problem_become_its_subtasks(tmp_path: Path) -> None:
 def test_checker_may_have_arguments(tmp_path: Path, column: str) -> None:
     """A list, or words in one text, under our name or Kattis's. Without a checker they are ignored."""
     for value, expected in (("float_tolerance 1e-6", ("float_tolerance", "1e-6")), (["a b", ""], ("a b", ""))):
-        assert load_one(tmp_path, **{column: value}).problems[KEY].checker_args == expected
-    assert load_one(tmp_path).problems[KEY].checker_args == ()
-    assert load_one(tmp_path, checker_protocol="white-diff", **{column: "x"}).problems[KEY].checker_args == ()
+        assert checker_of(load_one(tmp_path, **{column: value}).problems[KEY]).args == expected
+    assert checker_of(load_one(tmp_path).problems[KEY]).args == ()
+    without = load_one(tmp_path, checker_protocol="white-diff", **{column: "x"}).problems[KEY]
+    assert without.method == Batch(check=WhiteDiff())
 
 
 def test_communication_has_its_own_parameters(tmp_path: Path) -> None:
@@ -113,26 +127,35 @@ def test_communication_has_its_own_parameters(tmp_path: Path) -> None:
     config = {f"{prefix}num_processes": 2, f"{prefix}user_io": "fifo_io", f"{prefix}manager_args": "a b"}
     files = [*COMMUNICATION["grader_files"], ["graders/grader_config.json", json.dumps(config)]]
     changes = {**COMMUNICATION, "grader_files": files}
-    problem = load_one(tmp_path, **changes).problems[KEY]
-    assert (problem.task_type, problem.processes) == (TaskType.COMMUNICATION, 2)
-    assert (problem.process_io, problem.manager_args) == (ProcessIO.FIFO_IO, ("a", "b"))
-    assert problem.manager is not None
-    assert not problem.checker_after_manager
-    assert load_one(tmp_path, **changes, manager_args=["x y"]).problems[KEY].manager_args == ("x y",)
-    assert load_one(tmp_path, **changes, manager_args="x y").problems[KEY].manager_args == ("x", "y")
-    assert load_one(tmp_path, **changes, manager_args=[]).problems[KEY].manager_args == ()
+    manager = JudgeProgram(
+        source=SourceFile(path="graders/manager.cpp", content=b"x"),
+        files=(SourceFile(path="graders/sum.h", content=b"x"),),
+        args=("a", "b"),
+    )
+    method = load_one(tmp_path, **changes).problems[KEY].method
+    assert method == Communication(manager=manager, processes=2, process_io=ProcessIO.FIFO_IO, check=None)
+    for stated, args in ((["x y"], ("x y",)), ("x y", ("x", "y")), ([], ())):
+        assert manager_of(load_one(tmp_path, **changes, manager_args=stated).problems[KEY]).args == args
+
+
+def test_an_interactor_talks_to_one_process(tmp_path: Path) -> None:
+    """Parameters of Communication in the configuration have no effect, except the arguments, which the flags follow."""
+    prefix = "task_type_parameters_Communication_"
+    config = {f"{prefix}num_processes": 2, f"{prefix}user_io": "fifo_io", f"{prefix}manager_args": "a"}
+    files = [["interactor/interactor.cpp", "x"], ["graders/grader_config.json", json.dumps(config)]]
+    problem = load_one(tmp_path, task_type="Interactive", grader_files=files, validator_flags="b").problems[KEY]
+    source = SourceFile(path="interactor/interactor.cpp", content=b"x")
+    interactor = JudgeProgram(source=source, protocol=CheckerProtocol.KATTIS, args=("a", "b"))
+    assert problem.method == Interactive(manager=interactor, check=None)
 
 
 def test_checker_after_the_manager(tmp_path: Path) -> None:
     """A checker of a Communication task judges the manager's output, unless the row says otherwise."""
     files = [*COMMUNICATION["grader_files"], ["checker/checker.cpp", "x"]]
     changes = {**COMMUNICATION, "grader_files": files}
-    problem = load_one(tmp_path, **changes).problems[KEY]
-    assert problem.checker_after_manager
-    assert problem.checker is not None
-    problem = load_one(tmp_path, **changes, checker_after_manager=False).problems[KEY]
-    assert not problem.checker_after_manager
-    assert problem.checker is None
+    checker = JudgeProgram(source=SourceFile(path="checker/checker.cpp", content=b"x"))
+    assert load_one(tmp_path, **changes).problems[KEY].method.check == checker
+    assert load_one(tmp_path, **changes, checker_after_manager=False).problems[KEY].method.check is None
     assert "checker_after_manager is true" in str(why_not(tmp_path, **COMMUNICATION, checker_after_manager=True))
 
 
@@ -146,9 +169,7 @@ def test_without_a_checker_outputs_are_compared(tmp_path: Path) -> None:
         {"grader_files": [*bare, ["checker/old.cpp", "x"]], "checker_protocol": "white-diff"},
         {"grader_files": [*BATCH_FILES[:3], ["graders/grader_config.json", diff]]},
     ):
-        problem = load_one(tmp_path, **changes).problems[KEY]
-        assert problem.checker is None
-        assert problem.checker_protocol is CheckerProtocol.WHITE_DIFF
+        assert load_one(tmp_path, **changes).problems[KEY].method == Batch(check=WhiteDiff())
     without_files = load_one(tmp_path, grader_files=[]).problems[KEY]
     assert without_files.linked == ()
     tests = [test_row("1-01", test_output=""), test_row("1-02", test_output="")]

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ioi_eval.errors import InputError, RowError
-from ioi_eval.model import OutputFile, Problem, ProblemKey, SourceFile, Submission, Subtask, TaskType, TestCase
+from ioi_eval.model import (
+    Batch,
+    OutputFile,
+    OutputOnly,
+    Problem,
+    ProblemKey,
+    SourceFile,
+    Submission,
+    Subtask,
+    TestCase,
+)
 from ioi_eval.problems.grader_config import parse_grader_config
 from ioi_eval.problems.output_files import test_of as named_test
 from ioi_eval.problems.output_files import tests_by_output as by_output
@@ -20,13 +31,11 @@ TESTS = {name: TestCase(name=name, input=b"", answer=b"") for name in ("01", "ou
 PROBLEM = Problem(
     key=ProblemKey(year=2024, id="p"),
     name="p",
-    task_type=TaskType.OUTPUT_ONLY,
+    method=OutputOnly(output_tests=tuple(TESTS)),
     time_limit_s=1.0,
     memory_limit_bytes=1 << 28,
     subtasks=(Subtask(name="1", points=1.0, tests=tuple(TESTS)),),
     tests=TESTS,
-    output_tests=tuple(TESTS),
-    output_only_tests=tuple(TESTS),
     cxx_std="gnu++17",
 )
 PROGRAM = Submission(
@@ -69,8 +78,7 @@ def test_only_outputs_count_in_output_only_tasks() -> None:
 
 def test_rows_for_other_tasks_may_have_such_columns() -> None:
     """The column `outputs` often has generations. For a Batch task it is ignored."""
-    batch = Problem(**{name: getattr(PROBLEM, name) for name in PROBLEM.__slots__} | {"task_type": TaskType.BATCH})
-    assert read(batch, outputs=["a text", 7]) is PROGRAM
+    assert read(replace(PROBLEM, method=Batch()), outputs=["a text", 7]) is PROGRAM
 
 
 @pytest.mark.parametrize(

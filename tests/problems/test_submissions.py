@@ -9,14 +9,15 @@ import pytest
 
 from ioi_eval.errors import InputError, RowError, UnsupportedError
 from ioi_eval.model import (
+    Batch,
     Language,
     OutputFile,
+    OutputOnly,
     Problem,
     ProblemKey,
     SourceFile,
     Submission,
     Subtask,
-    TaskType,
     TestCase,
 )
 from ioi_eval.problems.row import Row
@@ -206,7 +207,7 @@ def problem(*headers: str) -> Problem:
     return Problem(
         key=ProblemKey(year=2023, id="nile"),
         name="Nile",
-        task_type=TaskType.BATCH,
+        method=Batch(),
         time_limit_s=1.0,
         memory_limit_bytes=1 << 28,
         subtasks=(Subtask(name="01", points=100, tests=("a",)),),
@@ -221,7 +222,7 @@ def test_submissions_of_the_wrong_kind_are_refused() -> None:
     given = Submission(id="s", problem=problem().key, code=None, outputs=(OutputFile(test="a", content=b"1"),))
     with pytest.raises(InputError, match="2023/nile takes no submitted output for test a"):
         check_fits(given, problem())
-    outputs_only = replace(problem(), task_type=TaskType.OUTPUT_ONLY, output_tests=("a",))
+    outputs_only = replace(problem(), method=OutputOnly(output_tests=("a",)))
     check_fits(given, outputs_only)
     with pytest.raises(InputError, match="2023/nile takes outputs only, and no program"):
         check_fits(replace(given, code="int main() {}"), outputs_only)

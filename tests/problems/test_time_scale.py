@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from ioi_eval.errors import InputError
-from ioi_eval.model import Problem, ProblemKey, TaskType
+from ioi_eval.model import Batch, Problem, ProblemKey
 from ioi_eval.problems.ioi import ProblemSet, check_time_scale, scaled, scaled_set
 
 PROBLEM = Problem(
     key=ProblemKey(year=2024, id="x"),
     name="X",
-    task_type=TaskType.BATCH,
+    method=Batch(),
     time_limit_s=2.0,
     memory_limit_bytes=1 << 28,
     subtasks=(),

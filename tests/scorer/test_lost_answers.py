@@ -12,7 +12,7 @@ import pytest
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.errors import SandboxError, TransportError, UnavailableError
-from ioi_eval.model import Execution, Job, SourceFile, Stage, SubmissionResult, Verdict
+from ioi_eval.model import Batch, Execution, Job, JudgeProgram, SourceFile, Stage, SubmissionResult, Verdict
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
@@ -172,10 +172,15 @@ def test_a_program_that_uses_its_time_and_sleeps_is_not_repeated(cache: Path) ->
     assert alone == []
 
 
+def checked_by(checker: str) -> Batch:
+    """Batch with this checker."""
+    return Batch(check=JudgeProgram(source=SourceFile(path="checker/checker.cpp", content=checker.encode())))
+
+
 def test_broken_checker_is_named_and_final(cache: Path) -> None:
     """A checker that fails twice, each time in a new box, is a final JE without score."""
-    broken = SourceFile(path="checker/checker.cpp", content=b"int main() { return 0; }\n")
-    result, _ = score_scripted(cache, "berths/model_solution/heap.cpp", lambda _: None, checker=broken)
+    broken = checked_by("int main() { return 0; }\n")
+    result, _ = score_scripted(cache, "berths/model_solution/heap.cpp", lambda _: None, method=broken)
     assert (result.verdict, result.score) == (Verdict.JE, None)
     faults = [outcome for subtask in result.subtasks for outcome in subtask.tests if outcome.verdict is Verdict.JE]
     assert faults
@@ -184,8 +189,8 @@ def test_broken_checker_is_named_and_final(cache: Path) -> None:
 
 def test_checker_that_does_not_compile_is_a_final_je(cache: Path) -> None:
     """The message is the compiler's. The verdict is not CE."""
-    broken = SourceFile(path="checker/checker.cpp", content=b"int main() { return nothing; }\n")
-    result, runs = score_scripted(cache, "berths/model_solution/heap.cpp", lambda _: None, checker=broken)
+    broken = checked_by("int main() { return nothing; }\n")
+    result, runs = score_scripted(cache, "berths/model_solution/heap.cpp", lambda _: None, method=broken)
     assert (result.verdict, result.score, runs) == (Verdict.JE, None, 0)
     assert result.compile.final
     assert "checker does not compile" in result.compile.message

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from ioi_eval.model import (
+    BatchAndOutput,
     Language,
     OutputFile,
     Problem,
     SourceFile,
     Subtask,
-    TaskType,
     TestCase,
     Verdict,
 )
@@ -24,11 +24,9 @@ TARGET = small_target()
 BOTH = small_problem(
     name="Both",
     year=2026,
-    task_type=TaskType.BATCH_AND_OUTPUT,
+    method=BatchAndOutput(output_tests=("b", "c"), output_only_tests=("c",)),
     subtasks=(Subtask(name="1", points=1, tests=("a", "b")), Subtask(name="2", points=1, tests=("b", "c"))),
     tests={name: TestCase(name=name, input=b"", answer=b"") for name in ("a", "b", "c", "in no subtask")},
-    output_tests=("b", "c"),
-    output_only_tests=("c",),
     cxx_std="gnu++17",
 )
 PROGRAM = (SourceFile(path="both.cpp", content=b"x"),)

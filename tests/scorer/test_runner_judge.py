@@ -15,7 +15,18 @@ import pytest
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.engine.packing import WHOLE_ANSWERS
 from ioi_eval.errors import TransportError
-from ioi_eval.model import Execution, Isolation, Job, JobKind, OutputFile, Stage, Submission, Subtask, TaskType, Verdict
+from ioi_eval.model import (
+    Execution,
+    Isolation,
+    Job,
+    JobKind,
+    OutputFile,
+    OutputOnly,
+    Stage,
+    Submission,
+    Subtask,
+    Verdict,
+)
 from ioi_eval.sandbox import Target
 from ioi_eval.scorer import Scorer
 from ioi_eval.scorer.runner_judge import both
@@ -128,7 +139,7 @@ def judge(
     """
     names = tuple(f"t{number}" for number in range(tests))
     subtasks = (Subtask(name="all", points=100, tests=names),)
-    problem = small_problem(subtasks=subtasks, task_type=TaskType.OUTPUT_ONLY, output_tests=names)
+    problem = small_problem(subtasks=subtasks, method=OutputOnly(output_tests=names))
     outputs = tuple(OutputFile(test=name, content=b"1") for name in names)
 
     async def scenario() -> None:

@@ -12,11 +12,11 @@ import pytest
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.errors import RejectedError
 from ioi_eval.model import (
+    BatchAndOutput,
     Language,
     Submission,
     SubmissionResult,
     Subtask,
-    TaskType,
     TestOutcome,
     Verdict,
 )
@@ -166,13 +166,8 @@ def test_more_tests_than_one_job_holds(served: Served, cache: Path) -> None:
 def test_an_output_that_is_missing_counts_once(served: Served, cache: Path) -> None:
     """A test that accepts only submitted outputs gets one WA, also if the program does not compile or is in Python."""
     subtask, cases = problem(tests=2)
-    judged = small_problem(
-        subtasks=(subtask,),
-        tests=cases,
-        task_type=TaskType.BATCH_AND_OUTPUT,
-        output_tests=("t1",),
-        output_only_tests=("t1",),
-    )
+    method = BatchAndOutput(output_tests=("t1",), output_only_tests=("t1",))
+    judged = small_problem(subtasks=(subtask,), tests=cases, method=method)
     python = "print(sum(map(int, input().split())))\n"
     codes = ((RIGHT, Language.CPP), (PROGRAMS["refused"], Language.CPP), (python, Language.PYTHON))
 

@@ -14,7 +14,17 @@ import pytest
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.jobs.problem_package import data_of, package_of
-from ioi_eval.model import Content, Problem, SourceFile, Submission, SubmissionResult, Subtask, Verdict
+from ioi_eval.model import (
+    Batch,
+    Content,
+    JudgeProgram,
+    Problem,
+    SourceFile,
+    Submission,
+    SubmissionResult,
+    Subtask,
+    Verdict,
+)
 from ioi_eval.model import TestCase as Case
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox.piston.cluster import PistonCluster
@@ -80,8 +90,8 @@ def sums(**other: Any) -> Problem:
     }
     halves = tuple(tests)[: TESTS // 2], tuple(tests)[TESTS // 2 :]
     subtasks = tuple(Subtask(name=str(n), points=50.0, tests=half) for n, half in enumerate(halves))
-    checker = SourceFile(path="checker/checker.cpp", content=CHECKER)
-    return small_problem(name="Sum", subtasks=subtasks, tests=tests, checker=checker, cxx_std="gnu++17", **other)
+    method = Batch(check=JudgeProgram(source=SourceFile(path="checker/checker.cpp", content=CHECKER)))
+    return small_problem(name="Sum", subtasks=subtasks, tests=tests, method=method, cxx_std="gnu++17", **other)
 
 
 def comparable(result: SubmissionResult) -> Any:
@@ -224,7 +234,7 @@ def test_programs_cannot_read_a_package(
     """A program cannot read the package by its path, or by the path of its input."""
     summed = sums(year=2006)
     tests = {name: replace(case, answer=b"0\n") for name, case in summed.tests.items()}
-    problem = replace(summed, checker=None, tests=tests)
+    problem = replace(summed, method=Batch(), tests=tests)
     install(cache, servers[0], repository, problem)
     (blobs,) = directory.glob(f"{package_of(problem).language}/*/blobs")
     paths = [directory, blobs.parent.parent, blobs.parent, blobs, *blobs.iterdir()]
