@@ -58,7 +58,9 @@ class Command {
       words_.insert(words_.end(), plan.interpreter_args.begin(), plan.interpreter_args.end());
       words_.push_back(request);
     }
-    environment_.insert(environment_.end(), {"PATH=/usr/bin:/bin", "LANG=C.UTF-8"});
+    environment_.push_back("PATH=/usr/bin:/bin");
+    // Only an interpreter sees the files of locales; without them, `std::locale("")` of a named locale throws.
+    if (!plan.interpreter.empty()) environment_.push_back("LANG=C.UTF-8");
   }
 
   void add(const std::string& word) { words_.push_back(word); }

@@ -99,11 +99,16 @@ def test_output_over_the_limit(box: Box, program: Callable[..., Path]) -> None:
 
 
 def test_descriptors_environment_and_arguments_of_a_contestant(box: Box, program: Callable[..., Path]) -> None:
-    """A contestant has three descriptors, two environment variables, and `./program` as its only argument."""
+    """A contestant has three descriptors, one environment variable, and `./program` as its only argument."""
     contestant = program("contestant")
     assert run_batch(box, contestant, "descriptors 1", answer=b"0 1 2\n").verdicts == ["AC"]
-    assert run_batch(box, contestant, "environment 1", answer=b"PATH=/usr/bin:/bin\nLANG=C.UTF-8\n").verdicts == ["AC"]
+    assert run_batch(box, contestant, "environment 1", answer=b"PATH=/usr/bin:/bin\n").verdicts == ["AC"]
     assert run_batch(box, contestant, "arguments 1", answer=b"./program\n").verdicts == ["AC"]
+
+
+def test_locale_of_the_environment(box: Box, program: Callable[..., Path]) -> None:
+    """`std::locale("")` exists, although a box has no files of locales: it is C's, as under isolate."""
+    assert run_batch(box, program("contestant"), "locale 1", answer=b"C\n").verdicts == ["AC"]
 
 
 def test_scratch_directory_is_new_for_each_test(box: Box, program: Callable[..., Path]) -> None:

@@ -183,6 +183,7 @@ HONEST(honest_streams) {
     std::ios::sync_with_stdio(false);
     std::cin.tie(nullptr);
     setlocale(LC_ALL, "");
+    std::cout.imbue(std::locale(""));
     try {
         std::vector<int>().at(3) = 1;
     } catch (const std::out_of_range &) {

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <locale>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -211,6 +212,9 @@ int main(int argc, char** argv) {
     return 0;
   } else if (mode == "environment") {
     for (char** e = environ; *e != nullptr; e++) puts(*e);
+    return 0;
+  } else if (mode == "locale") {
+    puts(std::locale("").name().c_str());
     return 0;
   } else if (mode == "uid") {
     return printf("%d\n", static_cast<int>(getuid())), 0;
