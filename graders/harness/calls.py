@@ -48,7 +48,7 @@ def run_call(
         status = 0
         execution.write_all(result_fd, data)
         report.write("done")
-    return execution.end_run(module, status, names)
+    return execution.end_run([module], status, names)
 
 
 _calls: list[tuple[types.ModuleType, frozenset[str]]] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _frozen_importlib
+import _weakref
 import atexit
 import builtins
 import gc
@@ -162,7 +163,7 @@ def run_stdin(program: Program, report: Report, prelude: Any = None) -> int:
 
     `prelude` is code that is executed before it, in its module; the program's line numbers stay the same.
     """
-    module = fresh_module("__main__", program)
+    modules = [fresh_module("__main__", program)]  # not a variable: `end_run` takes the last reference
     phase = "compile"
     status = 0
     try:
@@ -172,19 +173,18 @@ def run_stdin(program: Program, report: Report, prelude: Any = None) -> int:
             _name_streams()
         reset_interpreter()
         if prelude is not None:
-            exec(prelude, module.__dict__)
-        exec(code, module.__dict__)
-        _start(program, module)
+            exec(prelude, modules[0].__dict__)
+        exec(code, modules[0].__dict__)
+        _start(program, modules[0])
     except SystemExit as error:
         status = _exit_status(error)
         report.write(phase, error)
     except BaseException as error:  # noqa: BLE001 - a program may end by any exception
-        status = 1
-        print_error(error)
+        status = print_error(error)
         report.write(phase, error)
     else:
         report.write("done")
-    return end_run(module, status)
+    return end_run(modules, status)
 
 
 # --------------------------------------------------------------------------- as a fresh interpreter would
@@ -311,23 +311,26 @@ def _exit_status(error: SystemExit) -> int:
     if error.code is None:
         return 0
     if isinstance(error.code, int):
-        return error.code & 0xFF
+        return (error.code if -1 << 63 <= error.code < 1 << 63 else -1) & 0xFF  # a C `long`
     write_all(2, f"{error.code}\n".encode("utf-8", "backslashreplace"))
     return 1
 
 
-def print_error(error: BaseException) -> None:
-    """Print the traceback, from the program's first frame on."""
+def print_error(error: BaseException) -> int:
+    """Print the traceback, from the program's first frame on. Returns the exit code, which a hook may choose."""
     trace = error.__traceback__ = from_program(error.__traceback__)
     import traceback
 
     try:
         if sys.excepthook is not sys.__excepthook__:
             sys.excepthook(type(error), error, trace)
-            return
+            return 1
+    except SystemExit as chosen:
+        return _exit_status(chosen)
     except BaseException:  # noqa: BLE001 - the program's own hook
         pass
     traceback.print_exception(type(error), error, trace, max_frames(trace))
+    return 1
 
 
 def from_program(trace: Any) -> Any:
@@ -352,10 +355,17 @@ def _shown(error: BaseException) -> str:
         return type(error).__name__
 
 
-def end_run(module: types.ModuleType, status: int, ours: frozenset[str] = frozenset()) -> int:
-    """Do what an interpreter does at its end, as far as a program notices: threads, exit functions, open files.
+def end_run(modules: list[types.ModuleType], status: int, ours: frozenset[str] = frozenset()) -> int:
+    """Do what an interpreter does at its end, as far as a program notices: threads, exit functions, objects, files.
 
-    Our own names in the module are not cleared: that would change their objects, whose pages forks share.
+    Like the interpreter, it first removes the module, so that finalizers of the program's objects still find the
+    module's names. These are cleared only if something else refers to them. Our own names in the module are not: that
+    would change their objects, whose pages forks share.
+
+    Args:
+        modules: the program's module, with the only reference that we have. It is taken out.
+        status: the exit code so far.
+        ours: the names in the module that are not the program's.
     """
     try:
         if "threading" in sys.modules:
@@ -363,15 +373,31 @@ def end_run(module: types.ModuleType, status: int, ours: frozenset[str] = frozen
         atexit._run_exitfuncs()
     except BaseException as error:  # noqa: BLE001 - the program's own functions
         print_error(error)
-    flushed = flush(sys.stdout, sys.stderr)
+    flushed = flush(*(getattr(sys, name, None) for name in ("stdout", "stderr")))
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
-    names = module.__dict__
-    for name in sorted(names, key=lambda name: not (type(name) is str and name[:1] == "_")):
-        if name != "__builtins__" and name not in ours:
-            names[name] = None  # an unclosed file is written out when nothing refers to it any more
-    gc.collect()
+    _remove(modules, ours)
     flush(sys.stdout, sys.stderr)  # the program's own replacements were flushed above, and only that flush counts
     return status if flushed else status or 120
+
+
+def _remove(modules: list[types.ModuleType], ours: frozenset[str]) -> None:
+    """Finalize the module's objects. An unclosed file is written out when nothing refers to it any more."""
+    gc.collect()  # as the interpreter: from now on a file is finalized before the descriptor to which it writes
+    module = modules.pop()
+    if sys.modules.get("__main__") is module:
+        del sys.modules["__main__"]
+    module.__dict__["__module__"] = module  # so it exists as long as its names do
+    still = _weakref.ref(module)
+    del module
+    gc.collect()
+    left = still()
+    if left is None:
+        return
+    names = left.__dict__
+    for name in sorted(names, key=lambda name: not (type(name) is str and name[:1] == "_")):
+        if name != "__builtins__" and name not in ours:
+            names[name] = None
+    gc.collect()
 
 
 def flush(*streams: Any) -> bool:

@@ -50,6 +50,32 @@ def test_a_program_that_has_printed_its_answer_ends_well(run: Run, ending: str) 
     assert (ended.code, ended.stdout, ended.stderr) == (0, b"7\n", "")
 
 
+WRITER = "import os, sys\nclass Writer:\n    def __del__(self): {}\nwriter = Writer()\n"
+LAST_WORDS = {
+    "a finalizer that needs a module": WRITER.format("sys.stdout.write('end')"),
+    "a finalizer that needs a function": WRITER.format("say()") + "def say(): print('end')",
+    "a finalizer after an exception": WRITER.format("print('end', sys is None)") + "raise ValueError",
+    "a generator": "import sys\ndef g():\n    try: yield\n    finally: sys.stdout.write('end')\nx = g()\nnext(x)",
+    "an unclosed file": "import os\nfile = os.fdopen(1, 'w')\nfile.write('end')",
+    "an unclosed file beside a function": "def f(): file.write('end')\nfile = open(1, 'w')\nf()",
+    "an unclosed file that a hook keeps": "import sys\nf = open(1, 'w')\nf.write('end')\nsys.excepthook = lambda: f",
+    "an unclosed file in an object": "class A: pass\na = A()\na.a, a.file = a, open(1, 'w')\na.file.write('end')",
+    "no standard output": "import sys\nprint('end')\ndel sys.stdout",
+    "an exit code of 70 bits": "import sys\nprint('end')\nsys.exit(1 << 70)",
+    "a hook that exits": "import sys\nprint('end')\nsys.excepthook = lambda *_: sys.exit(0)\nraise ValueError",
+}
+
+
+@pytest.mark.parametrize("program", LAST_WORDS.values(), ids=LAST_WORDS)
+def test_the_end_of_a_program_is_that_of_a_script(run: Run, tmp_path: Path, program: str) -> None:
+    """Finalizers find the names of their module, unclosed files are written out, and the exit code is the same."""
+    (tmp_path / "script.py").write_text(program)
+    script = subprocess.run([sys.executable, tmp_path / "script.py"], capture_output=True, check=False)
+    ended = run(program)
+    assert (ended.code, ended.stdout) == (script.returncode, script.stdout)
+    assert b"end" in ended.stdout
+
+
 @pytest.mark.parametrize("name", ["gcd", "factorial", "Counter"])
 def test_a_name_of_ours_is_no_function_of_a_program(run: Run, name: str) -> None:
     """A program may use `gcd` without importing it, but one that is asked for `gcd` must define or import it."""
