@@ -9,7 +9,7 @@ Fences are those of CommonMark, with exceptions that generations need:
 - A fence that names a language inside an open block opens a new block: the earlier block was never closed.
 
 A block that is never closed is not complete, and is not returned. A block that contains fences needs longer fences
-around it, as in any Markdown.
+around it, as in any Markdown. If it is no program but a document, the blocks in it count (`code_blocks`).
 
 The text is searched from fence to fence with `find`. Each character is read a bounded number of times, whatever the
 text is: generations of 50 MB occur, and some consist only of backticks.
@@ -36,6 +36,8 @@ _LANGUAGES = frozenset(
     {"bash", "c", "c#", "c++", "cc", "cpp", "csharp", "cxx", "go", "java", "javascript", "js", "json", "kotlin"}
     | {"markdown", "md", "pascal", "plaintext", "py", "python", "ruby", "rust", "sh", "shell", "text", "ts", "txt"}
 )
+
+_DOCUMENTS = frozenset({"", "markdown", "md", "plaintext", "text", "txt"})
 
 _THINK = re.compile(r"</?think>")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -113,6 +115,22 @@ def blocks(text: str, tags: frozenset[str] = frozenset()) -> Generator[Block, No
         if fence is not None and fence.opens:
             opened, start = fence, line_end + 1
     return opened is not None
+
+
+def code_blocks(text: str, tags: frozenset[str] = frozenset()) -> Iterator[Block]:
+    """The complete blocks of a text. In place of a document in which a block names a language: the blocks in it.
+
+    A model that is asked for Markdown puts its whole answer into a block with longer fences.
+
+    Args:
+        text: the text to search.
+        tags: further names of the language that is looked for.
+    """
+    languages = (_LANGUAGES | tags) - _DOCUMENTS
+    for block in blocks(text, tags):
+        inner = list(blocks(text[block.start : block.end], tags)) if block.tag in _DOCUMENTS else []
+        is_document = any(within.tag.rstrip("0123456789") in languages for within in inner)
+        yield from inner if is_document else (block,)
 
 
 def ends_in_block(text: str) -> bool:
@@ -261,7 +279,7 @@ def _last_block(pieces: list[str], tags: frozenset[str], looks_right: Callable[[
     tagged: Block | None = None
     untagged: Block | None = None
     for piece in pieces:
-        for block in blocks(piece, tags):
+        for block in code_blocks(piece, tags):
             if block.tag.rstrip("0123456789") in tags:
                 tagged = tagged if block.blank else block
             elif not (block.tag or block.blank) and looks_right(block.text[block.start : block.end]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ioi_eval.extract.fences import LOOKED_AT, Block, Extracted, blocks, encodable, split_thoughts
+from ioi_eval.extract.fences import LOOKED_AT, Block, Extracted, code_blocks, encodable, split_thoughts
 
 _TAGS = frozenset({"py", "python", "pypy", "ipython", "sage"})
 _OTHER_LANGUAGES = frozenset(
@@ -73,7 +73,7 @@ def _last_block(pieces: list[str], where: str) -> Extracted | None:
     likely: Block | None = None
     untagged: Block | None = None
     for piece in pieces:
-        for block in blocks(piece):
+        for block in code_blocks(piece):
             if block.blank:
                 continue
             if block.tag.rstrip("0123456789.") in _TAGS:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from ioi_eval.extract.cpp import looks_like_cpp
-from ioi_eval.extract.fences import LOOKED_AT, blocks, ends_in_block, split_thoughts
+from ioi_eval.extract.fences import LOOKED_AT, code_blocks, ends_in_block, split_thoughts
 from ioi_eval.extract.python import looks_like_python
 from ioi_eval.languages import language_called, rules_of
 from ioi_eval.model import Language, OutputOnly, Problem, Submission, Verdict
@@ -100,7 +100,7 @@ def _block_of_another(text: str, language: Language) -> str:
     """What the last complete block in another supported language is, by its tag or else by its text; empty if none."""
     found = ""
     for pieces in split_thoughts(text)[::-1]:
-        for block in (block for piece in pieces for block in blocks(piece) if not block.blank):
+        for block in (block for piece in pieces for block in code_blocks(piece) if not block.blank):
             if block.tag:
                 named, verb = language_called(block.tag), "is tagged as"
             else:

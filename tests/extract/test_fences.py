@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ioi_eval.extract.fences import blocks, encodable, split_thoughts
+from ioi_eval.extract.fences import blocks, code_blocks, encodable, split_thoughts
 
 FENCE = "```"
 
@@ -150,6 +150,26 @@ def test_blocks_without_an_end(text: str, expected: list[tuple[str, str]]) -> No
     assert found(text) == expected
 
 
+DOCUMENT = "words\n```cpp\nA\n```\nwords\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        *((f"````{tag}\n{DOCUMENT}````\n", [("cpp", "A\n")]) for tag in ("", "markdown", "md", "text")),
+        (f"~~~\n{DOCUMENT}~~~\n```\nB\n```", [("cpp", "A\n"), ("", "B\n")]),
+        ("  ````markdown\n  ```cpp\n  A\n  ```\n  ````", [("cpp", "A\n")]),
+        (f"````cpp\n{DOCUMENT}````", [("cpp", DOCUMENT)]),
+        ('```\n"""\nTitle\n~~~~~\nPart\n~~~~~\n"""\n```', [("", '"""\nTitle\n~~~~~\nPart\n~~~~~\n"""\n')]),
+        ("````\n```\nA\n```\n````", [("", "```\nA\n```\n")]),
+        ("````\n```cpp\nA\n````", [("", "```cpp\nA\n")]),
+    ],
+)
+def test_blocks_in_a_document(text: str, expected: list[tuple[str, str]]) -> None:
+    """An answer inside longer fences has its own blocks. A program that contains fences is no document."""
+    assert [(block.tag, block.body()) for block in code_blocks(text)] == expected
+
+
 @pytest.mark.parametrize(
     ("text", "answer", "thoughts"),
     [
@@ -265,6 +285,7 @@ HOSTILE = {
     "blanks": "```cpp\n" + " " * 20_000 + "\n```",
     "line feeds": "```cpp\n" + "\n" * 20_000 + "```",
     "behind code": "x```\n" * 4_000,
+    "documents": "````\n```cpp\n```\n````\n" * 1_000,
 }
 
 
@@ -273,6 +294,6 @@ def test_every_character_is_read_a_few_times_only(text: str) -> None:
     """Searches and slices read at most a fixed multiple of the text, also of texts made to prevent that."""
     metered = Metered(text)
     metered.seen = 0
-    for block in blocks(metered):
+    for block in code_blocks(metered):
         block.body()
     assert metered.seen <= 8 * len(text)
