@@ -186,7 +186,8 @@ class Submission:
         """
         if self.sources or self.code is None:
             return self.sources
-        path = f"{name or self.problem.id.lower()}{self.language.endings[0]}"
+        stem = name or self.problem.id.lower()
+        path = f"{'_' if stem.startswith('-') else ''}{stem}{self.language.endings[0]}"  # no option of a compiler
         return (SourceFile(path=path, content=self.code.encode("utf-8", "replace")),)
 
     @property

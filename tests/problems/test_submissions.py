@@ -257,6 +257,14 @@ def test_lone_surrogates_in_the_code_column_can_be_compiled() -> None:
     assert read(code="// \ud800\nint f();").code == "// \ufffd\nint f();"
 
 
+@pytest.mark.parametrize("problem", ["-dash", "-"])
+def test_no_source_is_named_like_an_option(problem: str) -> None:
+    """A source is named after its problem; a compiler would read `-dash.cpp` as an option (CE)."""
+    row = {"uuid": "u", "problem_id": problem, "code": "int main() {}"}
+    (source,) = submission_from_row(row).source_files()
+    assert source.name == f"_{problem}.cpp"
+
+
 def test_target_subtask_is_read_from_either_column() -> None:
     """Generators write `subtask`, the reference's results have `target_subtask`."""
     rows: list[dict[str, Any]] = [
