@@ -69,4 +69,4 @@ def fix_includes(code: str, header_name: str | None) -> tuple[str, bool]:
         header.append(f"{own}\n")
     if "using namespace std;" not in code and "std::" not in code:
         header.append("\nusing namespace std;\n\n")
-    return "".join(header) + code, True
+    return "".join(header) + code.removeprefix("\ufeff"), True  # only a file may begin with a byte order mark

@@ -228,3 +228,8 @@ def test_includes_are_fixed_as_the_reference_does(code: str, expected: str) -> N
 def test_nothing_to_fix_in_no_code() -> None:
     """Empty code stays empty, so that it is still NC."""
     assert fix_includes("", "nile.h") == ("", False)
+
+
+def test_a_byte_order_mark_is_not_behind_added_lines() -> None:
+    """The compiler accepts it at the beginning of a file only."""
+    assert fix_includes("\ufeffint main() {}", None)[0].endswith("std;\n\nint main() {}")
