@@ -53,6 +53,9 @@ class Program:
                 self.source = self.source[size:]
 
 
+_imported: list[str] = []  # the names of the program's own modules that it has imported
+
+
 class Module:
     """Provides a module to the program that imports it, with the name in upper or lower case. It is in no file."""
 
@@ -72,6 +75,7 @@ class Module:
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Execute it, with the builtins of the program."""
+        _imported.append(module.__name__)
         module.__dict__["__builtins__"] = builtins.__dict__
         exec(compile(self._source, f"{module.__name__}.py", "exec", dont_inherit=True), module.__dict__)
 
@@ -386,6 +390,8 @@ def _remove(modules: list[types.ModuleType], ours: frozenset[str]) -> None:
     module = modules.pop()
     if sys.modules.get("__main__") is module:
         del sys.modules["__main__"]
+    for name in _imported:
+        sys.modules.pop(name, None)
     module.__dict__["__module__"] = module  # so it exists as long as its names do
     still = _weakref.ref(module)
     del module

@@ -130,8 +130,20 @@ def test_numpy_draws_other_numbers_in_each_test(archive: Path, tmp_path: Path, m
 def test_a_module_has_the_builtins_of_the_program(archive: Path, tmp_path: Path) -> None:
     """A grader that replaces a builtin replaces it for the submission, too, as under a plain interpreter."""
     grader = b"import builtins\nbuiltins.input = lambda: 'from the grader'\nbuiltins.ask = lambda: 7\nimport sol\n"
-    submission = SourceFile(path="sol.py", content=b"print(input(), ask())\n")
-    program_fd = memory_file(linked_program_file(grader, [submission]))
+    assert linked(archive, tmp_path, grader, b"print(input(), ask())\n") == (b"from the grader 7\n", b"")
+
+
+@pytest.mark.parametrize("keep", [b"", b"import sys\nsys.excepthook = lambda: sol\n"])
+def test_files_of_a_module_are_written_out(archive: Path, tmp_path: Path, keep: bytes) -> None:
+    """A file that a module of the program opened and did not close, also if something refers to the program."""
+    program = b"import sol\nsol.say('end')\n" + keep
+    assert linked(archive, tmp_path, program, b"out = open(1, 'w')\ndef say(x): out.write(x)\n") == (b"end", b"")
+
+
+def linked(archive: Path, tmp_path: Path, program: bytes, sol: bytes) -> tuple[bytes, bytes]:
+    """What a program that imports `sol` prints, and its errors."""
+    submission = SourceFile(path="sol.py", content=sol)
+    program_fd = memory_file(linked_program_file(program, [submission]))
     done = subprocess.run(
         [sys.executable, "-s", str(archive), "run", "--program", str(program_fd)],
         capture_output=True,
@@ -141,4 +153,4 @@ def test_a_module_has_the_builtins_of_the_program(archive: Path, tmp_path: Path)
         check=False,
     )
     os.close(program_fd)
-    assert (done.stdout, done.stderr) == (b"from the grader 7\n", b"")
+    return done.stdout, done.stderr
