@@ -66,6 +66,8 @@ JE comes first, because without that subtask there is no total: a submission's v
 Source: the reference's order CE, RE, WA, MLE, TLE, PA, AC; verdicts that it lacks are beside similar ones.
 """
 
+_EXACT = 9  # decimals of points that floats represent without doubt
+
 _SEVERITY = {verdict: place for place, verdict in enumerate(WORST_FIRST)}
 
 
@@ -200,6 +202,16 @@ def _products(
     return [(outcome.score, subtask.points / len(tests)) for outcome in tests if outcome.score is not None]
 
 
+def unrounded_points(score: float, points: float, weighted_score: float, precision: int) -> float:
+    """The points in a subtask before they are rounded, from the columns of a result row.
+
+    They are score × points, but under `Sum` the score is a mean that was rounded to a float. If this product would be
+    rounded to another number than `weighted_score`, it is a little less or more than a half.
+    """
+    product = score * points
+    return product if round(product, precision) == weighted_score else round(product, _EXACT)
+
+
 def _skipped(test: str) -> TestOutcome:
     return TestOutcome(test=test, verdict=Verdict.SKIPPED, score=None)
 
@@ -306,7 +318,7 @@ class BestSubtasks:
         """The score of the submissions that were added so far."""
         subtasks = tuple(map(self._best_subtask, range(len(self._names))))
         products = (
-            _products(self._problem, subtask, best[1].score, best[1].tests)
+            self._products(subtask, best[1])
             for subtask, best in zip(self._problem.subtasks, self._best, strict=True)
             if best
         )
@@ -315,6 +327,13 @@ class BestSubtasks:
         return ProblemScore(
             problem=self._problem.key, score=at_least if is_known else None, at_least=at_least, subtasks=subtasks
         )
+
+    def _products(self, subtask: Subtask, best: SubtaskResult) -> list[tuple[float | None, float]]:
+        """What a result adds to the total; from its score if it has no tests, as a result that was read from a row."""
+        precision = self._problem.score_precision
+        if best.tests or best.score is None or best.weighted_score is None:
+            return _products(self._problem, subtask, best.score, best.tests)
+        return [(unrounded_points(best.score, subtask.points, best.weighted_score, precision), 1.0)]
 
     def _best_subtask(self, index: int) -> BestSubtask:
         best, undecided = self._best[index], self._unknown[index]

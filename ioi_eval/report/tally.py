@@ -11,7 +11,7 @@ from typing import Any
 
 from ioi_eval.estimates import Estimate, mean_estimates
 from ioi_eval.model import Problem, SubmissionResult, Verdict
-from ioi_eval.scores import BestSubtasks, pass_at_each_k, total_points
+from ioi_eval.scores import BestSubtasks, pass_at_each_k, total_points, unrounded_points
 from ioi_eval.selection import reasoning_length, select
 
 _COLUMNS = ("all_subtasks_results", "target_subtask", "code_compiles", "metadata")
@@ -89,10 +89,14 @@ def limited_score(rows: list[LightRow], problem: Problem) -> float:
         rows: all submissions to the problem.
         problem: has the points of its subtasks. Like any total, the sum is rounded once (source: CMS).
     """
-    best = [0.0] * len(problem.subtasks)
+    best = [(0.0, 0.0)] * len(problem.subtasks)
     for index in select(rows):
-        best = [max(ever, result["score"] or 0.0) for ever, result in zip(best, rows[index].results(), strict=True)]
-    parts = zip(best, (subtask.points for subtask in problem.subtasks), strict=True)
+        results = [(result["score"] or 0.0, result["weighted_score"] or 0.0) for result in rows[index].results()]
+        best = list(map(max, best, results))
+    parts = [
+        (unrounded_points(score, subtask.points, weighted_score, problem.score_precision), 1.0)
+        for subtask, (score, weighted_score) in zip(problem.subtasks, best, strict=True)
+    ]
     return total_points(parts, problem.score_precision) or 0.0
 
 

@@ -11,12 +11,14 @@ from ioi_eval.model import (
     CompileOutcome,
     Problem,
     ProblemKey,
+    ScoreType,
     Submission,
     Subtask,
     TestOutcome,
     Verdict,
 )
 from ioi_eval.report.markdown import markdown_report, markdown_table
+from ioi_eval.report.remade import remade_summary
 from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.report.run_summary import KINDS, Refusals, RunFacts
 from ioi_eval.report.summary import Summary
@@ -110,6 +112,32 @@ def test_of_equal_scores_the_first_is_best() -> None:
         (0.25, "a0", 3),
     ]
     assert (nile["submissions"], nile["undecided"]) == (9, 3)
+
+
+def test_points_of_a_sum_are_rounded_in_the_same_way_everywhere() -> None:
+    """115 of 200 tests are 57.5 of 100 points, so 58. 100 times the mean is a little less as a float. `report` makes
+    the summary from rows, which have the mean only.
+    """
+    names = tuple(str(number) for number in range(200))
+    summed = small_problem(
+        score_precision=0, score_type=ScoreType.SUM, subtasks=(Subtask(name="all", points=100, tests=names),)
+    )
+    outcomes = {
+        name: TestOutcome(test=name, verdict=verdict, score=float(verdict is Verdict.AC))
+        for name, verdict in zip(names, [Verdict.AC] * 115 + [Verdict.WA] * 85, strict=True)
+    }
+    submission = Submission(id="s", problem=summed.key, code="x")
+    result = submission_result(summed, submission, CompileOutcome(verdict=None), outcomes)
+    judged = JudgedSubmission(problem=summed, submission=submission, fingerprint="f", result=result)
+    named = {"uuid": "s", "year": 2024, "problem_id": "nile"}
+    summary = Summary()
+    summary.add(judged, named, target_subtask=None)
+    row = result_row(named, judged, target_subtask=None)
+    again = remade_summary([row], id_column="uuid", summaries=[{}], directories=["out"])
+    sums = ("best_score", "all_submissions_score", "limit_50_score")
+    for values in (summary.as_dict(RUN), again):
+        (only,) = values["problems"]
+        assert [only[name] for name in sums] == [58, 58, 58]
 
 
 def test_practice_problems_do_not_count_in_a_contest() -> None:
