@@ -52,6 +52,11 @@ class AppsScoreCall(RunOptions):
     keep: options.KeepTexts = Keep.FAILING
     sandbox: Annotated[SandboxOptions, _WHERE] = field(default_factory=SandboxOptions)
 
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """All sources that are read."""
+        return (*self.dumps, self.problems.dataset)
+
     @cached_property
     def settings(self) -> AppsSettings:
         """How programs are run and judged."""

@@ -26,6 +26,7 @@ from ioi_eval.cli import apps_calls
 from ioi_eval.cli.apps import AuditCall
 from ioi_eval.cli.exits import FAILED
 from ioi_eval.cli.messages import tell
+from ioi_eval.cli.outputs import refuse_inside
 from ioi_eval.cli.sandboxes import opened
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal
@@ -52,6 +53,8 @@ def audit(call: AuditCall) -> int:
     if call.out is not None and call.out.is_dir():
         name = call.out / "list.jsonl"
         raise InputError(f"--out {call.out} is a directory; name the file that the list is written to: {name}")
+    if call.out is not None:
+        refuse_inside(call.out, call.problems.read_whole)
     settings, dataset = call.settings, call.problems.source
     with _working_directory(call.out) as directory, call.problems.catalog(settings, directory=directory) as catalog:
         solutions = ReferenceSolutions(dataset, frozenset(catalog.listed), call.solutions)

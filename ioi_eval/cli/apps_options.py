@@ -108,6 +108,11 @@ class Problems:
 
         return open_source(self.dataset, split=self.split, obvious=SPLITS)
 
+    @property
+    def read_whole(self) -> tuple[str, ...]:
+        """The data set, unless only the files of one split are read."""
+        return (self.dataset,) if self.split is None else ()
+
     def catalog(
         self,
         settings: AppsSettings | None = None,

@@ -32,13 +32,11 @@ def score(call: AppsScoreCall) -> int:
     Raises:
         InputError: the options contradict each other, or a file or data set cannot be read.
     """
-    read = (*call.dumps, call.problems.dataset)
-    return call.watch.run(APPS_SCORE, call.as_dict(), lambda events: _score_all(call, events), read=read)
+    return call.watch.run(APPS_SCORE, call.as_dict(), lambda events: _score_all(call, events), read=call.sources)
 
 
 def _score_all(call: AppsScoreCall, events: Events) -> int:
-    for name in call.dumps:
-        there = check_out(call.out, read=name, command=APPS_SCORE)
+    there = check_out(call.out, read=(*call.dumps, *call.problems.read_whole), command=APPS_SCORE)
     push = call.pushing()
     configuration = call.problems.configuration
     if configuration.unused:
@@ -46,7 +44,7 @@ def _score_all(call: AppsScoreCall, events: Events) -> int:
     dumps = [open_dump(name, call.problems.selection.ids) for name in call.dumps]
     dump = KeptColumns(in_one(list(zip(call.dumps, dumps, strict=True))), submission_columns(call.id_column), there)
     dataset = call.problems.source
-    tell_hub_names((*call.dumps, call.problems.dataset))
+    tell_hub_names(call.sources)
     counts = survey(dump, id_column=call.id_column)
     grouping = grouping_of(dumps, call.by)
     needed = {problem for problem in counts if problem is not None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -12,6 +12,7 @@ from typing import Any, Self
 from ioi_eval.errors import InputError
 from ioi_eval.journal import check_writable
 from ioi_eval.report.texts import counted
+from ioi_eval.rows import reads_all_files
 
 SCORE, APPS_SCORE, VALIDATE = "ioi-eval score", "ioi-eval apps score", "ioi-eval validate"
 
@@ -36,32 +37,40 @@ class Earlier:
             return cls(command=VALIDATE if (directory / "validation.json").exists() else "")
 
 
-def check_out(out: Path, *, read: str, command: str) -> Path:
-    """Refuse a folder for results if it cannot be written, lies in the folder of the dump, or has other results.
+def check_out(out: Path, *, read: Iterable[str], command: str) -> Path:
+    """Refuse a folder for results if it cannot be written, lies in a folder that is read, or has other results.
 
     Args:
         out: the value of `--out`; need not exist yet.
-        read: the source of submissions, as the user wrote it.
+        read: the sources that the command reads, as the user wrote them.
         command: the command that will write its results there.
 
     Returns:
         The folder or, if it does not exist yet, the nearest existing folder above it.
 
     Raises:
-        InputError: it is in the folder of the submissions, so the next run would read the results as rows; or it has
-            the results of another command.
+        InputError: it lies in a folder that is read, or has the results of another command.
         SetupError: it cannot be written.
     """
-    source = Path(os.path.expanduser(read))
-    if source.is_dir() and out.resolve().is_relative_to(source.resolve()):
-        raise InputError(
-            f"--out {out} lies in {read}, all files of which are read as submissions: the next run would read the "
-            "results too; choose another --out"
-        )
+    refuse_inside(out, read)
     before = Earlier.of(out).command
     if before not in ("", command):
         raise InputError(f"--out {out} holds results of {before}, which this would replace; choose another --out")
     return check_writable(out)
+
+
+def refuse_inside(out: Path, read: Iterable[str]) -> None:
+    """Refuse a path for results in a folder that is read as rows: the next run would read the results too.
+
+    Raises:
+        InputError: it lies in the folder of one of these sources.
+    """
+    for source in filter(reads_all_files, read):
+        if out.resolve().is_relative_to(Path(os.path.expanduser(source)).resolve()):
+            raise InputError(
+                f"--out {out} lies in {source}, all files of which are read as rows: the next run would read the "
+                "results too; choose another --out"
+            )
 
 
 def replaced(

@@ -59,6 +59,11 @@ class RunOptions(ABC):
         """The values that the journal and the summary record."""
 
     @property
+    @abstractmethod
+    def sources(self) -> tuple[str, ...]:
+        """All sources that are read."""
+
+    @property
     def dump(self) -> str:
         """The dumps' names, for messages."""
         return ", ".join(self.dumps)

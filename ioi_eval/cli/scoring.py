@@ -180,7 +180,7 @@ def _open(calls: Sequence[ScoreCall]) -> tuple[Source, Source, Sequence[DumpToSc
     """The sources of problems and tests, and each dump, read once."""
     common = calls[0]
     check_std(common.rules.std)
-    there, *_ = [check_out(call.out, read=name, command=SCORE) for call in calls for name in call.dumps]
+    there, *_ = [check_out(call.out, read=call.sources, command=SCORE) for call in calls]
     dumps = [_dump(call) for call in calls]
     tell_hub_names((*(name for call in calls for name in call.dumps), common.problems, common.tests))
     problems, tests = open_source(common.problems, all_splits=True), open_source(common.tests)

@@ -66,6 +66,11 @@ class ValidateCall:
             raise InputError("nothing to validate: give SOLUTIONS, or --against RESULTS with their programs")
         return given
 
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """All sources that are read."""
+        return (self.given, self.problems, self.tests, *filter(None, [self.against]))
+
     def as_dict(self) -> dict[str, Any]:
         """The values that the journal records."""
         return {

@@ -37,14 +37,13 @@ from ioi_eval.validate.statements import COLUMNS as STATED_COLUMNS
 
 def validate_solutions(call: ValidateCall) -> int:
     """Validate and print the findings."""
-    read = [call.given, call.problems, call.tests, *filter(None, [call.against])]
-    return call.watch.run(VALIDATE, call.as_dict(), lambda events: _validate_all(call, events), read=read)
+    return call.watch.run(VALIDATE, call.as_dict(), lambda events: _validate_all(call, events), read=call.sources)
 
 
 def _validate_all(call: ValidateCall, events: Events) -> int:
     check_std(call.rules.std)
     if call.out is not None:
-        check_out(call.out, read=call.given, command=VALIDATE)
+        check_out(call.out, read=call.sources, command=VALIDATE)
     solutions = open_source(call.given)
     against = _results_beside(solutions) if call.against is None else open_source(call.against)
     years, ids = frozenset(call.year or ()), frozenset(call.problem or ())

@@ -69,7 +69,7 @@ def log_file(path: Path, *, read: Sequence[str] = ()) -> EventLines:
         InputError: it cannot be written, it is not a log of ours, or it is in a folder that is read as data.
     """
     name = f"--log-file {path}"
-    for source in map(Path, read):
+    for source in (Path(os.path.expanduser(text)) for text in read):
         if source.is_dir() and path.resolve().is_relative_to(source.resolve()):
             raise InputError(f"{name} lies in {source}, all files of which are read as data; name another file")
     try:

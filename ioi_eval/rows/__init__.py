@@ -28,6 +28,7 @@ __all__ = [
     "is_hub_name",
     "named_sources",
     "open_source",
+    "reads_all_files",
     "result_names",
 ]
 
@@ -38,6 +39,9 @@ _REMEDIES = {
     ".csv": "In Python: pandas.read_csv('FILE.csv', dtype=str, keep_default_na=False).to_parquet('FILE.parquet')",
 }
 """What to do with files of other formats."""
+_SAVED = _SPLITS, _STATE = ("dataset_dict.json", "state.json")
+"""The files by which a folder is a saved data set, with splits and without."""
+
 _HUB_ID = re.compile(r"(?P<name>[\w-][\w.-]*/[\w-][\w.-]*)(:(?P<config>[\w.-]+))?", re.ASCII)
 
 _EXTENSION = re.compile(r"(?P<name>[a-z][a-z0-9_-]*)://(?P<rest>.*)", re.ASCII)
@@ -86,6 +90,12 @@ def is_hub_name(spec: str) -> bool:
     return is_name and not Path(os.path.expanduser(spec)).exists()
 
 
+def reads_all_files(spec: str) -> bool:
+    """Whether a source is a folder of which all files with rows are read (unless a split is chosen)."""
+    path = Path(os.path.expanduser(spec))
+    return path.is_dir() and not any((path / name).is_file() for name in _SAVED)
+
+
 def _from_extension(name: str, rest: str, split: str | None) -> Source:
     from ioi_eval.extensions import Kind, extension
 
@@ -121,18 +131,18 @@ def in_one(sources: Sequence[tuple[str, Source]]) -> Source:
 
 
 def _open_directory(path: Path, all_splits: bool, split: str | None, obvious: tuple[str, ...]) -> Source:
-    if (path / "dataset_dict.json").is_file():
+    if (path / _SPLITS).is_file():
         from ioi_eval.rows.tables import SavedDataset
 
-        there = [str(name) for name in read_state(path / "dataset_dict.json").get("splits", [])]
+        there = [str(name) for name in read_state(path / _SPLITS).get("splits", [])]
         remedy = f"one of its folders ({path}/<split>)"
         what = f"the saved data set {path}"
         taken = choose_splits(there, all_splits, what, remedy, split=split, obvious=obvious)
         return Chain([SavedDataset(path / split) for split in taken], f"{path} (split {', '.join(taken)})")
-    if (path / "state.json").is_file():
+    if (path / _STATE).is_file():
         from ioi_eval.rows.tables import SavedDataset
 
-        _require_split(split, (str(read_state(path / "state.json").get("_split") or ""), path.name), path)
+        _require_split(split, (str(read_state(path / _STATE).get("_split") or ""), path.name), path)
         return SavedDataset(path)
     files = sorted(
         file

@@ -81,6 +81,16 @@ def test_a_working_directory_that_cannot_be_created(start: Start, write: Write, 
     assert "choose another --out" in ended.stderr
 
 
+def test_the_list_cannot_be_inside_the_data_set(start: Start, write: Write, tmp_path: Path) -> None:
+    """The next command would read the list and the results beside it as problems. Nothing is judged."""
+    (tmp_path / "data").mkdir()
+    write("data/apps.jsonl", doubling(0, solutions=json.dumps([DOUBLE])))
+    ended = start("apps", "audit", "--dataset", "data", "--out", "data/list.jsonl")
+    assert ended.returncode == 2
+    assert "--out data/list.jsonl lies in data, all files of which are read" in ended.stderr
+    assert [path.name for path in (tmp_path / "data").iterdir()] == ["apps.jsonl"]
+
+
 @pytest.mark.parametrize(("out", "file"), [("lists", "lists/list.jsonl"), (".", "list.jsonl")])
 def test_a_directory_cannot_be_the_list(start: Start, write: Write, tmp_path: Path, out: str, file: str) -> None:
     """The error comes before judging: otherwise the list could not be written, and a repetition would fail again."""

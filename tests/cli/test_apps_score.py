@@ -435,6 +435,8 @@ def test_results_cannot_be_inside_the_dump(score: Start, write: Write, tmp_path:
     assert ended.returncode == 2
     assert "--out dump/out lies in dump" in ended.stderr
     assert not (tmp_path / "dump" / "out").exists()
+    ended = score("dump/a.jsonl", "--dataset", "dump", "--out", "dump/out")
+    assert "--out dump/out lies in dump" in ended.stderr
 
 
 def test_each_group_has_a_table(score: Start, write: Write, tmp_path: Path) -> None:

@@ -38,6 +38,19 @@ def test_out_cannot_be_inside_the_dump(score: Start, write: Write, tmp_path: Pat
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("option", ["--problems", "--tests"])
+def test_out_cannot_be_inside_problems_or_tests(score: Start, write: Write, tmp_path: Path, option: str) -> None:
+    """The next run would read the results as problems or tests, and refuse them. Nothing is judged."""
+    dump = write("dump.jsonl", submission_row("a"))
+    (tmp_path / "data").mkdir()
+    name = f"{option.removeprefix('--')}.jsonl"
+    (tmp_path / name).rename(tmp_path / "data" / name)
+    ended = score(dump, option, "data", "--out", "data/out")
+    assert ended.returncode == 2
+    assert "--out data/out lies in data, all files of which are read" in ended.stderr
+    assert not (tmp_path / "data" / "out").exists()
+
+
 def test_a_dump_without_the_needed_columns_replaces_nothing(score: Start, write: Write, tmp_path: Path) -> None:
     """The message lists all columns, so that a user whose ids are in `sample` finds it. It also asks whether files were
     swapped.

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.errors import InputError, RowError
-from ioi_eval.rows import open_source
+from ioi_eval.rows import open_source, reads_all_files
 from tests.row_files import KINDS, LFS_POINTER, ROWS, folder, jsonl, parquet, rows_of, saved, saved_splits
 
 
@@ -38,6 +38,18 @@ def test_only_requested_columns_are_read(tmp_path: Path, make: Callable[[Path], 
     """A missing column is no error here. The code that needs it reports it with the row."""
     source = open_source(make(tmp_path / "data.jsonl"))
     assert rows_of(source, ["n", "absent"]) == [{"n": 1}, {"n": 2}, {"n": 3}]
+
+
+@pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
+def test_all_files_of_a_folder_are_read_unless_it_is_a_saved_data_set(
+    tmp_path: Path, make: Callable[[Path], Path]
+) -> None:
+    """Results may be written below a saved data set, whose other files are not read."""
+    path = make(tmp_path / "data.jsonl")
+    assert reads_all_files(str(path)) == (make is folder)
+    if path.is_dir():
+        jsonl(path / "results.jsonl")
+        assert (rows_of(open_source(path)) == ROWS) == (make is not folder)
 
 
 def test_rows_have_line_numbers(tmp_path: Path) -> None:
