@@ -7,6 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from ioi_eval.config import Unscored
 from ioi_eval.model import (
     CompileOutcome,
     Problem,
@@ -17,6 +18,8 @@ from ioi_eval.model import (
     TestOutcome,
     Verdict,
 )
+from ioi_eval.report.rows import JudgedSubmission, ResultColumns
+from ioi_eval.report.summary import Summary
 from ioi_eval.scores import submission_result
 from tests.small_problems import small_problem
 
@@ -98,3 +101,19 @@ def verdicts(tests: Sequence[TestOutcome]) -> list[Verdict]:
 scores = st.sampled_from([0.0, 1e-9, 0.25, 1 / 3, 0.9999, 1.0])
 
 whats = st.one_of(scores, st.sampled_from([*ZEROS, Verdict.JE]))
+
+
+def add_to(
+    summary: Summary, judged: JudgedSubmission, row: Mapping[str, Any], *, target_subtask: str | None = None
+) -> None:
+    """Add a submission to a summary, as a run does with a row of a dump."""
+    columns, reason = ResultColumns.of(judged, unscored=Unscored.NULL), judged.reason(row)
+    summary.add(
+        columns.row(row, judged, target_subtask=target_subtask, reason=reason),
+        row,
+        judged.problem,
+        judged.result,
+        submission=judged.submission.id,
+        cpu=columns.cpu,
+        reason=reason,
+    )

@@ -7,18 +7,18 @@ right answer. All pass, or there are none: no fault of the row is known.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from ioi_eval.apps.catalog import Catalog, Listed
 from ioi_eval.apps.family import Executor
-from ioi_eval.apps.result import AppsResult
-from ioi_eval.apps.summary import AppsSummary, JudgedSample
+from ioi_eval.apps.summary import AppsSummary, ResultRow
 from ioi_eval.model import Verdict
 from ioi_eval.problems.apps import problem_id, solutions_of
 from ioi_eval.problems.row import Row, RowSource
+from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.rows.source import Source
 
 OTHER_COMPARATORS = ("tokens", "float:1e-6", "case-insensitive", "unordered-lines")
@@ -26,7 +26,7 @@ OTHER_COMPARATORS = ("tokens", "float:1e-6", "case-insensitive", "unordered-line
 
 NAME = "uuid"
 _FAILURES = 5  # how many of a row's failures are reported
-_WORDS = 300  # characters of a failure
+_MESSAGE_CHARS = 300
 
 
 class RowFindingKind(StrEnum):
@@ -129,21 +129,20 @@ class AuditSummary(AppsSummary):
         super().__init__(ks=(1,))
         self._tallies: dict[str, _Tally] = {}
 
-    def add(self, judged: JudgedSample, row: Mapping[str, Any]) -> None:
+    def add(self, row: ResultRow, dump_row: Mapping[str, Any], *, reason: str, errors: Iterable[str]) -> None:
         """Add a solution."""
-        super().add(judged, row)
-        tally = self._tallies.setdefault(judged.problem, _Tally())
-        result = judged.result
-        if result.score is None:
-            tally.undecided = result.message or "judging failed"
+        super().add(row, dump_row, reason=reason, errors=errors)
+        tally, verdict = self._tallies.setdefault(row["problem_id"], _Tally()), row["verdict"]
+        if verdict == Verdict.JE:
+            tally.undecided = row["message"] or "judging failed"
             return
         tally.solutions += 1
-        if result.verdict is Verdict.AC:
+        if verdict == Verdict.AC:
             tally.passed += 1
             return
-        tally.failures.append((judged.submission.id, result.verdict.value, _words(result)))
-        if result.verdict is Verdict.WA and tally.wrong is None:
-            tally.wrong = judged.submission.code
+        tally.failures.append((row["submission"], str(verdict), _why_not_passed(row)))
+        if verdict == Verdict.WA and tally.wrong is None:
+            tally.wrong = row["code"]
 
     def findings(self, listed: Mapping[str, Listed], broken: Mapping[str, str]) -> list[RowFinding]:
         """The rows with faults, in the data set's order."""
@@ -180,11 +179,11 @@ def _finding(listed: Listed, kind: RowFindingKind, reason: str, tally: _Tally) -
     )
 
 
-def _words(result: AppsResult) -> str:
+def _why_not_passed(row: ResultRow) -> str:
     """The message of the first test that failed."""
-    first = next((test for test in result.tests if not test.passed), None)
-    message = result.message if first is None else f"test {first.test}: {first.message}"
-    return message[:_WORDS]
+    first = next((test for test in row[TEST_RESULTS] if not test["passed"]), None)
+    message: str = row["message"] if first is None else f"test {first['test']}: {first['message']}"
+    return message[:_MESSAGE_CHARS]
 
 
 async def comparators_that_take(

@@ -14,9 +14,9 @@ from ioi_eval.apps.dump_reader import AppsCandidate, AppsDumpReader, Invalid, Ju
 from ioi_eval.apps.mcpbr_records import refused_record, sample_record
 from ioi_eval.apps.report import markdown_report
 from ioi_eval.apps.result import AppsResult, decode_result, encode_result
-from ioi_eval.apps.result_rows import error_of, failure_reason_of, refused_row, result_row
+from ioi_eval.apps.result_rows import error_of, reason_of, refused_row, result_row
 from ioi_eval.apps.settings import fingerprint_of
-from ioi_eval.apps.summary import AppsSummary, JudgedSample
+from ioi_eval.apps.summary import AppsSummary
 from ioi_eval.model import Verdict
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.pipeline.dump_reader import Refused
@@ -112,21 +112,13 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
         self, entry: JudgeableSample, judged_program: RecordedResult[AppsResult], tests: TestLines
     ) -> tuple[bytes, ...]:
         """The lines of `results.jsonl` and `mcpbr.jsonl`."""
-        candidate, row = entry.candidate, result_row(entry, judged_program)
-        row[TESTS_ID] = tests.name(apps_line(row.pop(TEST_RESULTS)), candidate.problem.id, self._given(candidate))
-        lines = (
-            to_json(row),
-            to_json(sample_record(entry, judged_program.result)),
-        )
-        judged = JudgedSample(
-            problem=candidate.problem.id,
-            difficulty=candidate.problem.difficulty,
-            submission=candidate.submission,
-            result=judged_program.result,
-            reason=failure_reason_of(judged_program.result.verdict, candidate.submission, entry.sample),
-            duplicate_of=judged_program.duplicate_of,
-        )
-        self.summary.add(judged, entry.row.values)
+        candidate, result = entry.candidate, judged_program.result
+        whole = result_row(entry, judged_program)
+        name = tests.name(apps_line(whole[TEST_RESULTS]), candidate.problem.id, self._given(candidate))
+        row = {column: value for column, value in whole.items() if column != TEST_RESULTS} | {TESTS_ID: name}
+        lines = to_json(row), to_json(sample_record(entry, result))
+        errors = [test.returned.report.error for test in result.tests]
+        self.summary.add(whole, entry.row.values, reason=reason_of(entry, result), errors=errors)
         return lines
 
     def _given(self, candidate: AppsCandidate) -> Callable[[str], Seen]:

@@ -9,7 +9,7 @@ from ioi_eval.apps.result import AppsResult
 from ioi_eval.model import Language, TestOutcome, Verdict
 from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.pipeline.result_store import RecordedResult
-from ioi_eval.problems.apps_submissions import PROGRAM_COLUMNS, AppsSubmission, Sample, text_of
+from ioi_eval.problems.apps_submissions import PROGRAM_COLUMNS, Sample, text_of
 from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.failure_reasons import failure_reason
 from ioi_eval.report.rows import dump_columns
@@ -52,7 +52,7 @@ def result_row(entry: JudgeableSample, judged: RecordedResult[AppsResult]) -> di
     columns = {name: value for name, value in entry.row.values.items() if name not in PROGRAM_COLUMNS}
     given = {} if entry.sample.column == "code" else {entry.sample.column: entry.sample.value}
     message = result.message
-    if result.verdict is Verdict.NC and (reason := failure_reason_of(Verdict.NC, candidate.submission, entry.sample)):
+    if result.verdict is Verdict.NC and (reason := reason_of(entry, result)):
         message = ": ".join(filter(None, (message, reason)))
     return {
         **dump_columns(columns, _RESULTS),
@@ -71,9 +71,14 @@ def result_row(entry: JudgeableSample, judged: RecordedResult[AppsResult]) -> di
     }
 
 
-def failure_reason_of(verdict: Verdict, submission: AppsSubmission, sample: Sample) -> str:
+def reason_of(entry: JudgeableSample, result: AppsResult) -> str:
     """Why a sample has no program, or none that compiles; empty if the row does not show it."""
-    if verdict not in {Verdict.NC, Verdict.CE} or submission.extraction not in {"none", "column:code"}:
+    return failure_reason_of(result.verdict, entry.candidate.submission.extraction, entry.sample)
+
+
+def failure_reason_of(verdict: Verdict, extraction: str, sample: Sample) -> str:
+    """The same from its parts."""
+    if verdict not in {Verdict.NC, Verdict.CE} or extraction not in {"none", "column:code"}:
         return ""
     is_code = sample.column == "code"
     return failure_reason(
@@ -101,7 +106,7 @@ def judged_columns(result: AppsResult) -> dict[str, Any]:
         "resolved": None if result.score is None else result.verdict is Verdict.AC,
         "message": result.message,
         "judged_by": result.judged_by,
-        "near_limit": is_near_limit(result),
+        "near_limit": any(test.near_limit for test in result.tests),
         "codes": None if graded is None else list(graded.codes),
         "rules": None if graded is None else list(graded.rules),
         "test_results": [_test(test, result) for test in result.tests],
@@ -130,8 +135,3 @@ def _test(test: TestOutcome, result: AppsResult) -> dict[str, Any]:
     if (code := result.code_of(test)) is not None:
         row["code"] = code
     return row
-
-
-def is_near_limit(result: AppsResult) -> bool:
-    """Whether the time of a test was so close to the limit that another machine may decide otherwise."""
-    return any(test.near_limit for test in result.tests)

@@ -12,17 +12,15 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ioi_eval.apps.catalog import Listed
-from ioi_eval.apps.result import AppsResult
-from ioi_eval.apps.result_rows import error_of, is_near_limit
 from ioi_eval.errors import InputError
 from ioi_eval.estimates import mean_estimates
 from ioi_eval.model import Verdict
-from ioi_eval.problems.apps_submissions import AppsSubmission
+from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.run_summary import Refusals, RunFacts, RunSummary, verdict_counts
 from ioi_eval.report.tally import KS
@@ -36,26 +34,7 @@ UNKNOWN = "unknown"
 _LACKS = re.compile(r"ModuleNotFoundError\(\"No module named '(\w+)")
 _MAX_MODULES = 5
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedSample:
-    """A program and its result.
-
-    Args:
-        problem: the problem's id.
-        difficulty: of the problem.
-        submission: the program.
-        result: the result; a copy has that of the submission that was judged in its place.
-        reason: why it has no program, or none that compiles; empty if that is not known, or there is one.
-        duplicate_of: the id of that submission; `None` if this is not a copy.
-    """
-
-    problem: str
-    difficulty: str
-    submission: AppsSubmission
-    result: AppsResult
-    reason: str = ""
-    duplicate_of: str | None = None
+ResultRow = Mapping[str, Any]
 
 
 class AppsSummary(RunSummary):
@@ -78,36 +57,34 @@ class AppsSummary(RunSummary):
         self._lacking: Counter[str] = Counter()
         self._cpu_s = 0.0
 
-    def add(self, judged: JudgedSample, row: Mapping[str, Any]) -> None:
+    def add(self, row: ResultRow, dump_row: Mapping[str, Any], *, reason: str, errors: Iterable[str]) -> None:
         """Add a submission.
 
         Args:
-            judged: the submission and its result.
-            row: its row in the dump.
+            row: its row in the results, with tests.
+            dump_row: its row in the dump.
+            reason: why it has no program, or none that compiles; empty if that is not known, or there is one.
+            errors: the exceptions with which it ended on tests, as texts that begin with their `repr`.
         """
-        if (group := self._groups.of(row)) is not None:
-            group.add(judged, row)
-        result, problem, name = judged.result, judged.problem, judged.submission.id
-        self._take(
-            result,
-            (name, problem),
-            extraction=judged.submission.extraction,
-            near_limit=is_near_limit(result),
-            reason=judged.reason,
-            error=error_of(result),
-            is_copy=judged.duplicate_of is not None,
-        )
-        passed, total = result.passed, result.total
+        lacking = {lacks[1] for error in errors if (lacks := _LACKS.match(error))}
+        for summary in self._with_group(dump_row):
+            summary._add(row, reason, lacking)
+
+    def _add(self, row: ResultRow, reason: str, lacking: Collection[str]) -> None:
+        problem, verdict = str(row["problem_id"]), Verdict(row["verdict"])
+        self._take(row, row["submission"], problem, reason)
+        passed, total = row["passed"], row["total"]
         if not total:  # a grader judged a row without tests: this counts as one test
-            passed, total = int(result.verdict is Verdict.AC), 1
-        self._table.add(problem, judged.difficulty, passed=None if result.score is None else passed, total=total)
-        self._verdicts[result.verdict] += 1
-        self._lacking.update({lacks[1] for test in result.tests if (lacks := _LACKS.match(test.returned.report.error))})
-        if result.score is None:
-            self._failures.add(result.message, f"{name} (problem {problem})")
-        if judged.duplicate_of is None:
-            self._pythons.update([result.python] if result.python else [])
-            self._cpu_s += sum(test.time_s or 0.0 for test in result.tests)
+            passed, total = int(verdict is Verdict.AC), 1
+        is_unknown = verdict is Verdict.JE
+        self._table.add(problem, row["difficulty"] or "", passed=None if is_unknown else passed, total=total)
+        self._verdicts[verdict] += 1
+        self._lacking.update(lacking)
+        if is_unknown:
+            self._failures.add(row["message"] or "", f"{row['submission']} (problem {problem})")
+        if row["duplicate_of"] is None:
+            self._pythons.update([row["python"]] if row["python"] else [])
+            self._cpu_s += sum(test.get("time_s") or 0.0 for test in row.get(TEST_RESULTS) or ())
 
     def refuse_problem(self, listed: Listed, kind: str, row: Mapping[str, Any]) -> None:
         """Add a row for a problem that cannot be judged. The message is about the problem, so it is reported once."""

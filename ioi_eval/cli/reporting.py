@@ -97,9 +97,9 @@ def _summarized(page: Page, chosen: Grouping | None) -> tuple[dict[str, Any], Wo
         [str(result_set.directory) for result_set in results],
     )
     if results[0].family is Family.APPS:
-        from ioi_eval.apps import report, summary_from_rows
+        from ioi_eval.apps import remade, report
 
-        values = summary_from_rows.remade_apps_summary(rows, summaries=summaries, directories=named, grouping=grouping)
+        values = remade.remade_apps_summary(rows, summaries=summaries, directories=named, grouping=grouping)
         return values, report.markdown_report, report.terminal_report
     values = remade_summary(
         rows, id_column=results[0].id_column, summaries=summaries, directories=named, grouping=grouping

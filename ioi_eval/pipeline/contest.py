@@ -22,10 +22,10 @@ from ioi_eval.report.inputs import beginning
 from ioi_eval.report.markdown import markdown_report
 from ioi_eval.report.rows import JudgedSubmission, ResultColumns, refused_row
 from ioi_eval.report.summary import Summary
-from ioi_eval.report.totals import CpuSplit, Totals, distinct_outcomes, judge_error
+from ioi_eval.report.totals import CpuSplit, distinct_outcomes, judge_error
 from ioi_eval.scores import submission_result
 
-_KNOWN = 4096  # results whose totals and columns are kept in memory: about 4 kB each
+_KNOWN = 4096  # results whose columns are kept in memory: about 4 kB each
 
 
 class SubmissionScorer(Protocol):
@@ -90,7 +90,7 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
         summary = Summary(unusable=dump_reader.problems.unusable, grouping=grouping)
         super().__init__(dump_reader, summary, [*options, list(summary.by)])
         self._scorer, self._unscored = scorer, unscored
-        self._known: OrderedDict[int, tuple[Totals, ResultColumns]] = OrderedDict()
+        self._known: OrderedDict[int, ResultColumns] = OrderedDict()
 
     async def judge(self, candidate: ContestCandidate) -> SubmissionResult:
         """Judge a submission."""
@@ -105,39 +105,38 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
         self, entry: JudgeableRow, judged_row: RecordedResult[SubmissionResult], tests: TestLines
     ) -> tuple[bytes, ...]:
         """Write one row: its line of `results.jsonl`. Also stores its tests, and adds it to the summary."""
-        row, target = entry.row.values, entry.target_subtask
-        judged, columns = self._parts(entry.candidate, judged_row, tests)
-        line = to_json(columns.row(row, judged, target_subtask=target))
-        self.summary.add(judged, row, target_subtask=target)
-        return (line,)
-
-    def refused_lines(self, entry: Refused) -> tuple[bytes, ...]:
-        """The line of `results.jsonl`."""
-        return (to_json({**refused_row(entry.row.values, entry.message), compact.TESTS_ID: None}),)
-
-    def _parts(
-        self, candidate: ContestCandidate, judged_row: RecordedResult[SubmissionResult], tests: TestLines
-    ) -> tuple[JudgedSubmission, ResultColumns]:
-        """A submission with its result, and the columns that depend on the result only."""
-        known = None if judged_row.offset is None else self._known.get(judged_row.offset)
+        candidate, dump_row = entry.candidate, entry.row.values
         judged = JudgedSubmission(
             problem=candidate.problem,
             submission=candidate.submission,
             fingerprint=candidate.fingerprint,
             result=judged_row.result,
             duplicate_of=judged_row.duplicate_of,
-            known=Totals.of(judged_row.result) if known is None else known[0],
         )
-        if known is not None:
-            return judged, known[1]
+        columns, reason = self._columns(judged, judged_row.offset, tests), judged.reason(dump_row)
+        row = columns.row(dump_row, judged, target_subtask=entry.target_subtask, reason=reason)
+        line = to_json(row)
+        self.summary.add(
+            row, dump_row, judged.problem, judged.result, submission=candidate.id, cpu=columns.cpu, reason=reason
+        )
+        return (line,)
+
+    def refused_lines(self, entry: Refused) -> tuple[bytes, ...]:
+        """The line of `results.jsonl`."""
+        return (to_json({**refused_row(entry.row.values, entry.message), compact.TESTS_ID: None}),)
+
+    def _columns(self, judged: JudgedSubmission, offset: int | None, tests: TestLines) -> ResultColumns:
+        """The columns that depend on the result only, which is the record at this offset of the journal, if any."""
+        if offset is not None and (known := self._known.get(offset)) is not None:
+            return known
         whole = ResultColumns.of(judged, unscored=self._unscored)
         subtasks, line = compact.without_tests(whole.reference["all_subtasks_results"])
-        cases = candidate.problem.tests
-        name = tests.name(line, str(candidate.problem.key), lambda test: beginning(cases[test].input))
+        cases = judged.problem.tests
+        name = tests.name(line, str(judged.problem.key), lambda test: beginning(cases[test].input))
         encoded = to_json({"": subtasks}).removeprefix(b'{"":').removesuffix(b"}\n")
         columns = whole.sharing(orjson.Fragment(encoded), name)
-        if judged_row.offset is not None:
-            self._known[judged_row.offset] = judged.totals, columns
+        if offset is not None:
+            self._known[offset] = columns
             if len(self._known) > _KNOWN:
                 self._known.popitem(last=False)
-        return judged, columns
+        return columns

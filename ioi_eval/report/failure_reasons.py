@@ -15,7 +15,7 @@ from ioi_eval.extract.cpp import looks_like_cpp
 from ioi_eval.extract.fences import LOOKED_AT, code_blocks, ends_in_block, split_thoughts
 from ioi_eval.extract.python import looks_like_python
 from ioi_eval.languages import language_called, rules_of
-from ioi_eval.model import Language, OutputOnly, Problem, Submission, Verdict
+from ioi_eval.model import Language, Verdict
 from ioi_eval.problems.row import Row
 from ioi_eval.problems.samples import generation_of
 
@@ -30,17 +30,24 @@ _ENDED_BY_SEMICOLON = re.compile(r";[ \t\r]*$", re.MULTILINE)
 _FENCE_LINE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 
 
-def contest_reason(row: Mapping[str, Any], verdict: Verdict, problem: Problem, submission: Submission) -> str:
-    """The reason for NC or CE, as `failure_reason` gives it, of the submission of a row of a dump or of results."""
-    if verdict not in {Verdict.NC, Verdict.CE} or isinstance(problem.method, OutputOnly):
+def contest_reason(row: Mapping[str, Any], verdict: Verdict, *, language: Language, extraction: str) -> str:
+    """The reason for NC or CE, as `failure_reason` gives it, of a program in a row of a dump or of results.
+
+    Args:
+        row: the row.
+        verdict: of the submission.
+        language: the language in which it was judged.
+        extraction: the rule that found the program.
+    """
+    if verdict not in {Verdict.NC, Verdict.CE}:
         return ""
     stated = row.get("language")
     is_stated = isinstance(stated, str) and stated.strip()
     return failure_reason(
         verdict,
-        code=row.get("code") if submission.extraction == "column:code" else None,
+        code=row.get("code") if extraction == "column:code" else None,
         text=generation_of(Row(source="", number=0, values=row)) if verdict is Verdict.NC else None,
-        language=submission.language,
+        language=language,
         source="its `language`" if is_stated else "the row has no `language`",
     )
 

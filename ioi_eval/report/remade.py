@@ -14,24 +14,22 @@ from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.model import (
     Batch,
     CompileOutcome,
-    Isolation,
     Language,
     Problem,
     ProblemKey,
-    Submission,
     SubmissionResult,
     Subtask,
     SubtaskResult,
     Verdict,
 )
 from ioi_eval.problems.submissions import stated_language
+from ioi_eval.report.failure_reasons import contest_reason
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.result_values import problem_of, submission_of
-from ioi_eval.report.rows import JudgedSubmission
 from ioi_eval.report.run_summary import RunFacts, RunSummary
 from ioi_eval.report.summary import Summary
 from ioi_eval.report.texts import counted
-from ioi_eval.report.totals import CpuSplit, Totals, scores_of
+from ioi_eval.report.totals import CpuSplit
 
 OF_THE_RUN = (
     *("ioi_eval", "python", "started", "finished", "interrupted", "this_run", "options"),
@@ -69,10 +67,24 @@ def remade_summary(
     known_problems = {
         f"{item.get('year')}/{item.get('problem')}": item for s in summaries for item in s.get("problems", ())
     }
-    reader, summary = _Reader(known_problems, id_column), Summary(grouping=grouping or grouping_of_runs(summaries))
+    problems: dict[ProblemKey, Problem] = {}
+    summary = Summary(grouping=grouping or grouping_of_runs(summaries))
 
     def add(row: Row) -> None:
-        summary.add(reader.judged(row), row, target_subtask=row["target_subtask"])
+        name, verdict = submission_of(row, id_column), Verdict(row["verdict"])
+        key = ProblemKey(year=int(problem_of(row)[0]), id=str(row["all_subtasks_results"][0]["problem"]))
+        if key not in problems:
+            problems[key] = _problem(key, known_problems.get(str(key), {}), row["all_subtasks_results"])
+        language = stated_language(row) or Language.CPP
+        summary.add(
+            row,
+            row,
+            problems[key],
+            _result(row, key, name, verdict),
+            submission=name,
+            cpu=CpuSplit(run=row["cpu_s"]),
+            reason=contest_reason(row, verdict, language=language, extraction=row["extraction"]),
+        )
 
     add_up(summary, rows, add, summaries=summaries, directories=directories)
     values = summary.as_dict(facts_of(summaries, directories, id_column))
@@ -164,62 +176,30 @@ def facts_of(summaries: Sequence[Row], directories: Sequence[str], id_column: st
     )
 
 
-class _Reader:
-    """Turns rows back into results, without tests, because no sum needs them. `known_problems` are from summaries."""
-
-    def __init__(self, known_problems: Mapping[str, Row], id_column: str) -> None:
-        self._known_problems, self._id_column = known_problems, id_column
-        self._problems: dict[ProblemKey, Problem] = {}
-
-    def judged(self, row: Row) -> JudgedSubmission:
-        """The submission of a row, and its result."""
-        subtasks = row["all_subtasks_results"]
-        key = ProblemKey(year=int(problem_of(row)[0]), id=str(subtasks[0]["problem"]))
-        problem = self._problems.get(key) or self._problems.setdefault(key, self._problem(key, subtasks))
-        name = submission_of(row, self._id_column)
-        result = _result(row, key, name, subtasks)
-        return JudgedSubmission(
-            problem=problem,
-            submission=Submission(
-                id=name,
-                problem=key,
-                code=None,
-                language=stated_language(row) or Language.CPP,
-                extraction=row["extraction"],
-            ),
-            fingerprint=row["fingerprint"],
-            result=result,
-            duplicate_of=row["duplicate_of"],
-            known=_totals(row, result),
-        )
-
-    def _problem(self, key: ProblemKey, subtasks: Sequence[Row]) -> Problem:
-        known = self._known_problems.get(str(key), {})
-        return Problem(
-            key=key,
-            name=str(known.get("name") or ""),
-            day=known.get("day"),
-            method=Batch(),
-            time_limit_s=known.get("time_limit_s") or 0.0,
-            memory_limit_bytes=known.get("memory_limit_bytes") or 0,
-            score_precision=subtasks[0]["score_precision"],
-            subtasks=tuple(
-                Subtask(name=subtask["subtask"], points=subtask["points"], tests=()) for subtask in subtasks
-            ),
-            tests={},
-            cxx_std="",
-        )
+def _problem(key: ProblemKey, known: Row, subtasks: Sequence[Row]) -> Problem:
+    """A problem, as far as its results and the existing summary (`known`) describe it: without tests."""
+    return Problem(
+        key=key,
+        name=str(known.get("name") or ""),
+        day=known.get("day"),
+        method=Batch(),
+        time_limit_s=known.get("time_limit_s") or 0.0,
+        memory_limit_bytes=known.get("memory_limit_bytes") or 0,
+        score_precision=subtasks[0]["score_precision"],
+        subtasks=tuple(Subtask(name=subtask["subtask"], points=subtask["points"], tests=()) for subtask in subtasks),
+        tests={},
+        cxx_std="",
+    )
 
 
-def _result(row: Row, key: ProblemKey, name: str, subtasks: Sequence[Row]) -> SubmissionResult:
-    verdict = Verdict(row["verdict"])
-    failed = {None: Verdict.JE, True: None, False: verdict}[row["code_compiles"]]
+def _result(row: Row, key: ProblemKey, name: str, verdict: Verdict) -> SubmissionResult:
+    """The scores in a row. With `--unscored-as zero` only the verdict shows that a score is not known."""
     return SubmissionResult(
         submission=name,
         problem=key,
         verdict=verdict,
         score=None if verdict is Verdict.JE else row["total_score"],
-        compile=CompileOutcome(verdict=failed, message=row["compile_message"] or ""),
+        compile=CompileOutcome(verdict=None),
         subtasks=tuple(
             SubtaskResult(
                 subtask=each["subtask"],
@@ -229,22 +209,6 @@ def _result(row: Row, key: ProblemKey, name: str, subtasks: Sequence[Row]) -> Su
                 weighted_score=each["weighted_score"],
                 tests=(),
             )
-            for each in subtasks
+            for each in row["all_subtasks_results"]
         ),
-        target=row["target"] or "",
-        isolation=None if row["isolation"] is None else Isolation(row["isolation"]),
-    )
-
-
-def _totals(row: Row, result: SubmissionResult) -> Totals:
-    attempted = {entry["call"]: entry["count"] for entry in row["attempted"]}
-    violates = any(entry["status"] == Verdict.SV for entry in row["all_subtasks_results"])
-    return Totals(
-        compiles=row["code_compiles"],
-        scores=scores_of(result),
-        near_limit=bool(row["near_limit"]),
-        suspicious=bool(attempted) or violates,
-        attempted=attempted,
-        cpu=CpuSplit(run=row["cpu_s"]),
-        error=row["error"],
     )

@@ -9,6 +9,7 @@ Source: `ioi/run_tests` of huggingface/ioi (`TestResult`, `SubtaskResult.to_dict
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -17,10 +18,10 @@ import orjson
 
 from ioi_eval.config import Unscored
 from ioi_eval.fast_dataclass import fast_dataclass
-from ioi_eval.model import Problem, Submission, SubmissionResult, SubtaskResult, TestOutcome, Verdict
+from ioi_eval.model import OutputOnly, Problem, Submission, SubmissionResult, SubtaskResult, TestOutcome, Verdict
 from ioi_eval.report.compact import TESTS_ID
 from ioi_eval.report.failure_reasons import contest_reason
-from ioi_eval.report.totals import Totals
+from ioi_eval.report.totals import CpuSplit, distinct_outcomes, judge_error
 from ioi_eval.scores import total_points
 
 REFERENCE_COLUMNS = (
@@ -66,7 +67,6 @@ class JudgedSubmission:
         fingerprint: a hash of everything that determined the outcome.
         result: the outcome; for a copy, the result of its leader (the equal program that was judged), with its id.
         duplicate_of: id of the submission that was judged instead.
-        known: the totals of the result's tests, if they were computed already.
     """
 
     problem: Problem
@@ -74,12 +74,13 @@ class JudgedSubmission:
     fingerprint: str
     result: SubmissionResult
     duplicate_of: str | None = None
-    known: Totals | None = None
 
-    @property
-    def totals(self) -> Totals:
-        """The sums over the result's tests."""
-        return self.known or Totals.of(self.result)
+    def reason(self, row: Mapping[str, Any]) -> str:
+        """Why it has no program, or none that compiles, as far as its row in the dump shows it; else empty."""
+        if isinstance(self.problem.method, OutputOnly):
+            return ""
+        language, extraction = self.submission.language, self.submission.extraction
+        return contest_reason(row, self.result.verdict, language=language, extraction=extraction)
 
 
 def result_row(
@@ -94,7 +95,7 @@ def result_row(
         unscored: the value for unknown scores.
     """
     columns = ResultColumns.of(judged, unscored=unscored)
-    return columns.row(row, judged, target_subtask=target_subtask)
+    return columns.row(row, judged, target_subtask=target_subtask, reason=judged.reason(row))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,23 +105,26 @@ class ResultColumns:
     Args:
         reference, ours: columns of the reference, and of ours.
         targets: score and status of each subtask, for `target_subtask_score` and `target_subtask_status`.
+        cpu: the CPU time of judging, of which the row has only a part.
     """
 
     reference: Mapping[str, Any]
     ours: Mapping[str, Any]
     targets: Mapping[str, tuple[float | None, Verdict]]
+    cpu: CpuSplit
 
     @classmethod
     def of(cls, judged: JudgedSubmission, *, unscored: Unscored) -> Self:
         """The columns of a result."""
-        result, totals = judged.result, judged.totals
+        result, cpu = judged.result, CpuSplit.of(judged.result)
+        outcomes, compiled = distinct_outcomes(result), result.compile.verdict
         blank: float | None = 0.0 if unscored is Unscored.ZERO else None
         total = result.score
         if total is None and unscored is Unscored.ZERO:
             total = total_points(((s.score or 0.0, s.points) for s in result.subtasks), judged.problem.score_precision)
         return cls(
             reference={
-                "code_compiles": totals.compiles,
+                "code_compiles": None if compiled is Verdict.JE else compiled is None,
                 "all_subtasks_points": total,
                 "all_subtasks_results": [_subtask(s, judged.problem, blank) for s in result.subtasks],
             },
@@ -131,24 +135,32 @@ class ResultColumns:
                 "target": result.target,
                 "isolation": result.isolation,
                 "time_scale": judged.problem.time_scale,
-                "near_limit": totals.near_limit,
-                "attempted": _calls(totals.attempted),
-                "cpu_s": round(totals.cpu.run, 6),
-                "error": totals.error,
+                "near_limit": any(outcome.near_limit for outcome in outcomes),
+                "attempted": _calls(sum((Counter(outcome.attempted) for outcome in outcomes), Counter())),
+                "cpu_s": round(cpu.run, 6),
+                "error": judge_error(result),
             },
             targets={s.subtask: (_or(s.score, blank), s.verdict) for s in result.subtasks},
+            cpu=cpu,
         )
 
     def sharing(self, subtasks: orjson.Fragment, tests_id: str | None) -> Self:
         """The columns without tests, which are in a separate line. `subtasks` is JSON already, because it is large."""
         return replace(self, reference={**self.reference, "all_subtasks_results": subtasks, "tests_id": tests_id})
 
-    def row(self, row: Mapping[str, Any], judged: JudgedSubmission, *, target_subtask: str | None) -> dict[str, Any]:
-        """The row of a submission with this result; `row` and `target_subtask` are from the dump."""
+    def row(
+        self, row: Mapping[str, Any], judged: JudgedSubmission, *, target_subtask: str | None, reason: str
+    ) -> dict[str, Any]:
+        """The row of a submission with this result.
+
+        Args:
+            row, target_subtask: from the dump.
+            judged: the submission.
+            reason: `judged.reason(row)`.
+        """
         score, status = self.targets.get(target_subtask or "", (None, None))
         ours = self.ours
-        verdict = judged.result.verdict
-        if verdict is Verdict.NC and (reason := contest_reason(row, verdict, judged.problem, judged.submission)):
+        if reason and judged.result.verdict is Verdict.NC:
             ours = {**ours, "compile_message": f"{ours['compile_message']}: {reason}"}
         return {
             **dump_columns(row, _RESULTS),

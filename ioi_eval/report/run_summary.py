@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from ioi_eval.model import JudgedResult, Verdict
+from ioi_eval.model import Verdict
 from ioi_eval.report.groups import Grouping, Groups
 from ioi_eval.report.totals import CpuSplit
 from ioi_eval.version import __version__
@@ -123,43 +123,30 @@ class RunSummary(ABC):
             summary.pending += 1
             summary.pending_problems.add(problem)
 
-    def _take(
-        self,
-        result: JudgedResult,
-        name: tuple[str, str],
-        *,
-        extraction: str,
-        near_limit: bool,
-        reason: str,
-        error: str | None,
-        is_copy: bool,
-    ) -> None:
+    def _take(self, row: Mapping[str, Any], submission: str, problem: str, reason: str) -> None:
         """Add what all families have.
 
         Args:
-            result: of the submission.
-            name: the ids of submission and problem.
-            extraction: the rule that found the program.
-            near_limit: whether a time is near the limit.
+            row: the submission's row in the results.
+            submission, problem: their ids.
             reason: why there is no program, or none that compiles; empty if it is not known, or there is one.
-            error: why it has no score.
-            is_copy: whether it has the result of an identical program.
         """
         self.judged += 1
-        self._judged_problems.add(name[1])
-        self._extraction[extraction] += 1
-        self._near_limit += near_limit
+        self._judged_problems.add(problem)
+        self._extraction[row["extraction"]] += 1
+        self._near_limit += bool(row["near_limit"])
         if reason:
-            self._reasons.add(f"{_FAILED[result.verdict]}: {reason}", name[0])
-        if error is not None:
+            self._reasons.add(f"{_FAILED[row['verdict']]}: {reason}", submission)
+        if row["verdict"] == Verdict.JE:
             self.undecided += 1
             if len(self._examples) < EXAMPLES:
-                self._examples.append({"submission": name[0], "problem": name[1], "error": error})
-        if is_copy:
+                error = "judge error" if row["error"] is None else row["error"]
+                self._examples.append({"submission": submission, "problem": problem, "error": error})
+        if row["duplicate_of"] is not None:
             self._copies += 1
             return
-        self._isolation.update([result.isolation] if result.isolation else [])
-        self._targets.update([result.target] if result.target else [])
+        self._isolation.update([row["isolation"]] if row["isolation"] else [])
+        self._targets.update([row["target"]] if row["target"] else [])
 
     @property
     def complete(self) -> bool:

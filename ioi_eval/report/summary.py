@@ -7,13 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ioi_eval.model import ProblemKey
-from ioi_eval.report.failure_reasons import contest_reason
+from ioi_eval.model import Problem, ProblemKey, SubmissionResult, Verdict
 from ioi_eval.report.groups import Grouping
-from ioi_eval.report.rows import JudgedSubmission
 from ioi_eval.report.run_summary import Refusals, RunFacts, RunSummary, verdict_counts
 from ioi_eval.report.tally import AVERAGE, LightRow, ProblemTally, problem_estimates
-from ioi_eval.report.totals import CpuSplit
+from ioi_eval.report.totals import CpuSplit, scores_of
 
 
 class Summary(RunSummary):
@@ -35,37 +33,48 @@ class Summary(RunSummary):
         self._unknown_targets = Refusals()
         self._cpu = CpuSplit()
 
-    def add(self, judged: JudgedSubmission, row: Mapping[str, Any], *, target_subtask: str | None) -> None:
-        """Add the submission of a dump's row; `target_subtask` is the subtask that it was written for, if stated."""
-        tally = self._problems.get(judged.result.problem) or ProblemTally(problem=judged.problem)
-        totals, aim = judged.totals, tally.subtasks.get(target_subtask)
-        # A row with unexpected values fails here, before any sum is changed.
-        light = LightRow(row, judged.problem, compiles=totals.compiles, scores=totals.scores, target_subtask=aim)
-        unknown_target = target_subtask if aim is None else None
-        reason = contest_reason(row, judged.result.verdict, judged.problem, judged.submission)
-        for summary in self._with_group(row):
-            summary._add(judged, light, reason, unknown_target)
+    def add(
+        self,
+        row: Mapping[str, Any],
+        dump_row: Mapping[str, Any],
+        problem: Problem,
+        result: SubmissionResult,
+        *,
+        submission: str,
+        cpu: CpuSplit,
+        reason: str,
+    ) -> None:
+        """Add a submission.
 
-    def _add(self, judged: JudgedSubmission, light: LightRow, reason: str, unknown_target: str | None) -> None:
-        result, submission, totals = judged.result, judged.submission.id, judged.totals
-        if result.problem not in self._problems:
-            self._problems[result.problem] = ProblemTally(problem=judged.problem)
-        self._problems[result.problem].add(submission, result, light)
-        self._take(
-            result,
-            (submission, str(result.problem)),
-            extraction=judged.submission.extraction,
-            near_limit=totals.near_limit,
-            reason=reason,
-            error=None if result.score is not None else totals.error or "judge error",
-            is_copy=judged.duplicate_of is not None,
-        )
-        if unknown_target is not None:
-            self._unknown_targets.add(str(result.problem), unknown_target)
-        self._suspicious += totals.suspicious
-        if judged.duplicate_of is None:
-            self._attempted.update(totals.attempted.keys())
-            self._cpu += totals.cpu
+        Args:
+            row: its row in the results. The subtasks in it are not read.
+            dump_row: its row in the dump.
+            problem: its problem.
+            result: its scores; a copy has those of another submission.
+            submission: its id.
+            cpu: the CPU time of judging; that of a copy does not count.
+            reason: why there is no program, or none that compiles; empty if it is not known, or there is one.
+        """
+        tally = self._problems.get(problem.key) or ProblemTally(problem=problem)
+        aim = tally.subtasks.get(row["target_subtask"])
+        # A row with unexpected values fails here, before any sum is changed.
+        scores = scores_of(result)
+        light = LightRow(dump_row, problem, compiles=row["code_compiles"], scores=scores, target_subtask=aim)
+        for summary in self._with_group(dump_row):
+            if problem.key not in summary._problems:
+                summary._problems[problem.key] = ProblemTally(problem=problem)
+            summary._problems[problem.key].add(submission, result, light)
+            summary._take(row, submission, str(problem.key), reason)
+            summary._take_calls(row, result, cpu)
+            if aim is None and row["target_subtask"] is not None:
+                summary._unknown_targets.add(str(problem.key), row["target_subtask"])
+
+    def _take_calls(self, row: Mapping[str, Any], result: SubmissionResult, cpu: CpuSplit) -> None:
+        """Add the refused system calls and the CPU time of a submission; arguments as in `add`."""
+        self._suspicious += bool(row["attempted"]) or any(s.verdict is Verdict.SV for s in result.subtasks)
+        if row["duplicate_of"] is None:
+            self._attempted.update(entry["call"] for entry in row["attempted"])
+            self._cpu += cpu
 
     def _own(self, run: RunFacts) -> dict[str, Any]:  # noqa: ARG002 - not needed
         return {

@@ -25,7 +25,8 @@ class LightRow(Mapping[str, Any]):
     Args:
         row: the dump's row.
         problem: the submission's problem.
-        compiles, scores: from the `Totals` of its result.
+        compiles: whether the program compiles; `None` if we failed to find out.
+        scores: its scores, as `scores_of` gives them.
         target_subtask: the subtask that it was written for.
     """
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
 
 from ioi_eval.model import SubmissionResult, TestOutcome, Verdict
 
@@ -64,43 +61,6 @@ class CpuSplit:
     def as_dict(self) -> dict[str, float]:
         """For JSON."""
         return {name: round(getattr(self, name), 3) for name in ("compile", "run", "check")}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Totals:
-    """Sums over the tests of a result.
-
-    Args:
-        compiles: whether the program compiles; `None` if we failed to find out.
-        scores: score and weighted score of each subtask as doubles, one after the other; NaN if unknown.
-        near_limit: whether a test's time was near the limit.
-        suspicious: whether the program made system calls that no solution needs.
-        attempted: refused system calls, with their counts.
-        cpu: CPU time of judging the submission.
-        error: why there is no score.
-    """
-
-    compiles: bool | None
-    scores: bytes
-    near_limit: bool
-    suspicious: bool
-    attempted: Mapping[str, int]
-    cpu: CpuSplit
-    error: str | None
-
-    @classmethod
-    def of(cls, result: SubmissionResult) -> Self:
-        """The sums for a result."""
-        outcomes, compiled = distinct_outcomes(result), result.compile.verdict
-        return cls(
-            compiles=None if compiled is Verdict.JE else compiled is None,
-            scores=scores_of(result),
-            near_limit=any(outcome.near_limit for outcome in outcomes),
-            suspicious=any(outcome.attempted or outcome.verdict is Verdict.SV for outcome in outcomes),
-            attempted=sum((Counter(outcome.attempted) for outcome in outcomes), Counter()),
-            cpu=CpuSplit.of(result),
-            error=judge_error(result),
-        )
 
 
 def scores_of(result: SubmissionResult) -> bytes:

@@ -23,6 +23,7 @@ from ioi_eval.report.totals import CpuSplit
 from ioi_eval.rows import open_source
 from ioi_eval.scores import submission_result
 from tests.row_files import jsonl
+from tests.scored import add_to
 from tests.selecting import LIMITS_DIGITS
 from tests.small_problems import small_problem
 
@@ -137,7 +138,7 @@ def _example() -> dict[str, Any]:
         submission = Submission(id=str(number), problem=problem.key, code="x")
         result = submission_result(problem, submission, CompileOutcome(verdict=None), outcomes)
         judged = JudgedSubmission(problem=problem, submission=submission, fingerprint="f", result=result)
-        summary.add(judged, {"model": model}, target_subtask=None)
+        add_to(summary, judged, {"model": model})
     summary.refuse("no program", "row 5: no program", {"model": "good"})
     summary.postpone({}, str(problem.key))
     return summary.as_dict(RUN)
@@ -170,7 +171,7 @@ def test_the_table_of_an_incomplete_run_has_no_intervals() -> None:
             submission = Submission(id=str(number), problem=problem.key, code="x")
             result = submission_result(problem, submission, CompileOutcome(verdict=None), outcomes)
             judged = JudgedSubmission(problem=problem, submission=submission, fingerprint="f", result=result)
-            summary.add(judged, {"model": "m"}, target_subtask=None)
+            add_to(summary, judged, {"model": "m"})
         for name in ("2024/nile", "2024/sphinx")[:pending]:
             summary.postpone({"model": "other"}, name)
         values = summary.as_dict(replace(RUN, interrupted=interrupted))

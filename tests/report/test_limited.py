@@ -18,7 +18,7 @@ from ioi_eval.model import (
 )
 from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.report.tally import LightRow, limited_score
-from ioi_eval.report.totals import Totals
+from ioi_eval.report.totals import scores_of
 from ioi_eval.scores import BestSubtasks
 from ioi_eval.selection import select
 from tests.scored import make_problem, outcomes, result_of
@@ -54,8 +54,9 @@ def result_for(made: Any) -> SubmissionResult:
 
 def light_row(row: dict[str, Any], problem: Problem, result: SubmissionResult, target: str | None) -> LightRow:
     """A light row of a result."""
-    totals = Totals.of(result)
-    return LightRow(row, problem, compiles=totals.compiles, scores=totals.scores, target_subtask=target)
+    compiled = result.compile.verdict
+    compiles = None if compiled is Verdict.JE else compiled is None
+    return LightRow(row, problem, compiles=compiles, scores=scores_of(result), target_subtask=target)
 
 
 def pair(

@@ -26,6 +26,7 @@ from ioi_eval.report.terminal import share, terminal_report
 from ioi_eval.report.texts import half_up, points, printable, table
 from ioi_eval.report.totals import CpuSplit
 from ioi_eval.scores import submission_result
+from tests.scored import add_to
 from tests.small_problems import small_problem
 
 RUN = RunFacts(
@@ -72,8 +73,11 @@ def add(summary: Summary, of: Problem, name: str, *scores: float | None, target:
     }
     submission = Submission(id=name, problem=of.key, code="x")
     result = submission_result(of, submission, CompileOutcome(verdict=None, cpu_ms=200), outcomes, target="local")
-    summary.add(
-        JudgedSubmission(problem=of, submission=submission, fingerprint="f", result=result), {}, target_subtask=target
+    add_to(
+        summary,
+        JudgedSubmission(problem=of, submission=submission, fingerprint="f", result=result),
+        {},
+        target_subtask=target,
     )
 
 
@@ -131,7 +135,7 @@ def test_points_of_a_sum_are_rounded_in_the_same_way_everywhere() -> None:
     judged = JudgedSubmission(problem=summed, submission=submission, fingerprint="f", result=result)
     named = {"uuid": "s", "year": 2024, "problem_id": "nile"}
     summary = Summary()
-    summary.add(judged, named, target_subtask=None)
+    add_to(summary, judged, named)
     row = result_row(named, judged, target_subtask=None)
     again = remade_summary([row], id_column="uuid", summaries=[{}], directories=["out"])
     sums = ("best_score", "all_submissions_score", "limit_50_score")
@@ -262,7 +266,7 @@ def test_programs_without_a_fence_are_noted() -> None:
     for name, text in (("a", bare), ("b", "I cannot."), ("c", f"```cpp\n{bare}"), ("d", None), ("e", bare)):
         submission = Submission(id=name, problem=NILE.key, code=None)
         nothing = CompileOutcome(verdict=Verdict.NC, message="no code found")
-        summary.add(not_run(submission, nothing), {"generation": text}, target_subtask=None)
+        add_to(summary, not_run(submission, nothing), {"generation": text})
     bare_note, cut_note, empty_note = summary.as_dict(RUN)["notes"][1:]
     assert bare_note.startswith("2 without code (NC): the text looks like C++ without a fence; ")
     assert bare_note.endswith("belongs in `code`, such as 'a'")
@@ -279,7 +283,7 @@ def test_blocks_in_another_language_are_noted(language: dict[str, str], source: 
     row = {"generation": "So:\n```python\nprint(1)\n```\n", **language}
     submission = Submission(id="a", problem=NILE.key, code=None, extraction="none")
     judged = not_run(submission, CompileOutcome(verdict=Verdict.NC, message="no code found"))
-    summary.add(judged, row, target_subtask=None)
+    add_to(summary, judged, row)
     reason = f"a block is tagged as Python 3, but is judged as C++ ({source})"
     assert summary.as_dict(RUN)["notes"][1:] == [f"1 without code (NC): {reason}, such as 'a'"]
     assert result_row(row, judged, target_subtask=None)["compile_message"] == f"no code found: {reason}"
@@ -297,7 +301,7 @@ def test_reasons_of_compile_errors_are_noted() -> None:
         submission = Submission(id=name, problem=NILE.key, code=code, extraction=found_by)
         error = CompileOutcome(verdict=Verdict.CE, message="error: stray '`' in program")
         judged = not_run(submission, error)
-        summary.add(judged, {"code": code}, target_subtask=None)
+        add_to(summary, judged, {"code": code})
         assert result_row({"code": code}, judged, target_subtask=None)["compile_message"] == error.message
     fence_note, language_note = summary.as_dict(RUN)["notes"][1:]
     assert fence_note.startswith("1 with a compile error (CE): `code` has Markdown fences; ")

@@ -1,15 +1,15 @@
-"""Makes the summary of results for APPS from the result files alone, for `ioi-eval report`."""
+"""The summary of results for APPS, made again from the result files: `ioi-eval report` writes it to `summary.json`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ioi_eval.apps.result import AppsResult, milliseconds
 from ioi_eval.apps.result_rows import failure_reason_of
-from ioi_eval.apps.summary import AppsSummary, JudgedSample
-from ioi_eval.model import HarnessReport, Isolation, RunDetails, TestOutcome, Verdict
-from ioi_eval.problems.apps_submissions import AppsSubmission, Sample
+from ioi_eval.apps.summary import AppsSummary
+from ioi_eval.model import Verdict
+from ioi_eval.problems.apps_submissions import Sample
+from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.remade import OF_THE_RUN, add_up, are_the_same, facts_of, grouping_of_runs, take_from_run
 
@@ -43,7 +43,8 @@ def remade_apps_summary(
 
     def add(row: Row) -> None:
         judged_by[str(row["judged_by"])] = None
-        summary.add(_judged(row), row)
+        errors = [test.get("message", "") for test in row.get(TEST_RESULTS) or ()]
+        summary.add(row, row, reason=_reason(row), errors=errors)
 
     add_up(summary, rows, add, summaries=summaries, directories=directories)
     values = summary.as_dict(facts_of(summaries, directories))
@@ -54,41 +55,8 @@ def remade_apps_summary(
     return values
 
 
-def _judged(row: Row) -> JudgedSample:
-    """The submission of a row, with its result."""
-    problem = str(row["problem_id"])
-    result = AppsResult(
-        problem=problem,
-        verdict=Verdict(row["verdict"]),
-        passed=row["passed"] or 0,
-        total=row["total"],
-        tests=tuple(_test(test) for test in row.get("test_results") or ()),
-        judged_by=row["judged_by"],
-        message=row["message"] or "",
-        isolation=None if row["isolation"] is None else Isolation(row["isolation"]),
-        target=row["target"] or "",
-        python=row["python"] or "",
-    )
-    submission = AppsSubmission(id=row["submission"], problem=problem, code=None, extraction=row["extraction"])
+def _reason(row: Row) -> str:
+    """Why a submission has no program, or none that compiles; empty if that is not known, or there is one."""
     column = next((name for name in ("generation", "messages") if row.get(name) is not None), "code")
     sample = Sample(column=column, value=row.get(column), number=None)
-    return JudgedSample(
-        problem=problem,
-        difficulty=row["difficulty"] or "",
-        submission=submission,
-        result=result,
-        reason=failure_reason_of(result.verdict, submission, sample),
-        duplicate_of=row["duplicate_of"],
-    )
-
-
-def _test(test: Row) -> TestOutcome:
-    time_s = test.get("time_s")
-    return TestOutcome(
-        test=str(test["test"]),
-        verdict=Verdict(test["verdict"]),
-        score=float(test.get("passed") is True),
-        cpu_ms=None if time_s is None else milliseconds(time_s),
-        near_limit=bool(test.get("near_limit")),
-        returned=RunDetails(report=HarnessReport(error=test.get("message", ""))),
-    )
+    return failure_reason_of(Verdict(row["verdict"]), row["extraction"], sample)
