@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self, TypeAlias
+from typing import TypeAlias
 
 from ioi_eval.apps.catalog import Catalog, Listed
 from ioi_eval.errors import ODD_DATA, RowError
 from ioi_eval.fast_dataclass import fast_dataclass
-from ioi_eval.journal import Keys, StoredLevel
 from ioi_eval.pipeline.dump_reader import DumpReader, DumpReading, Judgeable, Refused, or_refused
 from ioi_eval.pipeline.window import Candidate
 from ioi_eval.problems.apps_submissions import (
@@ -87,27 +86,7 @@ def survey(source: RowSource, *, id_column: str = "uuid") -> Mapping[str | None,
     return counts
 
 
-class AppsReading(DumpReading):
-    """One reading of a dump of Python programs.
-
-    Attributes:
-        passed_over: how many of the rows that are done are for problems that were not selected.
-        samples: how many programs those rows have for each problem.
-    """
-
-    def __init__(self, id_column: str, stored_level: Callable[[Keys], StoredLevel] | None = None) -> None:
-        super().__init__(id_column, stored_level)
-        self.passed_over = 0
-        self.samples: Counter[str] = Counter()
-
-    def continued(self) -> Self:
-        """Another reading, which goes on from here, as in `DumpReading`."""
-        other = super().continued()
-        other.samples = self.samples.copy()
-        return other
-
-
-class AppsDumpReader(DumpReader[AppsCandidate, AppsReading]):
+class AppsDumpReader(DumpReader[AppsCandidate]):
     """Reads a dump's rows as submissions to APPS problems.
 
     Args:
@@ -142,38 +121,36 @@ class AppsDumpReader(DumpReader[AppsCandidate, AppsReading]):
             probe = AppsSubmission(id="", problem=listed.id, code="", extraction="")
             yield f"{listed!r} {self._fingerprints(listed.digest, probe)}"
 
-    def begin(self, stored_level: Callable[[Keys], StoredLevel] | None = None) -> AppsReading:
-        """A reading from the first row; `stored_level` as in `DumpReading`."""
-        return AppsReading(self.id_column, stored_level)
-
     @property
     def passed_over(self) -> int:
         """How many rows the last reading skipped, because they are for problems that were not selected."""
-        return self._last.passed_over
+        return self._last.rows - self._last.wanted
 
     def _rows(
-        self, reading: AppsReading, columns: Sequence[str] | None
+        self, reading: DumpReading, columns: Sequence[str] | None
     ) -> Iterator[Iterator[Judgeable[AppsCandidate] | Refused]]:
         self._last = reading
         for row in reading.rows_of(self.source, columns):
             yield self._entries_of(row, reading)
 
-    def _entries_of(self, row: Row, reading: AppsReading) -> Iterator[JudgeableSample | Refused]:
-        found = or_refused(row, self._samples, row, reading)
+    def _entries_of(self, row: Row, reading: DumpReading) -> Iterator[JudgeableSample | Refused]:
+        found = or_refused(row, self._samples, row)
+        if found is None:
+            return
         if isinstance(found, Refused):
             yield found
-        elif found is not None:
+        else:
             listed, samples = found
             for number, sample in enumerate(samples, reading.samples[listed.id]):
                 yield or_refused(row, self._entry, row, sample, listed, number, reading)
             reading.samples[listed.id] += len(samples)
+        reading.wanted += 1
 
-    def _samples(self, row: Row, reading: AppsReading) -> tuple[Listed, Sequence[Sample]] | Refused | None:
+    def _samples(self, row: Row) -> tuple[Listed, Sequence[Sample]] | Refused | None:
         """A row's problem and programs; `None` if the problem was not selected."""
         problem = problem_of(row)
         listed = self.catalog.listed.get(self.catalog.id_of(problem))
         if listed is None and self.catalog.knows(problem):
-            reading.passed_over += 1
             return None
         samples = samples_of(row)
         if listed is None:
@@ -186,7 +163,7 @@ class AppsDumpReader(DumpReader[AppsCandidate, AppsReading]):
         return listed, samples
 
     def _entry(
-        self, row: Row, sample: Sample, listed: Listed, number: int, reading: AppsReading
+        self, row: Row, sample: Sample, listed: Listed, number: int, reading: DumpReading
     ) -> JudgeableSample | Refused:
         name = self._name(row, sample, f"{listed.id}/{number}")
         submitted = submission(row, sample, name=name, problem=listed.id, rules=self._rules)

@@ -9,7 +9,6 @@ from typing import TypeAlias
 
 from ioi_eval.errors import ODD_DATA, InputError, RowError
 from ioi_eval.fast_dataclass import fast_dataclass
-from ioi_eval.journal import Keys, StoredLevel
 from ioi_eval.model import DEFAULT_YEAR, Language, Problem, ProblemKey, Submission
 from ioi_eval.pipeline.dump_reader import DumpReader, DumpReading, Judgeable, Refused, or_refused
 from ioi_eval.pipeline.window import Candidate
@@ -152,17 +151,7 @@ def _needs(id_column: str) -> tuple[Need, ...]:
     )
 
 
-class ContestReading(DumpReading):
-    """One reading of a dump for contest problems.
-
-    Attributes:
-        wanted: how many of the rows that are done were wanted, if that is counted because of a limit.
-    """
-
-    wanted = 0
-
-
-class ContestDumpReader(DumpReader[ContestCandidate, ContestReading]):
+class ContestDumpReader(DumpReader[ContestCandidate]):
     """Reads a dump's rows as submissions to contest problems.
 
     Args:
@@ -190,12 +179,8 @@ class ContestDumpReader(DumpReader[ContestCandidate, ContestReading]):
         self.selection = selection
         self._fingerprints, self._with_includes = fingerprints, with_includes
 
-    def begin(self, stored_level: Callable[[Keys], StoredLevel] | None = None) -> ContestReading:
-        """A reading from the first row; `stored_level` as in `DumpReading`."""
-        return ContestReading(self.id_column, stored_level)
-
     def _rows(
-        self, reading: ContestReading, columns: Sequence[str] | None
+        self, reading: DumpReading, columns: Sequence[str] | None
     ) -> Iterator[Iterator[Judgeable[ContestCandidate] | Refused]]:
         rows = reading.rows_of(self.source, columns)
         for row, problem in self.selection.among(rows, done=reading.wanted):
@@ -203,7 +188,7 @@ class ContestDumpReader(DumpReader[ContestCandidate, ContestReading]):
             reading.wanted += 1
 
     def _row_entries(
-        self, row: Row, problem: ProblemKey | None, reading: ContestReading
+        self, row: Row, problem: ProblemKey | None, reading: DumpReading
     ) -> Iterator[JudgeableRow | Refused]:
         samples = or_refused(row, sample_rows, row, self.id_column)
         if isinstance(samples, Refused):
@@ -221,7 +206,7 @@ class ContestDumpReader(DumpReader[ContestCandidate, ContestReading]):
                 yield from self._fingerprints(problem, probe)
         yield from (f"{key}: {error}" for key, error in sorted(self.problems.unusable.items(), key=str))
 
-    def _entry(self, row: Row, key: ProblemKey | None, reading: ContestReading) -> JudgeableRow | Refused:
+    def _entry(self, row: Row, key: ProblemKey | None, reading: DumpReading) -> JudgeableRow | Refused:
         problems = self.problems.problems
         submission = submission_from_row(row, id_column=self.id_column, problem=key, problems=problems)
         target = target_subtask(row)

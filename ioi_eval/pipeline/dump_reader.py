@@ -7,11 +7,12 @@ in memory. `contest_dump_reader.py` reads rows for contest problems.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from itertools import islice
-from typing import Generic, ParamSpec, Self, TypeVar
+from typing import Generic, ParamSpec, TypeVar
 
 from ioi_eval.errors import ODD_DATA, InputError, RowError, internal_error_text
 from ioi_eval.fast_dataclass import fast_dataclass
@@ -64,17 +65,22 @@ class DumpReading:
 
     Attributes:
         rows: how many rows of the source are done.
+        wanted: how many of these were wanted.
+        samples: how many programs these have for each problem, if the family names programs by that.
         entries: how many entries of the next row are done.
     """
 
     def __init__(self, id_column: str, stored_level: Callable[[Keys], StoredLevel] | None = None) -> None:
         self._id_column, self._stored_level = id_column, stored_level
         self._taken: dict[bytes, tuple[str, int]] = {}  # source and number of the row that has an id
-        self.rows = self.entries = 0
+        self.rows = self.wanted = self.entries = 0
+        self.samples: Counter[str] = Counter()
 
-    def continued(self) -> Self:
+    def continued(self) -> DumpReading:
         """Another reading, which goes on from here. Both have the same ids: which row has one first is the same."""
-        return copy(self)
+        other = copy(self)
+        other.samples = self.samples.copy()
+        return other
 
     def rows_of(self, source: DumpSource, columns: Sequence[str] | None) -> Iterator[Row]:
         """The rows that are not done."""
@@ -137,10 +143,7 @@ class DumpReading:
         )
 
 
-ReadingT = TypeVar("ReadingT", bound=DumpReading)  # a reading of a family's dump
-
-
-class DumpReader(ABC, Generic[CandidateT, ReadingT]):
+class DumpReader(ABC, Generic[CandidateT]):
     """Reads a dump's rows as submissions.
 
     Args:
@@ -156,12 +159,12 @@ class DumpReader(ABC, Generic[CandidateT, ReadingT]):
     def problem_signatures(self) -> Iterator[str]:
         """For each problem, texts that change if its results could change."""
 
-    @abstractmethod
-    def begin(self, stored_level: Callable[[Keys], StoredLevel] | None = None) -> ReadingT:
+    def begin(self, stored_level: Callable[[Keys], StoredLevel] | None = None) -> DumpReading:
         """A reading from the first row; `stored_level` as in `DumpReading`."""
+        return DumpReading(self.id_column, stored_level)
 
     def entries(
-        self, reading: ReadingT | None = None, *, whole_rows: bool = False
+        self, reading: DumpReading | None = None, *, whole_rows: bool = False
     ) -> Iterator[Judgeable[CandidateT] | Refused]:
         """One entry for each program, in the order of the rows; one for a row that cannot be used.
 
@@ -177,9 +180,12 @@ class DumpReader(ABC, Generic[CandidateT, ReadingT]):
 
     @abstractmethod
     def _rows(
-        self, reading: ReadingT, columns: Sequence[str] | None
+        self, reading: DumpReading, columns: Sequence[str] | None
     ) -> Iterator[Iterator[Judgeable[CandidateT] | Refused]]:
-        """The entries of each row that is not done. A row is done when the next one is asked for."""
+        """The entries of each row that is not done. A row is done when the next one is asked for.
+
+        It counts the wanted rows (`reading.wanted`).
+        """
 
 
 def or_refused(row: Row, read: Callable[P, ReadT], /, *args: P.args, **kwargs: P.kwargs) -> ReadT | Refused:

@@ -115,7 +115,7 @@ class ProblemFamily(ABC, Generic[CandidateT, ResultT]):
     codec: ClassVar[ResultCodec[Any]]
     files: ClassVar[tuple[str, ...]] = (RESULTS,)
 
-    def __init__(self, dump_reader: DumpReader[CandidateT, Any], summary: RunSummary, options: Sequence[Any]) -> None:
+    def __init__(self, dump_reader: DumpReader[CandidateT], summary: RunSummary, options: Sequence[Any]) -> None:
         self.dump_reader, self.summary, self.options = dump_reader, summary, options
 
     @staticmethod
